@@ -1,0 +1,49 @@
+"""Sentence similarity that sees word order and shows its reasons."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from movers.errors import DependencyError, InputError, ModelError, MoversError
+from movers.version import __version__
+
+if TYPE_CHECKING:
+    from movers import solve
+    from movers.loading import load
+    from movers.methods import METHODS
+    from movers.results import Comparison, Ranking
+    from movers.scorer import Scorer
+
+__all__ = [
+    "METHODS",
+    "Comparison",
+    "DependencyError",
+    "InputError",
+    "ModelError",
+    "MoversError",
+    "Ranking",
+    "Scorer",
+    "__version__",
+    "load",
+    "solve",
+]
+
+_HOMES = {
+    "METHODS": "movers.methods",
+    "Comparison": "movers.results",
+    "Ranking": "movers.results",
+    "Scorer": "movers.scorer",
+    "load": "movers.loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import public names when they are first used, so that ``import movers`` stays quick."""
+    if name == "solve":
+        return import_module("movers.solve")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'movers' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""Text to word vectors and attention matrices."""

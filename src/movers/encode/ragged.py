@@ -1,0 +1,106 @@
+"""Rows of unequal length, held in one flat array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.errors import InputError
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ragged:
+    """Rows of unequal length along the first axis of one flat array.
+
+    Row ``i`` is the view ``data[starts[i]:starts[i + 1]]``, so kernels can walk ``data`` with
+    plain offsets and no row is ever an object of its own.
+
+    Parameters
+    ----------
+    data
+        Array of shape ``(total, ...)``.
+    starts
+        Row boundaries, shape ``(rows + 1,)``: starts with 0, never decreases, ends with ``total``.
+
+    Examples
+    --------
+    >>> words = Ragged.from_rows([[1, 2], [], [3, 4, 5]])
+    >>> words[2].tolist(), words.lengths.tolist()
+    ([3, 4, 5], [2, 0, 3])
+    """
+
+    data: Array
+    starts: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        starts = self.starts
+        if starts.ndim != 1 or len(starts) == 0 or starts[0] != 0 or starts[-1] != len(self.data):
+            raise InputError(
+                f"starts must run from 0 to len(data) == {len(self.data)}, "
+                f"got {starts.tolist()[:8]}"
+            )
+        if np.any(np.diff(starts) < 0):
+            raise InputError("starts must never decrease")
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Any], dtype: Any = None) -> Ragged:
+        """Build from a sequence of arrays or lists that agree in all but their first axis."""
+        arrays = [np.asarray(row, dtype=dtype) for row in rows]
+        filled = [array for array in arrays if len(array)]
+        data = np.concatenate(filled) if filled else np.zeros(0, dtype=dtype)
+        return cls(data, boundaries(len(array) for array in arrays))
+
+    @classmethod
+    def zeros(
+        cls, lengths: Iterable[int], shape: tuple[int, ...] = (), dtype: Any = float
+    ) -> Ragged:
+        """Allocate rows of the given lengths, each entry of the given inner shape."""
+        starts = boundaries(lengths)
+        return cls(np.zeros((int(starts[-1]), *shape), dtype=dtype), starts)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, row: int) -> Array:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        row %= len(self)
+        return self.data[self.starts[row] : self.starts[row + 1]]
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[row] for row in range(len(self)))
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The length of every row, shape ``(rows,)``."""
+        return np.diff(self.starts)
+
+    def sums(self) -> Array:
+        """Sum every row; an empty row sums to zero."""
+        out = np.zeros((len(self), *self.data.shape[1:]), dtype=self.data.dtype)
+        filled = self.lengths > 0
+        if filled.any():  # reduceat would give an empty row its neighbour's first entry
+            out[filled] = np.add.reduceat(self.data, self.starts[:-1][filled], axis=0)
+        return out
+
+    def take(self, rows: Sequence[int] | NDArray[np.int64]) -> Ragged:
+        """Copy the named rows, in the order given."""
+        picked = [self[int(row)] for row in rows]
+        data = np.concatenate(picked) if picked else self.data[:0]
+        return Ragged(data, boundaries(len(row) for row in picked))
+
+    def joined(self, other: Ragged) -> Ragged:
+        """These rows followed by the rows of another."""
+        data = np.concatenate([self.data, other.data])
+        return Ragged(data, np.concatenate([self.starts, other.starts[1:] + self.starts[-1]]))
+
+
+def boundaries(lengths: Iterable[int]) -> NDArray[np.int64]:
+    """Turn row lengths into row boundaries: ``[2, 0, 3]`` becomes ``[0, 2, 2, 5]``."""
+    return np.concatenate([[0], np.cumsum(np.fromiter(lengths, dtype=np.int64))]).astype(np.int64)

@@ -1,0 +1,370 @@
+"""Sentences through a Hugging Face encoder: each once, in length-sorted batches."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm.auto import tqdm
+
+from movers.encode import models
+from movers.encode.encodings import Encodings, Head, Request
+from movers.encode.ragged import Ragged
+from movers.encode.tokens import TokenRules, Tokens, Vocabulary, WordFinder, tokenize
+from movers.encode.whiten import Moments
+from movers.errors import InputError, ModelError
+
+Floats = NDArray[np.float32]
+
+# Matrix libraries choose other kernels for very few rows and for very long reductions. Batches
+# of at least 16 tokens, where only sentences up to 96 tokens share padding, always meet the
+# same ones, so that a sentence's numbers do not depend on its company.
+SHORTEST = 16
+LONGEST_PADDED = 96
+
+BATCH_TOKENS = {"cpu": 2048, "mps": 8192, "cuda": 32768}
+BATCH_ATTENTION = 1 << 26
+"""Attention entries of one batch over all layers and heads: 256 MB in single precision."""
+
+
+class TruncationWarning(UserWarning):
+    """Some sentences were longer than the model allows and were cut."""
+
+
+class TransformerEncoder:
+    """A Hugging Face encoder with eager attention.
+
+    Parameters
+    ----------
+    model
+        Hub name or folder; None is the model installed with movers.
+    device
+        ``"auto"`` (CUDA, then MPS, then CPU) or a torch device.
+    dtype
+        ``"float32"``, or ``"bfloat16"`` / ``"float16"`` on a GPU.
+    batch_tokens
+        Padded tokens in a batch; None picks by device.
+    """
+
+    def __init__(
+        self,
+        model: str | Path | None = None,
+        *,
+        device: str | None = None,
+        dtype: str = "float32",
+        batch_tokens: int | None = None,
+    ) -> None:
+        if dtype not in models.DTYPES:
+            raise InputError(f"dtype must be one of {models.DTYPES}, got {dtype!r}")
+        self.device = models.pick_device(device)
+        kind = self.device.partition(":")[0]
+        if dtype != "float32" and kind == "cpu":
+            raise InputError(f"dtype {dtype!r} needs a GPU, and the device is 'cpu'")
+        self.dtype = dtype
+        self.name = models.EMBEDDED if model in (None, models.EMBEDDED) else str(model)
+        self.folder: Path | None = None
+        if self.name == models.EMBEDDED:
+            self.folder = models.embedded_folder()
+            models.check_embedded(self.folder)
+        elif Path(self.name).is_dir():
+            self.folder = Path(self.name)
+        source = model if isinstance(model, Path) else self.name
+        self.tokenizer, self.model = models.load_pretrained(
+            self.folder or source, self.device, dtype
+        )
+        self.batch_tokens = batch_tokens or BATCH_TOKENS[kind]
+
+    @property
+    def config(self) -> Any:
+        """The model's configuration."""
+        return self.model.config
+
+    @property
+    def layers(self) -> int:
+        """Number of attention layers."""
+        return int(self.config.num_hidden_layers)
+
+    @property
+    def heads(self) -> int:
+        """Number of attention heads in a layer."""
+        return int(self.config.num_attention_heads)
+
+    @property
+    def dimension(self) -> int:
+        """Length of a hidden state."""
+        return int(self.config.hidden_size)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Eight hex digits that pin the weights: their hash, or the hub commit."""
+        if self.folder is not None:
+            return models.digest(self.folder)[:8]
+        return str(getattr(self.config, "_commit_hash", None) or "unknown")[:8]
+
+    @cached_property
+    def max_length(self) -> int:
+        """Tokens the model can read, special tokens included."""
+        limit = getattr(self.config, "max_position_embeddings", None) or 1 << 20
+        if limit > 0 and self.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet"):
+            limit -= (self.config.pad_token_id or 0) + 1
+        return int(min(limit, self.tokenizer.model_max_length))
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The tokenizer's pieces."""
+        return Vocabulary(self.tokenizer)
+
+    def describe(self) -> dict[str, Any]:
+        """Facts about the model worth printing."""
+        return {
+            "model": self.name,
+            "fingerprint": self.fingerprint,
+            "architecture": type(self.model).__name__,
+            "layers": self.layers,
+            "heads": self.heads,
+            "dimension": self.dimension,
+            "max_length": self.max_length,
+            "device": self.device,
+            "dtype": self.dtype,
+        }
+
+    def encode(
+        self,
+        sentences: Sequence[str],
+        request: Request,
+        *,
+        moments: dict[int, Moments] | None = None,
+        counts: Sequence[int] | None = None,
+        progress: bool = False,
+    ) -> Encodings:
+        """Encode distinct sentences, keeping only what the request names.
+
+        Parameters
+        ----------
+        sentences
+            Distinct sentences; the caller deduplicates.
+        request
+            Embedding layers, attention heads and word rules.
+        moments
+            Running moments by embedding layer; every token vector, special ones included, is
+            added as often as its sentence's entry of ``counts``.
+        progress
+            Show a progress bar on standard error.
+        """
+        self._check(request)
+        finder = WordFinder(self.vocabulary, request.rules)
+        tokens = tokenize(self.tokenizer, finder, sentences, self.max_length)
+        self._warn_if_cut(tokens.truncated)
+        out = _allocate(list(sentences), tokens, finder, request, self.dimension)
+        moments = moments or {}
+        layers = sorted({*request.embeddings, *moments})
+        with tqdm(total=len(sentences), desc="encoding", unit="sent", disable=not progress) as bar:
+            for batch in self._batches(tokens.ids.lengths):
+                hidden, attention = self._forward(tokens.ids, batch, layers, request.heads)
+                for layer, moment in moments.items():
+                    weights = [1 if counts is None else counts[row] for row in batch]
+                    moment.add(*_flattened(hidden[layer], tokens.ids, batch, weights))
+                for place, row in enumerate(batch):
+                    length = len(tokens.ids[row])
+                    states = {layer: hidden[layer][place, :length] for layer in layers}
+                    matrices = None if attention is None else attention[place, :, :length, :length]
+                    _store(out, row, states, matrices, tokens.words[row], request.rules)
+                bar.update(len(batch))
+        return out
+
+    def states(self, sentences: Sequence[str], layer: int) -> list[Floats]:
+        """Hidden states of every token of every sentence, special tokens included."""
+        tokens = self._tokens(sentences)
+        out: list[Floats] = [np.zeros((0, 0), np.float32)] * len(sentences)
+        for batch in self._batches(tokens.ids.lengths):
+            hidden, _ = self._forward(tokens.ids, batch, [layer], [])
+            for place, row in enumerate(batch):
+                out[row] = hidden[layer][place, : len(tokens.ids[row])]
+        return out
+
+    def attentions(self, sentences: Sequence[str]) -> Iterator[Floats]:
+        """Full attention matrices, one ``(layers * heads, tokens, tokens)`` array per sentence.
+
+        Special tokens included, nothing removed, layer by layer; shortest sentence first.
+        """
+        layers, heads = range(1, self.layers + 1), range(1, self.heads + 1)
+        every = [(layer, head) for layer in layers for head in heads]
+        tokens = self._tokens(sentences)
+        for batch in self._batches(tokens.ids.lengths):
+            _, attention = self._forward(tokens.ids, batch, [], every)
+            assert attention is not None
+            for place, row in enumerate(batch):
+                length = len(tokens.ids[row])
+                yield attention[place, :, :length, :length]
+
+    def _tokens(self, sentences: Sequence[str], rules: TokenRules | None = None) -> Tokens:
+        finder = WordFinder(self.vocabulary, rules or TokenRules())
+        return tokenize(self.tokenizer, finder, sentences, self.max_length)
+
+    def _check(self, request: Request) -> None:
+        for layer in request.embeddings:
+            if not 0 <= layer <= self.layers:
+                raise InputError(
+                    f"embedding layer {layer} is out of range; {self.name} has 0 (input) to "
+                    f"{self.layers}"
+                )
+
+    def _warn_if_cut(self, truncated: int) -> None:
+        if truncated:
+            warnings.warn(
+                f"{truncated} sentence{'s' if truncated > 1 else ''} longer than the "
+                f"{self.max_length} tokens of {self.name} lost their end",
+                TruncationWarning,
+                stacklevel=4,
+            )
+
+    def _batches(self, lengths: NDArray[np.int64]) -> Iterator[list[int]]:
+        """Rows in order of length, as many at a time as the budgets allow."""
+        per_token = self.layers * self.heads
+        batch: list[int] = []
+        width = 0
+        for row in np.argsort(lengths, kind="stable").tolist():
+            length = max(int(lengths[row]), SHORTEST)
+            size = len(batch) + 1
+            full = (
+                size * length > self.batch_tokens
+                or size * length * length * per_token > BATCH_ATTENTION
+                or (length > LONGEST_PADDED and length != width)
+            )
+            if batch and full:
+                yield batch
+                batch = []
+            batch.append(row)
+            width = length
+        if batch:
+            yield batch
+
+    def _forward(
+        self, ids: Ragged, batch: list[int], wanted: Sequence[int], heads: Sequence[Head]
+    ) -> tuple[dict[int, Floats], Floats | None]:
+        import torch
+
+        width = max(SHORTEST, *(len(ids[row]) for row in batch))
+        numbers = np.full((len(batch), width), self.tokenizer.pad_token_id or 0, np.int64)
+        mask = np.zeros((len(batch), width), np.int64)
+        for place, row in enumerate(batch):
+            numbers[place, : len(ids[row])] = ids[row]
+            mask[place, : len(ids[row])] = 1
+        with torch.inference_mode():
+            output = self.model(
+                input_ids=torch.from_numpy(numbers).to(self.device),
+                attention_mask=torch.from_numpy(mask).to(self.device),
+                output_hidden_states=bool(wanted),
+                output_attentions=bool(heads),
+            )
+            hidden = {layer: _numpy(output.hidden_states[layer]) for layer in wanted}
+            return hidden, self._pick(output, heads) if heads else None
+
+    def _pick(self, output: Any, heads: Sequence[Head]) -> Floats:
+        import torch
+
+        attentions = getattr(output, "attentions", None)
+        if not attentions or any(matrix is None for matrix in attentions):
+            raise ModelError(
+                f"model {self.name!r} ({type(self.model).__name__}) returns no attention matrices; "
+                "use a measure without structure (wmd, wrd) or another model"
+            )
+        layers = sorted({layer for layer, _ in heads})
+        if len(heads) == len(layers) * self.heads:
+            picked = torch.cat([attentions[layer - 1] for layer in layers], dim=1)
+        else:
+            picked = torch.stack([attentions[layer - 1][:, head - 1] for layer, head in heads], 1)
+        return _numpy(picked)
+
+
+def _flattened(
+    states: Floats, ids: Ragged, batch: list[int], weights: list[int]
+) -> tuple[Floats, NDArray[np.int64]]:
+    """All token vectors of a batch without its padding, each with its sentence's weight."""
+    lengths = [len(ids[row]) for row in batch]
+    rows = [states[place, :length] for place, length in enumerate(lengths)]
+    return np.concatenate(rows), np.repeat(weights, lengths)
+
+
+def _numpy(tensor: Any) -> Floats:
+    return np.asarray(tensor.float().cpu().numpy(), np.float32)
+
+
+def _allocate(
+    sentences: list[str], tokens: Tokens, finder: WordFinder, request: Request, dimension: int
+) -> Encodings:
+    """Make room for exactly what will be kept, so that memory never doubles on the way."""
+    counts = tokens.words.lengths
+    heads = len(request.heads)
+    paper = request.rules.recipe == "paper"
+    spellings = [
+        [finder.text(ids[first:end]) for first, end in words]
+        for ids, words in zip(tokens.ids, tokens.words, strict=True)
+    ]
+    return Encodings(
+        sentences=sentences,
+        spans=tokens.spans,
+        spellings=spellings,
+        vectors={
+            layer: Ragged.zeros(counts, (dimension,), np.float32) for layer in request.embeddings
+        },
+        structure=Ragged.zeros(heads * counts**2, dtype=np.float32),
+        sums=np.zeros((len(sentences), heads)),
+        squares=np.zeros((len(sentences), heads)),
+        sizes=counts.copy() if paper else tokens.ids.lengths,
+    )
+
+
+def _store(
+    out: Encodings,
+    row: int,
+    states: dict[int, Floats],
+    matrices: Floats | None,
+    words: NDArray[np.int32],
+    rules: TokenRules,
+) -> None:
+    """Cut one sentence's states and matrices to its kept words and write them in place."""
+    for layer, rows in out.vectors.items():
+        rows[row][:] = _pool(states[layer], words, rules)
+    if matrices is None:
+        return
+    kept = _pool(matrices.swapaxes(0, 1), words, rules).swapaxes(0, 1)
+    kept = _pool(kept.transpose(2, 0, 1), words, rules, add=True).transpose(1, 2, 0)
+    averaged = matrices
+    if rules.recipe == "paper":
+        kept = averaged = _normalised(kept)
+    out.structure[row][:] = kept.ravel()
+    out.sums[row] = averaged.sum(axis=(1, 2), dtype=np.float64)
+    out.squares[row] = np.square(averaged, dtype=np.float64).sum(axis=(1, 2))
+
+
+def _pool(
+    values: NDArray[Any], words: NDArray[np.int32], rules: TokenRules, *, add: bool = False
+) -> NDArray[Any]:
+    """Reduce the first axis from tokens to kept words: first piece, or mean (sum) of pieces.
+
+    Attention *to* a word is the sum over its pieces, attention *from* it their mean (Clark et
+    al., 2019), so that rows keep adding up to the same total.
+    """
+    if rules.subwords == "first" or not len(words):
+        return values[words[:, 0]]
+    # Pairs of boundaries: every second segment is the gap behind a word. The extra row gives
+    # the last word an end to name even where no special token follows it.
+    padded = np.concatenate([values, np.zeros_like(values[:1])])
+    totals = np.add.reduceat(padded, words.ravel(), axis=0)[::2]
+    if add:
+        return totals
+    sizes = (words[:, 1] - words[:, 0]).reshape(-1, *[1] * (values.ndim - 1))
+    return np.asarray(totals / sizes, np.float32)
+
+
+def _normalised(matrices: Floats) -> Floats:
+    """Scale rows to sum 1; a row without any attention to kept words becomes uniform."""
+    totals = matrices.sum(axis=2, keepdims=True)
+    uniform = np.float32(1 / max(matrices.shape[2], 1))
+    return np.where(totals > 0, matrices / np.where(totals > 0, totals, 1), uniform)

@@ -1,0 +1,107 @@
+"""Whitening of token vectors: fitted once on sentences, frozen, applied to every word vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.errors import InputError
+
+Floats = NDArray[np.float64]
+WhiteningKind = Literal["clean", "as-coded"]
+
+NOISE = 1e-10
+"""Directions with less variance than this share of the largest are rounding noise."""
+
+ROWS = 4096
+
+
+class Moments:
+    """Running mean and covariance of token vectors, in double precision.
+
+    The first rows seen fix an origin close to the mean; sums are taken around it, so that the
+    covariance is not the small difference of two large numbers.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self.count = 0.0
+        self.origin: Floats | None = None
+        self.first: Floats = np.zeros(dimension)
+        self.second: Floats = np.zeros((dimension, dimension))
+        self.single: NDArray[np.float32] = np.zeros(dimension, np.float32)
+
+    def add(self, vectors: NDArray[Any], weights: NDArray[Any]) -> None:
+        """Add rows of vectors, each as often as its weight says."""
+        rows = np.asarray(vectors, np.float64)
+        if self.origin is None:
+            self.origin = rows.mean(axis=0)
+        centred = rows - self.origin
+        weighted = centred * weights[:, None]
+        self.count += float(weights.sum())
+        self.first += weighted.sum(axis=0)
+        self.second += weighted.T @ centred
+        # The published code averages in single precision; only the as-coded kind reads this.
+        times = np.asarray(weights, np.int64)
+        block = np.repeat(np.asarray(vectors, np.float32), times, axis=0)
+        self.single = np.add.reduce(np.concatenate([self.single[None], block]), axis=0)
+
+    @property
+    def mean(self) -> Floats:
+        """Mean vector."""
+        assert self.origin is not None
+        return np.asarray(self.origin + self.first / self.count)
+
+    @property
+    def covariance(self) -> Floats:
+        """Unbiased covariance matrix."""
+        first = self.first / self.count
+        scatter = self.second - self.count * np.outer(first, first)
+        return np.asarray(scatter / (self.count - 1))
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """An affine map that gives token vectors zero mean and unit covariance.
+
+    ``matrix`` is square; a dropped direction is a zero column, so shapes never change.
+    """
+
+    mean: Floats
+    matrix: Floats
+    kind: WhiteningKind
+    tokens: int
+
+    @classmethod
+    def fit(cls, moments: Moments, kind: WhiteningKind = "clean") -> Whitening:
+        """Fit on accumulated moments.
+
+        ``"clean"`` drops directions that hold only rounding noise (a layer-normalised model has
+        one by construction). ``"as-coded"`` keeps them and centres with a single-precision mean,
+        as the published code does; at the input layer that noise is visible in the scores.
+        """
+        dimension = len(moments.first)
+        if moments.count < 2 * dimension:
+            raise InputError(
+                f"whitening needs at least {2 * dimension} tokens for {dimension}-dimensional "
+                f"vectors, got {moments.count:.0f}; fit on more sentences or pass whitening='none'"
+            )
+        directions, variances, _ = np.linalg.svd(moments.covariance, hermitian=True)
+        scales = np.zeros(dimension)
+        kept = variances > (0 if kind == "as-coded" else NOISE * variances[0])
+        scales[kept] = variances[kept] ** -0.5
+        single = (moments.single / np.float32(moments.count)).astype(np.float64)
+        mean = single if kind == "as-coded" else moments.mean
+        return cls(mean, directions * scales, kind, int(moments.count))
+
+    def apply(self, vectors: NDArray[np.float32]) -> None:
+        """Whiten rows in place, in double precision."""
+        for start in range(0, len(vectors), ROWS):
+            block = vectors[start : start + ROWS]
+            # einsum without BLAS would be slow and BLAS picks other kernels for few rows; a
+            # floor on the rows keeps a row's result independent of its company.
+            padded = np.zeros((max(len(block), 32), block.shape[1]))
+            padded[: len(block)] = block - self.mean
+            block[:] = (padded @ self.matrix)[: len(block)]

@@ -1,0 +1,115 @@
+"""`load`: from a method and a model to a scorer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from movers.encode.stopwords import load_stopwords
+from movers.encode.tokens import Recipe, Subwords
+from movers.encode.transformer import TransformerEncoder
+from movers.measure.statistics import Statistics
+from movers.measure.structure import Selection
+from movers.methods import find_method
+from movers.scorer import Scorer
+from movers.settings import Empty, Settings, WhiteningChoice
+
+
+def load(
+    method: str = "wsmd",
+    model: str | Path | None = None,
+    *,
+    embedding: int = -1,
+    layers: Selection | None = None,
+    heads: Selection = "all",
+    mix: float = 0.5,
+    recipe: Recipe = "paper",
+    whitening: WhiteningChoice | None = None,
+    stopwords: str | Path | Iterable[str] | None = "english",
+    subwords: Subwords = "first",
+    empty: Empty | None = None,
+    statistics: str | Path | Statistics | None = None,
+    device: str | None = None,
+    dtype: str = "float32",
+    threads: int | None = None,
+) -> Scorer:
+    """Make a scorer. The model itself is loaded when first needed, once per process.
+
+    Parameters
+    ----------
+    method
+        A row of the table of methods: ``wmd``, ``wrd``, ``smd``, ``wsmd``, ``wsmd-wmd``, …
+    model
+        Hugging Face name or folder of an encoder; None is the one installed with movers.
+    embedding
+        Layer of the word vectors; 0 is the input layer, -1 the last.
+    layers
+        Attention layers, counted from 1: ``"5"``, ``"5-12"``, ``"all"``, ``"BV"`` (those picked
+        by attention variability), a number or numbers. None takes the best single layer known
+        for the model, or all.
+    heads
+        Heads within each layer, in the same notation.
+    mix
+        Share of structure in the distance, the paper's lambda.
+    recipe
+        ``"paper"`` follows the paper's definitions; ``"reference"`` what its published numbers
+        were computed with: attention not re-normalised over the words compared, and the factor
+        k averaged over all tokens.
+    whitening
+        What `Scorer.fit` makes: ``"clean"`` drops noise directions, ``"as-coded"`` keeps them
+        as the published code does, ``"none"`` leaves vectors alone. None is the recipe's own.
+    stopwords
+        ``"english"``, a file, words, or None to keep every word and punctuation.
+    subwords
+        ``"first"`` piece stands for its word, or ``"mean"`` of all its pieces.
+    empty
+        What to do with a pair that has no proper distance, because a side has no words left or
+        there is no structure to compare: ``"raise"``, ``"nan"``, or ``"keep"`` (compare the
+        stop words where there is nothing else, count missing structure as 0). None raises in
+        `Scorer.compare` and gives NaN with a warning elsewhere.
+    statistics
+        Fitted statistics or the file they were saved to; None takes those shipped for the model.
+    device
+        ``"auto"``, ``"cuda"``, ``"mps"`` or ``"cpu"``.
+    dtype
+        ``"float32"``, or ``"bfloat16"`` / ``"float16"`` on a GPU.
+    threads
+        Threads of the solver; None is one per processor. Never changes a result.
+
+    Examples
+    --------
+    >>> import movers
+    >>> wsmd = movers.load("wsmd")
+    >>> swapped = wsmd.compare("the press greets the president", "the president greets the press")
+    >>> [(flow.source, flow.target) for flow in swapped.alignment]
+    [('press', 'press'), ('greets', 'greets'), ('president', 'president')]
+    """
+    settings = Settings(
+        find_method(method),
+        embedding=embedding,
+        layers=layers,
+        heads=heads,
+        mix=mix,
+        recipe=recipe,
+        whitening=whitening,
+        stopwords=load_stopwords(stopwords),
+        subwords=subwords,
+        empty=empty,
+    )
+    if isinstance(statistics, str | Path):
+        statistics = Statistics.load(statistics)
+    return Scorer(
+        settings,
+        lambda: load_encoder(model, device, dtype),
+        statistics=statistics,
+        threads=threads,
+    )
+
+
+@lru_cache(maxsize=4)
+def load_encoder(
+    model: str | Path | None = None, device: str | None = None, dtype: str = "float32"
+) -> TransformerEncoder:
+    """Load an encoder, or return the one loaded earlier in this process."""
+    return TransformerEncoder(model, device=device, dtype=dtype)

@@ -1,0 +1,83 @@
+"""Compiled loops of `movers.measure.costs`."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.compiling import summing
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@summing
+def norms(vectors: Any) -> Floats:
+    """Euclidean length of every row."""
+    out = np.zeros(len(vectors))
+    for i in range(len(vectors)):
+        total = 0.0
+        for k in range(vectors.shape[1]):
+            x = np.float64(vectors[i, k])
+            total += x * x
+        out[i] = sqrt(total)
+    return out
+
+
+@summing
+def euclidean(
+    low: int,
+    high: int,
+    vectors: Any,
+    lengths: Floats,
+    a: Ints,
+    b: Ints,
+    shapes: Ints,
+    starts: Ints,
+    out: Floats,
+) -> None:
+    """Fill the pairs ``low .. high-1`` with Euclidean distances.
+
+    Differences, not the expanded square: equal vectors are at distance 0 exactly.
+    """
+    for p in range(low, high):
+        cell = starts[p]
+        for i in range(a[p], a[p] + shapes[p, 0]):
+            for j in range(b[p], b[p] + shapes[p, 1]):
+                total = 0.0
+                for k in range(vectors.shape[1]):
+                    x = np.float64(vectors[i, k]) - np.float64(vectors[j, k])
+                    total += x * x
+                out[cell] = sqrt(total)
+                cell += 1
+
+
+@summing
+def cosine(
+    low: int,
+    high: int,
+    vectors: Any,
+    lengths: Floats,
+    a: Ints,
+    b: Ints,
+    shapes: Ints,
+    starts: Ints,
+    out: Floats,
+) -> None:
+    """Fill the pairs ``low .. high-1`` with one minus the cosine, not below 0.
+
+    A zero vector costs nothing, as in the published code.
+    """
+    for p in range(low, high):
+        cell = starts[p]
+        for i in range(a[p], a[p] + shapes[p, 0]):
+            for j in range(b[p], b[p] + shapes[p, 1]):
+                total = 0.0
+                for k in range(vectors.shape[1]):
+                    total += np.float64(vectors[i, k]) * np.float64(vectors[j, k])
+                length = lengths[i] * lengths[j]
+                out[cell] = max(0.0, 1.0 - total / length) if length > 0.0 else 0.0
+                cell += 1

@@ -1,0 +1,66 @@
+"""Fitting statistics on sentences in one pass over the model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from movers.encode.encodings import Encodings, Request
+from movers.encode.transformer import TransformerEncoder
+from movers.encode.whiten import Moments, Whitening, WhiteningKind
+from movers.errors import InputError
+from movers.measure.idf import DocumentFrequency
+from movers.measure.statistics import Statistics
+from movers.measure.structure import attention_variability
+
+
+def fit_statistics(
+    encoder: TransformerEncoder,
+    sentences: Iterable[str],
+    request: Request,
+    *,
+    whitening: WhiteningKind | None = "clean",
+    variability: bool = False,
+    origin: str = "",
+    progress: bool = False,
+) -> tuple[Statistics, Encodings]:
+    """Fit whitening, document frequencies and, if asked, attention variability.
+
+    Parameters
+    ----------
+    sentences
+        The corpus; a repeated sentence counts as often as it occurs.
+    request
+        What to keep of each sentence; its embedding layers are the ones whitened.
+    whitening
+        Kind of whitening, or None for none.
+    variability
+        Also measure BV_A of every head, which takes two more passes.
+    origin
+        What the sentences are, kept with the statistics.
+
+    Returns
+    -------
+    The statistics, and the encodings of the distinct sentences, not yet whitened.
+    """
+    counts = Counter(sentences)
+    if not counts:
+        raise InputError("fit needs at least one sentence, got none")
+    distinct, times = list(counts), list(counts.values())
+    moments = {layer: Moments(encoder.dimension) for layer in request.embeddings if whitening}
+    encodings = encoder.encode(distinct, request, moments=moments, counts=times, progress=progress)
+    everything = [text for text, count in counts.items() for _ in range(count)]
+    statistics = Statistics(
+        fingerprint=encoder.fingerprint,
+        origin=origin or f"{sum(times)} sentences",
+        whitening={
+            layer: Whitening.fit(moment, whitening or "clean") for layer, moment in moments.items()
+        },
+        idf=DocumentFrequency.fit(encodings, times, request.rules.recipe),
+        variability=attention_variability(lambda: encoder.attentions(everything)).reshape(
+            encoder.layers, encoder.heads
+        )
+        if variability
+        else None,
+    )
+    return statistics, encodings

@@ -1,0 +1,182 @@
+"""Attention as sentence structure: which heads to use, and how much structure should weigh."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.encode.encodings import Encodings, Head
+from movers.errors import InputError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Selection = str | int | Sequence[int]
+
+CONSTANT = 1e-12
+"""Below this share of the mean squares, two structures differ by rounding only."""
+
+
+def select_heads(
+    layers: Selection,
+    heads: Selection,
+    *,
+    available: tuple[int, int],
+    variability: Floats | None = None,
+) -> tuple[Head, ...]:
+    """Turn a choice of layers and heads into (layer, head) pairs, both counted from 1.
+
+    Parameters
+    ----------
+    layers
+        ``"5"``, ``"5-12"``, ``"1,3,5-6"``, ``"all"``, a number, numbers, or ``"BV"`` for the
+        layers that bidirectional attention variability picks.
+    heads
+        The same without ``"BV"``; taken in every chosen layer.
+    available
+        Number of layers and of heads per layer of the model.
+    variability
+        BV_A of every head, shape ``(layers, heads)``; needed for ``"BV"``.
+
+    Examples
+    --------
+    >>> select_heads("2-3", "1", available=(6, 12))
+    ((2, 1), (3, 1))
+    """
+    if isinstance(layers, str) and layers.upper() == "BV":
+        if variability is None:
+            raise InputError(
+                "layers='BV' needs attention variability; call fit(sentences) first, or name layers"
+            )
+        layers = contextual_layers(variability)
+    chosen = _numbers(layers, available[0], "layer")
+    return tuple(
+        (layer, head) for layer in chosen for head in _numbers(heads, available[1], "head")
+    )
+
+
+def _numbers(choice: Selection, count: int, what: str) -> tuple[int, ...]:
+    if isinstance(choice, str):
+        numbers = _parse(choice, count, what)
+    else:
+        numbers = [choice] if isinstance(choice, int) else list(choice)
+    wrong = [number for number in numbers if not 1 <= number <= count]
+    if wrong or not numbers:
+        raise InputError(
+            f"{what} {', '.join(map(str, wrong)) or repr(choice)} is out of range; "
+            f"the model has {what}s 1 to {count}"
+        )
+    return tuple(sorted(set(numbers)))
+
+
+def _parse(choice: str, count: int, what: str) -> list[int]:
+    if choice.strip().lower() == "all":
+        return list(range(1, count + 1))
+    numbers: list[int] = []
+    for part in choice.split(","):
+        match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        if match is None:
+            raise InputError(
+                f"cannot read {what}s {choice!r}; write '5', '5-12', '1,3,5-6' or 'all'"
+                + (" or 'BV'" if what == "layer" else "")
+            )
+        first, last = int(match[1]), int(match[2] or match[1])
+        numbers += [first, last] if last < first else range(first, last + 1)
+    return numbers
+
+
+def describe_numbers(numbers: Iterable[int]) -> str:
+    """Write numbers as ranges: ``1-3,5``."""
+    parts: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1] = [parts[-1][0], number]
+        else:
+            parts.append([number])
+    return ",".join("-".join(map(str, part)) for part in parts)
+
+
+def structure_errors(encodings: Encodings, sources: Ints, targets: Ints) -> Floats:
+    """Mean squared difference A_MSE of two structures over all their entries, ``(pairs, heads)``.
+
+    ``mean over i, i', j, j' of (A[i, i'] - B[j, j'])**2``, which needs only the sum and the sum
+    of squares of each. A difference that is rounding noise counts as exactly 0.
+    """
+    cells = encodings.sizes.astype(float)[:, None] ** 2
+    squares = encodings.squares / np.maximum(cells, 1)
+    means = encodings.sums / np.maximum(cells, 1)
+    size = squares[sources] + squares[targets]
+    errors = size - 2 * means[sources] * means[targets]
+    return np.where(errors > CONSTANT * size, errors, 0.0)
+
+
+def structure_scales(mean_costs: Floats, errors: Floats) -> Floats:
+    """The factor k = C_M / A_MSE that puts structure on the scale of the cost.
+
+    Where both structures are one and the same constant, A_MSE is 0, the structural part is 0
+    under every plan, and so is the factor.
+    """
+    positive = np.where(errors > 0, errors, 1.0)
+    return np.where(errors > 0, mean_costs[:, None] / positive, 0.0)
+
+
+def attention_variability(
+    attentions: Callable[[], Iterable[NDArray[np.float32]]],
+) -> Floats:
+    """Bidirectional attention variability BV_A of every head.
+
+    BV = sum over sentences and cells of ``|A(x) - mean A|`` divided by twice the total attention;
+    the mean divides by all sentences, not only by those long enough to reach a cell.
+
+    Parameters
+    ----------
+    attentions
+        Called twice; each time yields the full matrices ``(heads, tokens, tokens)`` of every
+        sentence, special tokens included.
+
+    Returns
+    -------
+    Array of shape ``(heads,)``.
+    """
+    mean, sentences = _mean_attention(attentions())
+    deviation = np.zeros(len(mean))
+    total = np.zeros(len(mean))
+    for matrix in attentions():
+        size = matrix.shape[1]
+        deviation += np.abs(matrix - mean[:, :size, :size]).sum(axis=(1, 2))
+        total += matrix.sum(axis=(1, 2), dtype=np.float64)
+    if not sentences:
+        raise InputError("attention variability needs at least one sentence")
+    return np.asarray(deviation / (2 * total))
+
+
+def _mean_attention(matrices: Iterable[NDArray[np.float32]]) -> tuple[Floats, int]:
+    mean = np.zeros((0, 0, 0))
+    count = 0
+    for matrix in matrices:
+        heads, size, _ = matrix.shape
+        if size > mean.shape[1]:
+            grown = np.zeros((heads, size, size))
+            if mean.size:
+                grown[:, : mean.shape[1], : mean.shape[1]] = mean
+            mean = grown
+        mean[:, :size, :size] += matrix
+        count += 1
+    return mean / max(count, 1), count
+
+
+def contextual_layers(variability: Floats) -> tuple[int, ...]:
+    """The last layers, from where attention starts to vary with the sentence.
+
+    The paper reads this off a plot of the layers' mean BV_A; here the cut is the one that splits
+    the layers into two groups with the least spread around their own means.
+    """
+    values = variability.mean(axis=1)
+    spreads = [
+        float(np.var(values[:cut]) * cut + np.var(values[cut:]) * (len(values) - cut))
+        for cut in range(1, len(values))
+    ]
+    start = int(np.argmin(spreads)) + 2 if spreads else 1
+    return tuple(range(start, len(values) + 1))

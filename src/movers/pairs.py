@@ -1,0 +1,57 @@
+"""Sentences and sentence pairs as callers pass them, checked at the border."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from movers.errors import InputError
+
+
+def check_sentences(sentences: Iterable[str], what: str) -> list[str]:
+    """List sentences, refusing a bare string and anything that is not text."""
+    if isinstance(sentences, str):
+        raise InputError(f"{what}s must be a list of sentences, got one string; put it in a list")
+    texts = list(sentences)
+    for number, text in enumerate(texts):
+        check_sentence(text, what if len(texts) == 1 else f"{what} {number}")
+    return texts
+
+
+def check_sentence(text: Any, what: str) -> str:
+    """Return text that is a string, or say what it is instead."""
+    if not isinstance(text, str):
+        raise InputError(
+            f"{what} is {text!r} ({type(text).__name__}), expected a string; "
+            "drop or fill missing values first"
+        )
+    return text
+
+
+def read_pairs(pairs: Any) -> list[tuple[str, str]]:
+    """List sentence pairs given as 2-tuples or as a data frame with two columns.
+
+    Examples
+    --------
+    >>> read_pairs([("a dog barks", "a cat sleeps")])
+    [('a dog barks', 'a cat sleeps')]
+    """
+    if isinstance(pairs, str):
+        raise InputError("pairs must be a list of two sentences each, got one string")
+    frame = nw.from_native(pairs, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        if len(frame.columns) != 2:
+            raise InputError(f"a frame of pairs needs two columns, got {frame.columns}; select two")
+        pairs = frame.iter_rows()
+    return [_check_pair(pair, number) for number, pair in enumerate(pairs)]
+
+
+def _check_pair(pair: Any, number: int) -> tuple[str, str]:
+    if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+        raise InputError(f"pair {number} is {pair!r}; expected two sentences")
+    return (
+        check_sentence(pair[0], f"source of pair {number}"),
+        check_sentence(pair[1], f"target of pair {number}"),
+    )

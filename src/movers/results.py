@@ -1,0 +1,166 @@
+"""What comes back: values that explain themselves."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+VISIBLE = 1e-3
+"""Flows with less than this share of the mass are left out of an alignment."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Everything that changes a number, in order of importance; ``str`` prints it on one line."""
+
+    fields: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return "|".join(f"{name}:{value}" for name, value in self.fields)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One word of the source on its way to one word of the target.
+
+    ``mass`` is a share of the sentence, ``cost`` the price of moving a whole unit.
+    """
+
+    source: str
+    target: str
+    mass: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class HeadValue:
+    """The distance under one attention head, with its parts and how it was found."""
+
+    layer: int
+    head: int
+    value: float
+    linear: float
+    structural: float
+    scale: float
+    iterations: int
+    gap: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sentences compared: the distance and its reasons.
+
+    Parameters
+    ----------
+    source, target
+        The sentences.
+    source_words, target_words
+        The words compared, as they stand in the text.
+    method
+        Name of the measure.
+    distance
+        Small means similar.
+    linear, structural
+        The two parts: the cost of the words under the plan (WMD_lambda) and what the structure
+        costs (k * SMD_lambda); ``distance = (1 - mix) * linear + mix * structural`` for the
+        methods that use both.
+    mix
+        Share of the structural part.
+    plan
+        Mass moved from each source word to each target word, mean over heads, shape ``(n, m)``.
+    cost
+        Cost of each word pair, shape ``(n, m)``; empty for a measure without word cost.
+    heads
+        Values head by head; empty for a measure without structure.
+    plans
+        Plans head by head, shape ``(heads, n, m)``.
+    signature
+        All settings that change the number.
+    """
+
+    source: str
+    target: str
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+    method: str
+    distance: float
+    linear: float
+    structural: float
+    mix: float
+    plan: Floats
+    plans: Floats
+    cost: Floats
+    heads: tuple[HeadValue, ...]
+    signature: Signature
+
+    @cached_property
+    def alignment(self) -> tuple[Flow, ...]:
+        """Which word went where, in the order of the source."""
+        flows = []
+        for i, j in np.argwhere(self.plan > VISIBLE / max(1, min(self.plan.shape, default=1))):
+            cost = float(self.cost[i, j]) if self.cost.size else float("nan")
+            mass = float(self.plan[i, j])
+            flows.append(Flow(self.source_words[i], self.target_words[j], mass, cost))
+        return tuple(flows)
+
+    def __str__(self) -> str:
+        lines = [f"{self.method} {self.distance:.4f}"]
+        if self.heads:
+            lines[0] += f"  (words {self.linear:.4f}, structure {self.structural:.4f})"
+        lines += [f"  {flow.source} → {flow.target}  {flow.mass:.3f}" for flow in self.alignment]
+        return "\n".join([*lines, f"  {self.signature}"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; what is not a number becomes None."""
+        return {
+            "source": self.source,
+            "target": self.target,
+            "method": self.method,
+            "distance": _number(self.distance),
+            "linear": _number(self.linear),
+            "structural": _number(self.structural),
+            "mix": self.mix,
+            "source_words": list(self.source_words),
+            "target_words": list(self.target_words),
+            "plan": self.plan.tolist(),
+            "alignment": [{**asdict(flow), "cost": _number(flow.cost)} for flow in self.alignment],
+            "heads": [asdict(head) for head in self.heads],
+            "signature": str(self.signature),
+        }
+
+
+@dataclass(frozen=True)
+class Match:
+    """One sentence of a ranking."""
+
+    index: int
+    text: str
+    distance: float
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The sentences of a corpus nearest to a query, nearest first; ties in corpus order."""
+
+    query: str
+    matches: tuple[Match, ...]
+    signature: Signature
+
+    def __iter__(self) -> Any:
+        return iter(self.matches)
+
+    def __len__(self) -> int:
+        return len(self.matches)
+
+    def __getitem__(self, place: int) -> Match:
+        return self.matches[place]
+
+
+def _number(value: float) -> float | None:
+    return value if np.isfinite(value) else None

@@ -1,0 +1,404 @@
+"""The one object most users need: sentences in, distances and their reasons out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm.auto import tqdm
+
+from movers.encode.encodings import Encodings, Head, Request
+from movers.encode.models import RECOMMENDED_LAYERS
+from movers.encode.stopwords import describe_stopwords, load_stopwords
+from movers.encode.transformer import TransformerEncoder
+from movers.errors import InputError
+from movers.measure.fitting import fit_statistics
+from movers.measure.statistics import Statistics
+from movers.measure.structure import describe_numbers, select_heads
+from movers.methods import Method, find_method
+from movers.pairs import check_sentence, check_sentences, read_pairs
+from movers.results import Comparison, HeadValue, Match, Ranking, Signature
+from movers.settings import Settings
+from movers.transport import REASONS, Measured, Solved, measure, solve_pairs
+from movers.version import __version__
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CHUNK = 4096
+CACHE_BYTES = 1 << 30
+
+
+class UnwhitenedWarning(UserWarning):
+    """Word vectors are used as the model gives them, for lack of statistics."""
+
+
+class UndefinedWarning(UserWarning):
+    """Some pairs have no distance, and NaN stands in their place."""
+
+
+class Scorer:
+    """Distances between sentences under one method, one model and one set of statistics.
+
+    Make one with `movers.load`. The model is loaded on first use; encoded sentences are kept
+    for the next call as long as they fit a gigabyte.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        encoder: TransformerEncoder | Callable[[], TransformerEncoder],
+        *,
+        statistics: Statistics | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.settings = settings
+        self.threads = threads
+        self._source = encoder
+        self._statistics = statistics
+        self._cache: Measured | None = None
+        self._warned = False
+
+    @cached_property
+    def encoder(self) -> TransformerEncoder:
+        """The model, loaded when first needed."""
+        return self._source() if callable(self._source) else self._source
+
+    @property
+    def method(self) -> Method:
+        """The measure in use."""
+        return self.settings.method
+
+    @cached_property
+    def embedding(self) -> int:
+        """Layer of the word vectors; 0 is the input layer."""
+        layer, count = self.settings.embedding, self.encoder.layers
+        if not -count - 1 <= layer <= count:
+            raise InputError(
+                f"embedding layer {layer} is out of range; {self.encoder.name} has "
+                f"0 (input) to {count}"
+            )
+        return layer % (count + 1)
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """Attention heads in use, as (layer, head) counted from 1."""
+        if not self.method.needs_attention:
+            return ()
+        layers = self.settings.layers
+        if layers is None:
+            layers = RECOMMENDED_LAYERS.get(self.encoder.name, "all")
+        return select_heads(
+            layers,
+            self.settings.heads,
+            available=(self.encoder.layers, self.encoder.heads),
+            variability=self.statistics.variability,
+        )
+
+    @property
+    def statistics(self) -> Statistics:
+        """Fitted, loaded or shipped statistics; empty ones if there are none."""
+        if self._statistics is None:
+            shipped = Statistics.shipped(self.encoder.name)
+            self._statistics = shipped or Statistics(self.encoder.fingerprint)
+        if self._statistics.fingerprint != self.encoder.fingerprint:
+            raise InputError(
+                f"the statistics belong to model {self._statistics.fingerprint}, but "
+                f"{self.encoder.name} is {self.encoder.fingerprint}; fit again"
+            )
+        return self._statistics
+
+    @property
+    def signature(self) -> Signature:
+        """All settings that change a number."""
+        settings, method, encoder = self.settings, self.method, self.encoder
+        fields = [
+            ("movers", __version__),
+            ("method", method.name),
+            ("model", f"{encoder.name}@{encoder.fingerprint}"),
+        ]
+        if method.needs_vectors:
+            fields += [("embedding", str(self.embedding)), ("whitening", self._whitening_name())]
+        if method.weights == "idf":
+            fields.append(("idf", self.statistics.digest))
+        if method.needs_attention:
+            fields += [
+                ("layers", describe_numbers(layer for layer, _ in self.heads)),
+                ("heads", describe_numbers(head for _, head in self.heads)),
+            ]
+        if method.transport == "both":
+            fields.append(("mix", f"{settings.mix:g}"))
+        fields += [
+            ("recipe", settings.recipe),
+            ("stopwords", describe_stopwords(settings.stopwords)),
+            ("subwords", settings.subwords),
+            ("dtype", encoder.dtype),
+        ]
+        return Signature(tuple(fields))
+
+    def using(self, method: str | None = None, **changes: Any) -> Scorer:
+        """Make a scorer with other settings that shares the model and the statistics.
+
+        Takes the settings of `movers.load` by name.
+        """
+        if method is not None:
+            changes["method"] = find_method(method)
+        if "stopwords" in changes:
+            changes["stopwords"] = load_stopwords(changes["stopwords"])
+        return Scorer(
+            replace(self.settings, **changes),
+            lambda: self.encoder,
+            statistics=self._statistics,
+            threads=self.threads,
+        )
+
+    def fit(self, sentences: Iterable[str], *, origin: str = "", progress: bool = False) -> Scorer:
+        """Fit whitening and document frequencies on sentences, and freeze them.
+
+        Afterwards the distance of a pair no longer depends on any other pair.
+
+        Parameters
+        ----------
+        sentences
+            Sentences like those to be compared; a repeated one counts as often as it occurs.
+        origin
+            What the sentences are, kept with the statistics.
+        progress
+            Show a progress bar.
+        """
+        by_variability = self.settings.layers == "BV"
+        request = Request(
+            embeddings=(self.embedding,),
+            heads=() if by_variability else self.heads,
+            rules=self.settings.rules,
+        )
+        self._statistics, fresh = fit_statistics(
+            self.encoder,
+            check_sentences(sentences, "sentence"),
+            request,
+            whitening=self.settings.whitening_to_fit,
+            variability=by_variability,
+            origin=origin,
+            progress=progress,
+        )
+        self._cache = None
+        if request == self._request():
+            self._whiten(fresh)
+            self._cache = self._weighed(fresh)
+        return self
+
+    def save(self, path: str | Path) -> None:
+        """Save the fitted statistics; ``movers.load(statistics=path)`` reads them."""
+        self.statistics.save(path)
+
+    def compare(self, source: str, target: str) -> Comparison:
+        """Compare two sentences, with plan, alignment and values head by head."""
+        check_sentence(source, "source"), check_sentence(target, "target")
+        measured = self._encoded([source, target])
+        rows = measured.encodings.rows
+        pair = np.array([[rows[source], rows[target]]])
+        solved = self._solve(measured, pair, plans=True)
+        values = self._settle(solved, measured, pair, self.settings.empty or "raise")
+        return self._comparison(measured, pair[0], solved, float(values.mean()))
+
+    def distances(self, pairs: Any, *, progress: bool = False) -> Floats:
+        """Distance of every pair, shape ``(pairs,)``.
+
+        Parameters
+        ----------
+        pairs
+            Pairs of sentences: 2-tuples, or a data frame with two columns.
+        progress
+            Show progress bars.
+        """
+        return np.asarray(self.head_values(pairs, progress=progress).mean(axis=1))
+
+    def head_values(self, pairs: Any, *, progress: bool = False) -> Floats:
+        """Distance of every pair under every head, shape ``(pairs, heads)``.
+
+        Measures without structure have one column.
+        """
+        texts = read_pairs(pairs)
+        measured = self._encoded([text for pair in texts for text in pair], progress=progress)
+        rows = measured.encodings.rows
+        numbers = np.array([[rows[a], rows[b]] for a, b in texts], np.int64).reshape(-1, 2)
+        return self._values(measured, numbers, progress=progress)
+
+    def matrix(
+        self,
+        sources: Iterable[str],
+        targets: Iterable[str] | None = None,
+        *,
+        progress: bool = False,
+    ) -> Floats:
+        """All distances between sources and targets, shape ``(sources, targets)``.
+
+        Without targets, between the sources themselves; the matrix is then symmetric.
+        """
+        left = check_sentences(sources, "source")
+        right = left if targets is None else check_sentences(targets, "target")
+        measured = self._encoded([*left, *right], progress=progress)
+        rows = measured.encodings.rows
+        a, b = (np.array([rows[text] for text in side], np.int64) for side in (left, right))
+        out = np.zeros((len(a), len(b)))
+        i, j = np.triu_indices(len(a)) if targets is None else np.indices(out.shape).reshape(2, -1)
+        pairs = np.stack([a[i], b[j]], axis=1)
+        out[i, j] = self._values(measured, pairs, progress=progress).mean(axis=1)
+        if targets is None:
+            out[j, i] = out[i, j]
+        return out
+
+    def rank(
+        self, query: str, corpus: Sequence[str], *, top_k: int | None = 10, progress: bool = False
+    ) -> Ranking:
+        """Rank a corpus by distance to a query, exactly; ``top_k=None`` ranks all of it."""
+        if top_k is not None and top_k < 1:
+            raise InputError(f"top_k must be at least 1 or None, got {top_k}")
+        texts = check_sentences(corpus, "corpus sentence")
+        found = self.matrix([check_sentence(query, "query")], texts, progress=progress)[0]
+        best = np.argsort(found, kind="stable")[:top_k]
+        matches = tuple(Match(int(k), texts[k], float(found[k])) for k in best)
+        return Ranking(query, matches, self.signature)
+
+    def _request(self) -> Request:
+        embeddings = (self.embedding,) if self.method.needs_vectors else ()
+        return Request(embeddings, self.heads, self.settings.rules)
+
+    def _encoded(self, sentences: Iterable[str], *, progress: bool = False) -> Measured:
+        """All the sentences encoded and weighed, reusing those of earlier calls."""
+        distinct = list(dict.fromkeys(sentences))
+        cache = self._cache
+        known = None if cache is None else cache.encodings
+        missing = (
+            distinct if known is None else [text for text in distinct if text not in known.rows]
+        )
+        if cache is not None and not missing:
+            return cache
+        if known is not None and known.nbytes > CACHE_BYTES:
+            known, missing = None, distinct
+        fresh = self.encoder.encode(missing, self._request(), progress=progress)
+        self._whiten(fresh)
+        measured = self._weighed(fresh if known is None else known.joined(fresh))
+        self._cache = measured
+        return measured
+
+    def _weighed(self, encodings: Encodings) -> Measured:
+        return measure(self.method, encodings, self.embedding, self.statistics)
+
+    def _whiten(self, encodings: Encodings) -> None:
+        """Whiten the word vectors in place."""
+        if self.settings.whitening == "none":
+            return
+        for layer, vectors in encodings.vectors.items():
+            whitening = self.statistics.whitening.get(layer)
+            if whitening is None:
+                self._warn_unwhitened(layer)
+            else:
+                whitening.apply(vectors.data)
+
+    def _warn_unwhitened(self, layer: int) -> None:
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"no whitening statistics for layer {layer} of {self.encoder.name}: word vectors "
+                "are used as they are; call fit(sentences) for the paper's whitening, or pass "
+                "whitening='none' to silence this",
+                UnwhitenedWarning,
+                stacklevel=5,
+            )
+
+    def _whitening_name(self) -> str:
+        whitening = self.statistics.whitening.get(self.embedding)
+        if self.settings.whitening == "none" or whitening is None:
+            return "none"
+        return f"{whitening.kind}@{self.statistics.digest}"
+
+    def _values(self, measured: Measured, rows: Ints, *, progress: bool) -> Floats:
+        """Distances of pairs of encoded sentences under every head."""
+        out = np.zeros((len(rows), max(1, len(self.heads))))
+        undefined = 0
+        policy = self.settings.empty or "nan"
+        with tqdm(total=len(rows), desc="comparing", unit="pair", disable=not progress) as bar:
+            for start in range(0, len(rows), CHUNK):
+                chunk = slice(start, start + CHUNK)
+                solved = self._solve(measured, rows[chunk])
+                out[chunk] = self._settle(solved, measured, rows[chunk], policy)
+                undefined += int(np.count_nonzero(solved.undefined))
+                bar.update(len(rows[chunk]))
+        if undefined and policy == "nan":
+            warnings.warn(
+                f"{undefined} of {len(rows)} pairs have no distance (no words left on one side, or "
+                "a single word on both and so no structure) and got NaN; pass empty='keep' to "
+                "compare what there is",
+                UndefinedWarning,
+                stacklevel=4,
+            )
+        return out
+
+    def _solve(self, measured: Measured, rows: Ints, *, plans: bool = False) -> Solved:
+        return solve_pairs(
+            self.method, measured, rows, mix=self.settings.mix, threads=self.threads, plans=plans
+        )
+
+    def _settle(self, solved: Solved, measured: Measured, rows: Ints, policy: str) -> Floats:
+        """The reported values, with the policy applied to pairs that have no proper distance."""
+        values: Floats = getattr(solved.values, self.method.reports).copy()
+        undefined = np.flatnonzero(solved.undefined)
+        if len(undefined) and policy == "raise":
+            pair = undefined[0]
+            source, target = (measured.encodings.sentences[row] for row in rows[pair])
+            reason = REASONS[solved.undefined[pair]]
+            raise InputError(reason.format(source=source, target=target))
+        if policy == "nan":
+            values[undefined] = np.nan
+        return values
+
+    def _comparison(
+        self, measured: Measured, pair: Ints, solved: Solved, distance: float
+    ) -> Comparison:
+        encodings, values = measured.encodings, solved.values
+        n, m = solved.shapes[0]
+        assert values.plans is not None
+        plans = values.plans.reshape(-1, n, m)
+        heads = tuple(
+            HeadValue(
+                layer,
+                head,
+                *(
+                    part[0, place].item()
+                    for part in (
+                        values.value,
+                        values.linear,
+                        values.structural,
+                        solved.scales,
+                        values.iterations,
+                        values.gap,
+                    )
+                ),
+            )
+            for place, (layer, head) in enumerate(self.heads)
+        )
+        source_words, target_words = (tuple(encodings.surface(int(row))) for row in pair)
+        mixes = {"words": 0.0, "structure": 1.0, "both": self.settings.mix}
+        return Comparison(
+            source=encodings.sentences[pair[0]],
+            target=encodings.sentences[pair[1]],
+            source_words=source_words,
+            target_words=target_words,
+            method=self.method.name,
+            distance=distance,
+            linear=float(values.linear.mean()),
+            structural=float(values.structural.mean()),
+            mix=mixes[self.method.transport],
+            plan=plans.mean(axis=0) if plans.size else np.zeros((n, m)),
+            plans=plans,
+            cost=solved.costs.data.reshape(n, m) if self.method.cost else np.zeros((0, 0)),
+            heads=heads,
+            signature=self.signature,
+        )

@@ -1,0 +1,55 @@
+"""Everything that shapes a distance besides the model, checked when it is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from movers.encode.tokens import Recipe, Subwords, TokenRules
+from movers.encode.whiten import WhiteningKind
+from movers.errors import InputError
+from movers.measure.structure import Selection
+from movers.methods import Method
+
+Empty = Literal["raise", "keep", "nan"]
+WhiteningChoice = Literal["clean", "as-coded", "none"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices behind a distance; `movers.load` explains each."""
+
+    method: Method
+    embedding: int = -1
+    layers: Selection | None = None
+    heads: Selection = "all"
+    mix: float = 0.5
+    recipe: Recipe = "paper"
+    whitening: WhiteningChoice | None = None
+    stopwords: frozenset[str] | None = None
+    subwords: Subwords = "first"
+    empty: Empty | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.mix <= 1:
+            raise InputError(f"mix must lie between 0 and 1, got {self.mix}")
+        for name, choices in (
+            ("recipe", get_args(Recipe)),
+            ("whitening", (*get_args(WhiteningChoice), None)),
+            ("subwords", get_args(Subwords)),
+            ("empty", (*get_args(Empty), None)),
+        ):
+            if (value := getattr(self, name)) not in choices:
+                raise InputError(f"{name} must be one of {choices}, got {value!r}")
+
+    @property
+    def rules(self) -> TokenRules:
+        """Which words are compared."""
+        return TokenRules(self.stopwords, self.recipe, self.subwords, self.empty == "keep")
+
+    @property
+    def whitening_to_fit(self) -> WhiteningKind | None:
+        """The kind of whitening a fit makes: the recipe's own unless one was named."""
+        if self.whitening is None:
+            return "clean" if self.recipe == "paper" else "as-coded"
+        return None if self.whitening == "none" else self.whitening

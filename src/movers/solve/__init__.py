@@ -1,0 +1,12 @@
+"""Exact transport between small weighted sets, one problem or ragged batches of them.
+
+`emd` is linear, `gw` compares structures, `fgw` does both. `emd_batch` and `fgw_batch` are the
+same solvers on flat arrays. Importing this package compiles nothing and does not load numba.
+"""
+
+from movers.solve.batch import Values, emd_batch, fgw_batch
+from movers.solve.linear import emd
+from movers.solve.quadratic import fgw, gw
+from movers.solve.solution import Solution
+
+__all__ = ["Solution", "Values", "emd", "emd_batch", "fgw", "fgw_batch", "gw"]

@@ -1,0 +1,210 @@
+"""Ragged batches of exact transport problems, as flat arrays: the hot path of the library.
+
+Nothing here runs Python per problem. A batch is cut into ranges of similar work, which threads
+take one by one; a result never depends on the cut.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.solve.compiling import Floats, Ints, announced
+
+RANGES_PER_THREAD = 8
+WORTH_A_THREAD = 2e6
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Results of a batch, arrays of shape (pairs, heads).
+
+    Attributes
+    ----------
+    value
+        Objective, ``(1 - mix) * linear + mix * structural``.
+    linear, structural
+        Its parts, ``<C, P>`` and ``scale * E(P)``.
+    iterations
+        Number of linear problems solved.
+    gap
+        Frank-Wolfe duality gap, an upper bound on what one more step could gain.
+    plans
+        Optimal plans on request: for every pair a block (heads, n, m), all blocks in one
+        flat array.
+    """
+
+    value: Floats
+    linear: Floats
+    structural: Floats
+    iterations: NDArray[np.int32]
+    gap: Floats
+    plans: Floats | None
+
+
+def emd_batch(
+    shapes: Ints,
+    cost: Floats,
+    u: Floats,
+    v: Floats,
+    *,
+    u_start: Ints,
+    v_start: Ints,
+    threads: int | None = None,
+    plans: bool = False,
+) -> Values:
+    """Solve ``min <C, P>`` over the plans of every pair.
+
+    Parameters
+    ----------
+    shapes : (pairs, 2)
+        Sizes n, m of every pair.
+    cost : flat
+        Row-major n x m blocks, one after another.
+    u, v : flat
+        Weights; pair p uses ``u[u_start[p]:][:n]`` and ``v[v_start[p]:][:m]``. Both may be the
+        same array. Only proportions matter: each side is taken to sum to one.
+    threads
+        Number of threads, by default one per available processor.
+    plans
+        Also return the plans.
+    """
+    from movers.solve.kernels.ranges import emd_range  # loads numba, so not before the call
+    from movers.solve.kernels.workspace import allocate
+
+    cost_start = _starts(shapes)
+    value = np.zeros(len(shapes))
+    out = np.zeros(cost.size if plans else 0)
+
+    def solve(lo: int, hi: int) -> None:
+        space = allocate(*_largest(shapes[lo:hi]), slots=1)
+        emd_range(space, lo, hi, shapes, cost, cost_start, u, u_start, v, v_start, value, out)
+
+    work = shapes.sum(axis=1) * shapes.prod(axis=1)
+    with announced("emd"):
+        _share_out(solve, work, threads)
+    column = value[:, None]
+    return Values(
+        value=column,
+        linear=column.copy(),
+        structural=np.zeros_like(column),
+        iterations=np.ones(column.shape, np.int32),
+        gap=np.zeros_like(column),
+        plans=out if plans else None,
+    )
+
+
+def fgw_batch(
+    shapes: Ints,
+    cost: Floats,
+    u: Floats,
+    v: Floats,
+    structure: NDArray[np.float32] | Floats,
+    scale: Floats,
+    *,
+    u_start: Ints,
+    v_start: Ints,
+    a_start: Ints,
+    b_start: Ints,
+    mix: float,
+    threads: int | None = None,
+    plans: bool = False,
+) -> Values:
+    """Solve ``min (1 - mix) <C, P> + mix * scale * E(P)`` for every pair and head.
+
+    ``E(P) = sum (A[i, k] - B[j, l])**2 P[i, j] P[k, l]``; the objective is not convex, and the
+    result is the local minimum that Frank-Wolfe reaches from ``u vᵀ``.
+
+    Parameters
+    ----------
+    shapes, cost, u, v, u_start, v_start, threads, plans
+        As in `emd_batch`.
+    structure : flat, float32 or float64
+        Blocks (heads, n, n) of every sentence; pair p compares those at ``a_start[p]`` and
+        ``b_start[p]``.
+    scale : (pairs, heads)
+        Factor of the structural part.
+    mix
+        Share of the structural part. With 0 the plan is the one of `emd_batch`; with 1 the
+        cost only shows in ``linear``.
+    """
+    from movers.solve.kernels.ranges import fgw_range  # loads numba, so not before the call
+    from movers.solve.kernels.workspace import SLOTS, allocate
+
+    cost_start = _starts(shapes)
+    linear, structural, gap = np.zeros((3, *scale.shape))
+    iterations = np.zeros(scale.shape, np.int32)
+    # one kernel for both precisions: it need not be compiled twice
+    single, double = np.zeros(0, np.float32), np.zeros(0)
+    if structure.dtype == np.float32:
+        single = structure
+    else:
+        double = np.asarray(structure, np.float64)
+    out = np.zeros(cost.size * scale.shape[1] if plans else 0)
+
+    def solve(lo: int, hi: int) -> None:
+        fgw_range(
+            allocate(*_largest(shapes[lo:hi]), slots=SLOTS),
+            lo,
+            hi,
+            shapes,
+            cost,
+            cost_start,
+            u,
+            u_start,
+            v,
+            v_start,
+            single,
+            double,
+            a_start,
+            b_start,
+            scale,
+            float(mix),
+            linear,
+            structural,
+            iterations,
+            gap,
+            out,
+        )
+
+    work = shapes.sum(axis=1) * shapes.prod(axis=1) * 4 * scale.shape[1]
+    with announced("fgw"):
+        _share_out(solve, work, threads)
+    return Values(
+        value=(1.0 - mix) * linear + mix * structural,
+        linear=linear,
+        structural=structural,
+        iterations=iterations,
+        gap=gap,
+        plans=out if plans else None,
+    )
+
+
+def _starts(shapes: Ints) -> Ints:
+    """Offset of every pair's n x m block."""
+    sizes = shapes.prod(axis=1)
+    return np.cumsum(sizes) - sizes
+
+
+def _largest(shapes: Ints) -> tuple[int, int]:
+    n, m = shapes.max(axis=0, initial=1)
+    return int(n), int(m)
+
+
+def _share_out(solve: Callable[[int, int], None], work: Ints, threads: int | None) -> None:
+    """Run `solve` over ranges of about equal work; small batches are not worth a thread."""
+    total = int(work.sum())
+    workers = min(threads or len(os.sched_getaffinity(0)), 1 + int(total // WORTH_A_THREAD))
+    if workers <= 1:
+        solve(0, len(work))
+        return
+    shares = np.linspace(0, total, workers * RANGES_PER_THREAD + 1)[1:-1]
+    cuts = np.unique([0, *np.searchsorted(np.cumsum(work), shares), len(work)])
+    with ThreadPoolExecutor(workers) as pool:
+        for done in [
+            pool.submit(solve, int(lo), int(hi)) for lo, hi in zip(cuts, cuts[1:], strict=False)
+        ]:
+            done.result()

@@ -1,0 +1,71 @@
+"""Compile kernels once per installation, and say so when the user has to wait."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+logger = logging.getLogger("movers")
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PATIENCE = 1.0
+COMPILE_SECONDS = 25
+
+# Kernels run without the interpreter lock. They cannot allocate, and in return do not count
+# references to arrays, which would take half of the time. Multiplications and additions may
+# fuse; floating point is not relaxed any further.
+_OPTIONS = {"nogil": True, "_nrt": False, "error_model": "numpy", "fastmath": {"contract"}}
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_ready: set[str] = set()
+
+
+def entry(function: Kernel) -> Kernel:
+    """Compile `function` on its first call from Python, and cache it on disk."""
+    return _decorate(function, cache=True)
+
+
+def kernel(function: Kernel) -> Kernel:
+    """Compile `function` for use by other kernels."""
+    return _decorate(function, **_INNER)
+
+
+def inlined(function: Kernel) -> Kernel:
+    """Like `kernel`, and always merged into its caller: for steps shorter than a call."""
+    return _decorate(function, forceinline=True, **_INNER)
+
+
+@contextmanager
+def announced(name: str) -> Iterator[None]:
+    """Warn once if the first use of the kernel `name` is still compiling after a second."""
+    if name in _ready:
+        yield
+        return
+    timer = threading.Timer(PATIENCE, _warn)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+        _ready.add(name)
+    finally:
+        timer.cancel()
+
+
+def _warn() -> None:
+    logger.warning(
+        "compiling the solver kernels (once per installation, about %d s)", COMPILE_SECONDS
+    )
+
+
+def _decorate(function: Kernel, **options: Any) -> Kernel:
+    # numba is imported here so that importing movers.solve stays cheap
+    njit = import_module("numba").njit
+    compiled: Kernel = njit(**_OPTIONS, **options)(function)
+    return compiled

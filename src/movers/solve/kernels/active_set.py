@@ -1,0 +1,190 @@
+"""Exact active-set method for a small quadratic programme over the simplex.
+
+    min  slope · x + xᵀ gram x   over   x >= 0,  sum x = 1
+
+The matrix need not be definite: the result is a local minimum, never above the start.
+"""
+
+import numpy as np
+
+from movers.solve.compiling import Floats, Ints, kernel
+
+FLAT = 1e-12
+
+
+@kernel
+def minimise_on_simplex(
+    gram: Floats,
+    slope: Floats,
+    x: Floats,
+    count: int,
+    members: Ints,
+    factor: Floats,
+    step: Floats,
+    slack: float,
+) -> None:
+    """Move x in place to a point that no single entry can improve by more than `slack`.
+
+    Each round minimises over the entries in use, or follows a direction of no curvature to
+    the boundary, where an entry drops out; at a minimum the most promising one comes in.
+    """
+    size = 0
+    for i in range(count):
+        if x[i] > 0.0:
+            members[size] = i
+            size += 1
+    for _ in range(10 * count + 50):
+        _heaviest_first(x, members, size)
+        curved = _direction(gram, slope, x, count, members, size, factor, step)
+        length, blocked = _room(x, members, size, step)
+        if curved and length >= 1.0:
+            _move(x, members, size, step, 1.0)
+            entering = _most_promising(gram, slope, x, count, members[0], slack)
+            if entering < 0:
+                break
+            members[size] = entering
+            size += 1
+        else:
+            _move(x, members, size, step, length)
+            x[members[blocked]] = 0.0
+            size -= 1
+            for k in range(blocked, size):
+                members[k] = members[k + 1]
+    total = 0.0
+    for i in range(count):
+        total += x[i]
+    for i in range(count):
+        x[i] /= total
+
+
+@kernel
+def _heaviest_first(x: Floats, members: Ints, size: int) -> None:
+    """Eliminate the largest entry: the one least likely to hit zero."""
+    at = 0
+    for k in range(1, size):
+        if x[members[k]] > x[members[at]]:
+            at = k
+    members[0], members[at] = members[at], members[0]
+
+
+@kernel
+def _direction(
+    gram: Floats,
+    slope: Floats,
+    x: Floats,
+    count: int,
+    members: Ints,
+    size: int,
+    factor: Floats,
+    step: Floats,
+) -> bool:
+    """Newton step over the members (True), or a descent direction without curvature (False).
+
+    The first member pays for the others, so the reduced Hessian is
+    ``2 (g_ij - g_i0 - g_0j + g_00)``; `factor` receives its Cholesky factor.
+    """
+    first = members[0]
+    for k in range(1, size):
+        i = members[k]
+        diagonal = 2.0 * (gram[i, i] - 2.0 * gram[i, first] + gram[first, first])
+        pivot = diagonal
+        for j in range(1, k):
+            other = members[j]
+            s = 2.0 * (gram[i, other] - gram[i, first] - gram[first, other] + gram[first, first])
+            for t in range(1, j):
+                s -= factor[k, t] * factor[j, t]
+            factor[k, j] = s / factor[j, j]
+            pivot -= factor[k, j] * factor[k, j]
+        if pivot <= FLAT * abs(diagonal):
+            _flat_direction(gram, slope, x, count, members, size, factor, step, k)
+            return False
+        factor[k, k] = np.sqrt(pivot)
+    for k in range(1, size):
+        s = -_gradient_gap(gram, slope, x, count, members[k], first)
+        for t in range(1, k):
+            s -= factor[k, t] * step[t]
+        step[k] = s / factor[k, k]
+    _back_substitute(factor, step, size)
+    return True
+
+
+@kernel
+def _flat_direction(
+    gram: Floats,
+    slope: Floats,
+    x: Floats,
+    count: int,
+    members: Ints,
+    size: int,
+    factor: Floats,
+    step: Floats,
+    k: int,
+) -> None:
+    """Direction along which the Hessian is not positive, pointing downhill."""
+    for t in range(1, k):
+        step[t] = -factor[k, t]
+    _back_substitute(factor, step, k)
+    step[k] = 1.0
+    step[0] -= 1.0
+    for t in range(k + 1, size):
+        step[t] = 0.0
+    downhill = 0.0
+    for t in range(1, k + 1):
+        downhill += step[t] * _gradient_gap(gram, slope, x, count, members[t], members[0])
+    if downhill > 0.0:
+        for t in range(size):
+            step[t] = -step[t]
+
+
+@kernel
+def _back_substitute(factor: Floats, step: Floats, size: int) -> None:
+    """Solve with the transposed factor in place; the first member balances the rest."""
+    balance = 0.0
+    for k in range(size - 1, 0, -1):
+        s = step[k]
+        for t in range(k + 1, size):
+            s -= factor[t, k] * step[t]
+        step[k] = s / factor[k, k]
+        balance -= step[k]
+    step[0] = balance
+
+
+@kernel
+def _gradient_gap(gram: Floats, slope: Floats, x: Floats, count: int, i: int, first: int) -> float:
+    """Difference of the partial derivatives by entries i and first."""
+    s = 0.0
+    for j in range(count):
+        s += (gram[i, j] - gram[first, j]) * x[j]
+    return slope[i] - slope[first] + 2.0 * s
+
+
+@kernel
+def _room(x: Floats, members: Ints, size: int, step: Floats) -> tuple[float, int]:
+    """How far the step may go before an entry reaches zero, and which one."""
+    length, blocked = np.inf, -1
+    for k in range(size):
+        if step[k] < 0.0 and x[members[k]] < -step[k] * length:
+            length = x[members[k]] / -step[k]
+            blocked = k
+    return length, blocked
+
+
+@kernel
+def _move(x: Floats, members: Ints, size: int, step: Floats, length: float) -> None:
+    for k in range(size):
+        x[members[k]] = max(0.0, x[members[k]] + length * step[k])
+
+
+@kernel
+def _most_promising(
+    gram: Floats, slope: Floats, x: Floats, count: int, first: int, slack: float
+) -> int:
+    """Unused entry with the steepest descent, or -1."""
+    best, at = -slack, -1
+    for i in range(count):
+        if x[i] == 0.0:
+            gap = _gradient_gap(gram, slope, x, count, i, first)
+            if gap < best:
+                best = gap
+                at = i
+    return at

@@ -1,0 +1,168 @@
+"""Frank-Wolfe on the fused objective, with an exact finish over the active vertices.
+
+    min over transport plans P of  <L, P> + q * (constant - <M(P), P>)
+
+A plan is a convex combination of vertices, and a gradient the same combination of theirs, so
+the dense plan is never formed. Most problems end after a step or two at a vertex. The rest
+would zigzag towards a face for thousands of steps: once the linear problem keeps returning
+known vertices, the quadratic programme over their hull is solved exactly after every call.
+"""
+
+from movers.solve.compiling import inlined, kernel
+from movers.solve.kernels.active_set import minimise_on_simplex
+from movers.solve.kernels.gradient import padded
+from movers.solve.kernels.vertices import find_active, find_vertex, on_cells, set_gradient
+from movers.solve.kernels.workspace import CALLS, Workspace
+
+RELATIVE = 1e-9
+REPEATS = 6
+PARTIAL_STEPS = 50
+
+
+@inlined
+def descend(
+    w: Workspace,
+    n: int,
+    m: int,
+    square: bool,
+    unit: float,
+    factor: float,
+    constant: float,
+    floor: float,
+    quadratic: float,
+) -> tuple[int, int, float, float]:
+    """Minimise from the product plan, whose gradient is in place.
+
+    Parameters
+    ----------
+    constant, quadratic
+        Constant of the objective, and its quadratic part at the start.
+    floor
+        Absolute part of the tolerance on the duality gap; relative to the value it is 1e-9.
+
+    Returns
+    -------
+    active, calls, gap, quadratic
+        Number of active vertices, of linear problems solved, last gap and quadratic part.
+    """
+    linear = w.linear_of[0]
+    for i in range(n):
+        for j in range(padded(m)):
+            w.gradients[0, i, j] = w.gradient[i, j]
+    w.active[0] = 0
+    w.weight[0] = 1.0
+    active, repeats, partial, calls = 1, 0, 0, 0
+    exact = False
+    gap, initial = 0.0, quadratic
+    while True:
+        calls += 1
+        slot = calls
+        tolerance = RELATIVE * abs(linear + quadratic + constant) + floor
+        find_vertex(w, n, m, square, unit, 0.1 * tolerance, slot)
+        there = on_cells(w, w.gradient, n, m, slot)
+        gap = linear + 2.0 * quadratic - there
+        if gap <= tolerance or calls == CALLS:
+            break
+        known = find_active(
+            w.rows, w.columns, w.mass, w.cells, n + m, w.active, active, slot, w.dense
+        )
+        if known < 0:
+            set_gradient(w, n, m, square, factor, slot)
+            w.linear_of[slot] = on_cells(w, w.linear, n, m, slot)
+            repeats = 0
+        elif exact:
+            break  # the quadratic programme has already balanced this one
+        else:
+            slot = w.active[known]
+            repeats += 1
+        if exact:
+            active = _activate(w, active, slot)
+            _extend_gram(w, n, m, active - 1, active, initial)
+            linear, quadratic = _rebalance(w, n, m, active, 0.1 * tolerance)
+            continue
+        own = (on_cells(w, w.gradients[slot], n, m, slot) - w.linear_of[slot]) / 2.0
+        cross = (there - w.linear_of[slot]) / 2.0
+        curvature = own - 2.0 * cross + quadratic
+        t = 1.0
+        if 2.0 * curvature > gap:
+            t = gap / (2.0 * curvature)
+        if t == 1.0:
+            active, repeats, partial = 0, 0, 0
+            _copy(w, n, m, slot)
+        else:
+            partial += 1
+            _blend(w, n, m, slot, t)
+            for k in range(active):
+                w.weight[w.active[k]] *= 1.0 - t
+        if known >= 0 and active > 0:
+            w.weight[slot] += t
+        else:
+            active = _activate(w, active, slot)
+            w.weight[slot] = t
+        linear += t * (w.linear_of[slot] - linear)
+        quadratic = (1.0 - t) ** 2 * quadratic + 2.0 * t * (1.0 - t) * cross + t * t * own
+        if repeats >= REPEATS or partial >= PARTIAL_STEPS:
+            exact = True
+            _extend_gram(w, n, m, 0, active, initial)
+            linear, quadratic = _rebalance(w, n, m, active, 0.1 * tolerance)
+    return active, calls, max(gap, 0.0), quadratic
+
+
+@inlined
+def _activate(w: Workspace, active: int, slot: int) -> int:
+    w.active[active] = slot
+    w.weight[slot] = 0.0
+    return active + 1
+
+
+@inlined
+def _copy(w: Workspace, n: int, m: int, slot: int) -> None:
+    for i in range(n):
+        for j in range(padded(m)):
+            w.gradient[i, j] = w.gradients[slot, i, j]
+
+
+@inlined
+def _blend(w: Workspace, n: int, m: int, slot: int, t: float) -> None:
+    for i in range(n):
+        for j in range(padded(m)):
+            w.gradient[i, j] += t * (w.gradients[slot, i, j] - w.gradient[i, j])
+
+
+@kernel
+def _extend_gram(w: Workspace, n: int, m: int, start: int, active: int, initial: float) -> None:
+    """Fill the Gram matrix from position `start` on; the start itself is not sparse."""
+    for i in range(start, active):
+        slot = w.active[i]
+        w.slope[i] = w.linear_of[slot]
+        for j in range(i + 1):
+            other = w.active[j]
+            if other > 0:
+                x = on_cells(w, w.gradients[slot], n, m, other) - w.linear_of[other]
+            elif slot > 0:
+                x = on_cells(w, w.gradients[0], n, m, slot) - w.linear_of[slot]
+            else:
+                x = 2.0 * initial
+            w.gram[i, j] = x / 2.0
+            w.gram[j, i] = x / 2.0
+
+
+@kernel
+def _rebalance(w: Workspace, n: int, m: int, active: int, slack: float) -> tuple[float, float]:
+    """Solve for the best weights of the active vertices, and renew the gradient."""
+    for i in range(active):
+        w.share[i] = w.weight[w.active[i]]
+    minimise_on_simplex(w.gram, w.slope, w.share, active, w.members, w.factor, w.step, slack)
+    w.gradient[:n] = 0.0
+    linear, quadratic = 0.0, 0.0
+    for i in range(active):
+        x = w.share[i]
+        w.weight[w.active[i]] = x
+        if x > 0.0:
+            linear += x * w.slope[i]
+            for j in range(active):
+                quadratic += x * w.share[j] * w.gram[i, j]
+            for k in range(n):
+                for j in range(padded(m)):
+                    w.gradient[k, j] += x * w.gradients[w.active[i], k, j]
+    return linear, quadratic

@@ -1,0 +1,190 @@
+"""Entry points: solve the pairs ``lo .. hi-1`` of a batch, one after another.
+
+Every problem starts from its own pair's cost, never from a neighbour: results do not depend
+on the batch around it or on how the batch is cut into ranges.
+"""
+
+from typing import Any
+
+from movers.solve.compiling import Floats, Ints, entry, inlined, kernel
+from movers.solve.kernels.frank_wolfe import descend
+from movers.solve.kernels.gradient import at_product, load_source, load_target
+from movers.solve.kernels.pairs import (
+    load_cost,
+    load_weights,
+    recall_linear,
+    remember_linear,
+    solve_linear,
+)
+from movers.solve.kernels.vertices import energy, list_cells, on_cells
+from movers.solve.kernels.workspace import Workspace
+
+FLOOR = 1e-12
+FREE = 1e-14
+
+
+@entry
+def emd_range(
+    w: Workspace,
+    lo: int,
+    hi: int,
+    shapes: Ints,
+    cost: Floats,
+    cost_start: Ints,
+    u: Floats,
+    u_start: Ints,
+    v: Floats,
+    v_start: Ints,
+    value: Floats,
+    plans: Floats,
+) -> None:
+    """Solve ``min <C, P>``; `plans` may be empty."""
+    for p in range(lo, hi):
+        columns = shapes[p, 1]
+        n, m, square, unit = load_weights(w, u, v, u_start[p], v_start[p], shapes[p, 0], columns)
+        _, typical, _ = load_cost(w, cost, cost_start[p], columns, n, m, 1.0)
+        solve_linear(w, n, m, square, unit, typical, 0)
+        value[p] = on_cells(w, w.cost, n, m, 0)
+        if plans.size:
+            _add_vertex(w, n, m, 0, 1.0, columns, plans, cost_start[p])
+
+
+@entry
+def fgw_range(
+    w: Workspace,
+    lo: int,
+    hi: int,
+    shapes: Ints,
+    cost: Floats,
+    cost_start: Ints,
+    u: Floats,
+    u_start: Ints,
+    v: Floats,
+    v_start: Ints,
+    single: Any,
+    double: Floats,
+    a_start: Ints,
+    b_start: Ints,
+    scale: Floats,
+    mix: float,
+    linear: Floats,
+    structural: Floats,
+    iterations: Any,
+    gap: Floats,
+    plans: Floats,
+) -> None:
+    """Solve ``min (1 - mix) <C, P> + mix scale E(P)`` for every head.
+
+    Structures are in `double` or, if that is empty, in `single`; `plans` may be empty.
+    """
+    heads = scale.shape[1]
+    for p in range(lo, hi):
+        rows, columns = shapes[p, 0], shapes[p, 1]
+        n, m, square, unit = load_weights(w, u, v, u_start[p], v_start[p], rows, columns)
+        mean, typical, positive = load_cost(w, cost, cost_start[p], columns, n, m, 1.0 - mix)
+        solve_linear(w, n, m, square, unit, typical, 1)
+        remember_linear(w, n, m, square)
+        free = positive and on_cells(w, w.linear, n, m, 1) <= FREE * typical
+        for h in range(heads):
+            a_at, b_at = a_start[p] + h * rows * rows, b_start[p] + h * columns * columns
+            if double.size:
+                load_source(double, a_at, rows, w.keep_rows, n, w.a)
+                load_target(double, b_at, columns, w.keep_columns, m, w.b, w.b_transposed)
+            else:
+                load_source(single, a_at, rows, w.keep_rows, n, w.a)
+                load_target(single, b_at, columns, w.keep_columns, m, w.b, w.b_transposed)
+            factor = 2.0 * mix * scale[p, h]
+            squares, product = at_product(
+                w.linear, factor, w.a, w.b, w.u, w.v, n, m, w.distance, w.gradient
+            )
+            constant = factor / 2.0 * squares
+            floor = FLOOR * (typical + constant)
+            recall_linear(w, n, m, square)
+            active, calls, last_gap, found = 1, 1, 0.0, 0.0
+            settled = False
+            if free or factor == 0.0:
+                found = _follow_linear(w, n, m, square, unit)
+                settled = factor == 0.0 or factor * found <= floor
+            if not settled:
+                w.linear_of[0] = (1.0 - mix) * mean
+                active, calls, last_gap, quadratic = descend(
+                    w, n, m, square, unit, factor, constant, floor, -factor * product
+                )
+                found = _energy(w, n, m, active, squares, 2.0 * quadratic / factor)
+            linear[p, h] = _mean_cost(w, n, m, active, mean)
+            structural[p, h] = scale[p, h] * found
+            iterations[p, h] = calls
+            gap[p, h] = last_gap
+            if plans.size:
+                start = heads * cost_start[p] + h * rows * columns
+                _write_plan(w, n, m, active, columns, plans, start)
+
+
+@inlined
+def _follow_linear(w: Workspace, n: int, m: int, square: bool, unit: float) -> float:
+    """Make the plan of the cost alone the result, and return its energy.
+
+    It is the answer without structure, and when it costs nothing and bends nothing.
+    """
+    list_cells(w, n, m, square, unit, 1)
+    w.active[0] = 1
+    w.weight[1] = 1.0
+    return energy(w.a, w.b, w.rows, w.columns, w.mass, n + m, w.cells[1])
+
+
+@inlined
+def _energy(
+    w: Workspace, n: int, m: int, active: int, squares: float, quadratic: float
+) -> float:
+    """Energy of the plan: by definition at a vertex, from its parts inside the polytope."""
+    slot = w.active[0]
+    if active == 1 and slot > 0:
+        at = slot * (n + m)
+        return energy(w.a, w.b, w.rows, w.columns, w.mass, at, w.cells[slot])
+    return max(0.0, squares + quadratic)
+
+
+@inlined
+def _mean_cost(w: Workspace, n: int, m: int, active: int, mean: float) -> float:
+    """Cost of the plan that the active vertices make up."""
+    total = 0.0
+    for k in range(active):
+        slot = w.active[k]
+        if slot == 0:
+            total += w.weight[0] * mean
+        elif w.weight[slot] > 0.0:
+            total += w.weight[slot] * on_cells(w, w.cost, n, m, slot)
+    return total
+
+
+@kernel
+def _write_plan(
+    w: Workspace, n: int, m: int, active: int, columns: int, plans: Floats, start: int
+) -> None:
+    """Add up the active vertices; tokens without mass keep their zeros."""
+    for k in range(active):
+        slot = w.active[k]
+        if slot > 0:
+            _add_vertex(w, n, m, slot, w.weight[slot], columns, plans, start)
+            continue
+        for i in range(n):
+            row = start + w.keep_rows[i] * columns
+            for j in range(m):
+                plans[row + w.keep_columns[j]] += w.weight[0] * w.u[i] * w.v[j]
+
+
+@kernel
+def _add_vertex(
+    w: Workspace,
+    n: int,
+    m: int,
+    slot: int,
+    weight: float,
+    columns: int,
+    plans: Floats,
+    start: int,
+) -> None:
+    at = slot * (n + m)
+    for c in range(at, at + w.cells[slot]):
+        cell = w.keep_rows[w.rows[c]] * columns + w.keep_columns[w.columns[c]]
+        plans[start + cell] += weight * w.mass[c]

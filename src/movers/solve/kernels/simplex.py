@@ -1,0 +1,248 @@
+"""Network simplex for the transport problem between unequal weights.
+
+    min <G, F>  over  F >= 0,  F 1 = supply,  Fᵀ 1 = demand
+
+Nodes ``0 .. n-1`` are rows, ``n .. n+m-1`` columns, the root is the last column. A basis is a
+spanning tree: ``flow[c]`` is carried between node c and its parent. Masses are whole numbers
+held in float64, so flows are exact; together with a strongly feasible tree (an arc without flow
+points to the root) and Cunningham's choice of the leaving arc, degenerate pivots cannot cycle.
+"""
+
+import numpy as np
+
+from movers.solve.compiling import Floats, Ints, inlined, kernel
+from movers.solve.kernels.lanes import LANES, cheapest_rows
+
+PARENT, DEPTH, CHILD, NEXT, BEFORE = 0, 1, 2, 3, 4
+LINKS = 5
+
+
+@kernel
+def northwest(supply: Floats, demand: Floats, n: int, m: int, tree: Ints, flow: Floats) -> None:
+    """Start from the staircase plan, which is the diagonal when both sides weigh the same."""
+    i, j = 0, 0
+    row_left, column_left = supply[0], demand[0]
+    while i < n - 1 or j < m - 1:
+        moved = min(row_left, column_left)
+        row_left -= moved
+        column_left -= moved
+        # a tie moves right: the empty arc that follows then points to the root
+        if column_left == 0.0 and j < m - 1:
+            tree[PARENT, n + j] = i
+            flow[n + j] = moved
+            j += 1
+            column_left = demand[j]
+        else:
+            tree[PARENT, i] = n + j
+            flow[i] = moved
+            i += 1
+            row_left = supply[i]
+    tree[PARENT, n - 1] = n + m - 1
+    flow[n - 1] = min(row_left, column_left)
+    tree[PARENT, n + m - 1] = -1
+    _link(n + m, tree)
+
+
+@kernel
+def improve(
+    cost: Floats,
+    n: int,
+    m: int,
+    tree: Ints,
+    flow: Floats,
+    potential: Floats,
+    lowest: Floats,
+    rows: Ints,
+    slack: float,
+) -> None:
+    """Pivot until no arc is cheaper than its potentials by more than `slack`.
+
+    A pricing pass keeps the best row of every column; these candidates are used up, best
+    first, before the next pass.
+    """
+    _set_potentials(cost, n, m, tree, potential)
+    # exact flows exclude cycling; rounded potentials deserve a bound all the same
+    for _ in range(100 * (n + m) + 1000):
+        best = _price(cost, n, m, potential, lowest, rows, slack)
+        if best < 0:
+            return
+        while best >= 0:
+            _pivot(cost, n, m, rows[best], best, tree, flow, potential)
+            best = _best_candidate(cost, n, m, potential, rows, slack)
+
+
+@kernel
+def _link(nodes: int, tree: Ints) -> None:
+    """Derive child lists and depths from the parents."""
+    for c in range(nodes):
+        tree[CHILD, c] = -1
+        tree[NEXT, c] = -1
+        tree[BEFORE, c] = -1
+        tree[DEPTH, c] = -1
+    for c in range(nodes):
+        if tree[PARENT, c] >= 0:
+            _attach(tree, c, tree[PARENT, c])
+    tree[DEPTH, nodes - 1] = 0
+    c = nodes - 1
+    while c >= 0:
+        if tree[PARENT, c] >= 0:
+            tree[DEPTH, c] = tree[DEPTH, tree[PARENT, c]] + 1
+        c = _after(tree, c, nodes - 1)
+
+
+@inlined
+def _attach(tree: Ints, node: int, parent: int) -> None:
+    first = tree[CHILD, parent]
+    tree[PARENT, node] = parent
+    tree[BEFORE, node] = -1
+    tree[NEXT, node] = first
+    if first >= 0:
+        tree[BEFORE, first] = node
+    tree[CHILD, parent] = node
+
+
+@inlined
+def _detach(tree: Ints, node: int) -> None:
+    before, after = tree[BEFORE, node], tree[NEXT, node]
+    if before >= 0:
+        tree[NEXT, before] = after
+    else:
+        tree[CHILD, tree[PARENT, node]] = after
+    if after >= 0:
+        tree[BEFORE, after] = before
+
+
+@inlined
+def _after(tree: Ints, node: int, top: int) -> int:
+    """Next node of the subtree of `top`, parents before children; -1 at the end."""
+    if tree[CHILD, node] >= 0:
+        return tree[CHILD, node]
+    while node != top:
+        if tree[NEXT, node] >= 0:
+            return tree[NEXT, node]
+        node = tree[PARENT, node]
+    return -1
+
+
+@kernel
+def _set_potentials(cost: Floats, n: int, m: int, tree: Ints, potential: Floats) -> None:
+    """Make the reduced cost of every tree arc zero."""
+    root = n + m - 1
+    potential[root] = 0.0
+    c = _after(tree, root, root)
+    while c >= 0:
+        p = tree[PARENT, c]
+        arc = cost[c, p - n] if c < n else cost[p, c - n]
+        potential[c] = arc - potential[p]
+        c = _after(tree, c, root)
+
+
+@kernel
+def _price(
+    cost: Floats, n: int, m: int, potential: Floats, lowest: Floats, rows: Ints, slack: float
+) -> int:
+    """Find for every column the row with the lowest reduced cost; return the best column."""
+    for j in range(0, m, LANES):
+        cheapest_rows(cost, potential, n, j, lowest, rows)
+    best, at = -slack, -1
+    for j in range(m):
+        reduced = lowest[j] - potential[n + j]
+        if reduced < best:
+            best = reduced
+            at = j
+    return at
+
+
+@kernel
+def _best_candidate(
+    cost: Floats, n: int, m: int, potential: Floats, rows: Ints, slack: float
+) -> int:
+    best, at = -slack, -1
+    for j in range(m):
+        reduced = cost[rows[j], j] - potential[rows[j]] - potential[n + j]
+        if reduced < best:
+            best = reduced
+            at = j
+    return at
+
+
+@kernel
+def _pivot(
+    cost: Floats,
+    n: int,
+    m: int,
+    row: int,
+    column: int,
+    tree: Ints,
+    flow: Floats,
+    potential: Floats,
+) -> None:
+    """Bring in the arc row -> column and drop the arc that blocks it."""
+    i, j = row, n + column
+    leaving, on_row_side, moved = _blocking(n, i, j, tree, flow)
+    if moved > 0.0:
+        _push(n, i, j, moved, tree, flow)
+    reduced = cost[row, column] - potential[i] - potential[j]
+    if on_row_side:
+        _rehang(i, j, leaving, moved, tree, flow)
+        _shift(n, i, reduced, tree, potential)
+    else:
+        _rehang(j, i, leaving, moved, tree, flow)
+        _shift(n, j, -reduced, tree, potential)
+
+
+@inlined
+def _blocking(n: int, i: int, j: int, tree: Ints, flow: Floats) -> tuple[int, bool, float]:
+    """Last arc to run empty on the way apex -> i -> j -> apex (Cunningham's rule)."""
+    least_i, least_j = np.inf, np.inf
+    leave_i, leave_j = -1, -1
+    while i != j:
+        if tree[DEPTH, i] >= tree[DEPTH, j]:
+            if i < n and flow[i] < least_i:
+                least_i = flow[i]
+                leave_i = i
+            i = tree[PARENT, i]
+        else:
+            if j >= n and flow[j] <= least_j:
+                least_j = flow[j]
+                leave_j = j
+            j = tree[PARENT, j]
+    if least_j <= least_i:
+        return leave_j, False, least_j
+    return leave_i, True, least_i
+
+
+@inlined
+def _push(n: int, i: int, j: int, moved: float, tree: Ints, flow: Floats) -> None:
+    """Send `moved` around the cycle that the arc i -> j closes."""
+    while i != j:
+        if tree[DEPTH, i] >= tree[DEPTH, j]:
+            flow[i] += -moved if i < n else moved
+            i = tree[PARENT, i]
+        else:
+            flow[j] += moved if j < n else -moved
+            j = tree[PARENT, j]
+
+
+@inlined
+def _rehang(inner: int, outer: int, leaving: int, moved: float, tree: Ints, flow: Floats) -> None:
+    """Cut the subtree of `leaving` and hang it up again by its node `inner` below `outer`."""
+    node, parent, carried = inner, outer, moved
+    while True:
+        above, was = tree[PARENT, node], flow[node]
+        _detach(tree, node)
+        _attach(tree, node, parent)
+        flow[node] = carried
+        if node == leaving:
+            return
+        node, parent, carried = above, node, was
+
+
+@inlined
+def _shift(n: int, top: int, change: float, tree: Ints, potential: Floats) -> None:
+    """Add `change` to the rows below `top` (taken from the columns), and renew depths."""
+    c = top
+    while c >= 0:
+        potential[c] += change if c < n else -change
+        tree[DEPTH, c] = tree[DEPTH, tree[PARENT, c]] + 1
+        c = _after(tree, c, top)

@@ -1,0 +1,93 @@
+"""Exact linear transport (earth mover's distance)."""
+
+from collections.abc import Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from movers.solve import problems
+from movers.solve.batch import emd_batch
+from movers.solve.problems import Ragged
+from movers.solve.solution import Solution
+
+Matrix = NDArray[np.generic]
+OptionalWeights = ArrayLike | None
+ManyWeights = Sequence[OptionalWeights] | None
+
+
+@overload
+def emd(
+    cost: Matrix,
+    u: OptionalWeights = None,
+    v: OptionalWeights = None,
+    *,
+    threads: int | None = None,
+) -> Solution: ...
+
+
+@overload
+def emd(
+    cost: Sequence[Matrix],
+    u: ManyWeights = None,
+    v: ManyWeights = None,
+    *,
+    threads: int | None = None,
+) -> list[Solution]: ...
+
+
+def emd(cost, u=None, v=None, *, threads=None):  # type: ignore[no-untyped-def]
+    """Solve the transport problem exactly.
+
+        min <C, P>   over   P >= 0,  P 1 = u,  Pᵀ 1 = v
+
+    Parameters
+    ----------
+    cost : (n, m), or a list of such arrays
+        Cost of moving one unit; a list is a batch of independent problems.
+    u, v : (n,) and (m,), or lists of them
+        Weights, scaled to sum to one on each side; None is uniform.
+    threads
+        Number of threads, by default one per available processor.
+
+    Returns
+    -------
+    Solution, or a list of them for a list of problems
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> emd(np.array([[0.0, 2.0], [1.0, 1.0]])).value
+    0.5
+    """
+    if not problems.is_list(cost):
+        return _solve([cost], [u], [v], threads)[0]
+    count = len(cost)
+    return _solve(cost, problems.as_many("u", u, count), problems.as_many("v", v, count), threads)
+
+
+def _solve(
+    costs: Sequence[ArrayLike],
+    us: Sequence[OptionalWeights],
+    vs: Sequence[OptionalWeights],
+    threads: int | None,
+) -> list[Solution]:
+    checked = [problems.matrix("cost", cost) for cost in costs]
+    u = Ragged.of(
+        [problems.weights("u", w, len(c), "cost") for w, c in zip(us, checked, strict=True)]
+    )
+    v = Ragged.of(
+        [problems.weights("v", w, len(c.T), "cost") for w, c in zip(vs, checked, strict=True)]
+    )
+    shapes = np.array([c.shape for c in checked], np.int64).reshape(-1, 2)
+    found = emd_batch(
+        shapes,
+        Ragged.of(checked).flat,
+        u.flat,
+        v.flat,
+        u_start=u.start,
+        v_start=v.start,
+        threads=problems.thread_count(threads),
+        plans=True,
+    )
+    return problems.solutions(shapes, found)

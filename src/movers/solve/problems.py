@@ -1,0 +1,130 @@
+"""Checked problems: the border between user arrays and the kernels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from movers.errors import InputError
+from movers.solve.batch import Values
+from movers.solve.compiling import Floats, Ints
+from movers.solve.solution import Solution
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Ragged:
+    """Arrays of different sizes, laid end to end."""
+
+    flat: Floats
+    start: Ints
+
+    @classmethod
+    def of(cls, arrays: Sequence[Floats]) -> "Ragged":
+        """Concatenate the arrays, row-major."""
+        sizes = np.array([array.size for array in arrays], np.int64)
+        flat = np.concatenate([array.ravel() for array in arrays]) if arrays else np.zeros(0)
+        return cls(flat, np.cumsum(sizes) - sizes)
+
+
+def matrix(name: str, given: ArrayLike) -> Floats:
+    """Check a finite, non-empty, two-dimensional array."""
+    array = _finite(name, given)
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(f"{name}.shape == {array.shape}; pass a non-empty two-dimensional array")
+    return array
+
+
+def structure(name: str, given: ArrayLike) -> Floats:
+    """Check a square matrix."""
+    array = matrix(name, given)
+    if array.shape[0] != array.shape[1]:
+        raise InputError(f"{name}.shape == {array.shape}; a structure must be square")
+    return array
+
+
+def weights(name: str, given: ArrayLike | None, count: int, of: str) -> Floats:
+    """Check weights of `count` tokens and make them sum to one; None means uniform."""
+    if given is None:
+        return np.full(count, 1.0 / count)
+    array = _finite(name, given)
+    if array.shape != (count,):
+        raise InputError(
+            f"{name}.shape == {array.shape} while {of} has {count} tokens on this side"
+        )
+    if array.min() < 0:
+        raise InputError(f"{name} has a negative weight ({array.min():g}); weights must be >= 0")
+    total = array.sum()
+    if total <= 0:
+        raise InputError(f"{name} sums to {total:g}; at least one weight must be positive")
+    return array / total
+
+
+def fraction(name: str, given: float) -> float:
+    """Check a number between 0 and 1."""
+    number = float(given)
+    if not 0.0 <= number <= 1.0:
+        raise InputError(f"{name} == {number:g}; it must lie between 0 and 1")
+    return number
+
+
+def factor(name: str, given: float) -> float:
+    """Check a finite number that is not negative."""
+    number = float(given)
+    if not 0.0 <= number < np.inf:
+        raise InputError(f"{name} == {number:g}; it must be finite and >= 0")
+    return number
+
+
+def thread_count(threads: int | None) -> int | None:
+    """Check a number of threads."""
+    if threads is not None and threads < 1:
+        raise InputError(f"threads == {threads}; pass at least 1, or None for all processors")
+    return threads
+
+
+def is_list(given: object) -> bool:
+    """Whether `given` is a list of problems: a list or tuple of two-dimensional arrays."""
+    return isinstance(given, list | tuple) and (not given or np.ndim(given[0]) == 2)
+
+
+def as_many(name: str, given: Sequence[Item] | None, count: int) -> Sequence[Item | None]:
+    """Check an optional list of one item per problem; None stands for all of them."""
+    if given is None:
+        return [None] * count
+    if not isinstance(given, list | tuple):
+        raise InputError(f"{name} must be a list of {count} arrays, one per problem")
+    if len(given) != count:
+        raise InputError(f"len({name}) == {len(given)} while there are {count} problems")
+    return given
+
+
+def solutions(shapes: Ints, found: Values) -> list[Solution]:
+    """Cut the results of a batch with one head into one solution per problem."""
+    assert found.plans is not None
+    plans = np.split(found.plans, np.cumsum(shapes.prod(axis=1))[:-1])
+    return [
+        Solution(
+            value=float(found.value[p, 0]),
+            linear=float(found.linear[p, 0]),
+            structural=float(found.structural[p, 0]),
+            plan=plans[p].reshape(shapes[p]),
+            iterations=int(found.iterations[p, 0]),
+            gap=float(found.gap[p, 0]),
+        )
+        for p in range(len(shapes))
+    ]
+
+
+def _finite(name: str, given: ArrayLike) -> Floats:
+    try:
+        array = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not an array of numbers: {error}") from error
+    bad = array.size - int(np.isfinite(array).sum())
+    if bad:
+        raise InputError(f"{name} has {bad} entries that are NaN or infinite; they must be finite")
+    return array.reshape(np.shape(given))

@@ -1,0 +1,198 @@
+"""Gromov-Wasserstein and fused Gromov-Wasserstein transport."""
+
+from collections.abc import Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from movers.errors import InputError
+from movers.solve import problems
+from movers.solve.batch import fgw_batch
+from movers.solve.compiling import Floats
+from movers.solve.linear import ManyWeights, OptionalWeights
+from movers.solve.problems import Ragged
+from movers.solve.solution import Solution
+
+Matrix = NDArray[np.generic]
+
+
+@overload
+def gw(
+    A: Matrix,
+    B: Matrix,
+    u: OptionalWeights = None,
+    v: OptionalWeights = None,
+    *,
+    scale: float = 1.0,
+    threads: int | None = None,
+) -> Solution: ...
+
+
+@overload
+def gw(
+    A: Sequence[Matrix],
+    B: Sequence[Matrix],
+    u: ManyWeights = None,
+    v: ManyWeights = None,
+    *,
+    scale: float = 1.0,
+    threads: int | None = None,
+) -> list[Solution]: ...
+
+
+def gw(A, B, u=None, v=None, *, scale=1.0, threads=None):  # type: ignore[no-untyped-def]
+    """Find a plan between two structures (Gromov-Wasserstein, square loss).
+
+        min  scale * sum (A[i, k] - B[j, l])**2 P[i, j] P[k, l]
+        over P >= 0,  P 1 = u,  Pᵀ 1 = v
+
+    The problem is not convex; the plan returned is a local minimum reached from ``u vᵀ``.
+
+    Parameters
+    ----------
+    A, B : (n, n) and (m, m), or lists of such arrays
+        Structures, not necessarily symmetric.
+    u, v, threads
+        As in `emd`.
+    scale
+        Factor of the energy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = np.array([[0.0, 1.0], [0.0, 0.0]])
+    >>> gw(path, path).value
+    0.0
+    """
+    if not problems.is_list(A):
+        return _solve([None], [A], [B], [u], [v], 1.0, scale, threads)[0]
+    count = len(A)
+    B, u, v = (
+        problems.as_many(name, given, count) for name, given in (("B", B), ("u", u), ("v", v))
+    )
+    return _solve([None] * count, A, B, u, v, 1.0, scale, threads)
+
+
+@overload
+def fgw(
+    cost: Matrix,
+    A: Matrix,
+    B: Matrix,
+    u: OptionalWeights = None,
+    v: OptionalWeights = None,
+    *,
+    mix: float = 0.5,
+    scale: float = 1.0,
+    threads: int | None = None,
+) -> Solution: ...
+
+
+@overload
+def fgw(
+    cost: Sequence[Matrix],
+    A: Sequence[Matrix],
+    B: Sequence[Matrix],
+    u: ManyWeights = None,
+    v: ManyWeights = None,
+    *,
+    mix: float = 0.5,
+    scale: float = 1.0,
+    threads: int | None = None,
+) -> list[Solution]: ...
+
+
+def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, threads=None):  # type: ignore[no-untyped-def]
+    """Find a plan that moves little and bends little (fused Gromov-Wasserstein).
+
+        min  (1 - mix) <C, P> + mix * scale * sum (A[i, k] - B[j, l])**2 P[i, j] P[k, l]
+        over P >= 0,  P 1 = u,  Pᵀ 1 = v
+
+    The problem is not convex; the plan returned is a local minimum reached from ``u vᵀ``
+    [1]_. With ``mix=0`` it is the exact plan of `emd`, with ``mix=1`` the one of `gw`.
+
+    Parameters
+    ----------
+    cost : (n, m), or a list of such arrays
+        Cost of moving one unit.
+    A, B : (n, n) and (m, m), or lists of such arrays
+        Structures, not necessarily symmetric.
+    u, v, threads
+        As in `emd`.
+    mix
+        Share of the structural part, between 0 and 1.
+    scale
+        Factor of the structural part.
+
+    References
+    ----------
+    .. [1] T. Vayer, L. Chapel, R. Flamary, R. Tavenard, N. Courty, "Optimal transport for
+       structured data with application on graphs", ICML 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cost = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> swap = fgw(cost, np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 0.0]]))
+    >>> swap.value, swap.linear, swap.structural
+    (0.25, 0.0, 0.5)
+    """
+    if not problems.is_list(cost):
+        return _solve([cost], [A], [B], [u], [v], mix, scale, threads)[0]
+    count = len(cost)
+    A, B, u, v = (
+        problems.as_many(name, given, count)
+        for name, given in (("A", A), ("B", B), ("u", u), ("v", v))
+    )
+    return _solve(cost, A, B, u, v, mix, scale, threads)
+
+
+def _solve(
+    costs: Sequence[ArrayLike | None],
+    sources: Sequence[ArrayLike],
+    targets: Sequence[ArrayLike],
+    us: Sequence[OptionalWeights],
+    vs: Sequence[OptionalWeights],
+    mix: float,
+    scale: float,
+    threads: int | None,
+) -> list[Solution]:
+    """Check everything, solve as one batch of single heads; a cost of None is all zeros."""
+    mix, scale = problems.fraction("mix", mix), problems.factor("scale", scale)
+    A = [problems.structure("A", a) for a in sources]
+    B = [problems.structure("B", b) for b in targets]
+    cost = [_cost(c, a, b) for c, a, b in zip(costs, A, B, strict=True)]
+    u = Ragged.of([problems.weights("u", w, len(a), "A") for w, a in zip(us, A, strict=True)])
+    v = Ragged.of([problems.weights("v", w, len(b), "B") for w, b in zip(vs, B, strict=True)])
+    shapes = np.array([c.shape for c in cost], np.int64).reshape(-1, 2)
+    both = Ragged.of([*A, *B])
+    found = fgw_batch(
+        shapes,
+        Ragged.of(cost).flat,
+        u.flat,
+        v.flat,
+        both.flat,
+        np.full((len(cost), 1), scale),
+        u_start=u.start,
+        v_start=v.start,
+        a_start=both.start[: len(A)],
+        b_start=both.start[len(A) :],
+        mix=mix,
+        threads=problems.thread_count(threads),
+        plans=True,
+    )
+    return problems.solutions(shapes, found)
+
+
+def _cost(given: ArrayLike | None, a: Floats, b: Floats) -> Floats:
+    """Check a cost against the structures it belongs to."""
+    if given is None:
+        return np.zeros((len(a), len(b)))
+    cost = problems.matrix("cost", given)
+    for name, side, size in (("A", a, cost.shape[0]), ("B", b, cost.shape[1])):
+        if len(side) != size:
+            raise InputError(
+                f"cost.shape == {cost.shape} while {name}.shape == {side.shape}; "
+                f"cost needs a row per token of A and a column per token of B"
+            )
+    return cost

@@ -1,0 +1,91 @@
+"""The slow, obvious twin of the kernels: plain numpy, one problem, dense plans.
+
+It follows the text-book recipe step by step and exists to be read and to be compared with.
+"""
+
+import numpy as np
+from scipy.optimize import linprog
+
+from movers.solve.compiling import Floats
+from movers.solve.solution import Solution
+
+TOLERANCE = 1e-9
+MOST_ITERATIONS = 2000
+
+
+def emd(cost: Floats, u: Floats, v: Floats) -> Floats:
+    """Plan that minimises ``<C, P>``, by a general linear programme."""
+    n, m = cost.shape
+    rows = np.kron(np.eye(n), np.ones(m))
+    columns = np.kron(np.ones(n), np.eye(m))
+    found = linprog(
+        cost.ravel(),
+        A_eq=np.vstack([rows, columns]),
+        b_eq=np.concatenate([u, v]),
+        method="highs-ds",
+    )
+    plan: Floats = found.x.reshape(n, m)
+    return plan
+
+
+def energy(A: Floats, B: Floats, plan: Floats) -> float:
+    """``E(P) = sum (A[i, k] - B[j, l])**2 P[i, j] P[k, l]``, term by term."""
+    difference = A[:, None, :, None] - B[None, :, None, :]
+    return float(np.einsum("ijkl,ij,kl->", difference**2, plan, plan))
+
+
+def fgw(
+    cost: Floats, A: Floats, B: Floats, u: Floats, v: Floats, *, mix: float, scale: float
+) -> Solution:
+    """Minimise ``(1 - mix) <C, P> + mix * scale * E(P)`` by Frank-Wolfe from ``u vᵀ``."""
+    plan = np.outer(u, v)
+    value = _value(cost, A, B, plan, mix, scale)
+    iterations, gap = 0, np.inf
+    while iterations < MOST_ITERATIONS:
+        iterations += 1
+        gradient = _gradient(cost, A, B, u, v, plan, mix, scale)
+        direction = emd(gradient, u, v) - plan
+        gap = -float((gradient * direction).sum())
+        plan = plan + _step(A, B, direction, -gap, mix * scale) * direction
+        before, value = value, _value(cost, A, B, plan, mix, scale)
+        if before - value <= TOLERANCE * abs(value) or before - value <= TOLERANCE**2:
+            break
+    return Solution(
+        value=value,
+        linear=float((cost * plan).sum()),
+        structural=scale * energy(A, B, plan),
+        plan=plan,
+        iterations=iterations,
+        gap=gap,
+    )
+
+
+def _value(cost: Floats, A: Floats, B: Floats, plan: Floats, mix: float, scale: float) -> float:
+    return float((1 - mix) * (cost * plan).sum() + mix * scale * energy(A, B, plan))
+
+
+def _gradient(
+    cost: Floats,
+    A: Floats,
+    B: Floats,
+    u: Floats,
+    v: Floats,
+    plan: Floats,
+    mix: float,
+    scale: float,
+) -> Floats:
+    """Gradient for structures that need not be symmetric: mean over both orientations."""
+    structural = np.zeros_like(plan)
+    for X, Y in ((A, B), (A.T, B.T)):
+        squares = (X**2 @ u)[:, None] + (Y**2 @ v)[None, :]
+        structural += squares - 2 * X @ plan @ Y.T
+    result: Floats = (1 - mix) * cost + mix * scale * structural
+    return result
+
+
+def _step(A: Floats, B: Floats, direction: Floats, slope: float, strength: float) -> float:
+    """Minimise the parabola ``slope * t + curvature * t**2`` over [0, 1]."""
+    curvature = -2 * strength * float((A @ direction @ B.T * direction).sum())
+    if curvature > 0:
+        return float(np.clip(-slope / (2 * curvature), 0, 1))
+    return 1.0 if curvature + slope < 0 else 0.0

@@ -1,0 +1,33 @@
+"""What a solver returns."""
+
+from dataclasses import dataclass
+
+from movers.solve.compiling import Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """A transport plan and what it costs.
+
+    Attributes
+    ----------
+    value
+        Objective, ``(1 - mix) * linear + mix * structural``.
+    linear
+        Cost of moving, ``<C, P>``.
+    structural
+        Cost of bending, ``scale * sum (A[i, k] - B[j, l])**2 P[i, j] P[k, l]``.
+    plan : (n, m)
+        Mass moved from every source to every target token.
+    iterations
+        Number of linear transport problems solved on the way.
+    gap
+        Frank-Wolfe duality gap ``<G, P - P_c>``: 0 at a stationary plan.
+    """
+
+    value: float
+    linear: float
+    structural: float
+    plan: Floats
+    iterations: int
+    gap: float

@@ -1,0 +1,216 @@
+"""From encoded sentences to solved transport problems: measure, then solve, in batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.encode.encodings import Encodings
+from movers.encode.ragged import Ragged
+from movers.measure.costs import mean_costs, norms_of, pair_costs, pair_shapes
+from movers.measure.statistics import Statistics
+from movers.measure.structure import structure_errors, structure_scales
+from movers.measure.weights import word_weights
+from movers.methods import Method
+from movers.solve.batch import Values, emd_batch, fgw_batch
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Encoded sentences with the weights of their words.
+
+    Parameters
+    ----------
+    encodings
+        The sentences; their vectors are whitened already.
+    vectors, norms
+        Word vectors of the embedding layer in use and their lengths; None if the method needs
+        none.
+    weights
+        Weights of the words, summing to one in each sentence.
+    """
+
+    encodings: Encodings
+    vectors: Ragged | None
+    norms: Ragged | None
+    weights: Ragged
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Pairs with their transport problems and solutions.
+
+    Parameters
+    ----------
+    values
+        Objective, parts and plans, ``(pairs, heads)``.
+    costs
+        Cost matrices, one flat row per pair.
+    scales
+        The factor k, ``(pairs, heads)``.
+    undefined
+        Why a pair has no proper distance, as an index into `REASONS`; 0 where it has one. The
+        values are then the limits: infinitely far from nothing, nothing at 0 from nothing,
+        and no structural part where there is no structure.
+    """
+
+    values: Values
+    shapes: Ints
+    costs: Ragged
+    scales: Floats
+    undefined: NDArray[np.int8]
+
+
+REASONS = (
+    "",
+    "the source has no words left after stop-word removal ({source!r}); pass stopwords=None or "
+    "empty='keep'",
+    "the target has no words left after stop-word removal ({target!r}); pass stopwords=None or "
+    "empty='keep'",
+    "source and target have one and the same constant structure ({source!r}, {target!r}), so the "
+    "factor k = C_M / A_MSE is undefined; use a measure without structure, such as wrd, or "
+    "empty='keep' to count structure as 0",
+)
+SOURCE_EMPTY, TARGET_EMPTY, CONSTANT_STRUCTURE = 1, 2, 3
+
+
+def measure(
+    method: Method, encodings: Encodings, embedding: int, statistics: Statistics
+) -> Measured:
+    """Weigh the words of encoded sentences."""
+    vectors = encodings.vectors[embedding] if method.needs_vectors else None
+    norms = None if vectors is None else Ragged(norms_of(vectors), vectors.starts)
+    weights = word_weights(
+        method.weights, encodings, None if norms is None else norms.data, statistics
+    )
+    return Measured(encodings, vectors, norms, weights)
+
+
+def solve_pairs(
+    method: Method,
+    measured: Measured,
+    rows: Ints,
+    *,
+    mix: float = 0.5,
+    threads: int | None = None,
+    plans: bool = False,
+) -> Solved:
+    """Solve the transport problem of every pair under every head.
+
+    Parameters
+    ----------
+    rows
+        Pairs of sentences by row, shape ``(pairs, 2)``.
+    mix
+        Share of the structural part where the method uses both.
+    plans
+        Also return the plans.
+    """
+    missing = measured.weights.lengths[rows] == 0
+    filled = ~missing.any(axis=1)
+    solved = _solve_filled(method, measured, rows[filled], mix, threads, plans)
+    return solved if filled.all() else _spread(solved, filled, missing)
+
+
+def _solve_filled(
+    method: Method,
+    measured: Measured,
+    rows: Ints,
+    mix: float,
+    threads: int | None,
+    plans: bool,
+) -> Solved:
+    weights, encodings = measured.weights, measured.encodings
+    shapes = pair_shapes(weights.lengths, rows[:, 0], rows[:, 1])
+    costs = _costs(method, measured, rows, shapes, threads)
+    scales, undefined = _scales(method, measured, costs, rows)
+    starts = weights.starts[rows]
+    if method.needs_attention:
+        blocks = encodings.structure.starts[rows]
+        values = fgw_batch(
+            shapes,
+            costs.data,
+            weights.data,
+            weights.data,
+            encodings.structure.data,
+            scales,
+            u_start=starts[:, 0],
+            v_start=starts[:, 1],
+            a_start=blocks[:, 0],
+            b_start=blocks[:, 1],
+            mix=mix if method.transport == "both" else 1.0,
+            threads=threads,
+            plans=plans,
+        )
+    else:
+        values = emd_batch(
+            shapes,
+            costs.data,
+            weights.data,
+            weights.data,
+            u_start=starts[:, 0],
+            v_start=starts[:, 1],
+            threads=threads,
+            plans=plans,
+        )
+    return Solved(values, shapes, costs, scales, undefined)
+
+
+def _spread(solved: Solved, filled: NDArray[np.bool_], missing: NDArray[np.bool_]) -> Solved:
+    """Put the solved pairs back among those with an empty side."""
+    values = {
+        part.name: _placed(getattr(solved.values, part.name), filled)
+        for part in fields(solved.values)
+        if part.name != "plans"
+    }
+    far = np.where(missing.all(axis=1), 0.0, np.inf)[~filled, None]
+    for part in ("value", "linear"):
+        values[part][~filled] = far
+    undefined = np.where(missing[:, 0], SOURCE_EMPTY, TARGET_EMPTY).astype(np.int8)
+    undefined[filled] = solved.undefined
+    return replace(
+        solved,
+        values=replace(solved.values, **values),
+        shapes=_placed(solved.shapes, filled),
+        scales=_placed(solved.scales, filled),
+        undefined=undefined,
+    )
+
+
+def _placed(array: NDArray[Any], filled: NDArray[np.bool_]) -> NDArray[Any]:
+    out = np.zeros((len(filled), *array.shape[1:]), array.dtype)
+    out[filled] = array
+    return out
+
+
+def _costs(
+    method: Method, measured: Measured, rows: Ints, shapes: Ints, threads: int | None
+) -> Ragged:
+    if method.cost is None:
+        return Ragged.zeros(shapes.prod(axis=1))
+    assert measured.vectors is not None and measured.norms is not None
+    return pair_costs(
+        method.cost, measured.vectors, measured.norms.data, rows[:, 0], rows[:, 1], threads=threads
+    )
+
+
+def _scales(
+    method: Method, measured: Measured, costs: Ragged, rows: Ints
+) -> tuple[Floats, NDArray[np.int8]]:
+    """The factor k, and which pairs have none; structure alone is not scaled."""
+    encodings = measured.encodings
+    undefined = np.zeros(len(rows), np.int8)
+    if method.transport != "both":
+        return np.ones((len(rows), max(1, encodings.sums.shape[1]))), undefined
+    assert method.cost is not None and measured.norms is not None
+    sources, targets = rows.T
+    errors = structure_errors(encodings, sources, targets)
+    means = mean_costs(method.cost, costs, measured.norms, encodings.sizes, sources, targets)
+    undefined[(errors == 0).any(axis=1)] = CONSTANT_STRUCTURE
+    return structure_scales(means, errors), undefined
