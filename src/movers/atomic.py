@@ -10,10 +10,11 @@ from pathlib import Path
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, partial: Path | None = None) -> Iterator[Path]:
     """Yield a temporary neighbour of ``path`` that takes its place if all goes well.
 
-    On any error, Ctrl-C included, ``path`` stays as it was and the temporary file is removed.
+    On any error, Ctrl-C included, ``path`` stays as it was; what was written so far moves to
+    ``partial`` if that is given and there is anything, or is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     number, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
@@ -23,6 +24,10 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
+    except BaseException:
+        if partial is not None and temporary.stat().st_size:
+            os.replace(temporary, partial)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -1,4 +1,6 @@
-"""Compile kernels once per installation, and say so when the user has to wait."""
+"""Turn plain functions into compiled kernels, and say so when the user has to wait for it."""
+
+from __future__ import annotations
 
 import logging
 import threading
@@ -19,34 +21,47 @@ Ints = NDArray[np.int64]
 PATIENCE = 1.0
 COMPILE_SECONDS = 25
 
+# Kernels run without the interpreter lock. They cannot allocate, and in return do not count
+# references to arrays, which would take half of the time. Multiplications and additions may
+# fuse; floating point is not relaxed any further.
+_OPTIONS = {"nogil": True, "_nrt": False, "error_model": "numpy", "fastmath": {"contract"}}
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
 _ready: set[str] = set()
+_told = threading.Event()
+
+
+def entry(function: Kernel) -> Kernel:
+    """Compile `function` on its first call from Python, and cache it on disk.
+
+    The cache notices changes of the file the function is in, not of the kernels it calls;
+    ``make`` clears it when those change.
+    """
+    return _decorate(function, cache=True)
+
+
+def summing(function: Kernel) -> Kernel:
+    """Like `entry`, and sums may be taken in another order: for long dot products."""
+    return _decorate(function, cache=True, fastmath={"contract", "reassoc"})
 
 
 def kernel(function: Kernel) -> Kernel:
-    """Compile `function` on first call: no interpreter lock, cached on disk.
-
-    Multiplications and additions may fuse; nothing else about floating point is relaxed.
-    """
-    return _decorate(function)
+    """Compile `function` for use by other kernels."""
+    return _decorate(function, **_INNER)
 
 
 def inlined(function: Kernel) -> Kernel:
     """Like `kernel`, and always merged into its caller: for steps shorter than a call."""
-    return _decorate(function, forceinline=True)
-
-
-def summing(function: Kernel) -> Kernel:
-    """Like `kernel`, and sums may be taken in another order: for long dot products."""
-    return _decorate(function, fastmath={"contract", "reassoc"})
+    return _decorate(function, forceinline=True, **_INNER)
 
 
 @contextmanager
 def announced(name: str) -> Iterator[None]:
-    """Warn once if the first use of the kernel `name` is still compiling after a second."""
+    """Tell the user, once, if the first use of `name` is still compiling after a second."""
     if name in _ready:
         yield
         return
-    timer = threading.Timer(PATIENCE, _warn)
+    timer = threading.Timer(PATIENCE, _tell)
     timer.daemon = True
     timer.start()
     try:
@@ -56,15 +71,16 @@ def announced(name: str) -> Iterator[None]:
         timer.cancel()
 
 
-def _warn() -> None:
-    logger.warning(
-        "compiling the solver kernels (once per installation, about %d s)", COMPILE_SECONDS
-    )
+def _tell() -> None:
+    if not _told.is_set():
+        _told.set()
+        logger.warning(
+            "compiling the solver kernels (once per installation, about %d s)", COMPILE_SECONDS
+        )
 
 
 def _decorate(function: Kernel, **options: Any) -> Kernel:
-    # numba is imported here so that importing movers.solve stays cheap
+    # numba is imported here, by the modules that hold kernels, so that nothing else waits for it
     njit = import_module("numba").njit
-    settings = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"contract"}}
-    compiled: Kernel = njit(**{**settings, **options})(function)
+    compiled: Kernel = njit(**{**_OPTIONS, **options})(function)
     return compiled

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+from movers.encode.models import RECOMMENDED_LAYERS
 from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import Recipe, Subwords
 from movers.encode.transformer import TransformerEncoder
@@ -107,9 +109,27 @@ def load(
     )
 
 
-@lru_cache(maxsize=4)
 def load_encoder(
     model: str | Path | None = None, device: str | None = None, dtype: str = "float32"
 ) -> TransformerEncoder:
     """Load an encoder, or return the one loaded earlier in this process."""
+    return _encoder(model, device, dtype)  # the cache tells given defaults from missing ones
+
+
+@lru_cache(maxsize=4)
+def _encoder(model: str | Path | None, device: str | None, dtype: str) -> TransformerEncoder:
     return TransformerEncoder(model, device=device, dtype=dtype)
+
+
+def describe_model(model: str | Path | None = None, device: str | None = None) -> dict[str, Any]:
+    """Facts about a model: size, limits, statistics, and the layers used by default."""
+    encoder = load_encoder(model, device)
+    shipped = Statistics.shipped(encoder.name)
+    return {
+        **encoder.describe(),
+        "default_layers": RECOMMENDED_LAYERS.get(encoder.name, "all"),
+        "statistics": shipped.origin if shipped else None,
+        "variability": shipped.variability.mean(axis=1).round(4).tolist()
+        if shipped and shipped.variability is not None
+        else None,
+    }

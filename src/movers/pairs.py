@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -14,6 +14,8 @@ def check_sentences(sentences: Iterable[str], what: str) -> list[str]:
     """List sentences, refusing a bare string and anything that is not text."""
     if isinstance(sentences, str):
         raise InputError(f"{what}s must be a list of sentences, got one string; put it in a list")
+    if not isinstance(sentences, Iterable):
+        raise InputError(f"{what}s must be a list of sentences, got {sentences!r}")
     texts = list(sentences)
     for number, text in enumerate(texts):
         check_sentence(text, what if len(texts) == 1 else f"{what} {number}")
@@ -27,6 +29,13 @@ def check_sentence(text: Any, what: str) -> str:
             f"{what} is {text!r} ({type(text).__name__}), expected a string; "
             "drop or fill missing values first"
         )
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{what} is {text!r}, which is not valid text (a lone surrogate at {error.start}); "
+            "decode the file with its own encoding"
+        ) from None
     return text
 
 
@@ -45,11 +54,16 @@ def read_pairs(pairs: Any) -> list[tuple[str, str]]:
         if len(frame.columns) != 2:
             raise InputError(f"a frame of pairs needs two columns, got {frame.columns}; select two")
         pairs = frame.iter_rows()
+    elif isinstance(frame, nw.LazyFrame) or not isinstance(pairs, Iterable):
+        raise InputError(
+            "pairs must be a list of two sentences each, or a data frame in memory, got "
+            f"{type(pairs).__name__}"
+        )
     return [_check_pair(pair, number) for number, pair in enumerate(pairs)]
 
 
 def _check_pair(pair: Any, number: int) -> tuple[str, str]:
-    if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+    if isinstance(pair, str | Mapping | Set) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise InputError(f"pair {number} is {pair!r}; expected two sentences")
     return (
         check_sentence(pair[0], f"source of pair {number}"),

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-VISIBLE = 1e-3
-"""Flows with less than this share of the mass are left out of an alignment."""
+VISIBLE = 0.05
+"""Flows below this share of an average word are left out of an alignment."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Comparison:
     def alignment(self) -> tuple[Flow, ...]:
         """Which word went where, in the order of the source."""
         flows = []
-        for i, j in np.argwhere(self.plan > VISIBLE / max(1, min(self.plan.shape, default=1))):
+        for i, j in np.argwhere(self.plan > VISIBLE / max(1, *self.plan.shape)):
             cost = float(self.cost[i, j]) if self.cost.size else float("nan")
             mass = float(self.plan[i, j])
             flows.append(Flow(self.source_words[i], self.target_words[j], mass, cost))
@@ -130,7 +130,10 @@ class Comparison:
             "target_words": list(self.target_words),
             "plan": self.plan.tolist(),
             "alignment": [{**asdict(flow), "cost": _number(flow.cost)} for flow in self.alignment],
-            "heads": [asdict(head) for head in self.heads],
+            "heads": [
+                {name: _number(value) for name, value in asdict(head).items()}
+                for head in self.heads
+            ],
             "signature": str(self.signature),
         }
 

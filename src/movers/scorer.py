@@ -17,7 +17,7 @@ from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.models import RECOMMENDED_LAYERS
 from movers.encode.stopwords import describe_stopwords, load_stopwords
 from movers.encode.transformer import TransformerEncoder
-from movers.errors import InputError
+from movers.errors import InputError, ModelError
 from movers.measure.fitting import fit_statistics
 from movers.measure.statistics import Statistics
 from movers.measure.structure import describe_numbers, select_heads
@@ -63,7 +63,7 @@ class Scorer:
         self._source = encoder
         self._statistics = statistics
         self._cache: Measured | None = None
-        self._warned = False
+        self._warned: set[int] = set()
 
     @cached_property
     def encoder(self) -> TransformerEncoder:
@@ -91,6 +91,11 @@ class Scorer:
         """Attention heads in use, as (layer, head) counted from 1."""
         if not self.method.needs_attention:
             return ()
+        if not self.encoder.heads:
+            raise ModelError(
+                f"model {self.encoder.name!r} has no attention; use a measure without structure "
+                "(wmd, wrd) or another model"
+            )
         layers = self.settings.layers
         if layers is None:
             layers = RECOMMENDED_LAYERS.get(self.encoder.name, "all")
@@ -133,13 +138,15 @@ class Scorer:
                 ("heads", describe_numbers(head for _, head in self.heads)),
             ]
         if method.transport == "both":
-            fields.append(("mix", f"{settings.mix:g}"))
+            fields.append(("mix", str(float(settings.mix))))
         fields += [
             ("recipe", settings.recipe),
             ("stopwords", describe_stopwords(settings.stopwords)),
             ("subwords", settings.subwords),
             ("dtype", encoder.dtype),
         ]
+        if settings.empty == "keep":
+            fields.append(("empty", "keep"))
         return Signature(tuple(fields))
 
     def using(self, method: str | None = None, **changes: Any) -> Scorer:
@@ -151,12 +158,14 @@ class Scorer:
             changes["method"] = find_method(method)
         if "stopwords" in changes:
             changes["stopwords"] = load_stopwords(changes["stopwords"])
-        return Scorer(
+        other = Scorer(
             replace(self.settings, **changes),
             lambda: self.encoder,
             statistics=self._statistics,
             threads=self.threads,
         )
+        other._warned = self._warned
+        return other
 
     def fit(self, sentences: Iterable[str], *, origin: str = "", progress: bool = False) -> Scorer:
         """Fit whitening and document frequencies on sentences, and freeze them.
@@ -172,12 +181,8 @@ class Scorer:
         progress
             Show a progress bar.
         """
-        by_variability = self.settings.layers == "BV"
-        request = Request(
-            embeddings=(self.embedding,),
-            heads=() if by_variability else self.heads,
-            rules=self.settings.rules,
-        )
+        by_variability = self.settings.by_variability
+        request = self.fit_request((self.embedding,))
         self._statistics, fresh = fit_statistics(
             self.encoder,
             check_sentences(sentences, "sentence"),
@@ -192,6 +197,11 @@ class Scorer:
             self._whiten(fresh)
             self._cache = self._weighed(fresh)
         return self
+
+    def fit_request(self, embeddings: tuple[int, ...]) -> Request:
+        """What fitting keeps of each sentence: what comparing it will need, if known yet."""
+        heads = () if self.settings.by_variability else self.heads
+        return Request(embeddings, heads, self.settings.rules)
 
     def save(self, path: str | Path) -> None:
         """Save the fitted statistics; ``movers.load(statistics=path)`` reads them."""
@@ -303,8 +313,8 @@ class Scorer:
                 whitening.apply(vectors.data)
 
     def _warn_unwhitened(self, layer: int) -> None:
-        if not self._warned:
-            self._warned = True
+        if layer not in self._warned:
+            self._warned.add(layer)
             warnings.warn(
                 f"no whitening statistics for layer {layer} of {self.encoder.name}: word vectors "
                 "are used as they are; call fit(sentences) for the paper's whitening, or pass "
@@ -365,7 +375,7 @@ class Scorer:
         encodings, values = measured.encodings, solved.values
         n, m = solved.shapes[0]
         assert values.plans is not None
-        plans = values.plans.reshape(-1, n, m)
+        plans = values.plans.reshape(values.value.shape[1], n, m)
         heads = tuple(
             HeadValue(
                 layer,

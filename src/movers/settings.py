@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Literal, get_args
 
 from movers.encode.tokens import Recipe, Subwords, TokenRules
@@ -31,8 +32,10 @@ class Settings:
     empty: Empty | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.mix <= 1:
-            raise InputError(f"mix must lie between 0 and 1, got {self.mix}")
+        if not isinstance(self.mix, Real) or not 0 <= self.mix <= 1:
+            raise InputError(f"mix must lie between 0 and 1, got {self.mix!r}")
+        if not isinstance(self.embedding, Integral):
+            raise InputError(f"embedding must be a whole number, got {self.embedding!r}")
         for name, choices in (
             ("recipe", get_args(Recipe)),
             ("whitening", (*get_args(WhiteningChoice), None)),
@@ -46,6 +49,11 @@ class Settings:
     def rules(self) -> TokenRules:
         """Which words are compared."""
         return TokenRules(self.stopwords, self.recipe, self.subwords, self.empty == "keep")
+
+    @property
+    def by_variability(self) -> bool:
+        """Whether attention variability picks the layers."""
+        return isinstance(self.layers, str) and self.layers.upper() == "BV"
 
     @property
     def whitening_to_fit(self) -> WhiteningKind | None:

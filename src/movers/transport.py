@@ -112,10 +112,11 @@ def solve_pairs(
     plans
         Also return the plans.
     """
-    missing = measured.weights.lengths[rows] == 0
+    shapes = measured.weights.lengths[rows]
+    missing = shapes == 0
     filled = ~missing.any(axis=1)
     solved = _solve_filled(method, measured, rows[filled], mix, threads, plans)
-    return solved if filled.all() else _spread(solved, filled, missing)
+    return solved if filled.all() else replace(_spread(solved, filled, missing), shapes=shapes)
 
 
 def _solve_filled(
@@ -130,9 +131,9 @@ def _solve_filled(
     shapes = pair_shapes(weights.lengths, rows[:, 0], rows[:, 1])
     costs = _costs(method, measured, rows, shapes, threads)
     scales, undefined = _scales(method, measured, costs, rows)
-    starts = weights.starts[rows]
+    u_start, v_start = np.ascontiguousarray(weights.starts[rows].T)
     if method.needs_attention:
-        blocks = encodings.structure.starts[rows]
+        a_start, b_start = np.ascontiguousarray(encodings.structure.starts[rows].T)
         values = fgw_batch(
             shapes,
             costs.data,
@@ -140,10 +141,10 @@ def _solve_filled(
             weights.data,
             encodings.structure.data,
             scales,
-            u_start=starts[:, 0],
-            v_start=starts[:, 1],
-            a_start=blocks[:, 0],
-            b_start=blocks[:, 1],
+            u_start=u_start,
+            v_start=v_start,
+            a_start=a_start,
+            b_start=b_start,
             mix=mix if method.transport == "both" else 1.0,
             threads=threads,
             plans=plans,
@@ -154,8 +155,8 @@ def _solve_filled(
             costs.data,
             weights.data,
             weights.data,
-            u_start=starts[:, 0],
-            v_start=starts[:, 1],
+            u_start=u_start,
+            v_start=v_start,
             threads=threads,
             plans=plans,
         )
@@ -177,7 +178,6 @@ def _spread(solved: Solved, filled: NDArray[np.bool_], missing: NDArray[np.bool_
     return replace(
         solved,
         values=replace(solved.values, **values),
-        shapes=_placed(solved.shapes, filled),
         scales=_placed(solved.scales, filled),
         undefined=undefined,
     )

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from problems import mixed_problems, random_problem
 
-from movers.solve import batch, emd_batch, fgw, fgw_batch
+from movers import parallel
+from movers.solve import emd_batch, fgw, fgw_batch
 
 
 def flat_batch(seed=0, pairs=40, heads=3, dtype=np.float64):
@@ -44,7 +45,7 @@ def same(left, right):
 
 @pytest.fixture
 def threads_for_all(monkeypatch):
-    monkeypatch.setattr(batch, "WORTH_A_THREAD", 1.0)
+    monkeypatch.setattr(parallel, "WORTH_A_THREAD", 1.0)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -111,9 +112,8 @@ def test_callers_in_several_threads(threads_for_all):
 
 def test_empty_batch():
     none = np.zeros(0, np.int64)
-    found = emd_batch(
-        np.zeros((0, 2), np.int64), np.zeros(0), np.zeros(0), np.zeros(0), u_start=none, v_start=none
-    )
+    shapes, empty = np.zeros((0, 2), np.int64), np.zeros(0)
+    found = emd_batch(shapes, empty, empty, empty, u_start=none, v_start=none)
     assert found.value.shape == (0, 1)
 
 

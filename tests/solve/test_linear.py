@@ -30,7 +30,9 @@ def test_uniform_square_is_the_assignment_problem(n):
     check_marginals(found.plan, np.full(n, 1 / n), np.full(n, 1 / n))
 
 
-@pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 7), (7, 1), (2, 3), (30, 17), (60, 200), (250, 90)])
+@pytest.mark.parametrize(
+    ("n", "m"), [(1, 1), (1, 7), (7, 1), (2, 3), (30, 17), (60, 200), (250, 90)]
+)
 @pytest.mark.parametrize("uniform", [True, False])
 def test_agrees_with_pot(n, m, uniform):
     problem = random_problem(np.random.default_rng(n * m), n, m, uniform=uniform)

@@ -202,18 +202,23 @@ def test_a_list_is_a_batch():
     assert fgw([], [], []) == []
 
 
+def ones(n, m):
+    return np.ones((n, m))
+
+
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("solver", "arrays", "options", "message"),
     [
-        (lambda: fgw(np.ones((3, 4)), np.ones((5, 5)), np.ones((4, 4))), r"cost.shape == \(3, 4\) while A.shape == \(5, 5\)"),
-        (lambda: fgw(np.ones((3, 4)), np.ones((3, 3)), np.ones((3, 3))), r"while B.shape == \(3, 3\)"),
-        (lambda: gw(np.ones((3, 4)), np.ones((3, 3))), r"A.shape == \(3, 4\); a structure must be square"),
-        (lambda: gw(np.ones((2, 2)), np.full((2, 2), np.inf)), "B has 4 entries"),
-        (lambda: gw(np.ones((2, 2)), np.ones((2, 2)), scale=-1), "scale == -1"),
-        (lambda: fgw(np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)), mix=1.5), "mix == 1.5"),
-        (lambda: fgw(np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)), mix=np.nan), "mix == nan"),
+        (fgw, (ones(3, 4), ones(5, 5), ones(4, 4)), {}, r"\(3, 4\) while A.shape == \(5, 5\)"),
+        (fgw, (ones(3, 4), ones(3, 3), ones(3, 3)), {}, r"\(3, 4\) while B.shape == \(3, 3\)"),
+        (gw, (ones(3, 4), ones(3, 3)), {}, r"A.shape == \(3, 4\); a structure must be square"),
+        (gw, (ones(2, 2), np.full((2, 2), np.inf)), {}, "B has 4 entries"),
+        (gw, (ones(2, 2), ones(2, 2)), {"scale": -1}, "scale == -1"),
+        (fgw, (ones(1, 1),) * 3, {"mix": 1.5}, "mix == 1.5"),
+        (fgw, (ones(1, 1),) * 3, {"mix": np.nan}, "mix == nan"),
+        (gw, ([ones(2, 2)], [ones(2, 2), ones(1, 1)]), {}, r"len\(B\) == 2 while there are 1"),
     ],
 )
-def test_wrong_input_is_explained(call, message):
+def test_wrong_input_is_explained(solver, arrays, options, message):
     with pytest.raises(InputError, match=message):
-        call()
+        solver(*arrays, **options)

@@ -28,6 +28,7 @@ RECOMMENDED_LAYERS = {
 }
 """Attention layers to use when nobody chose: the paper's best single layers, and ours."""
 
+TOKENIZER_FILES = ("tokenizer.json", "vocab.*", "*.model")
 DTYPES = ("float32", "bfloat16", "float16")
 
 
@@ -84,6 +85,7 @@ def pick_device(device: str | None) -> str:
 def load_pretrained(name: str | Path, device: str, dtype: str) -> tuple[Any, Any]:
     """Load tokenizer and model: safetensors only, never remote code, attention returned."""
     import torch
+    from safetensors import SafetensorError
     from transformers import AutoModel, AutoTokenizer
 
     _check_folder(name)
@@ -97,7 +99,7 @@ def load_pretrained(name: str | Path, device: str, dtype: str) -> tuple[Any, Any
                 trust_remote_code=False,
                 dtype=getattr(torch, dtype),
             )
-    except (OSError, ValueError, KeyError, ImportError) as error:
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(
             f"cannot load model {str(name)!r}: {reason} — name a Hugging Face encoder, a local "
@@ -118,6 +120,12 @@ def _check_folder(name: str | Path) -> None:
         raise ModelError(
             f"model folder {str(path)!r} holds no *.safetensors file (found: {found}); "
             "save the model with safe_serialization"
+        )
+    # transformers would make up a tokenizer that knows no words.
+    if path.is_dir() and not any(any(path.glob(pattern)) for pattern in TOKENIZER_FILES):
+        raise ModelError(
+            f"model folder {str(path)!r} holds *.safetensors but no tokenizer "
+            f"({', '.join(TOKENIZER_FILES)}); save the tokenizer beside the model"
         )
     if isinstance(name, Path) and not path.is_dir():
         raise ModelError(f"model folder {str(path)!r} does not exist")

@@ -146,7 +146,10 @@ class WordFinder:
         first = np.flatnonzero(starts)
         if not len(first):
             return np.zeros((0, 2), np.int32)
-        breaks = np.flatnonzero(starts | ~real)
+        outside = ~real
+        if self.rules.recipe == "paper":  # a lone marker belongs to no word
+            outside |= self.vocabulary.blank[ids]
+        breaks = np.flatnonzero(starts | outside)
         after = np.searchsorted(breaks, first, side="right")
         end = np.append(breaks, len(ids))[after]
         ranges = np.stack([first, end], axis=1).astype(np.int32)
@@ -167,7 +170,7 @@ class WordFinder:
             splits = vocabulary.punctuation[ids] | vocabulary.blank[ids]
             starts |= real & (splits | np.append(False, splits[:-1]))
             starts &= ~vocabulary.blank[ids]
-        return starts
+        return np.asarray(starts)
 
     def _keeps(self, ids: NDArray[np.int32], ranges: NDArray[np.int32]) -> NDArray[np.bool_]:
         kept = ~self._stop[ids[ranges[:, 0]]]
@@ -196,9 +199,12 @@ def tokenize(
     backend.enable_truncation(max_length)
     encodings = backend.encode_batch(list(sentences))
     ids = [np.array(encoding.ids, np.int32) for encoding in encodings]
+    # Written in the text itself they are special all the same, but not in the mask below.
+    marks = [tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id]
+    special = np.array([number for number in marks if number is not None], np.int32)
     words, spans = [], []
     for numbers, encoding in zip(ids, encodings, strict=True):
-        real = ~np.array(encoding.special_tokens_mask, bool)
+        real = ~np.array(encoding.special_tokens_mask, bool) & ~np.isin(numbers, special)
         found = finder.find(numbers, real)
         offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
         words.append(found)

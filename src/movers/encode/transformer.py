@@ -91,8 +91,8 @@ class TransformerEncoder:
 
     @property
     def heads(self) -> int:
-        """Number of attention heads in a layer."""
-        return int(self.config.num_attention_heads)
+        """Number of attention heads in a layer; 0 for a model without attention."""
+        return int(getattr(self.config, "num_attention_heads", 0))
 
     @property
     def dimension(self) -> int:

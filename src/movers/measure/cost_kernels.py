@@ -15,16 +15,14 @@ Ints = NDArray[np.int64]
 
 
 @summing
-def norms(vectors: Any) -> Floats:
-    """Euclidean length of every row."""
-    out = np.zeros(len(vectors))
+def norms(vectors: Any, out: Floats) -> None:
+    """Fill in the Euclidean length of every row."""
     for i in range(len(vectors)):
         total = 0.0
         for k in range(vectors.shape[1]):
             x = np.float64(vectors[i, k])
             total += x * x
         out[i] = sqrt(total)
-    return out
 
 
 @summing

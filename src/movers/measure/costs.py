@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.compiling import announced
 from movers.encode.ragged import Ragged
 from movers.parallel import share_out
 
@@ -49,7 +50,10 @@ def norms_of(vectors: Ragged) -> Floats:
     """Length of every word vector, in double precision."""
     from movers.measure import cost_kernels
 
-    return np.asarray(cost_kernels.norms(vectors.data))
+    out = np.zeros(len(vectors.data))
+    with announced("norms"):
+        cost_kernels.norms(vectors.data, out)
+    return out
 
 
 def pair_costs(
@@ -82,7 +86,8 @@ def pair_costs(
     def solve(low: int, high: int) -> None:
         fill(low, high, vectors.data, norms, a, b, shapes, out.starts, out.data)
 
-    share_out(solve, shapes.prod(axis=1) * vectors.data.shape[1], threads)
+    with announced(kind):
+        share_out(solve, shapes.prod(axis=1) * vectors.data.shape[1], threads)
     return out
 
 

@@ -51,6 +51,8 @@ class Statistics:
         total = sha256()
         for name, array in sorted(self._tensors().items()):
             total.update(name.encode() + np.ascontiguousarray(array).tobytes())
+        if self.idf is not None:
+            total.update(json.dumps([self.idf.recipe, *self.idf.values]).encode())
         return total.hexdigest()[:8]
 
     def save(self, path: str | Path) -> None:
@@ -67,8 +69,9 @@ class Statistics:
         }
         if self.idf is not None:
             header["idf"] = json.dumps([self.idf.recipe, list(self.idf.values)])
+        tensors = {name: _compact(array) for name, array in self._tensors().items()}
         with replacing(Path(path)) as temporary:
-            save_file(self._tensors(), temporary, metadata=header)
+            save_file(tensors, temporary, metadata=header)
 
     @classmethod
     def load(cls, path: str | Path) -> Statistics:
@@ -88,7 +91,10 @@ class Statistics:
                 f"{str(path)!r} has format {header.get('format')!r}, expected {FORMAT!r}; "
                 "fit and save again"
             )
-        return cls._from_tensors(header, tensors)
+        try:
+            return cls._from_tensors(header, tensors)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{str(path)!r} is damaged ({error}); fit and save again") from error
 
     @classmethod
     def shipped(cls, name: str) -> Statistics | None:
@@ -124,8 +130,19 @@ class Statistics:
         idf = None
         if "idf" in header:
             recipe, words = json.loads(header["idf"])
-            values = tensors["idf.values"].tolist()
+            values = tensors["idf.values"].astype(np.float64).tolist()
             idf = DocumentFrequency(dict(zip(words, values[:-1], strict=True)), values[-1], recipe)
+        variability = tensors.get("variability")
         return cls(
-            header["fingerprint"], header["origin"], whitening, idf, tensors.get("variability")
+            header["fingerprint"],
+            header["origin"],
+            whitening,
+            idf,
+            None if variability is None else variability.astype(np.float64),
         )
+
+
+def _compact(array: NDArray[Any]) -> NDArray[Any]:
+    """The array in single precision if that loses nothing."""
+    single = array.astype(np.float32)
+    return single if np.array_equal(single, array) else array

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from operator import index
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,39 +53,44 @@ def select_heads(
                 "layers='BV' needs attention variability; call fit(sentences) first, or name layers"
             )
         layers = contextual_layers(variability)
-    chosen = _numbers(layers, available[0], "layer")
-    return tuple(
-        (layer, head) for layer in chosen for head in _numbers(heads, available[1], "head")
-    )
+    chosen = parse_numbers(layers, range(1, available[0] + 1), "layer")
+    within = parse_numbers(heads, range(1, available[1] + 1), "head")
+    return tuple((layer, head) for layer in chosen for head in within)
 
 
-def _numbers(choice: Selection, count: int, what: str) -> tuple[int, ...]:
+def parse_numbers(choice: Selection, available: range, what: str) -> tuple[int, ...]:
+    """Read a choice of numbers: ``"5"``, ``"5-12"``, ``"1,3,5-6"``, ``"all"`` or numbers."""
     if isinstance(choice, str):
-        numbers = _parse(choice, count, what)
+        numbers = list(available) if choice.strip().lower() == "all" else _ranges(choice, what)
     else:
-        numbers = [choice] if isinstance(choice, int) else list(choice)
-    wrong = [number for number in numbers if not 1 <= number <= count]
+        numbers = _integers(choice, what)
+    wrong = [number for number in numbers if number not in available]
     if wrong or not numbers:
         raise InputError(
             f"{what} {', '.join(map(str, wrong)) or repr(choice)} is out of range; "
-            f"the model has {what}s 1 to {count}"
+            f"the model has {what}s {available[0]} to {available[-1]}"
         )
     return tuple(sorted(set(numbers)))
 
 
-def _parse(choice: str, count: int, what: str) -> list[int]:
-    if choice.strip().lower() == "all":
-        return list(range(1, count + 1))
+def _integers(choice: Any, what: str) -> list[int]:
+    try:
+        return [index(number) for number in (choice if isinstance(choice, Iterable) else [choice])]
+    except TypeError:
+        raise InputError(f"{what}s must be whole numbers or text, got {choice!r}") from None
+
+
+def _ranges(choice: str, what: str) -> list[int]:
     numbers: list[int] = []
     for part in choice.split(","):
         match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
-        if match is None:
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if last < first:
             raise InputError(
                 f"cannot read {what}s {choice!r}; write '5', '5-12', '1,3,5-6' or 'all'"
                 + (" or 'BV'" if what == "layer" else "")
             )
-        first, last = int(match[1]), int(match[2] or match[1])
-        numbers += [first, last] if last < first else range(first, last + 1)
+        numbers += range(first, last + 1)
     return numbers
 
 

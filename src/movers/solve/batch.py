@@ -4,18 +4,13 @@ Nothing here runs Python per problem. A batch is cut into ranges of similar work
 take one by one; a result never depends on the cut.
 """
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.solve.compiling import Floats, Ints, announced
-
-RANGES_PER_THREAD = 8
-WORTH_A_THREAD = 2e6
+from movers.compiling import Floats, Ints, announced
+from movers.parallel import share_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +80,7 @@ def emd_batch(
 
     work = shapes.sum(axis=1) * shapes.prod(axis=1)
     with announced("emd"):
-        _share_out(solve, work, threads)
+        share_out(solve, work, threads)
     column = value[:, None]
     return Values(
         value=column,
@@ -138,11 +133,9 @@ def fgw_batch(
     linear, structural, gap = np.zeros((3, *scale.shape))
     iterations = np.zeros(scale.shape, np.int32)
     # one kernel for both precisions: it need not be compiled twice
-    single, double = np.zeros(0, np.float32), np.zeros(0)
-    if structure.dtype == np.float32:
-        single = structure
-    else:
-        double = np.asarray(structure, np.float64)
+    wide = structure.dtype != np.float32
+    single = np.asarray(structure[:0] if wide else structure, np.float32)
+    double = np.asarray(structure if wide else structure[:0], np.float64)
     out = np.zeros(cost.size * scale.shape[1] if plans else 0)
 
     def solve(lo: int, hi: int) -> None:
@@ -172,7 +165,7 @@ def fgw_batch(
 
     work = shapes.sum(axis=1) * shapes.prod(axis=1) * 4 * scale.shape[1]
     with announced("fgw"):
-        _share_out(solve, work, threads)
+        share_out(solve, work, threads)
     return Values(
         value=(1.0 - mix) * linear + mix * structural,
         linear=linear,
@@ -185,26 +178,11 @@ def fgw_batch(
 
 def _starts(shapes: Ints) -> Ints:
     """Offset of every pair's n x m block."""
-    sizes = shapes.prod(axis=1)
-    return np.cumsum(sizes) - sizes
+    sizes: Ints = shapes.prod(axis=1)
+    starts: Ints = np.cumsum(sizes) - sizes
+    return starts
 
 
 def _largest(shapes: Ints) -> tuple[int, int]:
     n, m = shapes.max(axis=0, initial=1)
     return int(n), int(m)
-
-
-def _share_out(solve: Callable[[int, int], None], work: Ints, threads: int | None) -> None:
-    """Run `solve` over ranges of about equal work; small batches are not worth a thread."""
-    total = int(work.sum())
-    workers = min(threads or len(os.sched_getaffinity(0)), 1 + int(total // WORTH_A_THREAD))
-    if workers <= 1:
-        solve(0, len(work))
-        return
-    shares = np.linspace(0, total, workers * RANGES_PER_THREAD + 1)[1:-1]
-    cuts = np.unique([0, *np.searchsorted(np.cumsum(work), shares), len(work)])
-    with ThreadPoolExecutor(workers) as pool:
-        for done in [
-            pool.submit(solve, int(lo), int(hi)) for lo, hi in zip(cuts, cuts[1:], strict=False)
-        ]:
-            done.result()

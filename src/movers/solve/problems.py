@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from movers.compiling import Floats, Ints
 from movers.errors import InputError
 from movers.solve.batch import Values
-from movers.solve.compiling import Floats, Ints
 from movers.solve.solution import Solution
 
 Item = TypeVar("Item")
@@ -60,7 +60,8 @@ def weights(name: str, given: ArrayLike | None, count: int, of: str) -> Floats:
     total = array.sum()
     if total <= 0:
         raise InputError(f"{name} sums to {total:g}; at least one weight must be positive")
-    return array / total
+    shares: Floats = array / total
+    return shares
 
 
 def fraction(name: str, given: float) -> float:

@@ -6,10 +6,10 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from movers.compiling import Floats
 from movers.errors import InputError
 from movers.solve import problems
 from movers.solve.batch import fgw_batch
-from movers.solve.compiling import Floats
 from movers.solve.linear import ManyWeights, OptionalWeights
 from movers.solve.problems import Ragged
 from movers.solve.solution import Solution

@@ -6,7 +6,7 @@ It follows the text-book recipe step by step and exists to be read and to be com
 import numpy as np
 from scipy.optimize import linprog
 
-from movers.solve.compiling import Floats
+from movers.compiling import Floats
 from movers.solve.solution import Solution
 
 TOLERANCE = 1e-9

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from movers.solve.compiling import Floats
+from movers.compiling import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

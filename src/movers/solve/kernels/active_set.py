@@ -7,7 +7,7 @@ The matrix need not be definite: the result is a local minimum, never above the 
 
 import numpy as np
 
-from movers.solve.compiling import Floats, Ints, kernel
+from movers.compiling import Floats, Ints, kernel
 
 FLAT = 1e-12
 
@@ -155,7 +155,8 @@ def _gradient_gap(gram: Floats, slope: Floats, x: Floats, count: int, i: int, fi
     s = 0.0
     for j in range(count):
         s += (gram[i, j] - gram[first, j]) * x[j]
-    return slope[i] - slope[first] + 2.0 * s
+    gap: float = slope[i] - slope[first] + 2.0 * s
+    return gap
 
 
 @kernel

@@ -8,7 +8,7 @@ would zigzag towards a face for thousands of steps: once the linear problem keep
 known vertices, the quadratic programme over their hull is solved exactly after every call.
 """
 
-from movers.solve.compiling import inlined, kernel
+from movers.compiling import inlined, kernel
 from movers.solve.kernels.active_set import minimise_on_simplex
 from movers.solve.kernels.gradient import padded
 from movers.solve.kernels.vertices import find_active, find_vertex, on_cells, set_gradient
@@ -30,7 +30,7 @@ def descend(
     constant: float,
     floor: float,
     quadratic: float,
-) -> tuple[int, int, float, float]:
+) -> tuple[int, int, float]:
     """Minimise from the product plan, whose gradient is in place.
 
     Parameters
@@ -42,8 +42,8 @@ def descend(
 
     Returns
     -------
-    active, calls, gap, quadratic
-        Number of active vertices, of linear problems solved, last gap and quadratic part.
+    active, calls, gap
+        Number of active vertices and of linear problems solved, and the last gap.
     """
     linear = w.linear_of[0]
     for i in range(n):
@@ -77,8 +77,7 @@ def descend(
             repeats += 1
         if exact:
             active = _activate(w, active, slot)
-            _extend_gram(w, n, m, active - 1, active, initial)
-            linear, quadratic = _rebalance(w, n, m, active, 0.1 * tolerance)
+            linear, quadratic = _rebalance(w, n, m, active - 1, active, initial, 0.1 * tolerance)
             continue
         own = (on_cells(w, w.gradients[slot], n, m, slot) - w.linear_of[slot]) / 2.0
         cross = (there - w.linear_of[slot]) / 2.0
@@ -87,25 +86,17 @@ def descend(
         if 2.0 * curvature > gap:
             t = gap / (2.0 * curvature)
         if t == 1.0:
-            active, repeats, partial = 0, 0, 0
-            _copy(w, n, m, slot)
+            active, known, repeats, partial = 0, -1, 0, 0
         else:
             partial += 1
-            _blend(w, n, m, slot, t)
-            for k in range(active):
-                w.weight[w.active[k]] *= 1.0 - t
-        if known >= 0 and active > 0:
-            w.weight[slot] += t
-        else:
-            active = _activate(w, active, slot)
-            w.weight[slot] = t
+        _blend(w, n, m, slot, t)
+        active = _reweigh(w, active, slot, known, t)
         linear += t * (w.linear_of[slot] - linear)
         quadratic = (1.0 - t) ** 2 * quadratic + 2.0 * t * (1.0 - t) * cross + t * t * own
         if repeats >= REPEATS or partial >= PARTIAL_STEPS:
             exact = True
-            _extend_gram(w, n, m, 0, active, initial)
-            linear, quadratic = _rebalance(w, n, m, active, 0.1 * tolerance)
-    return active, calls, max(gap, 0.0), quadratic
+            linear, quadratic = _rebalance(w, n, m, 0, active, initial, 0.1 * tolerance)
+    return active, calls, max(gap, 0.0)
 
 
 @inlined
@@ -116,17 +107,23 @@ def _activate(w: Workspace, active: int, slot: int) -> int:
 
 
 @inlined
-def _copy(w: Workspace, n: int, m: int, slot: int) -> None:
-    for i in range(n):
-        for j in range(padded(m)):
-            w.gradient[i, j] = w.gradients[slot, i, j]
+def _reweigh(w: Workspace, active: int, slot: int, known: int, t: float) -> int:
+    """Move the share t of all weight to the vertex in `slot`, active from now on."""
+    for k in range(active):
+        w.weight[w.active[k]] *= 1.0 - t
+    if known < 0:
+        active = _activate(w, active, slot)
+    w.weight[slot] += t
+    return active
 
 
 @inlined
 def _blend(w: Workspace, n: int, m: int, slot: int, t: float) -> None:
+    """Move the gradient by the share t towards the one in `slot`; all the way is exact."""
     for i in range(n):
         for j in range(padded(m)):
-            w.gradient[i, j] += t * (w.gradients[slot, i, j] - w.gradient[i, j])
+            there = w.gradients[slot, i, j]
+            w.gradient[i, j] = (1.0 - t) * w.gradient[i, j] + t * there
 
 
 @kernel
@@ -148,8 +145,15 @@ def _extend_gram(w: Workspace, n: int, m: int, start: int, active: int, initial:
 
 
 @kernel
-def _rebalance(w: Workspace, n: int, m: int, active: int, slack: float) -> tuple[float, float]:
-    """Solve for the best weights of the active vertices, and renew the gradient."""
+def _rebalance(
+    w: Workspace, n: int, m: int, known: int, active: int, initial: float, slack: float
+) -> tuple[float, float]:
+    """Solve for the best weights of the active vertices, and renew the gradient.
+
+    The Gram matrix of the first `known` vertices is in place. Returns the linear and the
+    quadratic part of the objective.
+    """
+    _extend_gram(w, n, m, known, active, initial)
     for i in range(active):
         w.share[i] = w.weight[w.active[i]]
     minimise_on_simplex(w.gram, w.slope, w.share, active, w.members, w.factor, w.step, slack)

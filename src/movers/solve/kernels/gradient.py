@@ -10,7 +10,7 @@ is ``L - factor * M(P)`` with ``L = (1 - mix) C`` and ``factor = 2 * mix * scale
 
 from typing import Any
 
-from movers.solve.compiling import Floats, Ints, inlined, kernel
+from movers.compiling import Floats, Ints, inlined, kernel
 from movers.solve.kernels.lanes import LANES, ROWS, product_tile
 
 FORBIDDEN = 1e100

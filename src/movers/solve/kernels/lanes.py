@@ -4,12 +4,13 @@ The compiler vectorises long loops; ours run over ten columns. Two of them are t
 from vector instructions, eight columns at a time.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils, types  # type: ignore[import-untyped]
-from numba.extending import intrinsic  # type: ignore[import-untyped]
-from numba.np.arrayobj import make_array  # type: ignore[import-untyped]
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
 LANES = 8
 ROWS = 2
@@ -19,7 +20,13 @@ _INDICES = ir.VectorType(ir.IntType(64), LANES)
 _FUSED = ["contract"]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+def vector_loop(function: Callable[..., Any]) -> Callable[..., None]:
+    """Make a numba intrinsic, which kernels call without the typing context."""
+    built: Callable[..., None] = intrinsic(function)
+    return built
+
+
+@vector_loop
 def product_tile(
     typing: Any,
     linear: Any,
@@ -71,7 +78,7 @@ def _product_tile(context: Any, builder: Any, signature: Any, arguments: Any) ->
     return context.get_dummy_value()
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@vector_loop
 def cheapest_rows(
     typing: Any, cost: Any, potential: Any, n: Any, j: Any, lowest: Any, rows: Any
 ) -> Any:

@@ -6,9 +6,9 @@ on the batch around it or on how the batch is cut into ranges.
 
 from typing import Any
 
-from movers.solve.compiling import Floats, Ints, entry, inlined, kernel
+from movers.compiling import Floats, Ints, entry, inlined, kernel
 from movers.solve.kernels.frank_wolfe import descend
-from movers.solve.kernels.gradient import at_product, load_source, load_target
+from movers.solve.kernels.gradient import at_product, load_source, load_target, padded
 from movers.solve.kernels.pairs import (
     load_cost,
     load_weights,
@@ -107,10 +107,10 @@ def fgw_range(
                 settled = factor == 0.0 or factor * found <= floor
             if not settled:
                 w.linear_of[0] = (1.0 - mix) * mean
-                active, calls, last_gap, quadratic = descend(
+                active, calls, last_gap = descend(
                     w, n, m, square, unit, factor, constant, floor, -factor * product
                 )
-                found = _energy(w, n, m, active, squares, 2.0 * quadratic / factor)
+                found = _energy(w, n, m, active, squares)
             linear[p, h] = _mean_cost(w, n, m, active, mean)
             structural[p, h] = scale[p, h] * found
             iterations[p, h] = calls
@@ -133,15 +133,49 @@ def _follow_linear(w: Workspace, n: int, m: int, square: bool, unit: float) -> f
 
 
 @inlined
-def _energy(
-    w: Workspace, n: int, m: int, active: int, squares: float, quadratic: float
-) -> float:
-    """Energy of the plan: by definition at a vertex, from its parts inside the polytope."""
+def _energy(w: Workspace, n: int, m: int, active: int, squares: float) -> float:
+    """Energy of the plan, at a vertex cell by cell."""
     slot = w.active[0]
-    if active == 1 and slot > 0:
-        at = slot * (n + m)
-        return energy(w.a, w.b, w.rows, w.columns, w.mass, at, w.cells[slot])
-    return max(0.0, squares + quadratic)
+    if active > 1 or slot == 0:
+        return _dense_energy(w, n, m, active, squares)
+    return energy(w.a, w.b, w.rows, w.columns, w.mass, slot * (n + m), w.cells[slot])
+
+
+@kernel
+def _dense_energy(w: Workspace, n: int, m: int, active: int, squares: float) -> float:
+    """Energy of a plan with many cells, as ``squares - 2 <A, P B Pᵀ>``."""
+    for i in range(n):
+        for j in range(padded(m)):
+            w.left[i, j] = 0.0
+    for k in range(active):
+        _add_dense(w, n, m, w.active[k])
+    common = 0.0
+    for i in range(n):
+        for j in range(padded(m)):
+            w.distance[j] = 0.0
+        for j in range(m):
+            if w.left[i, j] > 0.0:
+                for k in range(padded(m)):
+                    w.distance[k] += w.left[i, j] * w.b[j, k]
+        for k in range(n):
+            s = 0.0
+            for j in range(m):
+                s += w.distance[j] * w.left[k, j]
+            common += w.a[i, k] * s
+    return max(0.0, squares - 2.0 * common)
+
+
+@inlined
+def _add_dense(w: Workspace, n: int, m: int, slot: int) -> None:
+    """Add a vertex, or the product plan in slot 0, to the plan in ``w.left``."""
+    x = w.weight[slot]
+    if slot == 0:
+        for i in range(n):
+            for j in range(m):
+                w.left[i, j] += x * w.u[i] * w.v[j]
+    elif x > 0.0:
+        for c in range(slot * (n + m), slot * (n + m) + w.cells[slot]):
+            w.left[w.rows[c], w.columns[c]] += x * w.mass[c]
 
 
 @inlined

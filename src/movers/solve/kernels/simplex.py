@@ -10,7 +10,7 @@ points to the root) and Cunningham's choice of the leaving arc, degenerate pivot
 
 import numpy as np
 
-from movers.solve.compiling import Floats, Ints, inlined, kernel
+from movers.compiling import Floats, Ints, inlined, kernel
 from movers.solve.kernels.lanes import LANES, cheapest_rows
 
 PARENT, DEPTH, CHILD, NEXT, BEFORE = 0, 1, 2, 3, 4
@@ -115,11 +115,13 @@ def _detach(tree: Ints, node: int) -> None:
 @inlined
 def _after(tree: Ints, node: int, top: int) -> int:
     """Next node of the subtree of `top`, parents before children; -1 at the end."""
-    if tree[CHILD, node] >= 0:
-        return tree[CHILD, node]
+    following: int = tree[CHILD, node]
+    if following >= 0:
+        return following
     while node != top:
-        if tree[NEXT, node] >= 0:
-            return tree[NEXT, node]
+        following = tree[NEXT, node]
+        if following >= 0:
+            return following
         node = tree[PARENT, node]
     return -1
 

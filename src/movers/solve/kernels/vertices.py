@@ -1,6 +1,6 @@
 """Vertices of the transport polytope: found by a linear problem, kept as lists of cells."""
 
-from movers.solve.compiling import Floats, Ints, inlined, kernel
+from movers.compiling import Floats, Ints, inlined, kernel
 from movers.solve.kernels.assignment import assign, still_optimal
 from movers.solve.kernels.gradient import at_vertex, spread
 from movers.solve.kernels.simplex import PARENT, improve

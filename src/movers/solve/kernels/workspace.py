@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from movers.solve.compiling import Floats, Ints
+from movers.compiling import Floats, Ints
 from movers.solve.kernels.lanes import LANES, ROWS
 from movers.solve.kernels.simplex import LINKS
 

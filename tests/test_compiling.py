@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from movers.solve import compiling
+from movers import compiling
 
 
 def test_importing_compiles_nothing():

@@ -1,0 +1,39 @@
+# Everything a fresh machine with git, make and Python needs: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+KERNELS_READY := $(VENV)/.kernels
+
+# Idle OpenMP threads that spin slow everything else down on few cores.
+export GOMP_SPINCOUNT := 0
+export HF_HUB_OFFLINE := 1
+
+.PHONY: demo test lint bench clean
+
+demo: $(READY) $(KERNELS_READY)
+	$(BIN)/python examples/demo.py
+
+test: $(READY) $(KERNELS_READY)
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY) $(KERNELS_READY)
+	$(BIN)/python bench/run.py
+
+# numba's cache watches only the files of the outermost kernels.
+$(KERNELS_READY): $(READY) $(wildcard src/movers/solve/kernels/*.py)
+	rm -f src/movers/solve/kernels/__pycache__/*.nb?
+	touch $@
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,58 @@
+"""Fit the statistics that ship with the package for the embedded model.
+
+    python scripts/ship_statistics.py DATA
+
+DATA is a folder with ``PAWSWiki/dev.tsv`` and ``STSB/sts-dev.csv``; only development sets are
+used, and only means, covariances and attention variability leave this script.
+"""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from movers.encode.encodings import Request
+from movers.encode.models import EMBEDDED
+from movers.loading import load_encoder
+from movers.measure.fitting import fit_statistics
+
+TARGET = Path(__file__).parent.parent / "src" / "movers" / "data" / f"{EMBEDDED}.safetensors"
+
+
+def sentences_of(data: Path) -> list[str]:
+    paws = (data / "PAWSWiki" / "dev.tsv").read_text("utf-8").splitlines()[1:]
+    stsb = (data / "STSB" / "sts-dev.csv").read_text("utf-8").splitlines()
+    columns = [line.split("\t")[1:3] for line in paws] + [line.split("\t")[5:7] for line in stsb]
+    return sorted({" ".join(text.split()) for pair in columns for text in pair})
+
+
+def single(array: np.ndarray) -> np.ndarray:
+    """Round to single precision: half the size, and far below what a score can show."""
+    return array.astype(np.float32).astype(np.float64)
+
+
+def main(data: Path) -> None:
+    encoder = load_encoder()
+    sentences = sentences_of(data)
+    statistics, _ = fit_statistics(
+        encoder,
+        sentences,
+        Request(embeddings=tuple(range(encoder.layers + 1))),
+        variability=True,
+        origin=f"{len(sentences)} distinct sentences of PAWS-Wiki dev and STSB dev",
+        progress=True,
+    )
+    whitening = {
+        layer: replace(white, mean=single(white.mean), matrix=single(white.matrix))
+        for layer, white in statistics.whitening.items()
+    }
+    replace(
+        statistics, whitening=whitening, idf=None, variability=single(statistics.variability)
+    ).save(TARGET)
+    print(f"{TARGET.name}: {TARGET.stat().st_size:,} bytes, {statistics.origin}")
+    print("BV by layer:", statistics.variability.mean(axis=1).round(4).tolist())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,355 @@
+"""Tables of sentence pairs on disk: TSV, CSV, JSON lines and Parquet, a chunk of rows at a time."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+from movers.errors import InputError
+
+Chunk = dict[str, list[Any]]
+"""Rows as columns: every list has one entry per row."""
+
+STANDARD = Path("-")
+ROWS = 2048
+SUFFIXES = {
+    ".tsv": "tsv",
+    ".txt": "tsv",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+KNOWN_PAIRS = (
+    ("source", "target"),
+    ("sentence1", "sentence2"),
+    ("sentence_A", "sentence_B"),
+    ("text1", "text2"),
+    ("question1", "question2"),
+    ("premise", "hypothesis"),
+    ("reference", "candidate"),
+    ("s1", "s2"),
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """An open table: its columns and its rows, chunk by chunk.
+
+    ``schema`` is the Arrow schema of a Parquet file, kept so that column types survive.
+    """
+
+    columns: list[str]
+    chunks: Iterator[Chunk]
+    schema: Any = None
+
+
+def format_of(path: Path, named: str | None = None) -> str:
+    """The format of a file: the one named, or the one its suffix stands for."""
+    known = sorted(set(SUFFIXES.values()))
+    if named is not None:
+        if named not in known:
+            raise InputError(f"no format {named!r}; there are: {', '.join(known)}")
+        return named
+    if path == STANDARD:
+        return "tsv"
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(
+            f"cannot tell the format of {str(path)!r} from its name; end it in one of "
+            f"{', '.join(SUFFIXES)} or name the format"
+        )
+    return SUFFIXES[path.suffix.lower()]
+
+
+@contextmanager
+def open_table(path: Path, format: str | None = None) -> Iterator[Table]:
+    """Open a table for reading; ``-`` is standard input."""
+    kind = format_of(path, format)
+    if path != STANDARD and not path.is_file():
+        raise InputError(f"no file {str(path)!r}" + _neighbours(path))
+    if kind == "parquet":
+        yield _read_parquet(path)
+        return
+    stream = sys.stdin.buffer if path == STANDARD else path.open("rb")
+    try:
+        yield _READERS[kind](_lines(stream, path), path)
+    finally:
+        if path != STANDARD:
+            stream.close()
+
+
+def count_rows(path: Path, format: str | None = None) -> int | None:
+    """Rows of a table, roughly, for a progress bar; None if unknown."""
+    if path == STANDARD:
+        return None
+    kind = format_of(path, format)
+    if kind == "parquet":
+        from pyarrow import parquet
+
+        return int(parquet.read_metadata(path).num_rows)
+    with path.open("rb") as stream:
+        lines = sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+    return max(0, lines - (kind != "jsonl"))
+
+
+def pick_columns(columns: list[str], source: str | None, target: str | None) -> tuple[str, str]:
+    """The two columns to compare: those named, a well-known pair, or the only two."""
+    for name in (source, target):
+        if name is not None and name not in columns:
+            raise InputError(f"no column {name!r}; the columns are: {', '.join(columns)}")
+    if source is not None and target is not None:
+        return source, target
+    if source is None and target is None:
+        for pair in KNOWN_PAIRS:
+            if set(pair) <= set(columns):
+                return pair
+        if len(columns) == 2:
+            return columns[0], columns[1]
+    raise InputError(
+        "which two columns hold the sentences? name them with --source and --target; "
+        f"the columns are: {', '.join(columns)}"
+    )
+
+
+def check_texts(values: list[Any], column: str, first_row: int) -> list[str]:
+    """Refuse a cell that is not text, naming its row."""
+    for number, value in enumerate(values, first_row + 1):
+        if not isinstance(value, str):
+            raise InputError(f"row {number}, column {column!r}: expected text, found {value!r}")
+    return values
+
+
+@contextmanager
+def _text_output(path: Path) -> Iterator[IO[str]]:
+    if path == STANDARD:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        yield stream
+
+
+Write = Callable[[Chunk], None]
+
+
+def table_writer(
+    path: Path, format: str, columns: list[str], schema: Any = None
+) -> AbstractContextManager[Write]:
+    """Open a table for writing; the context yields a function that writes one chunk.
+
+    The header goes out with the first chunk, so that an early error leaves nothing behind.
+    """
+    if format == "parquet":
+        if path == STANDARD:
+            raise InputError("Parquet cannot go to standard output; name a file with -o")
+        return _write_parquet(path, columns, schema)
+    return {"tsv": _write_tsv, "csv": _write_csv, "jsonl": _write_jsonl}[format](path, columns)
+
+
+def _neighbours(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"; the folder {str(path.parent)!r} does not exist either"
+    names = sorted(entry.name for entry in path.parent.iterdir() if entry.suffix in SUFFIXES)
+    return f"; the folder holds: {', '.join(names[:8])}" if names else ""
+
+
+def _lines(stream: BinaryIO, path: Path) -> Iterator[str]:
+    """Decode line by line, so that an error can name the line."""
+    for number, line in enumerate(stream, 1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{path}, line {number}: not UTF-8 (byte 0x{line[error.start]:02x} at column "
+                f"{error.start + 1}); convert the file, for example with iconv -t utf-8"
+            ) from error
+
+
+def _read_tsv(lines: Iterator[str], path: Path) -> Table:
+    rows = (line.rstrip("\r\n").split("\t") for line in lines if line.strip("\r\n"))
+    return _from_rows(rows, path)
+
+
+def _read_csv(lines: Iterator[str], path: Path) -> Table:
+    rows = csv.reader(lines, strict=True)
+
+    def safe() -> Iterator[list[str]]:
+        try:
+            yield from (row for row in rows if row)
+        except csv.Error as error:
+            raise InputError(f"{path}, line {rows.line_num}: {error}") from error
+
+    return _from_rows(safe(), path)
+
+
+def _from_rows(rows: Iterator[list[str]], path: Path) -> Table:
+    columns = next(rows, None)
+    if columns is None:
+        raise InputError(f"{path} is empty; expected a header line and rows")
+    if len(set(columns)) < len(columns):
+        raise InputError(f"{path} names a column twice: {', '.join(columns)}")
+    return Table(columns, _chunks(_checked(rows, columns, path), columns))
+
+
+def _checked(rows: Iterator[list[str]], columns: list[str], path: Path) -> Iterator[list[str]]:
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(columns):
+            raise InputError(
+                f"{path}, row {number}: {len(row)} fields while the header has {len(columns)}"
+            )
+        yield row
+
+
+def _chunks(rows: Iterable[list[Any]], columns: list[str]) -> Iterator[Chunk]:
+    held: list[list[Any]] = []
+    for row in rows:
+        held.append(row)
+        if len(held) == ROWS:
+            yield dict(zip(columns, map(list, zip(*held, strict=True)), strict=True))
+            held = []
+    if held:
+        yield dict(zip(columns, map(list, zip(*held, strict=True)), strict=True))
+
+
+def _read_jsonl(lines: Iterator[str], path: Path) -> Table:
+    def objects() -> Iterator[dict[str, Any]]:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                value = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise InputError(f"{path}, line {number}: not JSON ({error})") from error
+            if not isinstance(value, dict):
+                raise InputError(f"{path}, line {number}: expected an object, found {line[:40]!r}")
+            yield value
+
+    stream = objects()
+    first = next(stream, None)
+    if first is None:
+        raise InputError(f"{path} is empty; expected one JSON object per line")
+    columns = list(first)
+
+    def rows() -> Iterator[list[Any]]:
+        yield list(first.values())
+        for number, value in enumerate(stream, 2):
+            if value.keys() != first.keys():
+                raise InputError(
+                    f"{path}, row {number}: keys {', '.join(value)} while the first row has "
+                    f"{', '.join(columns)}"
+                )
+            yield [value[name] for name in columns]
+
+    return Table(columns, _chunks(rows(), columns))
+
+
+def _read_parquet(path: Path) -> Table:
+    from pyarrow import ArrowInvalid, parquet
+
+    if path == STANDARD:
+        raise InputError("Parquet cannot come from standard input; name a file")
+    try:
+        file = parquet.ParquetFile(path)
+    except ArrowInvalid as error:
+        raise InputError(f"{path} is not a Parquet file: {error}") from error
+    if not file.metadata.num_rows:
+        raise InputError(f"{path} is empty; expected rows")
+    chunks = (batch.to_pydict() for batch in file.iter_batches(batch_size=ROWS))
+    return Table(file.schema_arrow.names, chunks, file.schema_arrow)
+
+
+_READERS: dict[str, Callable[[Iterator[str], Path], Table]] = {
+    "tsv": _read_tsv,
+    "csv": _read_csv,
+    "jsonl": _read_jsonl,
+}
+
+
+def _rows(chunk: Chunk) -> Iterator[tuple[Any, ...]]:
+    return zip(*chunk.values(), strict=True)
+
+
+@contextmanager
+def _write_tsv(path: Path, columns: list[str]) -> Iterator[Write]:
+    with _text_output(path) as stream:
+        header = [columns]
+
+        def write(chunk: Chunk) -> None:
+            for row in (*header, *_rows(chunk)):
+                stream.write("\t".join(map(_one_line, row)) + "\n")
+            header.clear()
+
+        yield write
+
+
+def _one_line(value: Any) -> str:
+    """A cell without the characters that would break a TSV line."""
+    text = "" if value is None else str(value)
+    return text.replace("\t", " ").replace("\r", " ").replace("\n", " ")
+
+
+@contextmanager
+def _write_csv(path: Path, columns: list[str]) -> Iterator[Write]:
+    with _text_output(path) as stream:
+        table = csv.writer(stream, lineterminator="\n")
+        header = [columns]
+
+        def write(chunk: Chunk) -> None:
+            table.writerows((*header, *_rows(chunk)))
+            header.clear()
+
+        yield write
+
+
+@contextmanager
+def _write_jsonl(path: Path, columns: list[str]) -> Iterator[Write]:
+    with _text_output(path) as stream:
+
+        def write(chunk: Chunk) -> None:
+            for row in _rows(chunk):
+                record = {name: _plain(value) for name, value in zip(columns, row, strict=True)}
+                stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
+
+        yield write
+
+
+def _plain(value: Any) -> Any:
+    """JSON knows neither NaN nor infinity."""
+    return None if isinstance(value, float) and value - value != 0 else value
+
+
+@contextmanager
+def _write_parquet(path: Path, columns: list[str], schema: Any) -> Iterator[Write]:
+    import pyarrow
+    from pyarrow import parquet
+
+    def typed(chunk: Chunk) -> Any:
+        fields = []
+        for name in columns:
+            known = -1 if schema is None else schema.get_field_index(name)
+            fields.append(
+                schema.field(known)
+                if known >= 0
+                else pyarrow.field(name, pyarrow.array(chunk[name]).type)
+            )
+        return pyarrow.schema(fields, metadata=None if schema is None else schema.metadata)
+
+    writer: Any = None
+
+    def write(chunk: Chunk) -> None:
+        nonlocal writer
+        if writer is None:
+            writer = parquet.ParquetWriter(path, typed(chunk))
+        writer.write_table(pyarrow.table(chunk, schema=writer.schema))
+
+    try:
+        yield write
+    finally:
+        if writer is not None:
+            writer.close()

@@ -1,0 +1,94 @@
+"""Results drawn for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from movers.methods import Method
+from movers.results import Comparison
+
+BAR = 24
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
+    """Print a table of measures, and which word went where under the last of them."""
+    last = comparisons[-1]
+    console.print(Text(last.source, "bold"))
+    console.print(Text(last.target, "bold"))
+    console.print()
+    console.print(_measures(comparisons))
+    console.print()
+    console.print(Text(f"Which word went where under {last.method}", "bold"))
+    console.print(_alignment(last))
+    console.print()
+    console.print(Text(str(last.signature), "dim"), soft_wrap=True)
+
+
+def print_methods(
+    console: Console, methods: Mapping[str, Method], aliases: Mapping[str, str]
+) -> None:
+    """Print the table of methods."""
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for heading in ("name", "what it is", "weights", "cost", "paper"):
+        table.add_column(heading)
+    for method in methods.values():
+        table.add_row(
+            Text(method.name, "bold"),
+            method.title,
+            method.weights,
+            method.cost or "–",
+            method.paper,
+        )
+    console.print(table)
+    console.print()
+    for alias, name in aliases.items():
+        console.print(f"{alias} is short for {name}")
+
+
+def print_facts(console: Console, facts: Mapping[str, Any]) -> None:
+    """Print names and values, one a line."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, value in facts.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        table.add_row(Text(name.replace("_", " "), "dim"), "–" if shown is None else str(shown))
+    console.print(table)
+
+
+def _measures(comparisons: Sequence[Comparison]) -> Table:
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("measure")
+    for heading in ("distance", "words", "structure"):
+        table.add_column(heading, justify="right")
+    for comparison in comparisons:
+        words = f"{comparison.linear:.4f}" if comparison.cost.size else "–"
+        structure = f"{comparison.structural:.4f}" if comparison.heads else "–"
+        table.add_row(
+            comparison.method, Text(f"{comparison.distance:.4f}", "bold"), words, structure
+        )
+    return table
+
+
+def _alignment(comparison: Comparison) -> Table:
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("source", justify="right")
+    table.add_column("share of the sentence")
+    table.add_column("target")
+    table.add_column("cost", justify="right")
+    most = max((flow.mass for flow in comparison.alignment), default=1.0)
+    for flow in comparison.alignment:
+        bar = _bar(flow.mass / most)
+        cost = f"{flow.cost:.3f}" if comparison.cost.size else "–"
+        table.add_row(flow.source, f"{bar} {flow.mass:6.1%}", flow.target, cost)
+    return table
+
+
+def _bar(share: float) -> str:
+    """A bar of blocks, to an eighth of a character."""
+    full, rest = divmod(round(share * BAR * 8), 8)
+    return ("█" * full + (EIGHTHS[rest] if rest else "")).ljust(BAR)

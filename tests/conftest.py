@@ -1,0 +1,59 @@
+"""Fixtures: tiny models, a fitted scorer, the embedded model and the evaluation data."""
+
+import os
+from pathlib import Path
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import hypothesis
+import pytest
+
+import movers
+from tiny_models import SENTENCES, TINY, TRAINERS, build_tokenizer, save_model
+
+# the first example of a compiled kernel waits for its compilation
+hypothesis.settings.register_profile("movers", deadline=None)
+hypothesis.settings.load_profile("movers")
+
+
+@pytest.fixture(scope="session")
+def tokenizers():
+    """One trained tokenizer per family."""
+    return {family: build_tokenizer(family) for family in TRAINERS}
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory, tokenizers):
+    """Folder of a tiny random model by name, made when first asked for."""
+    root = tmp_path_factory.mktemp("models")
+
+    def folder(name):
+        path = root / name
+        if not path.exists():
+            save_model(name, path, tokenizers[TINY[name][0]])
+        return path
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def bert(tiny):
+    """A tiny BERT, fitted: the base of everything that needs no trained model."""
+    scorer = movers.load("wsmd", tiny("bert"))
+    return scorer.fit([*SENTENCES, *SENTENCES[:3]])
+
+
+@pytest.fixture(scope="session")
+def embedded():
+    """The embedded model, without whitening."""
+    return movers.load("wsmd", whitening="none")
+
+
+@pytest.fixture(scope="session")
+def data():
+    """The folder of evaluation data."""
+    default = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("MOVERS_DATA", default))
+    if not folder.is_dir():
+        pytest.skip(f"no evaluation data: set MOVERS_DATA or provide {default.name} in ../shared")
+    return folder

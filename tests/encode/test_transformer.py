@@ -1,0 +1,165 @@
+"""Encoding: the same numbers in any company, each sentence once, no byte too many."""
+
+import numpy as np
+import pytest
+import torch
+
+from movers.encode.encodings import Request
+from movers.encode.stopwords import load_stopwords
+from movers.encode.tokens import TokenRules
+from movers.encode.transformer import TransformerEncoder, TruncationWarning
+from movers.encode.whiten import Moments
+from movers.errors import InputError
+from tiny_models import SENTENCES
+
+WORDS = " ".join(SENTENCES).replace(".", "").split()
+RULES = TokenRules(load_stopwords("english"))
+
+
+def of_length(count):
+    return " ".join((WORDS * 4)[count % 7 :][:count])
+
+
+@pytest.fixture
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def assert_same(encodings, other):
+    """Every sentence of ``encodings`` has the same bits in ``other``."""
+    for row, sentence in enumerate(encodings.sentences):
+        place = other.rows[sentence]
+        for layer, vectors in encodings.vectors.items():
+            np.testing.assert_array_equal(vectors[row], other.vectors[layer][place])
+        np.testing.assert_array_equal(encodings.structure[row], other.structure[place])
+        np.testing.assert_array_equal(encodings.sums[row], other.sums[place])
+        np.testing.assert_array_equal(encodings.squares[row], other.squares[place])
+        assert encodings.surface(row) == other.surface(place)
+
+
+def test_numbers_do_not_depend_on_company(embedded, two_threads):
+    encoder = embedded.encoder
+    request = Request((0, 6), ((2, 1), (6, 12)), RULES)
+    lengths = [1, 2, 3, 5, 13, 14, 15, 34, 55, 80, 90, 94, 95, 97, 120, 200]
+    longer = [of_length(length) for length in lengths]
+    shuffled = [*SENTENCES, *longer, *(of_length(length) for length in range(4, 40, 3))]
+    shuffled = list(dict.fromkeys(shuffled))
+    np.random.default_rng(0).shuffle(shuffled)
+    together = encoder.encode(shuffled, request)
+    torch.set_num_threads(1)
+    assert_same(encoder.encode(shuffled[::-1], request), together)
+    for sentence in [*longer, SENTENCES[0]]:
+        assert_same(encoder.encode([sentence], request), together)
+
+
+def test_numbers_do_not_depend_on_the_batch_budget(tiny):
+    request = Request((3,), ((1, 1), (3, 2)), RULES)
+    one, many = (TransformerEncoder(tiny("bert"), batch_tokens=size) for size in (1, 4096))
+    assert_same(one.encode(SENTENCES, request), many.encode(SENTENCES, request))
+
+
+def test_joined_is_encoding_all_at_once(tiny):
+    encoder = TransformerEncoder(tiny("bert"))
+    request = Request((3,), ((1, 1),), RULES)
+    joined = encoder.encode(SENTENCES[:4], request).joined(encoder.encode(SENTENCES[4:], request))
+    assert joined.sentences == [*SENTENCES]
+    assert_same(encoder.encode(SENTENCES, request), joined)
+
+
+def test_a_subset_of_heads_is_cut_from_all_of_them(tiny):
+    encoder = TransformerEncoder(tiny("bert"))
+    every = tuple((layer, head) for layer in (1, 2, 3) for head in (1, 2))
+    whole = encoder.encode(SENTENCES, Request((), every, RULES))
+    part = encoder.encode(SENTENCES, Request((), ((3, 2), (1, 1)), RULES))
+    for row, words in enumerate(whole.counts):
+        blocks = whole.structure[row].reshape(6, words, words)
+        np.testing.assert_array_equal(part.structure[row].reshape(2, words, words), blocks[[5, 0]])
+        np.testing.assert_array_equal(part.squares[row], whole.squares[row][[5, 0]])
+
+
+def test_memory_is_exactly_what_is_kept(tiny):
+    encoder = TransformerEncoder(tiny("bert"))
+    request = Request((0, 3), ((1, 1), (2, 2), (3, 1)), RULES)
+    for sentences in (SENTENCES[:1], SENTENCES):
+        encodings = encoder.encode(sentences, request)
+        words = encodings.counts
+        assert encodings.nbytes == 4 * (2 * 16 * words.sum() + 3 * np.square(words).sum())
+        for array in (encodings.structure.data, *(v.data for v in encodings.vectors.values())):
+            assert array.base is None and array.dtype == np.float32
+
+
+def test_moments_cover_every_token_as_often_as_its_sentence(tiny):
+    encoder = TransformerEncoder(tiny("bert"))
+    moments = {2: Moments(16)}
+    counts = [1, 3, 2]
+    encoder.encode(SENTENCES[:3], Request((2,)), moments=moments, counts=counts)
+    tokens = encoder.states(
+        [s for s, n in zip(SENTENCES, counts, strict=False) for _ in range(n)], 2
+    )
+    tokens = np.concatenate(tokens).astype(float)
+    assert moments[2].count == len(tokens)
+    np.testing.assert_allclose(moments[2].mean, tokens.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(moments[2].covariance, np.cov(tokens.T), atol=1e-12)
+
+
+def test_truncation_is_told_once_with_a_count(tiny):
+    encoder = TransformerEncoder(tiny("bert"))
+    long = [f"{word} " * 90 for word in ("dog", "fox")]
+    with pytest.warns(TruncationWarning, match="2 sentences longer than the 64 tokens") as caught:
+        encodings = encoder.encode([*SENTENCES, *long], Request((1,), rules=RULES))
+    assert len(caught) == 1
+    assert encodings.counts[-1] == 62
+
+
+def test_nothing_to_encode(tiny):
+    encodings = TransformerEncoder(tiny("bert")).encode([], Request((1,), ((1, 1),)))
+    assert len(encodings) == encodings.nbytes == 0
+
+
+def test_empty_and_stop_word_sentences_have_no_words(tiny):
+    encoder = TransformerEncoder(tiny("bert"))
+    rules = [RULES, TokenRules(RULES.stopwords, keep_empty=True)]
+    plain, keeping = (
+        encoder.encode(["", "to the", "dog"], Request((1,), ((1, 1),), r)) for r in rules
+    )
+    assert plain.counts.tolist() == [0, 0, 1]
+    assert keeping.counts.tolist() == [0, 2, 1]
+    assert keeping.surface(1) == ["to", "the"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dtype": "int8"}, "dtype must be one of"),
+        ({"dtype": "float16", "device": "cpu"}, "needs a GPU"),
+        ({"device": "tpu"}, "device must be 'auto'"),
+        ({"device": 3}, "device must be 'auto'"),
+    ],
+)
+def test_bad_options_are_refused_before_loading(options, message):
+    with pytest.raises(InputError, match=message):
+        TransformerEncoder("no/such-model", **options)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA")
+def test_an_absent_device_is_refused():
+    with pytest.raises(InputError, match=r"'cuda' is not available here; pass device='auto'"):
+        TransformerEncoder(device="cuda")
+
+
+def test_an_embedding_layer_out_of_range_is_refused(tiny):
+    with pytest.raises(InputError, match=r"layer 4 is out of range; .* has 0 \(input\) to 3"):
+        TransformerEncoder(tiny("bert")).encode(["a"], Request((4,)))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_cuda_agrees_with_cpu(embedded):
+    request = Request((0, 6), ((2, 1), (6, 12)), RULES)
+    near = embedded.encoder.encode(SENTENCES, request)
+    far = TransformerEncoder(device="cuda").encode(SENTENCES, request)
+    for layer, vectors in near.vectors.items():
+        np.testing.assert_allclose(vectors.data, far.vectors[layer].data, atol=1e-3)
+    np.testing.assert_allclose(near.structure.data, far.structure.data, atol=1e-3)

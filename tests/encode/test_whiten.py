@@ -1,0 +1,81 @@
+"""Whitening: identity covariance, noise directions, and rows that do not feel their neighbours."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from movers.encode.whiten import Moments, Whitening
+from movers.errors import InputError
+
+
+def layer_normed(count, dimension, seed=0):
+    """Single-precision vectors whose entries sum to zero, as behind a plain layer norm."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(count, dimension)) @ rng.normal(size=(dimension, dimension))
+    rows -= rows.mean(axis=1, keepdims=True)
+    rows /= rows.std(axis=1, keepdims=True)
+    return rows.astype(np.float32)
+
+
+def moments_of(rows, weights=None, batch=64):
+    moments = Moments(rows.shape[1])
+    weights = np.ones(len(rows), int) if weights is None else weights
+    for start in range(0, len(rows), batch):
+        moments.add(rows[start : start + batch], weights[start : start + batch])
+    return moments
+
+
+@given(st.integers(0, 1000), st.integers(2, 40), st.integers(1, 9), st.floats(-1e3, 1e3))
+def test_moments_are_those_of_numpy_with_multiplicity(seed, count, batch, offset):
+    rng = np.random.default_rng(seed)
+    rows = (rng.normal(size=(count, 3)) + offset).astype(np.float32)
+    weights = rng.integers(1, 4, count)
+    moments = moments_of(rows, weights, batch)
+    repeated = np.repeat(rows.astype(float), weights, axis=0)
+    np.testing.assert_allclose(moments.mean, repeated.mean(axis=0), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(moments.covariance, np.cov(repeated.T), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(("kind", "directions"), [("clean", 11), ("as-coded", 12)])
+def test_whitened_tokens_have_identity_covariance(kind, directions):
+    rows = layer_normed(4000, 12)
+    white = Whitening.fit(moments_of(rows), kind)
+    assert white.tokens == 4000
+    assert np.count_nonzero(np.abs(white.matrix).sum(axis=0)) == directions
+    found = (rows.astype(float) - white.mean) @ white.matrix
+    expected = np.diag([1.0] * directions + [0.0] * (12 - directions))
+    tolerance = 1e-9 if kind == "clean" else 0.2  # the variance of noise is noise
+    np.testing.assert_allclose(np.cov(found.T), expected, atol=tolerance)
+    if kind == "clean":
+        np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-12)
+    else:
+        # the mean is a single-precision one, off by more than rounding in double
+        assert np.array_equal(white.mean, white.mean.astype(np.float32))
+
+
+def test_kinds_agree_where_there_is_no_noise():
+    rows = np.random.default_rng(1).normal(size=(500, 6)).astype(np.float32)
+    clean, coded = (Whitening.fit(moments_of(rows), kind) for kind in ("clean", "as-coded"))
+    np.testing.assert_array_equal(clean.matrix, coded.matrix)
+    np.testing.assert_allclose(clean.mean, coded.mean, atol=1e-6)
+
+
+@pytest.mark.parametrize("dimension", [16, 384])
+def test_apply_is_in_place_and_blind_to_company(dimension):
+    rows = layer_normed(2 * dimension + 4200, dimension)
+    white = Whitening.fit(moments_of(rows, batch=1000))
+    together = rows.copy()
+    white.apply(together)
+    np.testing.assert_allclose(together, (rows - white.mean) @ white.matrix, rtol=1e-4, atol=1e-4)
+    for low, high in ((0, 1), (5, 7), (4090, 4100), (100, 131), (100, 133), (0, 4096)):
+        alone = rows[low:high].copy()
+        white.apply(alone)
+        np.testing.assert_array_equal(alone, together[low:high])
+    white.apply(rows[:0])
+
+
+def test_too_few_tokens_are_refused():
+    rows = layer_normed(23, 12)
+    with pytest.raises(InputError, match="at least 24 tokens for 12-dimensional vectors, got 23"):
+        Whitening.fit(moments_of(rows))

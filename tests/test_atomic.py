@@ -1,0 +1,47 @@
+"""Files appear whole or not at all."""
+
+import os
+import stat
+
+import pytest
+
+from movers.atomic import replacing
+
+
+def test_replaces_only_when_all_goes_well(tmp_path):
+    path = tmp_path / "new" / "file.txt"
+    with replacing(path) as temporary:
+        temporary.write_text("one", "utf-8")
+        assert not path.exists() and temporary.parent == path.parent
+    assert path.read_text("utf-8") == "one"
+    assert [*path.parent.iterdir()] == [path]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+@pytest.mark.parametrize("written", ["", "half"])
+@pytest.mark.parametrize("keep", [False, True])
+def test_an_error_leaves_the_old_file(tmp_path, error, written, keep):
+    path, partial = tmp_path / "file.txt", tmp_path / "file.partial"
+    path.write_text("old", "utf-8")
+
+    def write():
+        with replacing(path, partial=partial if keep else None) as temporary:
+            temporary.write_text(written, "utf-8")
+            raise error
+
+    with pytest.raises(error):
+        write()
+    assert path.read_text("utf-8") == "old"
+    left = {entry.name for entry in tmp_path.iterdir()}
+    assert left == {"file.txt", "file.partial"} if keep and written else left == {"file.txt"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permission bits are POSIX")
+def test_permissions_follow_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        with replacing(tmp_path / "file") as temporary:
+            temporary.write_text("x", "utf-8")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640

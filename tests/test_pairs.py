@@ -1,0 +1,75 @@
+"""Pairs and sentences are checked where they come in."""
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from movers.errors import InputError
+from movers.pairs import check_sentences, read_pairs
+
+GOOD = [("a", "b"), ("c", "d")]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        GOOD,
+        [["a", "b"], ["c", "d"]],
+        np.array(GOOD),
+        (pair for pair in GOOD),
+        zip("ac", "bd", strict=True),
+        pandas.DataFrame(GOOD, columns=["x", "y"]),
+        polars.DataFrame(GOOD, schema=["x", "y"], orient="row"),
+        pyarrow.table({"x": ["a", "c"], "y": ["b", "d"]}),
+    ],
+)
+def test_all_kinds_of_pairs(pairs):
+    assert read_pairs(pairs) == GOOD
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ("ab", "got one string"),
+        (["ab"], "pair 0 is 'ab'; expected two sentences"),
+        ([("a", "b"), ("c",)], "pair 1 is"),
+        ([("a", "b", "c")], "pair 0 is"),
+        ([("a", None)], "target of pair 0 is None"),
+        ([("a", "b"), (float("nan"), "b")], r"source of pair 1 is nan \(float\).*missing values"),
+        ([(1, "b")], "source of pair 0 is 1"),
+        ([("a", b"b")], "target of pair 0 is b'b'"),
+        ([5], "pair 0 is 5"),
+        (None, "pairs must be"),
+        (3, "pairs must be"),
+        ([{"a": "x", "b": "y"}], "pair 0 is"),
+        ([{"a", "b"}], "pair 0 is"),
+        (pandas.DataFrame({"a": ["x"], "b": ["y"], "c": ["z"]}), r"two columns, got \['a', 'b', 'c'\]"),
+        (pandas.DataFrame({"a": ["x", None], "b": ["y", "z"]}), "source of pair 1 is"),
+        (polars.DataFrame({"a": ["x"]}), "two columns"),
+        (polars.LazyFrame({"a": ["x"], "b": ["y"]}), "pairs must be"),
+    ],
+)
+def test_bad_pairs_say_which(pairs, message):
+    with pytest.raises(InputError, match=message):
+        read_pairs(pairs)
+
+
+def test_sentences():
+    assert check_sentences(("a", "b"), "source") == ["a", "b"]
+    for wrong, message in (
+        ("abc", "sources must be a list of sentences, got one string"),
+        (["a", 3], r"source 1 is 3 \(int\)"),
+        ([None], r"source is None \(NoneType\)"),
+        (None, "sources must be a list of sentences"),
+        (7, "sources must be a list of sentences"),
+    ):
+        with pytest.raises(InputError, match=message):
+            check_sentences(wrong, "source")
+
+
+def test_text_that_no_tokenizer_can_read_is_refused():
+    for check in (lambda: read_pairs([("a", "\ud800")]), lambda: check_sentences(["\udcff"], "source")):
+        with pytest.raises(InputError, match="surrogate"):
+            check()

@@ -1,0 +1,381 @@
+"""One scorer, many ways to ask: every way gives the same numbers, to the bit."""
+
+import math
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+import movers
+from movers.methods import METHODS
+from movers.scorer import UndefinedWarning, UnwhitenedWarning
+from tiny_models import PAIRS, SENTENCES
+
+BASES = [name for name in METHODS if METHODS[name].transport == "words"]
+
+
+@pytest.fixture
+def spy(bert, monkeypatch):
+    """Sentences that go through the model, in order."""
+    seen = []
+    encoder = bert.encoder
+    forward = encoder._forward
+
+    def watched(ids, batch, *rest):
+        seen.extend(batch)
+        return forward(ids, batch, *rest)
+
+    monkeypatch.setattr(encoder, "_forward", watched)
+    return seen
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_way_of_asking_agrees(bert, method):
+    scorer = bert.using(method)
+    distances = scorer.distances(PAIRS)
+    assert distances.shape == (len(PAIRS),) and np.isfinite(distances).all()
+    assert distances.max() > 0 and distances.min() >= 0
+    heads = scorer.head_values(PAIRS)
+    assert heads.shape == (len(PAIRS), len(scorer.heads) or 1)
+    np.testing.assert_array_equal(heads.mean(axis=1), distances)
+    sources, targets = list(dict.fromkeys(a for a, _ in PAIRS)), SENTENCES[3:]
+    matrix = bert.using(method).matrix(sources, targets)
+    np.testing.assert_array_equal(matrix.ravel(), distances)
+    ranking = bert.using(method).rank(sources[0], targets, top_k=3)
+    best = np.argsort(matrix[0], kind="stable")[:3]
+    assert [match.index for match in ranking] == best.tolist()
+    assert [match.distance for match in ranking] == matrix[0, best].tolist()
+    assert ranking[0].text == targets[best[0]] and len(ranking) == 3
+    for number in (0, 7, 20):
+        found = bert.using(method).compare(*PAIRS[number])
+        assert found.distance == distances[number]
+        reported = [h.linear if scorer.method.reports == "linear" else h.value for h in found.heads]
+        assert reported == (heads[number].tolist() if scorer.heads else [])
+
+
+@pytest.mark.parametrize("method", ["wmd", "wsmd", "smd"])
+def test_numbers_do_not_depend_on_order_company_threads_or_cache(bert, method):
+    expected = bert.using(method).head_values(PAIRS)
+    order = np.random.default_rng(0).permutation(len(PAIRS))
+    scorer = bert.using(method)
+    for threads in (1, 2, 4):
+        scorer.threads = threads
+        np.testing.assert_array_equal(
+            scorer.head_values([PAIRS[k] for k in order]), expected[order]
+        )
+    scorer.distances([("another quick one", "to fill the cache"), PAIRS[3]])
+    np.testing.assert_array_equal(scorer.head_values(PAIRS[::-1]), expected[::-1])
+    for number in (0, 11):
+        alone = bert.using(method).head_values([PAIRS[number]])
+        np.testing.assert_array_equal(alone[0], expected[number])
+
+
+def test_large_batches_are_chunked_without_a_trace(bert, monkeypatch):
+    expected = bert.using().head_values(PAIRS)
+    monkeypatch.setattr("movers.scorer.CHUNK", 4)
+    np.testing.assert_array_equal(bert.using().head_values(PAIRS), expected)
+
+
+def test_a_full_cache_is_dropped(bert, monkeypatch):
+    expected = bert.using().distances(PAIRS[:6])
+    monkeypatch.setattr("movers.scorer.CACHE_BYTES", 10)
+    scorer = bert.using()
+    assert [scorer.distances([pair])[0] for pair in PAIRS[:6]] == expected.tolist()
+    assert len(scorer._cache.encodings) <= 2
+
+
+def test_concurrent_use_gives_the_same_numbers(bert):
+    expected = bert.using().distances(PAIRS)
+    scorer = bert.using()
+    rng = np.random.default_rng(1)
+    orders = [rng.permutation(len(PAIRS))[:9] for _ in range(24)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda order: scorer.distances([PAIRS[k] for k in order]), orders))
+    for order, distances in zip(orders, found, strict=True):
+        np.testing.assert_array_equal(distances, expected[order])
+
+
+def test_each_distinct_sentence_is_encoded_once(bert, spy):
+    scorer = bert.using()
+    scorer.distances(PAIRS * 2)
+    assert len(spy) == len({text for pair in PAIRS for text in pair})
+    spy.clear()
+    scorer.distances(PAIRS)
+    scorer.compare(*PAIRS[0])
+    assert spy == []
+    scorer.rank("A sentence never seen before", SENTENCES[3:])
+    assert len(spy) == 1
+
+
+def test_comparing_what_was_fitted_on_needs_no_forward_pass(bert, spy):
+    scorer = bert.using().fit(SENTENCES)
+    assert len(spy) == len(SENTENCES)
+    scorer.distances(PAIRS)
+    assert len(spy) == len(SENTENCES)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_identical_sentences_are_at_zero(bert, method):
+    for text in (SENTENCES[0], SENTENCES[3]):
+        found = bert.using(method).compare(text, text)
+        assert 0 <= found.distance <= 1e-9
+        words = len(found.source_words)
+        if METHODS[method].cost:
+            for plan in (found.plan, *found.plans):
+                assert np.abs(plan - np.diag(plan.diagonal())).max() < 1e-9
+            assert np.abs(found.cost.diagonal()).max() < 1e-9
+        assert found.plan.shape == (words, words)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_parts_add_up_and_plans_carry_the_weights(bert, method):
+    scorer = bert.using(method, mix=0.3)
+    found = scorer.compare(*SENTENCES[:2])
+    whole = (1 - found.mix) * found.linear + found.mix * found.structural
+    if METHODS[method].reports == "linear":
+        assert found.distance == pytest.approx(found.linear, rel=1e-12)
+    else:
+        assert found.distance == pytest.approx(whole, rel=1e-9)
+    weights = scorer._encoded([]).weights
+    rows = scorer._encoded([]).encodings.rows
+    for plan in (found.plan, *found.plans):
+        np.testing.assert_allclose(plan.sum(axis=1), weights[rows[SENTENCES[0]]], atol=1e-9)
+        np.testing.assert_allclose(plan.sum(axis=0), weights[rows[SENTENCES[1]]], atol=1e-9)
+        assert plan.min() >= 0
+    for head, plan in zip(found.heads, found.plans, strict=False):
+        assert head.value == pytest.approx(
+            (1 - found.mix) * head.linear + found.mix * head.structural, rel=1e-9
+        )
+        if found.cost.size:
+            assert head.linear == pytest.approx((found.cost * plan).sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_mix_runs_from_words_to_structure(bert, base):
+    words, structure = bert.using(base), bert.using(f"wsmd-{base}", mix=1.0)
+    only_words = bert.using(f"wsmd-{base}", mix=0.0)
+    np.testing.assert_allclose(
+        only_words.head_values(PAIRS), words.distances(PAIRS)[:, None] + np.zeros(6), rtol=1e-9
+    )
+    weights = {"uniform": "smd", "idf": "smd-idf", "norm": "smd-norm"}[METHODS[base].weights]
+    pure = bert.using(weights).head_values(PAIRS)
+    for number in range(0, len(PAIRS), 5):
+        heads = structure.compare(*PAIRS[number]).heads
+        scaled = [head.scale for head in heads] * pure[number]
+        # both are local minima of one problem, up to its scale
+        close = np.isclose([head.value for head in heads], scaled, rtol=1e-6)
+        assert close.mean() >= 0.5
+    both = bert.using(f"lambda-{base}").head_values(PAIRS)
+    assert (both >= words.distances(PAIRS)[:, None] - 1e-9).all()
+
+
+def test_using_shares_the_model_and_the_statistics(bert):
+    other = bert.using("wmd", layers="1", stopwords=None)
+    assert other.encoder is bert.encoder and other.statistics is bert.statistics
+    assert bert.method.name == "wsmd-wrd" and bert.settings.stopwords is not None
+    assert "The" in other.compare(*SENTENCES[:2]).source_words
+
+
+def test_fit_freezes(tiny):
+    scorer = movers.load("wsmd-wmd-idf", tiny("bert")).fit(SENTENCES[:6], origin="six")
+    before, signature = scorer.distances(PAIRS[:8]), str(scorer.signature)
+    scorer.distances([("wholly new words here", "which change nothing")] * 3)
+    np.testing.assert_array_equal(scorer.distances(PAIRS[:8]), before)
+    assert str(scorer.signature) == signature and scorer.statistics.origin == "six"
+    scorer.fit(SENTENCES)
+    assert (scorer.distances(PAIRS[:8]) != before).all()
+    assert str(scorer.signature) != signature
+
+
+@pytest.mark.parametrize("method", ["wsmd", "wrd-idf", "smd-idf", "wsmd-wmd"])
+def test_saved_statistics_give_the_same_numbers(bert, tiny, tmp_path, method):
+    path = tmp_path / "statistics.safetensors"
+    bert.save(path)
+    loaded = movers.load(method, tiny("bert"), statistics=path)
+    np.testing.assert_array_equal(loaded.distances(PAIRS), bert.using(method).distances(PAIRS))
+    assert loaded.signature == bert.using(method).signature
+
+
+@pytest.mark.parametrize("layers", ["BV", "bv"])
+def test_layers_by_variability_need_a_fit(tiny, layers):
+    scorer = movers.load("wsmd", tiny("bert"), layers=layers)
+    with pytest.raises(movers.InputError, match=r"call fit\(sentences\) first"):
+        scorer.distances(PAIRS)
+    scorer.fit(SENTENCES)
+    chosen = sorted({layer for layer, _ in scorer.heads})
+    assert chosen == list(range(chosen[0], 4)) and chosen[0] >= 2
+    assert f"layers:{'2-3' if chosen[0] == 2 else '3'}" in str(scorer.signature)
+    assert np.isfinite(scorer.distances(PAIRS)).all()
+
+
+CHANGES = [
+    {"method": "wsmd-wmd"},
+    {"method": "lambda-wrd"},
+    {"embedding": 0},
+    {"layers": "1"},
+    {"heads": "2"},
+    {"mix": 0.25},
+    {"mix": 0.5 + 1e-9},
+    {"recipe": "reference"},
+    {"whitening": "none"},
+    {"stopwords": None},
+    {"stopwords": ["press"]},
+    {"subwords": "mean"},
+    {"empty": "keep"},
+]
+
+
+@pytest.mark.filterwarnings("ignore::movers.scorer.UnwhitenedWarning")
+@pytest.mark.filterwarnings("ignore::movers.scorer.UndefinedWarning")
+def test_the_signature_changes_with_every_number(bert):
+    pairs = [("to the", "quick fox"), ("quick zebras jumped", "zebras did not"), *PAIRS]
+    signatures, values = {str(bert.signature)}, [bert.using().distances(pairs)]
+    for change in CHANGES:
+        other = bert.using(**change)
+        values.append(other.distances(pairs))
+        assert not any(np.array_equal(values[-1], v, equal_nan=True) for v in values[:-1]), change
+        assert str(other.signature) not in signatures, change
+        signatures.add(str(other.signature))
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        ("wsmd", {"empty": "raise"}),
+        ("wsmd", {"layers": "1,2-3"}),
+        ("wsmd", {"embedding": 3}),
+        ("wsmd", {"stopwords": "english"}),
+        ("wmd", {"layers": "1"}),
+        ("wmd", {"mix": 0.1}),
+        ("smd", {"embedding": 0}),
+    ],
+)
+def test_the_signature_stays_when_no_number_changes(bert, method, change):
+    one, other = bert.using(method), bert.using(method, **change)
+    assert one.signature == other.signature
+    np.testing.assert_array_equal(one.distances(PAIRS), other.distances(PAIRS))
+
+
+EMPTY = [("", "lazy dog"), ("to the", "of an"), SENTENCES[:2], ("quick fox", "...")]
+
+
+@pytest.mark.parametrize("method", ["wmd", "wsmd", "smd"])
+def test_empty_sides_get_nan_with_one_warning(bert, method):
+    scorer = bert.using(method)
+    with pytest.warns(UndefinedWarning, match="3 of 4 pairs have no distance") as caught:
+        found = scorer.distances(EMPTY)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert np.isnan(found).tolist() == [True, True, False, True]
+    assert found[2] == scorer.compare(*EMPTY[2]).distance
+    with pytest.warns(UndefinedWarning, match="1 of 2"):
+        assert scorer.rank("lazy dog", ["", "quick dog"])[0].index == 1
+
+
+@pytest.mark.parametrize(
+    ("pair", "side"), [(EMPTY[0], "source"), (EMPTY[1], "source"), (EMPTY[3], "target")]
+)
+def test_empty_sides_raise_when_asked_or_compared(bert, pair, side):
+    message = f"the {side} has no words left after stop-word removal"
+    with pytest.raises(movers.InputError, match=message):
+        bert.using("wrd").compare(*pair)
+    with pytest.raises(movers.InputError, match=message):
+        bert.using("wsmd", empty="raise").distances([SENTENCES[:2], pair])
+
+
+@pytest.mark.parametrize("method", ["wmd", "wsmd", "smd"])
+@pytest.mark.parametrize("policy", ["nan", "keep"])
+def test_empty_sides_compared_on_request(bert, method, policy):
+    scorer = bert.using(method, empty=policy)
+    far = scorer.compare("", "lazy dog")
+    assert math.isnan(far.distance) if policy == "nan" else far.distance == math.inf
+    assert far.plan.shape == (0, 2) and far.source_words == () and far.alignment == ()
+    stop = scorer.compare("to the", "lazy dog")
+    assert math.isnan(stop.distance) if policy == "nan" else 0 < stop.distance < 100
+    assert len(stop.source_words) == (2 if policy == "keep" else 0)
+    nothing = scorer.compare("", "")
+    assert math.isnan(nothing.distance) if policy == "nan" else nothing.distance == 0
+    assert nothing.plan.shape == (0, 0)
+
+
+def test_one_word_each_has_no_structure(bert):
+    pair = ("dog", "fox")
+    with pytest.raises(movers.InputError, match="constant structure"):
+        bert.using().compare(*pair)
+    with pytest.warns(UndefinedWarning, match="1 of 1"):
+        assert np.isnan(bert.using().distances([pair])).all()
+    kept = bert.using(empty="keep").compare(*pair)
+    assert kept.structural == 0
+    assert kept.linear == pytest.approx(bert.using("wrd").compare(*pair).distance)
+    assert kept.distance == pytest.approx(0.5 * kept.linear)
+    assert bert.using("smd").compare(*pair).distance == 0
+    assert bert.using(recipe="reference").compare(*pair).distance > 0
+
+
+def test_an_unwhitened_model_warns_exactly_once(tiny):
+    scorer = movers.load("wsmd", tiny("bert"))
+    with pytest.warns(UnwhitenedWarning, match=r"layer 3 .*call fit\(sentences\)") as caught:
+        scorer.distances(PAIRS[:3])
+        scorer.distances(PAIRS)
+        scorer.compare(*PAIRS[0])
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        silent = movers.load("wsmd", tiny("bert"), whitening="none")
+        np.testing.assert_array_equal(silent.distances(PAIRS), scorer.distances(PAIRS))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"layers": "4"}, "layer 4 is out of range; the model has layers 1 to 3"),
+        ({"heads": "3"}, "head 3 is out of range; the model has heads 1 to 2"),
+        ({"embedding": 4}, r"embedding layer 4 is out of range; .* has 0 \(input\) to 3"),
+        ({"embedding": -5}, "embedding layer -5 is out of range"),
+    ],
+)
+def test_settings_the_model_does_not_have(bert, settings, message):
+    with pytest.raises(movers.InputError, match=message):
+        bert.using(**settings).distances(PAIRS)
+
+
+def test_negative_embeddings_count_from_the_end(bert):
+    assert [bert.using(embedding=layer).embedding for layer in (-1, -4, 0, 3)] == [3, 0, 0, 3]
+
+
+@pytest.mark.parametrize("make", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
+def test_frames_with_two_columns_are_pairs(bert, make):
+    sources, targets = map(list, zip(*PAIRS, strict=True))
+    frame = make({"a": sources, "b": targets})
+    np.testing.assert_array_equal(bert.distances(frame), bert.distances(PAIRS))
+
+
+def test_nothing_in_nothing_out(bert):
+    assert bert.using().distances([]).shape == (0,)
+    assert bert.using().head_values([]).shape == (0, 6)
+    assert bert.using().matrix([]).shape == (0, 0)
+    assert bert.using().matrix(["dog"], []).shape == (1, 0)
+    assert len(bert.using().rank("lazy dog", [])) == 0
+
+
+def test_a_matrix_of_one_list_is_symmetric(bert):
+    full = bert.using("wmd").matrix(SENTENCES)
+    assert (full == full.T).all() and (full.diagonal() < 1e-9).all()
+    np.testing.assert_allclose(full, bert.using("wmd").matrix(SENTENCES, SENTENCES), atol=1e-9)
+
+
+def test_rank_checks_and_breaks_ties_in_corpus_order(bert):
+    for top_k in (0, -1):
+        with pytest.raises(movers.InputError, match="top_k must be at least 1"):
+            bert.rank("lazy dog", SENTENCES, top_k=top_k)
+    ranking = bert.rank(SENTENCES[0], [SENTENCES[4], SENTENCES[0], SENTENCES[0]], top_k=None)
+    assert [match.index for match in ranking] == [1, 2, 0]
+
+
+def test_progress_goes_to_standard_error(bert, capsys):
+    bert.using().distances(PAIRS, progress=True)
+    captured = capsys.readouterr()
+    assert captured.out == "" and "encoding" in captured.err and "comparing" in captured.err

@@ -1,0 +1,32 @@
+"""Pairs with an empty side among others, and reasons for what has no distance."""
+
+import numpy as np
+import pytest
+
+from movers.methods import METHODS
+from movers.transport import CONSTANT_STRUCTURE, REASONS, SOURCE_EMPTY, TARGET_EMPTY, solve_pairs
+from tiny_models import SENTENCES
+
+TEXTS = [SENTENCES[0], "", SENTENCES[1], "dog", "fox"]
+ROWS = np.array([[0, 2], [1, 0], [2, 1], [1, 1], [3, 4], [2, 0]])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_empty_pairs_do_not_disturb_the_others(bert, name):
+    measured = bert.using(name)._encoded(TEXTS)
+    method = METHODS[name]
+    mixed = solve_pairs(method, measured, ROWS)
+    plain = solve_pairs(method, measured, ROWS[[0, 4, 5]])
+    for part in ("value", "linear", "structural", "gap", "iterations"):
+        found = getattr(mixed.values, part)[[0, 4, 5]]
+        np.testing.assert_array_equal(found, getattr(plain.values, part))
+    np.testing.assert_array_equal(mixed.scales[[0, 4, 5]], plain.scales)
+    assert (mixed.values.value[[1, 2]] == np.inf).all() and (mixed.values.value[3] == 0).all()
+    constant = CONSTANT_STRUCTURE if method.transport == "both" else 0
+    assert mixed.undefined.tolist() == [0, SOURCE_EMPTY, TARGET_EMPTY, SOURCE_EMPTY, constant, 0]
+    assert mixed.shapes.tolist() == measured.weights.lengths[ROWS].tolist()
+
+
+def test_every_reason_can_be_told():
+    for reason in REASONS[1:]:
+        assert "'x'" in reason.format(source="x", target="x")

@@ -1,0 +1,141 @@
+"""Tiny random models of every tokenizer family, and sentences to feed them."""
+
+import warnings
+
+import torch
+import transformers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+
+with warnings.catch_warnings():
+    # both script functions with torch.jit when they are imported
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from transformers.models.deberta import modeling_deberta  # noqa: F401
+    from transformers.models.deberta_v2 import modeling_deberta_v2  # noqa: F401
+
+SENTENCES = (
+    "The press greets the president in Chicago.",
+    "The president greets the press in Illinois.",
+    "Obama speaks to the media in Illinois",
+    "A quick brown fox jumps over the lazy dog, and then sleeps.",
+    "The lazy dog sleeps while a quick fox jumps!",
+    "Interest rates rose faster than economists had expected",
+    "Economists had not expected interest rates to rise",
+    "She sold the old house to her brother in 1999",
+    "Her brother sold the old house to her",
+    "Unbelievably, the café served naïve tourists cold soup.",
+)
+"""Training text of the tokenizers, and sentences to compare."""
+
+PAIRS = tuple((a, b) for a in SENTENCES[:6] for b in SENTENCES[3:])
+
+WORDPIECE = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+ROBERTA = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
+
+SIZES = {
+    "hidden_size": 16,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 80,
+}
+RELATIVE = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": 8}
+TINY = {
+    "bert": ("wordpiece", "BertConfig", SIZES),
+    "distilbert": (
+        "wordpiece",
+        "DistilBertConfig",
+        {"dim": 16, "n_layers": 3, "n_heads": 2, "hidden_dim": 32, "max_position_embeddings": 80},
+    ),
+    "electra": ("wordpiece", "ElectraConfig", {**SIZES, "embedding_size": 8}),
+    "mpnet": ("wordpiece", "MPNetConfig", {**SIZES, "pad_token_id": 1}),
+    "roberta": ("bpe", "RobertaConfig", SIZES),
+    "modernbert": (
+        "bpe",
+        "ModernBertConfig",
+        {
+            **SIZES,
+            "global_attn_every_n_layers": 2,
+            "local_attention": 8,
+            **dict.fromkeys(("cls_token_id", "bos_token_id"), 0),
+            **dict.fromkeys(("sep_token_id", "eos_token_id"), 2),
+            "pad_token_id": 1,
+        },
+    ),
+    "deberta": ("bpe", "DebertaConfig", {**SIZES, **RELATIVE}),
+    "xlm-roberta": ("unigram", "XLMRobertaConfig", SIZES),
+    "albert": ("unigram", "AlbertConfig", {**SIZES, "embedding_size": 8}),
+    "deberta-v2": ("unigram", "DebertaV2Config", {**SIZES, **RELATIVE}),
+    "fnet": (
+        "unigram",
+        "FNetConfig",
+        {name: size for name, size in SIZES.items() if name != "num_attention_heads"},
+    ),
+}
+"""Tokenizer family, configuration class and configuration of every tiny model."""
+
+ATTENTIVE = [name for name in TINY if name != "fnet"]
+
+
+def train_wordpiece():
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    alphabet = list("abcdefghijklmnopqrstuvwxyz!?.,'-")
+    return tokenizer, trainers.WordPieceTrainer(
+        vocab_size=400, special_tokens=list(WORDPIECE), initial_alphabet=alphabet
+    )
+
+
+def train_bpe():
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return tokenizer, trainers.BpeTrainer(
+        vocab_size=600,
+        special_tokens=list(ROBERTA),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
+
+
+def train_unigram():
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    return tokenizer, trainers.UnigramTrainer(
+        vocab_size=300, special_tokens=list(ROBERTA), unk_token="<unk>"
+    )
+
+
+TRAINERS = {"wordpiece": train_wordpiece, "bpe": train_bpe, "unigram": train_unigram}
+
+
+def build_tokenizer(family):
+    """Train a tokenizer of one family on the sentences above."""
+    tokenizer, trainer = TRAINERS[family]()
+    tokenizer.train_from_iterator([*SENTENCES] * 4, trainer)
+    if family == "wordpiece":
+        pad, unk, start, end, mask = WORDPIECE
+    else:
+        start, pad, end, unk, mask = ROBERTA
+    tokenizer.post_processor = processors.TemplateProcessing(
+        f"{start} $A {end}",
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in (start, end)],
+    )
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token=pad,
+        unk_token=unk,
+        cls_token=start,
+        sep_token=end,
+        mask_token=mask,
+        model_max_length=64,
+    )
+
+
+def save_model(name, path, tokenizer):
+    """Save a tiny random model with its tokenizer; the same weights every time."""
+    _, config_class, options = TINY[name]
+    options = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id} | options
+    torch.manual_seed(len(name))
+    # a wide spread of weights, so that heads differ as in a trained model
+    config = getattr(transformers, config_class)(initializer_range=0.5, **options)
+    transformers.AutoModel.from_config(config).eval().save_pretrained(path)
+    tokenizer.save_pretrained(path)
