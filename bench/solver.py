@@ -21,7 +21,7 @@ from movers.solve import Values, emd_batch, fgw_batch
 
 Batch = dict[str, Any]
 HEADER = (
-    f"{'problems':24s} {'count':>7s} {'n':>5s} {'ours µs':>8s} {'POT µs':>9s} {'ratio':>6s}"
+    f"{'problems':30s} {'count':>7s} {'n':>5s} {'ours µs':>8s} {'POT µs':>9s} {'ratio':>6s}"
     f" {'worse':>6s} {'better':>6s} {'calls p50/p99/max':>18s}"
 )
 
@@ -78,7 +78,7 @@ def report(name: str, batch: Batch, *, mix: float = 0.5, sample: int = 300) -> s
     excess, pots = _versus_pot(batch, found, mix, sample)
     calls = np.percentile(found.iterations, [50, 99, 100]).astype(int)
     return (
-        f"{name:24s} {found.value.size:7d} {batch['shapes'].mean():5.1f} {ours:8.2f} {pots:9.1f}"
+        f"{name:30s} {found.value.size:7d} {batch['shapes'].mean():5.1f} {ours:8.2f} {pots:9.1f}"
         f" {pots / ours:6.0f} {(excess > 1e-6).mean():6.2%} {(excess < -1e-6).mean():6.2%}"
         f" {'/'.join(map(str, calls)):>18s}"
     )
@@ -97,7 +97,7 @@ def report_emd(name: str, batch: Batch) -> str:
     pots = (time.thread_time() - started) / len(values) * 1e6
     off = np.abs(found.value[:, 0] - values).max()
     return (
-        f"{name:24s} {len(values):7d} {batch['shapes'].mean():5.1f} {ours:8.2f} {pots:9.1f}"
+        f"{name:30s} {len(values):7d} {batch['shapes'].mean():5.1f} {ours:8.2f} {pots:9.1f}"
         f" {pots / ours:6.0f}  largest difference {off:.0e}"
     )
 

@@ -95,7 +95,20 @@ def test_score_reads_standard_input_and_writes_json_lines(pairs):
 
 
 def test_score_fits_on_the_file(capsys, tmp_path):
-    words = ["cat", "dog", "bird", "press", "president", "house", "river", "street", "music", "doctor", "letter", "garden"]
+    words = [
+        "cat",
+        "dog",
+        "bird",
+        "press",
+        "president",
+        "house",
+        "river",
+        "street",
+        "music",
+        "doctor",
+        "letter",
+        "garden",
+    ]
     lines = [
         f"the {a} sees a {b} near the {c}\tthe {b} sees a {c} near the {a}"
         for a in words
@@ -112,7 +125,20 @@ def test_score_fits_on_the_file(capsys, tmp_path):
 
 
 def test_fit_saves_statistics_that_score_uses(capsys, tmp_path):
-    words = ["cat", "dog", "bird", "press", "president", "house", "river", "street", "music", "doctor", "letter", "garden"]
+    words = [
+        "cat",
+        "dog",
+        "bird",
+        "press",
+        "president",
+        "house",
+        "river",
+        "street",
+        "music",
+        "doctor",
+        "letter",
+        "garden",
+    ]
     text = tmp_path / "sentences.txt"
     text.write_text("\n".join(f"a {a} and the {b}" for a in words for b in words))
     output = tmp_path / "fitted.safetensors"

@@ -32,7 +32,9 @@ def test_aliases_lead_to_rows():
     assert all(target in METHODS for target in ALIASES.values())
 
 
-@pytest.mark.parametrize(("name", "hint"), [("wmd-id", "did you mean 'wmd-idf'"), ("zzz", "no method 'zzz'; there are")])
+@pytest.mark.parametrize(
+    ("name", "hint"), [("wmd-id", "did you mean 'wmd-idf'"), ("zzz", "no method 'zzz'; there are")]
+)
 def test_an_unknown_method_gets_a_suggestion(name, hint):
     with pytest.raises(movers.InputError, match=hint):
         movers.load(name)

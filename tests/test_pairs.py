@@ -45,7 +45,10 @@ def test_all_kinds_of_pairs(pairs):
         (3, "pairs must be"),
         ([{"a": "x", "b": "y"}], "pair 0 is"),
         ([{"a", "b"}], "pair 0 is"),
-        (pandas.DataFrame({"a": ["x"], "b": ["y"], "c": ["z"]}), r"two columns, got \['a', 'b', 'c'\]"),
+        (
+            pandas.DataFrame({"a": ["x"], "b": ["y"], "c": ["z"]}),
+            r"two columns, got \['a', 'b', 'c'\]",
+        ),
         (pandas.DataFrame({"a": ["x", None], "b": ["y", "z"]}), "source of pair 1 is"),
         (polars.DataFrame({"a": ["x"]}), "two columns"),
         (polars.LazyFrame({"a": ["x"], "b": ["y"]}), "pairs must be"),
@@ -70,6 +73,9 @@ def test_sentences():
 
 
 def test_text_that_no_tokenizer_can_read_is_refused():
-    for check in (lambda: read_pairs([("a", "\ud800")]), lambda: check_sentences(["\udcff"], "source")):
+    for check in (
+        lambda: read_pairs([("a", "\ud800")]),
+        lambda: check_sentences(["\udcff"], "source"),
+    ):
         with pytest.raises(InputError, match="surrogate"):
             check()

@@ -127,40 +127,49 @@ def _solve_filled(
     threads: int | None,
     plans: bool,
 ) -> Solved:
+    problems, costs, undefined = pose(method, measured, rows, threads=threads)
+    if method.needs_attention:
+        share = mix if method.transport == "both" else 1.0
+        values = fgw_batch(**problems, mix=share, threads=threads, plans=plans)
+    else:
+        values = emd_batch(**problems, threads=threads, plans=plans)
+    scales = problems.get("scale", np.ones((len(rows), 1)))
+    return Solved(values, problems["shapes"], costs, scales, undefined)
+
+
+def pose(
+    method: Method, measured: Measured, rows: Ints, *, threads: int | None = None
+) -> tuple[dict[str, Any], Ragged, NDArray[np.int8]]:
+    """Pose the transport problems of pairs of sentences that have words.
+
+    Returns
+    -------
+    Arguments for `emd_batch`, or for `fgw_batch` if the method looks at structure; the cost
+    matrices; and why a pair is undefined (see `Solved`).
+    """
     weights, encodings = measured.weights, measured.encodings
     shapes = pair_shapes(weights.lengths, rows[:, 0], rows[:, 1])
     costs = _costs(method, measured, rows, shapes, threads)
-    scales, undefined = _scales(method, measured, costs, rows)
     u_start, v_start = np.ascontiguousarray(weights.starts[rows].T)
-    if method.needs_attention:
-        a_start, b_start = np.ascontiguousarray(encodings.structure.starts[rows].T)
-        values = fgw_batch(
-            shapes,
-            costs.data,
-            weights.data,
-            weights.data,
-            encodings.structure.data,
-            scales,
-            u_start=u_start,
-            v_start=v_start,
-            a_start=a_start,
-            b_start=b_start,
-            mix=mix if method.transport == "both" else 1.0,
-            threads=threads,
-            plans=plans,
-        )
-    else:
-        values = emd_batch(
-            shapes,
-            costs.data,
-            weights.data,
-            weights.data,
-            u_start=u_start,
-            v_start=v_start,
-            threads=threads,
-            plans=plans,
-        )
-    return Solved(values, shapes, costs, scales, undefined)
+    problems = {
+        "shapes": shapes,
+        "cost": costs.data,
+        "u": weights.data,
+        "v": weights.data,
+        "u_start": u_start,
+        "v_start": v_start,
+    }
+    if not method.needs_attention:
+        return problems, costs, np.zeros(len(rows), np.int8)
+    scales, undefined = _scales(method, measured, costs, rows)
+    a_start, b_start = np.ascontiguousarray(encodings.structure.starts[rows].T)
+    problems |= {
+        "structure": encodings.structure.data,
+        "scale": scales,
+        "a_start": a_start,
+        "b_start": b_start,
+    }
+    return problems, costs, undefined
 
 
 def _spread(solved: Solved, filled: NDArray[np.bool_], missing: NDArray[np.bool_]) -> Solved:
