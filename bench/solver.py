@@ -27,6 +27,8 @@ HEADER = (
 
 
 class Problem(NamedTuple):
+    """One fused problem."""
+
     cost: np.ndarray
     source: np.ndarray
     target: np.ndarray

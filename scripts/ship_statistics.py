@@ -47,9 +47,8 @@ def main(data: Path) -> None:
         layer: replace(white, mean=single(white.mean), matrix=single(white.matrix))
         for layer, white in statistics.whitening.items()
     }
-    replace(
-        statistics, whitening=whitening, idf=None, variability=single(statistics.variability)
-    ).save(TARGET)
+    arrays = {name: single(array) for name, array in statistics.arrays.items()}
+    replace(statistics, whitening=whitening, tables={}, arrays=arrays).save(TARGET)
     print(f"{TARGET.name}: {TARGET.stat().st_size:,} bytes, {statistics.origin}")
     print("BV by layer:", statistics.variability.mean(axis=1).round(4).tolist())
 

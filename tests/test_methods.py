@@ -3,20 +3,29 @@
 import pytest
 
 import movers
+from movers.baselines import find_baseline
 from movers.measure.costs import COSTS
 from movers.measure.weights import WEIGHTS
 from movers.methods import ALIASES, METHODS, find_method
 
 
 def test_every_row_names_things_that_exist():
-    assert len(METHODS) == 15
-    for name, method in METHODS.items():
-        assert method.name == name
-        assert method.weights in WEIGHTS
-        assert method.cost in COSTS or (method.cost is None and method.transport == "structure")
-        assert method.needs_attention == (method.transport != "words")
-        assert method.needs_vectors == (name not in ("smd", "smd-idf"))
-        assert method.paper and method.title
+    for name, row in METHODS.items():
+        for method in (row, row.under("reference")):
+            assert method.name == name
+            assert method.weights in WEIGHTS
+            assert method.cost in (*COSTS, None)
+            assert method.title
+            if method.baseline:
+                assert method.transport is None and callable(
+                    find_baseline(method.baseline).distances
+                )
+            else:
+                assert (method.cost is None) == (method.transport == "structure")
+                assert method.paper
+        assert row.under("paper") is row
+    assert not METHODS["smd"].needs_vectors and METHODS["smd-norm"].needs_vectors
+    assert METHODS["wsmd-wmd"].needs_attention and not METHODS["wmd"].needs_attention
 
 
 def test_every_word_measure_has_its_structural_versions():

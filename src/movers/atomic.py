@@ -25,7 +25,7 @@ def replacing(path: Path, *, partial: Path | None = None) -> Iterator[Path]:
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException:
-        if partial is not None and temporary.stat().st_size:
+        if partial is not None and temporary.exists() and temporary.stat().st_size:
             os.replace(temporary, partial)
         raise
     finally:

@@ -126,7 +126,10 @@ def compare(
     """
     from movers.terminal import print_comparisons
 
-    comparisons = [scorer.compare(source, target) for scorer in _scorers(methods, options)]
+    scorers = _scorers(methods, options)
+    for scorer in scorers:
+        scorer.prepare()
+    comparisons = [scorer.compare(source, target) for scorer in scorers]
     if json:
         _print_json([comparison.to_dict() for comparison in comparisons])
     else:

@@ -84,8 +84,8 @@ def load(
     >>> import movers
     >>> wsmd = movers.load("wsmd")
     >>> swapped = wsmd.compare("the press greets the president", "the president greets the press")
-    >>> [(flow.source, flow.target) for flow in swapped.alignment]
-    [('press', 'press'), ('greets', 'greets'), ('president', 'president')]
+    >>> sorted({flow.target for flow in swapped.alignment if flow.source == "greets"})
+    ['greets']
     """
     settings = Settings(
         find_method(method),

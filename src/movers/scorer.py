@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -13,41 +13,38 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
+from movers.baselines import find_baseline
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.models import RECOMMENDED_LAYERS
 from movers.encode.stopwords import describe_stopwords, load_stopwords
+from movers.encode.store import EncodingStore
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError, ModelError
-from movers.measure.fitting import fit_statistics
+from movers.measure.fitting import corpus_digest, fit_statistics
+from movers.measure.measured import Context, Measured, measure
 from movers.measure.statistics import Statistics
 from movers.measure.structure import describe_numbers, select_heads
 from movers.methods import Method, find_method
+from movers.notices import UndefinedWarning, UnwhitenedWarning, notify
 from movers.pairs import check_sentence, check_sentences, read_pairs
 from movers.results import Comparison, HeadValue, Match, Ranking, Signature
 from movers.settings import Settings
-from movers.transport import REASONS, Measured, Solved, measure, solve_pairs
+from movers.transport import REASONS, Solved, solve_pairs
 from movers.version import __version__
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 CHUNK = 4096
-CACHE_BYTES = 1 << 30
-
-
-class UnwhitenedWarning(UserWarning):
-    """Word vectors are used as the model gives them, for lack of statistics."""
-
-
-class UndefinedWarning(UserWarning):
-    """Some pairs have no distance, and NaN stands in their place."""
+STORES = 2
+"""Encoding stores a family of scorers keeps: enough for two sets of heads or of words."""
 
 
 class Scorer:
     """Distances between sentences under one method, one model and one set of statistics.
 
-    Make one with `movers.load`. The model is loaded on first use; encoded sentences are kept
-    for the next call as long as they fit a gigabyte.
+    Make one with `movers.load`. The model is loaded on first use; the sentences of a call are
+    kept for the next, also for scorers made from this one by `using`.
     """
 
     def __init__(
@@ -62,7 +59,8 @@ class Scorer:
         self.threads = threads
         self._source = encoder
         self._statistics = statistics
-        self._cache: Measured | None = None
+        self._stores: list[EncodingStore] = []
+        self._measured: Measured | None = None
         self._warned: set[int] = set()
 
     @cached_property
@@ -72,8 +70,8 @@ class Scorer:
 
     @property
     def method(self) -> Method:
-        """The measure in use."""
-        return self.settings.method
+        """The measure in use, as the recipe defines it."""
+        return self.settings.row
 
     @cached_property
     def embedding(self) -> int:
@@ -126,12 +124,12 @@ class Scorer:
         fields = [
             ("movers", __version__),
             ("method", method.name),
-            ("model", f"{encoder.name}@{encoder.fingerprint}"),
+            ("model", f"{Path(encoder.name).name}@{encoder.fingerprint}"),
         ]
         if method.needs_vectors:
             fields += [("embedding", str(self.embedding)), ("whitening", self._whitening_name())]
-        if method.weights == "idf":
-            fields.append(("idf", self.statistics.digest))
+        if table := self.statistics.tables.get(method.weights):
+            fields.append((method.weights, table.digest))
         if method.needs_attention:
             fields += [
                 ("layers", describe_numbers(layer for layer, _ in self.heads)),
@@ -150,10 +148,14 @@ class Scorer:
         return Signature(tuple(fields))
 
     def using(self, method: str | None = None, **changes: Any) -> Scorer:
-        """Make a scorer with other settings that shares the model and the statistics.
+        """Make a scorer with other settings that shares model, statistics and encodings.
 
-        Takes the settings of `movers.load` by name.
+        Takes the settings of `movers.load` by name, except for the model's own.
         """
+        statistics = changes.pop("statistics", self._statistics)
+        if isinstance(statistics, str | Path):
+            statistics = Statistics.load(statistics)
+        threads = changes.pop("threads", self.threads)
         if method is not None:
             changes["method"] = find_method(method)
         if "stopwords" in changes:
@@ -161,10 +163,10 @@ class Scorer:
         other = Scorer(
             replace(self.settings, **changes),
             lambda: self.encoder,
-            statistics=self._statistics,
-            threads=self.threads,
+            statistics=statistics,
+            threads=threads,
         )
-        other._warned = self._warned
+        other._stores, other._warned = self._stores, self._warned
         return other
 
     def fit(self, sentences: Iterable[str], *, origin: str = "", progress: bool = False) -> Scorer:
@@ -181,22 +183,46 @@ class Scorer:
         progress
             Show a progress bar.
         """
-        by_variability = self.settings.by_variability
+        counts = Counter(check_sentences(sentences, "sentence"))
+        if not self._fitted_on(counts):
+            self._fit_common(counts, origin, progress=progress)
+        baseline = self.method.baseline and find_baseline(self.method.baseline)
+        if baseline and hasattr(baseline, "fit"):
+            measured = self._encoded(counts, progress=progress)
+            times = [counts[text] for text in measured.encodings.sentences]
+            fitted = baseline.fit(measured, times, self._context)
+            arrays = {**self.statistics.arrays, **fitted}
+            self._statistics = replace(self.statistics, arrays=arrays)
+        return self
+
+    def _fitted_on(self, counts: Counter[str]) -> bool:
+        """Whether whitening and idf were fitted on just these sentences, in the same way."""
+        statistics, kind = self.statistics, self.settings.whitening_to_fit
+        whitening = statistics.whitening.get(self.embedding)
+        idf = statistics.tables.get("idf")
+        return (
+            statistics.corpus == corpus_digest(counts)
+            and (whitening and whitening.kind) == kind
+            and idf is not None
+            and idf.recipe == self.settings.recipe
+            and not self.settings.by_variability
+        )
+
+    def _fit_common(self, counts: Counter[str], origin: str, *, progress: bool) -> None:
         request = self.fit_request((self.embedding,))
         self._statistics, fresh = fit_statistics(
             self.encoder,
-            check_sentences(sentences, "sentence"),
+            counts.elements(),
             request,
             whitening=self.settings.whitening_to_fit,
-            variability=by_variability,
+            variability=self.settings.by_variability,
             origin=origin,
             progress=progress,
         )
-        self._cache = None
-        if request == self._request():
+        self._stores = []
+        if self._request().union(request) == request:
             self._whiten(fresh)
-            self._cache = self._weighed(fresh)
-        return self
+            self._stores = [EncodingStore(request, self._whitening_key(), fresh)]
 
     def fit_request(self, embeddings: tuple[int, ...]) -> Request:
         """What fitting keeps of each sentence: what comparing it will need, if known yet."""
@@ -280,54 +306,82 @@ class Scorer:
         embeddings = (self.embedding,) if self.method.needs_vectors else ()
         return Request(embeddings, self.heads, self.settings.rules)
 
+    @property
+    def _context(self) -> Context:
+        return Context(self.statistics, self.settings.recipe, self.settings.frequencies)
+
+    def prepare(self) -> None:
+        """Register what this scorer needs, so that scorers sharing encodings encode once."""
+        self._store()
+
+    def _store(self) -> EncodingStore:
+        """The store that serves this scorer, shared with the scorers it was made from."""
+        request, key = self._request(), self._whitening_key()
+        for store in self._stores:
+            if store.serve(request, key):
+                return store
+        self._stores.insert(0, EncodingStore(request, key))
+        del self._stores[STORES:]
+        return self._stores[0]
+
     def _encoded(self, sentences: Iterable[str], *, progress: bool = False) -> Measured:
         """All the sentences encoded and weighed, reusing those of earlier calls."""
-        distinct = list(dict.fromkeys(sentences))
-        cache = self._cache
-        known = None if cache is None else cache.encodings
-        missing = (
-            distinct if known is None else [text for text in distinct if text not in known.rows]
-        )
-        if cache is not None and not missing:
-            return cache
-        if known is not None and known.nbytes > CACHE_BYTES:
-            known, missing = None, distinct
-        fresh = self.encoder.encode(missing, self._request(), progress=progress)
-        self._whiten(fresh)
-        measured = self._weighed(fresh if known is None else known.joined(fresh))
-        self._cache = measured
-        return measured
 
-    def _weighed(self, encodings: Encodings) -> Measured:
-        return measure(self.method, encodings, self.embedding, self.statistics)
+        def encode(missing: list[str], request: Request) -> Encodings:
+            fresh = self.encoder.encode(missing, request, progress=progress)
+            self._whiten(fresh)
+            return fresh
+
+        encodings = self._store().get(sentences, encode)
+        measured = self._measured
+        if measured is None or measured.encodings is not encodings:
+            measured = measure(
+                encodings,
+                self._context,
+                weights=self.method.weights,
+                embedding=self.embedding if self.method.needs_vectors else None,
+            )
+            self._measured = measured
+        return measured
 
     def _whiten(self, encodings: Encodings) -> None:
         """Whiten the word vectors in place."""
-        if self.settings.whitening == "none":
+        if self.settings.whitening == "none" or not self.method.whitened:
             return
         for layer, vectors in encodings.vectors.items():
             whitening = self.statistics.whitening.get(layer)
             if whitening is None:
                 self._warn_unwhitened(layer)
+            elif self.settings.whitening not in (None, whitening.kind):
+                raise InputError(
+                    f"whitening={self.settings.whitening!r} was asked for, but the statistics at "
+                    f"hand are {whitening.kind!r}; call fit(sentences)"
+                )
             else:
                 whitening.apply(vectors.data)
 
     def _warn_unwhitened(self, layer: int) -> None:
         if layer not in self._warned:
             self._warned.add(layer)
-            warnings.warn(
+            notify(
                 f"no whitening statistics for layer {layer} of {self.encoder.name}: word vectors "
                 "are used as they are; call fit(sentences) for the paper's whitening, or pass "
                 "whitening='none' to silence this",
                 UnwhitenedWarning,
-                stacklevel=5,
             )
+
+    def _whitening_key(self) -> str:
+        """Names what is done to vectors, so that only scorers that do the same share them."""
+        if self.settings.whitening == "none" or not self.method.whitened:
+            return "none"
+        whitening = self.statistics.whitening
+        return ",".join(f"{layer}:{white.digest}" for layer, white in sorted(whitening.items()))
 
     def _whitening_name(self) -> str:
         whitening = self.statistics.whitening.get(self.embedding)
-        if self.settings.whitening == "none" or whitening is None:
+        if self._whitening_key() == "none" or whitening is None:
             return "none"
-        return f"{whitening.kind}@{self.statistics.digest}"
+        return f"{whitening.kind}@{whitening.digest}"
 
     def _values(self, measured: Measured, rows: Ints, *, progress: bool) -> Floats:
         """Distances of pairs of encoded sentences under every head."""
@@ -342,18 +396,23 @@ class Scorer:
                 undefined += int(np.count_nonzero(solved.undefined))
                 bar.update(len(rows[chunk]))
         if undefined and policy == "nan":
-            warnings.warn(
+            notify(
                 f"{undefined} of {len(rows)} pairs have no distance (no words left on one side, or "
                 "a single word on both and so no structure) and got NaN; pass empty='keep' to "
                 "compare what there is",
                 UndefinedWarning,
-                stacklevel=4,
             )
         return out
 
     def _solve(self, measured: Measured, rows: Ints, *, plans: bool = False) -> Solved:
         return solve_pairs(
-            self.method, measured, rows, mix=self.settings.mix, threads=self.threads, plans=plans
+            self.method,
+            measured,
+            rows,
+            self._context,
+            mix=self.settings.mix,
+            threads=self.threads,
+            plans=plans,
         )
 
     def _settle(self, solved: Solved, measured: Measured, rows: Ints, policy: str) -> Floats:
@@ -395,7 +454,7 @@ class Scorer:
             for place, (layer, head) in enumerate(self.heads)
         )
         source_words, target_words = (tuple(encodings.surface(int(row))) for row in pair)
-        mixes = {"words": 0.0, "structure": 1.0, "both": self.settings.mix}
+        mixes = {None: 0.0, "words": 0.0, "structure": 1.0, "both": self.settings.mix}
         return Comparison(
             source=encodings.sentences[pair[0]],
             target=encodings.sentences[pair[1]],

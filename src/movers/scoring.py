@@ -17,7 +17,8 @@ from movers.errors import InputError
 from movers.measure.fitting import fit_statistics
 from movers.measure.statistics import Statistics
 from movers.measure.structure import parse_numbers
-from movers.scorer import Scorer, UndefinedWarning
+from movers.notices import UndefinedWarning
+from movers.scorer import Scorer
 from movers.tables import (
     STANDARD,
     Chunk,
@@ -82,6 +83,8 @@ def score_table(
         chunks = _checked(table.chunks, source, target)
         if fit:
             chunks = _fitted(chunks, scorers, source, target, progress=progress)
+        for scorer in scorers.values():
+            scorer.prepare()
         bar = tqdm(
             total=count_rows(file, input_format), unit="row", desc="scoring", disable=not progress
         )

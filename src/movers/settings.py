@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Literal, get_args
 
 from movers.encode.tokens import Recipe, Subwords, TokenRules
@@ -30,6 +31,7 @@ class Settings:
     stopwords: frozenset[str] | None = None
     subwords: Subwords = "first"
     empty: Empty | None = None
+    frequencies: Path | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.mix, Real) or not 0 <= self.mix <= 1:
@@ -46,9 +48,21 @@ class Settings:
                 raise InputError(f"{name} must be one of {choices}, got {value!r}")
 
     @property
+    def row(self) -> Method:
+        """The row of the table of methods that the recipe picks."""
+        return self.method.under(self.recipe)
+
+    @property
     def rules(self) -> TokenRules:
         """Which words are compared."""
-        return TokenRules(self.stopwords, self.recipe, self.subwords, self.empty == "keep")
+        row = self.row
+        return TokenRules(
+            stopwords=self.stopwords if row.stopwords else None,
+            recipe=self.recipe,
+            subwords=self.subwords,
+            unit=row.unit,
+            keep_empty=self.empty == "keep",
+        )
 
     @property
     def by_variability(self) -> bool:

@@ -8,38 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.encode.encodings import Encodings
+from movers.baselines import find_baseline
 from movers.encode.ragged import Ragged
-from movers.measure.costs import mean_costs, norms_of, pair_costs, pair_shapes
-from movers.measure.statistics import Statistics
+from movers.measure.costs import mean_costs, pair_costs, pair_shapes
+from movers.measure.measured import Context, Measured
 from movers.measure.structure import structure_errors, structure_scales
-from movers.measure.weights import word_weights
 from movers.methods import Method
 from movers.solve.batch import Values, emd_batch, fgw_batch
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Encoded sentences with the weights of their words.
-
-    Parameters
-    ----------
-    encodings
-        The sentences; their vectors are whitened already.
-    vectors, norms
-        Word vectors of the embedding layer in use and their lengths; None if the method needs
-        none.
-    weights
-        Weights of the words, summing to one in each sentence.
-    """
-
-    encodings: Encodings
-    vectors: Ragged | None
-    norms: Ragged | None
-    weights: Ragged
 
 
 @dataclass(frozen=True)
@@ -80,22 +58,11 @@ REASONS = (
 SOURCE_EMPTY, TARGET_EMPTY, CONSTANT_STRUCTURE = 1, 2, 3
 
 
-def measure(
-    method: Method, encodings: Encodings, embedding: int, statistics: Statistics
-) -> Measured:
-    """Weigh the words of encoded sentences."""
-    vectors = encodings.vectors[embedding] if method.needs_vectors else None
-    norms = None if vectors is None else Ragged(norms_of(vectors), vectors.starts)
-    weights = word_weights(
-        method.weights, encodings, None if norms is None else norms.data, statistics
-    )
-    return Measured(encodings, vectors, norms, weights)
-
-
 def solve_pairs(
     method: Method,
     measured: Measured,
     rows: Ints,
+    context: Context,
     *,
     mix: float = 0.5,
     threads: int | None = None,
@@ -115,7 +82,10 @@ def solve_pairs(
     shapes = measured.weights.lengths[rows]
     missing = shapes == 0
     filled = ~missing.any(axis=1)
-    solved = _solve_filled(method, measured, rows[filled], mix, threads, plans)
+    if method.baseline is None:
+        solved = _solve_filled(method, measured, rows[filled], mix, threads, plans)
+    else:
+        solved = _score_filled(method, measured, rows[filled], context, plans)
     return solved if filled.all() else replace(_spread(solved, filled, missing), shapes=shapes)
 
 
@@ -135,6 +105,22 @@ def _solve_filled(
         values = emd_batch(**problems, threads=threads, plans=plans)
     scales = problems.get("scale", np.ones((len(rows), 1)))
     return Solved(values, problems["shapes"], costs, scales, undefined)
+
+
+def _score_filled(
+    method: Method, measured: Measured, rows: Ints, context: Context, plans: bool
+) -> Solved:
+    """Run a measure that is not one transport problem; its distance has no parts."""
+    assert method.baseline is not None
+    scores = find_baseline(method.baseline).distances(measured, rows, context, plans=plans)
+    column = scores.distances[:, None]
+    nothing = np.zeros_like(column)
+    shapes = pair_shapes(measured.weights.lengths, rows[:, 0], rows[:, 1])
+    shown = scores.plans if scores.plans is not None else np.zeros(int(shapes.prod(axis=1).sum()))
+    iterations = np.zeros(column.shape, np.int32)
+    values = Values(column, column, nothing, iterations, nothing, shown if plans else None)
+    costs = Ragged.zeros([0] * len(rows))
+    return Solved(values, shapes, costs, np.ones_like(column), np.zeros(len(rows), np.int8))
 
 
 def pose(

@@ -11,8 +11,8 @@ import movers
 from movers.encode.encodings import Request
 from movers.encode.whiten import Whitening
 from movers.measure.fitting import fit_statistics
-from movers.measure.idf import DocumentFrequency
 from movers.measure.statistics import FORMAT, Statistics
+from movers.measure.wordtable import WordTable
 from tiny_models import SENTENCES
 
 
@@ -39,7 +39,7 @@ def assert_equal(one, other):
             other.whitening[layer].kind,
             other.whitening[layer].tokens,
         )
-    assert one.idf == other.idf
+    assert one.tables == other.tables
     if one.variability is None:
         assert other.variability is None
     else:
@@ -61,8 +61,8 @@ def test_round_trip(fitted, tmp_path):
     simple = Statistics(
         "f",
         whitening={1: Whitening(np.array([0.5, 1]), np.eye(2), "as-coded", 9)},
-        idf=DocumentFrequency({"dog": 1.5, "żółw": 2.0}, 3.0, "reference"),
-        variability=np.array([[0.5, 0.25]]),
+        tables={"idf": WordTable({"dog": 1.5, "żółw": 2.0}, 3.0, "reference")},
+        arrays={"variability": np.array([[0.5, 0.25]]), "sif.components": np.array([[0.1]])},
     )
     for number, statistics in enumerate((fitted, simple, Statistics("f"))):
         path = tmp_path / "folder" / f"{number}.safetensors"
@@ -71,14 +71,15 @@ def test_round_trip(fitted, tmp_path):
 
 
 def test_the_digest_pins_the_content(fitted):
-    table = DocumentFrequency({"dog": 1.0, "fox": 2.0}, 3.0, "paper")
+    table = WordTable({"dog": 1.0, "fox": 2.0}, 3.0, "paper")
     others = [
         Statistics("f"),
         replace(fitted, whitening={0: fitted.whitening[0]}),
-        Statistics("f", idf=table),
-        Statistics("f", idf=replace(table, values={"fox": 1.0, "dog": 2.0})),
-        Statistics("f", idf=replace(table, recipe="reference")),
-        Statistics("f", idf=replace(table, missing=4.0)),
+        Statistics("f", tables={"idf": table}),
+        Statistics("f", tables={"swf": table}),
+        Statistics("f", tables={"idf": replace(table, values={"fox": 1.0, "dog": 2.0})}),
+        Statistics("f", tables={"idf": replace(table, recipe="reference")}),
+        Statistics("f", tables={"idf": replace(table, missing=4.0)}),
     ]
     digests = {statistics.digest for statistics in (fitted, *others)}
     assert len(digests) == 1 + len(others)
@@ -86,7 +87,8 @@ def test_the_digest_pins_the_content(fitted):
 
 
 def header(**changes):
-    return {"format": FORMAT, "fingerprint": "f", "origin": "", "whitening": "{}", **changes}
+    sound = {"format": FORMAT, "fingerprint": "f", "origin": "", "corpus": "", "tables": "{}"}
+    return {**sound, "whitening": "{}", **changes}
 
 
 def damage_cut(path):
@@ -122,7 +124,8 @@ def damage_no_json(path):
 
 
 def damage_idf(path):
-    save_file({"idf.values": np.zeros(2)}, path, metadata=header(idf=json.dumps(["paper", []])))
+    tables = json.dumps({"idf": ["paper", []]})
+    save_file({"tables.idf": np.zeros(2)}, path, metadata=header(tables=tables))
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,13 @@ class Request:
     heads: tuple[Head, ...] = ()
     rules: TokenRules = field(default_factory=TokenRules)
 
+    def union(self, other: Request) -> Request | None:
+        """One request that serves both, or None if their words or heads differ."""
+        heads = self.heads or other.heads
+        if self.rules != other.rules or (other.heads and other.heads != heads):
+            return None
+        return Request(tuple(sorted({*self.embeddings, *other.embeddings})), heads, self.rules)
+
 
 @dataclass(frozen=True)
 class Encodings:
@@ -44,8 +51,8 @@ class Encodings:
     ----------
     sentences
         The sentences, each once.
-    words, spans
-        Token and character ranges of the kept words (see `Tokens`).
+    spans
+        Character ranges of the kept words (see `Tokens`).
     spellings
         The kept words as their pieces spell them.
     vectors

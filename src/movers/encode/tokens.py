@@ -22,6 +22,7 @@ from movers.errors import ModelError
 
 Recipe = Literal["paper", "reference"]
 Subwords = Literal["first", "mean"]
+Unit = Literal["word", "piece", "token"]
 
 PUNCTUATION = frozenset(string.punctuation)
 INSIDE_MARKER = "##"
@@ -42,6 +43,9 @@ class TokenRules:
         matches case-sensitively and drops whatever is glued behind another piece.
     subwords
         ``"first"`` lets the first piece stand for its word, ``"mean"`` averages all pieces.
+    unit
+        What is compared: ``"word"``; every ``"piece"`` of every word, stop words included; or
+        every ``"token"``, special ones too.
     keep_empty
         Whether a sentence of nothing but stop words keeps them instead of becoming empty.
     """
@@ -49,6 +53,7 @@ class TokenRules:
     stopwords: frozenset[str] | None = None
     recipe: Recipe = "paper"
     subwords: Subwords = "first"
+    unit: Unit = "word"
     keep_empty: bool = False
 
 
@@ -142,6 +147,9 @@ class WordFinder:
 
         ``real`` is false for special tokens.
         """
+        if self.rules.unit != "word":
+            first = np.flatnonzero(real | (self.rules.unit == "token"))
+            return np.stack([first, first + 1], axis=1).astype(np.int32)
         starts = self._starts(ids, real)
         first = np.flatnonzero(starts)
         if not len(first):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ from movers.encode.ragged import Ragged
 from movers.encode.tokens import TokenRules, Tokens, Vocabulary, WordFinder, tokenize
 from movers.encode.whiten import Moments
 from movers.errors import InputError, ModelError
+from movers.notices import TruncationWarning, notify
 
 Floats = NDArray[np.float32]
 
@@ -30,10 +30,6 @@ LONGEST_PADDED = 96
 BATCH_TOKENS = {"cpu": 2048, "mps": 8192, "cuda": 32768}
 BATCH_ATTENTION = 1 << 26
 """Attention entries of one batch over all layers and heads: 256 MB in single precision."""
-
-
-class TruncationWarning(UserWarning):
-    """Some sentences were longer than the model allows and were cut."""
 
 
 class TransformerEncoder:
@@ -78,6 +74,8 @@ class TransformerEncoder:
             self.folder or source, self.device, dtype
         )
         self.batch_tokens = batch_tokens or BATCH_TOKENS[kind]
+        # Without attention there is no mask, and padding would leak into every token.
+        self._shortest, self._longest_padded = (SHORTEST, LONGEST_PADDED) if self.heads else (1, 0)
 
     @property
     def config(self) -> Any:
@@ -110,8 +108,11 @@ class TransformerEncoder:
     def max_length(self) -> int:
         """Tokens the model can read, special tokens included."""
         limit = getattr(self.config, "max_position_embeddings", None) or 1 << 20
-        if limit > 0 and self.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet"):
-            limit -= (self.config.pad_token_id or 0) + 1
+        for name, module in self.model.named_modules():
+            if name.endswith("position_embeddings") and hasattr(module, "num_embeddings"):
+                # Positions count from behind the padding index where there is one (RoBERTa).
+                padding = module.padding_idx
+                limit = module.num_embeddings - (0 if padding is None else padding + 1)
         return int(min(limit, self.tokenizer.model_max_length))
 
     @cached_property
@@ -216,11 +217,10 @@ class TransformerEncoder:
 
     def _warn_if_cut(self, truncated: int) -> None:
         if truncated:
-            warnings.warn(
+            notify(
                 f"{truncated} sentence{'s' if truncated > 1 else ''} longer than the "
                 f"{self.max_length} tokens of {self.name} lost their end",
                 TruncationWarning,
-                stacklevel=4,
             )
 
     def _batches(self, lengths: NDArray[np.int64]) -> Iterator[list[int]]:
@@ -229,12 +229,12 @@ class TransformerEncoder:
         batch: list[int] = []
         width = 0
         for row in np.argsort(lengths, kind="stable").tolist():
-            length = max(int(lengths[row]), SHORTEST)
+            length = max(int(lengths[row]), self._shortest)
             size = len(batch) + 1
             full = (
                 size * length > self.batch_tokens
                 or size * length * length * per_token > BATCH_ATTENTION
-                or (length > LONGEST_PADDED and length != width)
+                or (length > self._longest_padded and length != width)
             )
             if batch and full:
                 yield batch
@@ -249,7 +249,7 @@ class TransformerEncoder:
     ) -> tuple[dict[int, Floats], Floats | None]:
         import torch
 
-        width = max(SHORTEST, *(len(ids[row]) for row in batch))
+        width = max(self._shortest, *(len(ids[row]) for row in batch))
         numbers = np.full((len(batch), width), self.tokenizer.pad_token_id or 0, np.int64)
         mask = np.zeros((len(batch), width), np.int64)
         for place, row in enumerate(batch):

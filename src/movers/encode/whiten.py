@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
 from typing import Any, Literal
 
 import numpy as np
@@ -73,6 +75,11 @@ class Whitening:
     matrix: Floats
     kind: WhiteningKind
     tokens: int
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight hex digits that pin the map."""
+        return sha256(self.mean.tobytes() + self.matrix.tobytes()).hexdigest()[:8]
 
     @classmethod
     def fit(cls, moments: Moments, kind: WhiteningKind = "clean") -> Whitening:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
 
 from movers.encode.encodings import Encodings, Request
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, Whitening, WhiteningKind
 from movers.errors import InputError
-from movers.measure.idf import DocumentFrequency
+from movers.measure.idf import fit_idf
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
+
+Floats = NDArray[np.float64]
 
 
 def fit_statistics(
@@ -49,18 +55,28 @@ def fit_statistics(
     distinct, times = list(counts), list(counts.values())
     moments = {layer: Moments(encoder.dimension) for layer in request.embeddings if whitening}
     encodings = encoder.encode(distinct, request, moments=moments, counts=times, progress=progress)
-    everything = [text for text, count in counts.items() for _ in range(count)]
     statistics = Statistics(
         fingerprint=encoder.fingerprint,
         origin=origin or f"{sum(times)} sentences",
+        corpus=corpus_digest(counts),
         whitening={
             layer: Whitening.fit(moment, whitening or "clean") for layer, moment in moments.items()
         },
-        idf=DocumentFrequency.fit(encodings, times, request.rules.recipe),
-        variability=attention_variability(lambda: encoder.attentions(everything)).reshape(
-            encoder.layers, encoder.heads
-        )
-        if variability
-        else None,
+        tables={"idf": fit_idf(encodings, times, request.rules.recipe)},
+        arrays=_variability(encoder, counts) if variability else {},
     )
     return statistics, encodings
+
+
+def corpus_digest(counts: Mapping[str, int]) -> str:
+    """Eight hex digits that pin a corpus, whatever the order of its sentences."""
+    total = sha256()
+    for text, count in sorted(counts.items()):
+        total.update(f"{count} {text}\n".encode())
+    return total.hexdigest()[:8]
+
+
+def _variability(encoder: TransformerEncoder, counts: Counter[str]) -> dict[str, Floats]:
+    everything = list(counts.elements())
+    found = attention_variability(lambda: encoder.attentions(everything))
+    return {"variability": found.reshape(encoder.layers, encoder.heads)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from movers.atomic import replacing
 from movers.encode.whiten import Whitening
 from movers.errors import InputError
-from movers.measure.idf import DocumentFrequency
+from movers.measure.wordtable import WordTable
 
 FORMAT = "movers-statistics-1"
 
@@ -31,19 +32,28 @@ class Statistics:
         Hash of the model they belong to.
     origin
         What they were fitted on, in words.
+    corpus
+        Hash of the sentences they were fitted on; empty if unknown.
     whitening
         Whitening by embedding layer.
-    idf
-        Inverse document frequencies.
-    variability
-        BV_A of every head, shape ``(layers, heads)``.
+    tables
+        Word tables by name: ``"idf"`` and the like.
+    arrays
+        Anything else by name: ``"variability"`` (BV_A of every head, ``(layers, heads)``), and
+        what single measures fit.
     """
 
     fingerprint: str
     origin: str = ""
-    whitening: dict[int, Whitening] = field(default_factory=dict)
-    idf: DocumentFrequency | None = None
-    variability: NDArray[np.float64] | None = None
+    corpus: str = ""
+    whitening: Mapping[int, Whitening] = field(default_factory=dict)
+    tables: Mapping[str, WordTable] = field(default_factory=dict)
+    arrays: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    @property
+    def variability(self) -> NDArray[np.float64] | None:
+        """BV_A of every head, shape ``(layers, heads)``, if it was measured."""
+        return self.arrays.get("variability")
 
     @cached_property
     def digest(self) -> str:
@@ -51,8 +61,8 @@ class Statistics:
         total = sha256()
         for name, array in sorted(self._tensors().items()):
             total.update(name.encode() + np.ascontiguousarray(array).tobytes())
-        if self.idf is not None:
-            total.update(json.dumps([self.idf.recipe, *self.idf.values]).encode())
+        for name, table in sorted(self.tables.items()):
+            total.update(json.dumps([name, table.recipe, *table.values]).encode())
         return total.hexdigest()[:8]
 
     def save(self, path: str | Path) -> None:
@@ -63,12 +73,14 @@ class Statistics:
             "format": FORMAT,
             "fingerprint": self.fingerprint,
             "origin": self.origin,
+            "corpus": self.corpus,
             "whitening": json.dumps(
                 {layer: [white.kind, white.tokens] for layer, white in self.whitening.items()}
             ),
+            "tables": json.dumps(
+                {name: [table.recipe, list(table.values)] for name, table in self.tables.items()}
+            ),
         }
-        if self.idf is not None:
-            header["idf"] = json.dumps([self.idf.recipe, list(self.idf.values)])
         tensors = {name: _compact(array) for name, array in self._tensors().items()}
         with replacing(Path(path)) as temporary:
             save_file(tensors, temporary, metadata=header)
@@ -83,7 +95,10 @@ class Statistics:
         try:
             with safe_open(path, framework="numpy") as stream:
                 header: dict[str, str] = stream.metadata() or {}
-                tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
+                tensors = {
+                    name: stream.get_tensor(name).astype(np.float64)
+                    for name in stream.keys()  # noqa: SIM118
+                }
         except SafetensorError as error:
             raise InputError(f"{str(path)!r} is not a statistics file: {error}") from error
         if header.get("format") != FORMAT:
@@ -93,7 +108,7 @@ class Statistics:
             )
         try:
             return cls._from_tensors(header, tensors)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, ValueError) as error:
             raise InputError(f"{str(path)!r} is damaged ({error}); fit and save again") from error
 
     @classmethod
@@ -110,35 +125,35 @@ class Statistics:
         for layer, white in self.whitening.items():
             tensors[f"whitening.{layer}.mean"] = white.mean
             tensors[f"whitening.{layer}.matrix"] = np.ascontiguousarray(white.matrix)
-        if self.idf is not None:
-            tensors["idf.values"] = np.array([*self.idf.values.values(), self.idf.missing])
-        if self.variability is not None:
-            tensors["variability"] = np.ascontiguousarray(self.variability)
+        for name, table in self.tables.items():
+            tensors[f"tables.{name}"] = np.array([*table.values.values(), table.missing])
+        for name, array in self.arrays.items():
+            tensors[f"arrays.{name}"] = np.ascontiguousarray(array)
         return tensors
 
     @classmethod
     def _from_tensors(cls, header: dict[str, str], tensors: dict[str, NDArray[Any]]) -> Statistics:
         whitening = {
             int(layer): Whitening(
-                tensors[f"whitening.{layer}.mean"].astype(np.float64),
-                tensors[f"whitening.{layer}.matrix"].astype(np.float64),
+                tensors[f"whitening.{layer}.mean"],
+                tensors[f"whitening.{layer}.matrix"],
                 kind,
                 tokens,
             )
             for layer, (kind, tokens) in json.loads(header["whitening"]).items()
         }
-        idf = None
-        if "idf" in header:
-            recipe, words = json.loads(header["idf"])
-            values = tensors["idf.values"].astype(np.float64).tolist()
-            idf = DocumentFrequency(dict(zip(words, values[:-1], strict=True)), values[-1], recipe)
-        variability = tensors.get("variability")
+        tables = {}
+        for name, (recipe, words) in json.loads(header["tables"]).items():
+            *values, missing = tensors[f"tables.{name}"].tolist()
+            tables[name] = WordTable(dict(zip(words, values, strict=True)), missing, recipe)
+        prefix = "arrays."
+        arrays = {
+            name.removeprefix(prefix): array
+            for name, array in tensors.items()
+            if name.startswith(prefix)
+        }
         return cls(
-            header["fingerprint"],
-            header["origin"],
-            whitening,
-            idf,
-            None if variability is None else variability.astype(np.float64),
+            header["fingerprint"], header["origin"], header["corpus"], whitening, tables, arrays
         )
 
 

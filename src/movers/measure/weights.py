@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,46 +12,46 @@ from numpy.typing import NDArray
 from movers.encode.encodings import Encodings
 from movers.encode.ragged import Ragged
 from movers.errors import InputError
-from movers.measure.statistics import Statistics
+
+if TYPE_CHECKING:
+    from movers.measure.measured import Context
 
 Floats = NDArray[np.float64]
 
 
-def uniform(encodings: Encodings, norms: Floats | None, statistics: Statistics) -> Floats:
+def uniform(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
     """Every word the same (Kusner et al., 2015)."""
     return np.ones(int(encodings.spans.starts[-1]))
 
 
-def norm(encodings: Encodings, norms: Floats | None, statistics: Statistics) -> Floats:
+def norm(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
     """Length of the word's vector (Yokoi et al., 2020)."""
     assert norms is not None, "norm weights need word vectors"
     return norms
 
 
-def idf(encodings: Encodings, norms: Floats | None, statistics: Statistics) -> Floats:
+def idf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
     """Inverse document frequency of the word."""
-    if statistics.idf is None:
+    table = context.statistics.tables.get("idf")
+    if table is None:
         raise InputError(
             "idf weights need document frequencies; call fit(sentences) first or pass "
             "statistics=… saved by an earlier fit"
         )
-    table = statistics.idf
     return np.array([x for row in range(len(encodings)) for x in table.of(encodings, row)])
 
 
-WEIGHTS: dict[str, Callable[[Encodings, Floats | None, Statistics], Floats]] = {
+WEIGHTS: dict[str, Callable[[Encodings, Floats | None, Context], Floats]] = {
     "uniform": uniform,
     "norm": norm,
     "idf": idf,
 }
 
 
-def word_weights(
-    kind: str, encodings: Encodings, norms: Floats | None, statistics: Statistics
-) -> Ragged:
+def word_weights(kind: str, encodings: Encodings, norms: Floats | None, context: Context) -> Ragged:
     """Weights of every kept word, summing to one in each sentence that has any."""
     raw = Ragged(
-        np.asarray(WEIGHTS[kind](encodings, norms, statistics), np.float64), encodings.spans.starts
+        np.asarray(WEIGHTS[kind](encodings, norms, context), np.float64), encodings.spans.starts
     )
     totals = raw.sums()
     bad = ~np.isfinite(totals) | ((totals <= 0) & (raw.lengths > 0))

@@ -1,0 +1,44 @@
+"""Measures that are not one transport problem: a short file each.
+
+A file offers ``distances(measured, rows, context, plans=False) -> Scores`` and, if it has to
+learn anything from a corpus, ``fit(measured, counts, context) -> dict`` of arrays, which come
+back in ``context.statistics.arrays``. `movers.methods` names the file in a row of its table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Distances of pairs, shape ``(pairs,)``.
+
+    ``plans`` holds, where the measure matches words and was asked to show it, the mass that went
+    from each source word to each target word: row-major ``(n, m)`` blocks, one after another.
+    """
+
+    distances: Floats
+    plans: Floats | None = None
+
+
+def find_baseline(name: str) -> Any:
+    """The module of a baseline."""
+    return import_module(f"movers.baselines.{name}")
+
+
+def cosine_distances(vectors: Floats, rows: Ints) -> Floats:
+    """One minus the cosine of two rows, for every pair; a zero vector is at distance 1."""
+    sources, targets = vectors[rows[:, 0]], vectors[rows[:, 1]]
+    lengths = np.linalg.norm(vectors, axis=1)
+    scale = lengths[rows[:, 0]] * lengths[rows[:, 1]]
+    dots = np.einsum("pd,pd->p", sources, targets)
+    return np.maximum(0.0, 1.0 - dots / np.where(scale > 0, scale, 1.0))

@@ -1,0 +1,29 @@
+"""Warnings that point at the caller's line, wherever in the library they arise."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+PACKAGE = str(Path(__file__).parent)
+
+
+class TruncationWarning(UserWarning):
+    """Some sentences were longer than the model allows and were cut."""
+
+
+class UnwhitenedWarning(UserWarning):
+    """Word vectors are used as the model gives them, for lack of statistics."""
+
+
+class UndefinedWarning(UserWarning):
+    """Some pairs have no distance, and NaN stands in their place."""
+
+
+def notify(message: str, category: type[Warning]) -> None:
+    """Warn with the first line outside the library as the place."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(message, category, stacklevel=depth)
