@@ -9,7 +9,7 @@ KERNELS_READY := $(VENV)/.kernels
 export GOMP_SPINCOUNT := 0
 export HF_HUB_OFFLINE := 1
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench table methods-table clean
 
 demo: $(READY) $(KERNELS_READY)
 	$(BIN)/python examples/demo.py
@@ -24,6 +24,13 @@ lint: $(READY)
 
 bench: $(READY) $(KERNELS_READY)
 	$(BIN)/python bench/run.py
+
+# Needs evaluation data: MOVERS_DATA, or the folder beside the checkout.
+table: $(READY) $(KERNELS_READY)
+	$(BIN)/python scripts/paws_table.py $(or $(MOVERS_DATA),../shared/data)
+
+methods-table: $(READY) $(KERNELS_READY)
+	$(BIN)/python scripts/method_table.py $(or $(MOVERS_DATA),../shared/data)
 
 # numba's cache watches only the files of the outermost kernels.
 $(KERNELS_READY): $(READY) $(wildcard src/movers/solve/kernels/*.py)

@@ -88,6 +88,7 @@ def test_numbers_do_not_depend_on_order_company_threads_or_cache(bert, method):
 def test_large_batches_are_chunked_without_a_trace(bert, monkeypatch):
     expected = bert.using().head_values(PAIRS)
     monkeypatch.setattr("movers.scorer.CHUNK", 4)
+    monkeypatch.setattr("movers.scorer.BLOCK_BYTES", 10)
     np.testing.assert_array_equal(bert.using().head_values(PAIRS), expected)
 
 

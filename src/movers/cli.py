@@ -66,6 +66,10 @@ class Options:
         "float32"; on a GPU also "bfloat16" or "float16".
     threads
         Threads of the solver. Default: one per processor.
+    frequencies
+        File with "word count" on each line, for sif and usif. Default: the wordfreq package.
+    parser
+        Dependency trees for measures of syntax: "spacy:NAME", "stanza:en" or "conllu:PATH".
     """
 
     model: str | None = None
@@ -82,6 +86,8 @@ class Options:
     device: str = "auto"
     dtype: str = "float32"
     threads: int | None = None
+    frequencies: Path | None = None
+    parser: str | None = None
 
     def load(self, method: str) -> Scorer:
         """Make the scorer these options describe."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from movers.encode.models import RECOMMENDED_LAYERS
+from movers.encode.parse import Parser, load_parser
 from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import Recipe, Subwords
 from movers.encode.transformer import TransformerEncoder
@@ -35,6 +36,8 @@ def load(
     device: str | None = None,
     dtype: str = "float32",
     threads: int | None = None,
+    frequencies: str | Path | None = None,
+    parser: str | Path | Parser | Iterable[str | Path] | None = None,
 ) -> Scorer:
     """Make a scorer. The model itself is loaded when first needed, once per process.
 
@@ -78,6 +81,13 @@ def load(
         ``"float32"``, or ``"bfloat16"`` / ``"float16"`` on a GPU.
     threads
         Threads of the solver; None is one per processor. Never changes a result.
+    frequencies
+        File with ``word count`` on each line, for sif and usif weights; None takes English word
+        frequencies from the wordfreq package.
+    parser
+        Where measures that look at syntax get dependency trees: ``"spacy:en_core_web_sm"``,
+        ``"stanza:en"``, ``"conllu:PATH"``, paths of CoNLL-U files, a loaded spaCy pipeline, or
+        an object with ``parse(sentences)``.
 
     Examples
     --------
@@ -98,6 +108,8 @@ def load(
         stopwords=load_stopwords(stopwords),
         subwords=subwords,
         empty=empty,
+        frequencies=frequencies,
+        parser=load_parser(parser),
     )
     if isinstance(statistics, str | Path):
         statistics = Statistics.load(statistics)

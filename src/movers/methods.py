@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Literal
+from typing import Any, Literal
 
 from movers.encode.tokens import Recipe, Unit
 from movers.errors import InputError
@@ -17,6 +17,20 @@ from movers.errors import InputError
 KUSNER = "Kusner et al. (2015), From Word Embeddings To Document Distances"
 YOKOI = "Yokoi et al. (2020), Word Rotator's Distance"
 YAMAGIWA = "Yamagiwa et al. (2023), Improving Word Mover's Distance by Self-Attention Matrix"
+SALTON = "Salton et al. (1975), A Vector Space Model for Automatic Indexing"
+HUANG = "Huang et al. (2021), WhiteningBERT: An Easy Unsupervised Sentence Embedding Approach"
+DEVLIN = "Devlin et al. (2019), BERT: Pre-training of Deep Bidirectional Transformers"
+ARORA = "Arora et al. (2017), A Simple but Tough-to-Beat Baseline for Sentence Embeddings"
+ETHAYARAJH = "Ethayarajh (2018), Unsupervised Random Walk Sentence Embeddings"
+LIU = "Liu et al. (2019), Unsupervised Post-processing of Word Vectors via Conceptor Negation"
+ZHELEZNIAK = "Zhelezniak et al. (2019), Don't Settle for Average, Go for the Max"
+ZHANG = "Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT"
+
+WEI = "Wei et al. (2023), SynWMD: Syntax-aware Word Mover's Distance"
+CHOW = "Chow et al. (2019), WMDO: Fluency-based Word Mover's Distance"
+SU = "Su and Hua (2019), Order-Preserving Wasserstein Distance for Sequence Matching"
+WANG = "Wang et al. (2020), Robust and Consistent Sentence Similarity via ROTS"
+ZHAO = "Zhao et al. (2019), MoverScore: Text Generation Evaluating with Contextualized Embeddings"
 
 Transport = Literal["words", "structure", "both"]
 
@@ -47,6 +61,8 @@ class Method:
     unit, stopwords, whitened, vectors
         What is compared: words, pieces or tokens; without stop words; whitened; whether vectors
         enter at all.
+    layer
+        Embedding layer, where the measure does not leave the choice.
     recipes
         How the two recipes differ, in a line.
     reference
@@ -65,6 +81,7 @@ class Method:
     stopwords: bool = True
     whitened: bool = True
     vectors: bool = True
+    layer: int | None = None
     recipes: str = ""
     reference: Method | None = None
 
@@ -80,9 +97,26 @@ class Method:
         """Whether attention enters the measure."""
         return self.transport in ("structure", "both")
 
+    @property
+    def needs_trees(self) -> bool:
+        """Whether dependency trees enter the measure."""
+        return self.weights == "swf" or self.cost == "swd" or self.baseline == "rots"
+
     def under(self, recipe: Recipe) -> Method:
         """The row that a recipe picks."""
         return self.reference if recipe == "reference" and self.reference else self
+
+
+def _raw(row: Method, recipes: str, *, reference: dict[str, Any] | None = None, **paper: Any) -> Method:
+    """A row whose own paper takes all words and raw vectors; the published code does neither."""
+    return replace(
+        row,
+        stopwords=False,
+        whitened=False,
+        recipes=recipes,
+        reference=replace(row, recipes=recipes, **(reference or {})),
+        **paper,
+    )
 
 
 IDF = "reference: counts by scikit-learn's tokens, unseen words get the smallest idf"
@@ -103,7 +137,99 @@ STRUCTURES = tuple(
         ("smd-norm", "structure mover's, norm weights", "norm"),
     )
 )
-POOLED = (Method("average", "cosine of the mean word vectors", "", baseline="average"),)
+POOLED = (
+    Method(
+        "bow",
+        "cosine of the word counts",
+        SALTON,
+        baseline="bow",
+        vectors=False,
+        recipes="reference: a word is its first piece",
+        reference=Method("bow", "…", SALTON, baseline="bow", vectors=False, unit="start"),
+    ),
+    Method("average", "cosine of the mean word vectors", HUANG, baseline="average"),
+    _raw(
+        Method("cls", "cosine of the start token", DEVLIN, baseline="cls", layer=-1),
+        "reference: whitened; RoBERTa's first piece of text instead of its start token",
+        unit="token",
+        reference={"unit": "token", "stopwords": False},
+    ),
+    _raw(
+        Method("sif", "smooth inverse frequency", ARORA, "sif", baseline="sif"),
+        "reference: whitened, without stop words, component removed from words by weight",
+    ),
+    _raw(
+        Method("usif", "unsupervised SIF", ETHAYARAJH, "usif", baseline="usif"),
+        "reference: as sif, and vectors not normalised in the sentence",
+    ),
+    _raw(
+        Method("conceptor", "SIF weights, conceptor negation", LIU, "sif", baseline="conceptor"),
+        "reference: whitened, without stop words, conceptor not applied",
+    ),
+    Method(
+        "dynamax", "DynaMax-Jaccard, fuzzy sets of words", ZHELEZNIAK, baseline="dynamax"
+    ),
+)
+MATCHED = tuple(
+    _raw(
+        Method(name, title, ZHANG, weights, baseline=f"bertscore.{part}"),
+        "reference: dot products of whitened vectors, without stop words",
+        unit="token",
+        weights="piece-idf" if weights == "idf" else "pieces",
+    )
+    for name, title, weights, part in (
+        ("bertscore", "BERTScore, F1", "uniform", "f1"),
+        ("bertscore-idf", "BERTScore, F1, idf weights", "idf", "f1"),
+        ("bertscore-precision", "BERTScore, source covered by target", "uniform", "precision"),
+        ("bertscore-recall", "BERTScore, target covered by source", "uniform", "recall"),
+    )
+)
+TREES = "reference: words as they stand between blanks, case kept; unseen ones weigh least"
+SYNTACTIC = tuple(
+    Method(name, title, WEI, "swf", cost, "words", stopwords=False, recipes=TREES)
+    for name, title, cost in (
+        ("synwmd", "syntax-aware word mover's, sub-trees in the cost", "swd"),
+        ("synwmd-cos", "syntax-aware word mover's, cosine cost", "cosine"),
+    )
+)
+ORDERED = (
+    Method(
+        "wmdo",
+        "word mover's, penalty for broken order",
+        CHOW,
+        baseline="wmdo",
+        recipes="reference: the penalty mixes up positions and vocabulary, as published",
+    ),
+    *(
+        Method(
+            name,
+            title,
+            SU,
+            baseline=f"opwd.{cost}",
+            recipes="reference: plain word mover's distance, as published",
+            reference=Method(name, title, SU, "uniform", cost, "words"),
+        )
+        for name, title, cost in (
+            ("opwd", "order-preserving Wasserstein", "l2"),
+            ("opwd-cos", "order-preserving Wasserstein, cosine", "cosine"),
+        )
+    ),
+    _raw(
+        Method("rots", "recursive transport along the tree", WANG, "sif", baseline="rots"),
+        "reference: whitened, without stop words, neither scaled nor negated",
+    ),
+    Method(
+        "moverscore",
+        "MoverScore, unigrams, idf of pieces",
+        ZHAO,
+        "piece-idf",
+        baseline="moverscore",
+        unit="token",
+        stopwords=False,
+        whitened=False,
+    ),
+)
+TRANSPORTED = (*WORDS, *SYNTACTIC)
 DEFAULT_BASE = "wrd"
 
 
@@ -133,7 +259,15 @@ def _linear(base: Method) -> Method:
 
 METHODS: dict[str, Method] = {
     method.name: method
-    for method in (*WORDS, *STRUCTURES, *map(_structural, WORDS), *map(_linear, WORDS), *POOLED)
+    for method in (
+        *TRANSPORTED,
+        *STRUCTURES,
+        *map(_structural, TRANSPORTED),
+        *map(_linear, TRANSPORTED),
+        *ORDERED,
+        *POOLED,
+        *MATCHED,
+    )
 }
 ALIASES = {"wsmd": f"wsmd-{DEFAULT_BASE}", "lambda": f"lambda-{DEFAULT_BASE}"}
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,18 @@ from tqdm.auto import tqdm
 from movers.baselines import find_baseline
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.models import RECOMMENDED_LAYERS
+from movers.encode.parse import load_parser
 from movers.encode.stopwords import describe_stopwords, load_stopwords
 from movers.encode.store import EncodingStore
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError, ModelError
 from movers.measure.fitting import corpus_digest, fit_statistics
+from movers.measure.frequencies import load_frequencies
 from movers.measure.measured import Context, Measured, measure
 from movers.measure.statistics import Statistics
 from movers.measure.structure import describe_numbers, select_heads
+from movers.measure.swf import fit_swf
+from movers.measure.weights import FREQUENCY_WEIGHTS
 from movers.methods import Method, find_method
 from movers.notices import UndefinedWarning, UnwhitenedWarning, notify
 from movers.pairs import check_sentence, check_sentences, read_pairs
@@ -36,6 +41,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 CHUNK = 4096
+BLOCK_BYTES = 1 << 30
+TYPICAL = 14
+"""Words kept of a rather long sentence."""
 STORES = 2
 """Encoding stores a family of scorers keeps: enough for two sets of heads or of words."""
 
@@ -76,7 +84,7 @@ class Scorer:
     @cached_property
     def embedding(self) -> int:
         """Layer of the word vectors; 0 is the input layer."""
-        layer, count = self.settings.embedding, self.encoder.layers
+        layer, count = self.settings.layer, self.encoder.layers
         if not -count - 1 <= layer <= count:
             raise InputError(
                 f"embedding layer {layer} is out of range; {self.encoder.name} has "
@@ -130,6 +138,12 @@ class Scorer:
             fields += [("embedding", str(self.embedding)), ("whitening", self._whitening_name())]
         if table := self.statistics.tables.get(method.weights):
             fields.append((method.weights, table.digest))
+        if method.weights in FREQUENCY_WEIGHTS:
+            fields.append(("frequencies", load_frequencies(settings.frequencies).name))
+        if method.baseline and (fitted := self._fitted_digest()):
+            fields.append(("fitted", fitted))
+        if method.needs_trees and settings.parser is not None:
+            fields.append(("parser", getattr(settings.parser, "name", "parser")))
         if method.needs_attention:
             fields += [
                 ("layers", describe_numbers(layer for layer, _ in self.heads)),
@@ -160,6 +174,8 @@ class Scorer:
             changes["method"] = find_method(method)
         if "stopwords" in changes:
             changes["stopwords"] = load_stopwords(changes["stopwords"])
+        if "parser" in changes:
+            changes["parser"] = load_parser(changes["parser"])
         other = Scorer(
             replace(self.settings, **changes),
             lambda: self.encoder,
@@ -186,6 +202,8 @@ class Scorer:
         counts = Counter(check_sentences(sentences, "sentence"))
         if not self._fitted_on(counts):
             self._fit_common(counts, origin, progress=progress)
+        if self.method.weights == "swf":
+            self._fit_swf(counts, progress=progress)
         baseline = self.method.baseline and find_baseline(self.method.baseline)
         if baseline and hasattr(baseline, "fit"):
             measured = self._encoded(counts, progress=progress)
@@ -224,6 +242,15 @@ class Scorer:
             self._whiten(fresh)
             self._stores = [EncodingStore(request, self._whitening_key(), fresh)]
 
+    def _fit_swf(self, counts: Counter[str], *, progress: bool) -> None:
+        """Fit the weights that come from the trees of the sentences."""
+        encodings = self._encodings(counts, progress=progress)
+        trees = self._context.trees(encodings.sentences)
+        times = [counts[text] for text in encodings.sentences]
+        table = fit_swf(encodings, times, trees, self.settings.recipe)
+        tables = {**self.statistics.tables, "swf": table}
+        self._statistics, self._measured = replace(self.statistics, tables=tables), None
+
     def fit_request(self, embeddings: tuple[int, ...]) -> Request:
         """What fitting keeps of each sentence: what comparing it will need, if known yet."""
         heads = () if self.settings.by_variability else self.heads
@@ -261,10 +288,22 @@ class Scorer:
         Measures without structure have one column.
         """
         texts = read_pairs(pairs)
-        measured = self._encoded([text for pair in texts for text in pair], progress=progress)
-        rows = measured.encodings.rows
-        numbers = np.array([[rows[a], rows[b]] for a, b in texts], np.int64).reshape(-1, 2)
-        return self._values(measured, numbers, progress=progress)
+        size = self._pairs_at_once()
+        out = np.zeros((len(texts), max(1, len(self.heads))))
+        for start in range(0, len(texts), size):
+            block = texts[start : start + size]
+            measured = self._encoded([text for pair in block for text in pair], progress=progress)
+            rows = measured.encodings.rows
+            numbers = np.array([[rows[a], rows[b]] for a, b in block], np.int64)
+            out[start : start + size] = self._values(measured, numbers, progress=progress)
+        self._warn_undefined(out)
+        return out
+
+    def _pairs_at_once(self) -> int:
+        """Pairs whose sentences, if all of them differ, fill about a gigabyte."""
+        layers = max(1, len(self._request().embeddings))
+        bytes_each = 4 * (len(self.heads) * TYPICAL**2 + layers * self.encoder.dimension * TYPICAL)
+        return max(CHUNK, BLOCK_BYTES // (2 * bytes_each))
 
     def matrix(
         self,
@@ -285,7 +324,9 @@ class Scorer:
         out = np.zeros((len(a), len(b)))
         i, j = np.triu_indices(len(a)) if targets is None else np.indices(out.shape).reshape(2, -1)
         pairs = np.stack([a[i], b[j]], axis=1)
-        out[i, j] = self._values(measured, pairs, progress=progress).mean(axis=1)
+        values = self._values(measured, pairs, progress=progress)
+        self._warn_undefined(values)
+        out[i, j] = values.mean(axis=1)
         if targets is None:
             out[j, i] = out[i, j]
         return out
@@ -308,7 +349,14 @@ class Scorer:
 
     @property
     def _context(self) -> Context:
-        return Context(self.statistics, self.settings.recipe, self.settings.frequencies)
+        settings = self.settings
+        return Context(
+            self.statistics,
+            settings.recipe,
+            settings.frequencies,
+            settings.parser,
+            lambda texts, rules: self.encoder.located(texts, rules or settings.rules),
+        )
 
     def prepare(self) -> None:
         """Register what this scorer needs, so that scorers sharing encodings encode once."""
@@ -324,21 +372,26 @@ class Scorer:
         del self._stores[STORES:]
         return self._stores[0]
 
-    def _encoded(self, sentences: Iterable[str], *, progress: bool = False) -> Measured:
-        """All the sentences encoded and weighed, reusing those of earlier calls."""
+    def _encodings(self, sentences: Iterable[str], *, progress: bool = False) -> Encodings:
+        """All the sentences encoded, reusing those of earlier calls."""
 
         def encode(missing: list[str], request: Request) -> Encodings:
             fresh = self.encoder.encode(missing, request, progress=progress)
             self._whiten(fresh)
             return fresh
 
-        encodings = self._store().get(sentences, encode)
+        return self._store().get(sentences, encode)
+
+    def _encoded(self, sentences: Iterable[str], *, progress: bool = False) -> Measured:
+        """All the sentences encoded and weighed."""
+        encodings = self._encodings(sentences, progress=progress)
         measured = self._measured
         if measured is None or measured.encodings is not encodings:
             measured = measure(
                 encodings,
                 self._context,
                 weights=self.method.weights,
+                cost=self.method.cost,
                 embedding=self.embedding if self.method.needs_vectors else None,
             )
             self._measured = measured
@@ -377,6 +430,13 @@ class Scorer:
         whitening = self.statistics.whitening
         return ",".join(f"{layer}:{white.digest}" for layer, white in sorted(whitening.items()))
 
+    def _fitted_digest(self) -> str:
+        """Eight hex digits of what the measure itself has fitted; empty if that is nothing."""
+        baseline = find_baseline(self.method.baseline or "")
+        used = getattr(baseline, "fitted", lambda context, layer: None)
+        array = used(self._context, self.embedding) if self.method.needs_vectors else None
+        return "" if array is None else sha256(array.tobytes()).hexdigest()[:8]
+
     def _whitening_name(self) -> str:
         whitening = self.statistics.whitening.get(self.embedding)
         if self._whitening_key() == "none" or whitening is None:
@@ -386,23 +446,23 @@ class Scorer:
     def _values(self, measured: Measured, rows: Ints, *, progress: bool) -> Floats:
         """Distances of pairs of encoded sentences under every head."""
         out = np.zeros((len(rows), max(1, len(self.heads))))
-        undefined = 0
         policy = self.settings.empty or "nan"
         with tqdm(total=len(rows), desc="comparing", unit="pair", disable=not progress) as bar:
             for start in range(0, len(rows), CHUNK):
                 chunk = slice(start, start + CHUNK)
                 solved = self._solve(measured, rows[chunk])
                 out[chunk] = self._settle(solved, measured, rows[chunk], policy)
-                undefined += int(np.count_nonzero(solved.undefined))
                 bar.update(len(rows[chunk]))
-        if undefined and policy == "nan":
+        return out
+
+    def _warn_undefined(self, values: Floats) -> None:
+        if undefined := int(np.isnan(values[:, 0]).sum()):
             notify(
-                f"{undefined} of {len(rows)} pairs have no distance (no words left on one side, or "
+                f"{undefined} of {len(values)} pairs have no distance (no words left on one side, or "
                 "a single word on both and so no structure) and got NaN; pass empty='keep' to "
                 "compare what there is",
                 UndefinedWarning,
             )
-        return out
 
     def _solve(self, measured: Measured, rows: Ints, *, plans: bool = False) -> Solved:
         return solve_pairs(

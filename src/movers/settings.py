@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Literal, get_args
 
+from movers.encode.parse import Parser
 from movers.encode.tokens import Recipe, Subwords, TokenRules
 from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError
@@ -31,7 +32,8 @@ class Settings:
     stopwords: frozenset[str] | None = None
     subwords: Subwords = "first"
     empty: Empty | None = None
-    frequencies: Path | None = None
+    frequencies: str | Path | None = None
+    parser: Parser | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.mix, Real) or not 0 <= self.mix <= 1:
@@ -46,6 +48,11 @@ class Settings:
         ):
             if (value := getattr(self, name)) not in choices:
                 raise InputError(f"{name} must be one of {choices}, got {value!r}")
+
+    @property
+    def layer(self) -> int:
+        """Embedding layer of the word vectors: the method's own if it has one."""
+        return self.embedding if self.row.layer is None else self.row.layer
 
     @property
     def row(self) -> Method:

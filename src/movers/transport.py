@@ -13,6 +13,7 @@ from movers.encode.ragged import Ragged
 from movers.measure.costs import mean_costs, pair_costs, pair_shapes
 from movers.measure.measured import Context, Measured
 from movers.measure.structure import structure_errors, structure_scales
+from movers.measure.swd import add_subtree_costs
 from movers.methods import Method
 from movers.solve.batch import Values, emd_batch, fgw_batch
 
@@ -135,7 +136,7 @@ def pose(
     """
     weights, encodings = measured.weights, measured.encodings
     shapes = pair_shapes(weights.lengths, rows[:, 0], rows[:, 1])
-    costs = _costs(method, measured, rows, shapes, threads)
+    costs, apart = _costs(method, measured, rows, shapes, threads)
     u_start, v_start = np.ascontiguousarray(weights.starts[rows].T)
     problems = {
         "shapes": shapes,
@@ -147,7 +148,7 @@ def pose(
     }
     if not method.needs_attention:
         return problems, costs, np.zeros(len(rows), np.int8)
-    scales, undefined = _scales(method, measured, costs, rows)
+    scales, undefined = _scales(method, measured, costs, apart, rows)
     a_start, b_start = np.ascontiguousarray(encodings.structure.starts[rows].T)
     problems |= {
         "structure": encodings.structure.data,
@@ -186,17 +187,22 @@ def _placed(array: NDArray[Any], filled: NDArray[np.bool_]) -> NDArray[Any]:
 
 def _costs(
     method: Method, measured: Measured, rows: Ints, shapes: Ints, threads: int | None
-) -> Ragged:
+) -> tuple[Ragged, Floats | float]:
+    """Cost matrices, and what tokens without a row in them would add to their sums."""
     if method.cost is None:
-        return Ragged.zeros(shapes.prod(axis=1))
+        return Ragged.zeros(shapes.prod(axis=1)), 0.0
     assert measured.vectors is not None and measured.norms is not None
-    return pair_costs(
-        method.cost, measured.vectors, measured.norms.data, rows[:, 0], rows[:, 1], threads=threads
+    sources, targets = rows.T
+    costs = pair_costs(
+        method.cost, measured.vectors, measured.norms.data, sources, targets, threads=threads
     )
+    if measured.subtrees is None:
+        return costs, 0.0
+    return costs, add_subtree_costs(costs, measured.subtrees, sources, targets, threads)
 
 
 def _scales(
-    method: Method, measured: Measured, costs: Ragged, rows: Ints
+    method: Method, measured: Measured, costs: Ragged, apart: Floats | float, rows: Ints
 ) -> tuple[Floats, NDArray[np.int8]]:
     """The factor k, and which pairs have none; structure alone is not scaled."""
     encodings = measured.encodings
@@ -206,6 +212,8 @@ def _scales(
     assert method.cost is not None and measured.norms is not None
     sources, targets = rows.T
     errors = structure_errors(encodings, sources, targets)
-    means = mean_costs(method.cost, costs, measured.norms, encodings.sizes, sources, targets)
+    means = mean_costs(
+        method.cost, costs, measured.norms, encodings.sizes, sources, targets, apart
+    )
     undefined[(errors == 0).any(axis=1)] = CONSTANT_STRUCTURE
     return structure_scales(means, errors), undefined

@@ -2,13 +2,15 @@
 
 A file offers ``distances(measured, rows, context, plans=False) -> Scores`` and, if it has to
 learn anything from a corpus, ``fit(measured, counts, context) -> dict`` of arrays, which come
-back in ``context.statistics.arrays``. `movers.methods` names the file in a row of its table.
+back in ``context.statistics.arrays``; ``fitted(context, layer)`` then returns the array in use,
+for the signature. `movers.methods` names the file in a row of its table.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -31,8 +33,14 @@ class Scores:
 
 
 def find_baseline(name: str) -> Any:
-    """The module of a baseline."""
-    return import_module(f"movers.baselines.{name}")
+    """The file of a baseline, or the object in it that ``file.object`` names.
+
+    A file of this folder comes first; any other module that can be imported will do.
+    """
+    module, _, part = name.partition(".")
+    own = f"movers.baselines.{module}"
+    found = import_module(own if find_spec(own) else module)
+    return getattr(found, part) if part else found
 
 
 def cosine_distances(vectors: Floats, rows: Ints) -> Floats:

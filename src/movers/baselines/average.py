@@ -5,17 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from movers.baselines import Floats, Ints, Scores, cosine_distances
-from movers.encode.ragged import Ragged
+from movers.compiling import announced
 from movers.measure.measured import Context, Measured
 
 
 def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
     """Compare the mean vectors of the sentences."""
-    return Scores(cosine_distances(means(measured), rows))
+    picked, pairs = renumbered(rows)
+    return Scores(cosine_distances(pooled(measured, measured.weights.data, picked), pairs))
 
 
-def means(measured: Measured) -> Floats:
-    """Weighted mean vector of every sentence, shape ``(sentences, dimension)``."""
-    assert measured.vectors is not None
-    weighted = measured.vectors.data.astype(np.float64) * measured.weights.data[:, None]
-    return Ragged(weighted, measured.vectors.starts).sums()
+def renumbered(rows: Ints) -> tuple[Ints, Ints]:
+    """The sentences that occur in pairs, and the pairs in terms of these."""
+    picked, numbers = np.unique(rows, return_inverse=True)
+    return picked, numbers.reshape(rows.shape)
+
+
+def pooled(measured: Measured, weights: Floats, picked: Ints) -> Floats:
+    """Weighted sum of the word vectors of some sentences, shape ``(picked, dimension)``."""
+    from movers.baselines import kernels
+
+    vectors = measured.vectors
+    assert vectors is not None
+    out = np.zeros((len(picked), vectors.data.shape[1]))
+    with announced("pool"):
+        kernels.pool(vectors.data, weights, vectors.starts, picked, out)
+    return out

@@ -94,9 +94,12 @@ class Encodings:
         return self.structure.data.nbytes + sum(rows.data.nbytes for rows in self.vectors.values())
 
     def surface(self, row: int) -> list[str]:
-        """The kept words of a sentence as they stand in its text."""
-        sentence = self.sentences[row]
-        return [sentence[start:end].strip() for start, end in self.spans[row]]
+        """The kept words of a sentence as they stand in its text; special tokens by their name."""
+        sentence, names = self.sentences[row], self.spellings[row]
+        return [
+            sentence[start:end].strip() or name
+            for (start, end), name in zip(self.spans[row], names, strict=True)
+        ]
 
     def joined(self, other: Encodings) -> Encodings:
         """These sentences followed by those of another with the same request."""

@@ -22,11 +22,14 @@ from movers.errors import ModelError
 
 Recipe = Literal["paper", "reference"]
 Subwords = Literal["first", "mean"]
-Unit = Literal["word", "piece", "token"]
+Unit = Literal["word", "start", "piece", "token"]
 
 PUNCTUATION = frozenset(string.punctuation)
 INSIDE_MARKER = "##"
 START_MARKERS = ("Ġ", "▁")
+
+CHUNK = 4096
+"""Sentences tokenized at a time; what the tokenizer returns is far larger than what is kept."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,8 @@ class TokenRules:
     subwords
         ``"first"`` lets the first piece stand for its word, ``"mean"`` averages all pieces.
     unit
-        What is compared: ``"word"``; every ``"piece"`` of every word, stop words included; or
-        every ``"token"``, special ones too.
+        What is compared: ``"word"``; the ``"start"`` of every word, its first piece alone; every
+        ``"piece"`` of every word, stop words included; or every ``"token"``, special ones too.
     keep_empty
         Whether a sentence of nothing but stop words keeps them instead of becoming empty.
     """
@@ -147,8 +150,9 @@ class WordFinder:
 
         ``real`` is false for special tokens.
         """
-        if self.rules.unit != "word":
-            first = np.flatnonzero(real | (self.rules.unit == "token"))
+        if self.rules.unit in ("piece", "token"):
+            # Special tokens alone say nothing: such a sentence is as empty as any other.
+            first = np.flatnonzero(real | (self.rules.unit == "token" and real.any()))
             return np.stack([first, first + 1], axis=1).astype(np.int32)
         starts = self._starts(ids, real)
         first = np.flatnonzero(starts)
@@ -162,11 +166,16 @@ class WordFinder:
         end = np.append(breaks, len(ids))[after]
         ranges = np.stack([first, end], axis=1).astype(np.int32)
         kept = ranges[self._keeps(ids, ranges)]
-        return ranges if self.rules.keep_empty and not len(kept) else kept
+        kept = ranges if self.rules.keep_empty and not len(kept) else kept
+        if self.rules.unit == "start":
+            kept[:, 1] = kept[:, 0] + 1
+        return kept
 
     def text(self, ids: NDArray[np.int32]) -> str:
-        """The word that these pieces spell."""
-        return "".join(self.vocabulary.texts[number] for number in ids)
+        """The word that these pieces spell; a piece on its own keeps its marker."""
+        whole = self.rules.unit in ("word", "start")
+        texts = self.vocabulary.texts if whole else self.vocabulary.pieces
+        return "".join(texts[number] for number in ids)
 
     def _starts(self, ids: NDArray[np.int32], real: NDArray[np.bool_]) -> NDArray[np.bool_]:
         vocabulary = self.vocabulary
@@ -205,23 +214,27 @@ def tokenize(
     backend = tokenizer.backend_tokenizer
     backend.no_padding()
     backend.enable_truncation(max_length)
-    encodings = backend.encode_batch(list(sentences))
-    ids = [np.array(encoding.ids, np.int32) for encoding in encodings]
-    # Written in the text itself they are special all the same, but not in the mask below.
-    marks = [tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id]
-    special = np.array([number for number in marks if number is not None], np.int32)
-    words, spans = [], []
-    for numbers, encoding in zip(ids, encodings, strict=True):
-        real = ~np.array(encoding.special_tokens_mask, bool) & ~np.isin(numbers, special)
-        found = finder.find(numbers, real)
-        offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
-        words.append(found)
-        spans.append(np.stack([offsets[found[:, 0], 0], offsets[found[:, 1] - 1, 1]], axis=1))
+    # Written in the text itself they are special all the same, but not in the tokenizer's mask.
+    marks = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
+    special = np.zeros(len(finder.vocabulary.pieces), bool)
+    special[[number for number in marks if number is not None]] = True
+    ids, words, spans = [], [], []
+    truncated = 0
+    for start in range(0, len(sentences), CHUNK):
+        for encoding in backend.encode_batch(list(sentences[start : start + CHUNK])):
+            numbers = np.array(encoding.ids, np.int32)
+            real = ~np.array(encoding.special_tokens_mask, bool) & ~special[numbers]
+            found = finder.find(numbers, real)
+            offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
+            ids.append(numbers)
+            words.append(found)
+            spans.append(np.stack([offsets[found[:, 0], 0], offsets[found[:, 1] - 1, 1]], axis=1))
+            truncated += bool(encoding.overflowing)
     bounds = boundaries(len(row) for row in words)
     empty = np.zeros((0, 2), np.int32)
     return Tokens(
         ids=Ragged.from_rows(ids, np.int32),
         words=Ragged(np.concatenate([empty, *words]), bounds),
         spans=Ragged(np.concatenate([empty, *spans]), bounds),
-        truncated=sum(bool(encoding.overflowing) for encoding in encodings),
+        truncated=truncated,
     )

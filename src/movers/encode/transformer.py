@@ -164,6 +164,8 @@ class TransformerEncoder:
         out = _allocate(list(sentences), tokens, finder, request, self.dimension)
         moments = moments or {}
         layers = sorted({*request.embeddings, *moments})
+        if not layers and not request.heads:  # the words are all that is asked for
+            return out
         with tqdm(total=len(sentences), desc="encoding", unit="sent", disable=not progress) as bar:
             for batch in self._batches(tokens.ids.lengths):
                 hidden, attention = self._forward(tokens.ids, batch, layers, request.heads)
@@ -177,6 +179,18 @@ class TransformerEncoder:
                     _store(out, row, states, matrices, tokens.words[row], request.rules)
                 bar.update(len(batch))
         return out
+
+    def pieces(self, sentences: Sequence[str]) -> list[list[str]]:
+        """All tokens of every sentence as the tokenizer spells them, special tokens included."""
+        names = self.vocabulary.pieces
+        return [[names[number] for number in ids] for ids in self._tokens(sentences).ids]
+
+    def located(
+        self, sentences: Sequence[str], rules: TokenRules
+    ) -> tuple[list[list[str]], Ragged]:
+        """All pieces of every sentence, and the token range of each word the rules keep."""
+        names, tokens = self.vocabulary.pieces, self._tokens(sentences, rules)
+        return [[names[number] for number in ids] for ids in tokens.ids], tokens.words
 
     def states(self, sentences: Sequence[str], layer: int) -> list[Floats]:
         """Hidden states of every token of every sentence, special tokens included."""
@@ -284,11 +298,11 @@ class TransformerEncoder:
 
 def _flattened(
     states: Floats, ids: Ragged, batch: list[int], weights: list[int]
-) -> tuple[Floats, NDArray[np.int64]]:
-    """All token vectors of a batch without its padding, each with its sentence's weight."""
+) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+    """All token vectors of a batch without its padding, with weight and number of sentence."""
     lengths = [len(ids[row]) for row in batch]
     rows = [states[place, :length] for place, length in enumerate(lengths)]
-    return np.concatenate(rows), np.repeat(weights, lengths)
+    return np.concatenate(rows), np.repeat(weights, lengths), np.repeat(batch, lengths)
 
 
 def _numpy(tensor: Any) -> Floats:

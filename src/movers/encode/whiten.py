@@ -26,17 +26,31 @@ class Moments:
 
     The first rows seen fix an origin close to the mean; sums are taken around it, so that the
     covariance is not the small difference of two large numbers.
+
+    Parameters
+    ----------
+    dimension
+        Length of a vector.
+    ordered
+        Keep all rows, so that their mean can also be taken in single precision and in the order
+        of the sentences, as the published code does: its rounding error is visible in scores.
     """
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, *, ordered: bool = False) -> None:
         self.count = 0.0
         self.origin: Floats | None = None
         self.first: Floats = np.zeros(dimension)
         self.second: Floats = np.zeros((dimension, dimension))
-        self.single: NDArray[np.float32] = np.zeros(dimension, np.float32)
+        self.ordered = ordered
+        self.rows: list[tuple[NDArray[np.int64], NDArray[np.float32]]] = []
 
-    def add(self, vectors: NDArray[Any], weights: NDArray[Any]) -> None:
-        """Add rows of vectors, each as often as its weight says."""
+    def add(
+        self,
+        vectors: NDArray[Any],
+        weights: NDArray[Any],
+        sentences: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Add rows of vectors, each as often as its weight says, from numbered sentences."""
         rows = np.asarray(vectors, np.float64)
         if self.origin is None:
             self.origin = rows.mean(axis=0)
@@ -45,16 +59,24 @@ class Moments:
         self.count += float(weights.sum())
         self.first += weighted.sum(axis=0)
         self.second += weighted.T @ centred
-        # The published code averages in single precision; only the as-coded kind reads this.
-        times = np.asarray(weights, np.int64)
-        block = np.repeat(np.asarray(vectors, np.float32), times, axis=0)
-        self.single = np.add.reduce(np.concatenate([self.single[None], block]), axis=0)
+        if self.ordered:
+            assert sentences is not None
+            repeated = np.repeat(np.arange(len(vectors)), weights)
+            self.rows.append((sentences[repeated], np.asarray(vectors, np.float32)[repeated]))
 
     @property
     def mean(self) -> Floats:
         """Mean vector."""
         assert self.origin is not None
         return np.asarray(self.origin + self.first / self.count)
+
+    @property
+    def single(self) -> NDArray[np.float32]:
+        """Mean vector in single precision, added up row by row if these are kept in order."""
+        if not self.rows:
+            return self.mean.astype(np.float32)
+        sentences, vectors = (np.concatenate(part) for part in zip(*self.rows, strict=True))
+        return np.asarray(vectors[np.argsort(sentences, kind="stable")].mean(axis=0))
 
     @property
     def covariance(self) -> Floats:
@@ -99,8 +121,7 @@ class Whitening:
         scales = np.zeros(dimension)
         kept = variances > (0 if kind == "as-coded" else NOISE * variances[0])
         scales[kept] = variances[kept] ** -0.5
-        single = (moments.single / np.float32(moments.count)).astype(np.float64)
-        mean = single if kind == "as-coded" else moments.mean
+        mean = moments.single.astype(np.float64) if kind == "as-coded" else moments.mean
         return cls(mean, directions * scales, kind, int(moments.count))
 
     def apply(self, vectors: NDArray[np.float32]) -> None:

@@ -79,3 +79,42 @@ def cosine(
                 length = lengths[i] * lengths[j]
                 out[cell] = max(0.0, 1.0 - total / length) if length > 0.0 else 0.0
                 cell += 1
+
+
+@summing
+def subtrees(
+    low: int,
+    high: int,
+    between: Floats,
+    between_start: Ints,
+    widths: Ints,
+    members: Ints,
+    member_start: Ints,
+    pieces: Ints,
+    a: Ints,
+    b: Ints,
+    shapes: Ints,
+    starts: Ints,
+    out: Floats,
+    apart: Floats,
+) -> None:
+    """Add to the pairs ``low .. high-1`` the mean distance between the sub-trees of two words.
+
+    ``between`` holds the distances of all sub-trees of a pair, ``widths`` their row lengths.
+    """
+    for p in range(low, high):
+        cell = starts[p]
+        for i in range(a[p], a[p] + shapes[p, 0]):
+            for j in range(b[p], b[p] + shapes[p, 1]):
+                total = 0.0
+                for s in range(member_start[i], member_start[i + 1]):
+                    row = between_start[p] + members[s] * widths[p]
+                    for t in range(member_start[j], member_start[j + 1]):
+                        total += between[row + members[t]]
+                count = (member_start[i + 1] - member_start[i]) * (
+                    member_start[j + 1] - member_start[j]
+                )
+                if count > 0:
+                    out[cell] += total / count
+                    apart[p] += (pieces[i] * pieces[j] - 1) * total / count
+                cell += 1

@@ -30,11 +30,14 @@ class Cost:
     to_zero
         Cost between a word and the zero vector, from the word's norm: the reference recipe
         averages over removed tokens as if they were zero vectors.
+    trees
+        Whether the sub-trees around the words add to it (`movers.measure.swd`).
     """
 
     name: str
     kernel: str
     to_zero: Callable[[Floats], Floats]
+    trees: bool = False
 
 
 COSTS = {
@@ -42,6 +45,7 @@ COSTS = {
     for cost in (
         Cost("l2", "euclidean", lambda norms: norms),
         Cost("cosine", "cosine", np.zeros_like),
+        Cost("swd", "cosine", np.zeros_like, trees=True),
     )
 }
 
@@ -70,7 +74,8 @@ def pair_costs(
     Parameters
     ----------
     kind
-        Row of the table: ``"l2"`` (Euclidean) or ``"cosine"`` (one minus cosine, at least 0).
+        Row of the table: ``"l2"`` (Euclidean) or ``"cosine"`` (one minus cosine, at least 0);
+        of ``"swd"`` the part without sub-trees.
     vectors, norms
         Word vectors of all sentences and their lengths.
     sources, targets
@@ -97,16 +102,23 @@ def pair_shapes(lengths: Ints, sources: Ints, targets: Ints) -> Ints:
 
 
 def mean_costs(
-    kind: str, costs: Ragged, norms: Ragged, sizes: Ints, sources: Ints, targets: Ints
+    kind: str,
+    costs: Ragged,
+    norms: Ragged,
+    sizes: Ints,
+    sources: Ints,
+    targets: Ints,
+    apart: Floats | float = 0.0,
 ) -> Floats:
     """The mean cost C_M that the factor k starts from, shape ``(pairs,)``.
 
     ``sizes`` counts the tokens of each sentence to average over; those beyond its kept words
-    stand for zero vectors (none in the paper's recipe).
+    stand for zero vectors (none in the paper's recipe), and ``apart`` is what they cost beyond
+    that.
     """
     counts = norms.lengths
     idle = sizes - counts
     outward = Ragged(COSTS[kind].to_zero(norms.data), norms.starts).sums()
-    total = costs.sums()
+    total = costs.sums() + apart
     total += idle[sources] * outward[targets] + idle[targets] * outward[sources]
     return np.asarray(total / np.maximum(sizes[sources] * sizes[targets], 1))

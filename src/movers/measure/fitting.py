@@ -13,7 +13,7 @@ from movers.encode.encodings import Encodings, Request
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, Whitening, WhiteningKind
 from movers.errors import InputError
-from movers.measure.idf import fit_idf
+from movers.measure.idf import fit_idf, fit_piece_idf
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
 
@@ -53,7 +53,9 @@ def fit_statistics(
     if not counts:
         raise InputError("fit needs at least one sentence, got none")
     distinct, times = list(counts), list(counts.values())
-    moments = {layer: Moments(encoder.dimension) for layer in request.embeddings if whitening}
+    ordered = whitening == "as-coded"
+    layers = request.embeddings if whitening else ()
+    moments = {layer: Moments(encoder.dimension, ordered=ordered) for layer in layers}
     encodings = encoder.encode(distinct, request, moments=moments, counts=times, progress=progress)
     statistics = Statistics(
         fingerprint=encoder.fingerprint,
@@ -62,7 +64,10 @@ def fit_statistics(
         whitening={
             layer: Whitening.fit(moment, whitening or "clean") for layer, moment in moments.items()
         },
-        tables={"idf": fit_idf(encodings, times, request.rules.recipe)},
+        tables={
+            "idf": fit_idf(encodings, times, request.rules.recipe),
+            "piece-idf": fit_piece_idf(encoder.pieces(distinct), times),
+        },
         arrays=_variability(encoder, counts) if variability else {},
     )
     return statistics, encodings

@@ -42,3 +42,17 @@ def fit_idf(encodings: Encodings, counts: Sequence[int], recipe: Recipe) -> Word
     unseen = log(1 + total) + 1
     missing = unseen if recipe == "paper" else min(values.values(), default=unseen)
     return WordTable(values, missing, recipe)
+
+
+def fit_piece_idf(pieces: Iterable[Iterable[str]], counts: Sequence[int]) -> WordTable:
+    """Count in how many sentences each piece occurs: ``ln((N + 1) / (df + 1))``.
+
+    That is what BERTScore and MoverScore weigh pieces with. Special tokens occur in every
+    sentence and so weigh nothing.
+    """
+    frequency: Counter[str] = Counter()
+    for sentence, count in zip(pieces, counts, strict=True):
+        frequency.update(dict.fromkeys(sentence, count))
+    total = sum(counts)
+    values = {piece: log((total + 1) / (df + 1)) for piece, df in frequency.items()}
+    return WordTable(values, log(total + 1), "reference")

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from movers.encode.encodings import Encodings
+from movers.encode.parse import Parser, parse_trees
 from movers.encode.ragged import Ragged
-from movers.encode.tokens import Recipe
-from movers.measure.costs import norms_of
+from movers.encode.tokens import Recipe, TokenRules
+from movers.encode.trees import Tree
+from movers.measure.costs import COSTS, norms_of
 from movers.measure.statistics import Statistics
-from movers.measure.weights import word_weights
+from movers.measure.swd import SubTrees, find_subtrees
+from movers.measure.weights import normalised, raw_weights
+
+Located = tuple[list[list[str]], Ragged]
 
 
 @dataclass(frozen=True)
@@ -25,11 +34,27 @@ class Context:
         Whether to follow the paper or the published code where they differ.
     frequencies
         File of word counts; None is the wordfreq package.
+    parser
+        Parser for measures that look at dependency trees.
+    located
+        Tokenizes sentences: all pieces of each, and the token range ``[first, end)`` of every
+        word kept by the given rules, or else by those in use.
     """
 
     statistics: Statistics
     recipe: Recipe = "paper"
-    frequencies: Path | None = None
+    frequencies: str | Path | None = None
+    parser: Parser | None = None
+    located: Callable[[Sequence[str], TokenRules | None], Located] | None = None
+
+    def trees(self, sentences: Sequence[str]) -> list[Tree]:
+        """Dependency trees of sentences."""
+        return parse_trees(self.parser, sentences)
+
+    def locate(self, sentences: Sequence[str], rules: TokenRules | None = None) -> Located:
+        """All pieces of sentences, and where their words are."""
+        assert self.located is not None, "this measure needs the tokenizer"
+        return self.located(sentences, rules)
 
 
 @dataclass(frozen=True)
@@ -45,16 +70,30 @@ class Measured:
         none.
     weights
         Weights of the words, summing to one in each sentence.
+    totals
+        What the weights of each sentence summed to before, shape ``(sentences,)``.
+    embedding
+        Embedding layer of the vectors; None without vectors.
+    subtrees
+        Sub-trees of the sentences, for a cost that looks at them.
     """
 
     encodings: Encodings
     vectors: Ragged | None
     norms: Ragged | None
     weights: Ragged
+    totals: NDArray[np.float64]
+    embedding: int | None = None
+    subtrees: SubTrees | None = None
 
 
 def measure(
-    encodings: Encodings, context: Context, *, weights: str = "uniform", embedding: int | None
+    encodings: Encodings,
+    context: Context,
+    *,
+    weights: str = "uniform",
+    cost: str | None = None,
+    embedding: int | None,
 ) -> Measured:
     """Weigh the words of encoded sentences.
 
@@ -62,10 +101,27 @@ def measure(
     ----------
     weights
         Row of `movers.measure.weights.WEIGHTS`.
+    cost
+        Row of `movers.measure.costs.COSTS`, if the measure has one.
     embedding
         Embedding layer of the vectors; None if no vectors are needed.
     """
     vectors = None if embedding is None else encodings.vectors[embedding]
     norms = None if vectors is None else Ragged(norms_of(vectors), vectors.starts)
     lengths = None if norms is None else norms.data
-    return Measured(encodings, vectors, norms, word_weights(weights, encodings, lengths, context))
+    raw = raw_weights(weights, encodings, lengths, context)
+    shares = normalised(raw)
+    subtrees = None
+    if cost is not None and COSTS[cost].trees:
+        assert vectors is not None and lengths is not None
+        trees = context.trees(encodings.sentences)
+        pieces = _pieces(encodings, context) if context.recipe == "reference" else None
+        subtrees = find_subtrees(encodings, trees, vectors, lengths, shares.data, pieces)
+    return Measured(encodings, vectors, norms, shares, raw.sums(), embedding, subtrees)
+
+
+def _pieces(encodings: Encodings, context: Context) -> NDArray[np.int64]:
+    """How many tokens every word has."""
+    _, ranges = context.locate(encodings.sentences)
+    first, end = ranges.data.T
+    return np.asarray(end - first, np.int64)

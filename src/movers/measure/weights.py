@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from movers.encode.encodings import Encodings
 from movers.encode.ragged import Ragged
 from movers.errors import InputError
+from movers.measure.frequencies import load_frequencies
+from movers.measure.wordtable import spelled
 
 if TYPE_CHECKING:
     from movers.measure.measured import Context
@@ -32,24 +34,76 @@ def norm(encodings: Encodings, norms: Floats | None, context: Context) -> Floats
 
 def idf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
     """Inverse document frequency of the word."""
-    table = context.statistics.tables.get("idf")
+    return _looked_up("idf", encodings, context)
+
+
+def pieces(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
+    """Every piece the same, special tokens nothing (Zhang et al., 2020)."""
+    start, end = encodings.spans.data.T
+    return np.asarray(end > start, np.float64)
+
+
+def piece_idf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
+    """Inverse document frequency of the piece, special tokens nothing (Zhang et al., 2020).
+
+    A sentence whose pieces all occur in every sentence of the corpus gets equal weights.
+    """
+    equal = pieces(encodings, norms, context)
+    raw = Ragged(equal * _looked_up("piece-idf", encodings, context), encodings.spans.starts)
+    return np.where(np.repeat(raw.sums() > 0, raw.lengths), raw.data, equal)
+
+
+def sif(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
+    """Smooth inverse frequency ``a / (a + p)`` with a = 0.001 (Arora et al., 2017)."""
+    return load_frequencies(context.frequencies).sif(_spelled(encodings, context))
+
+
+def usif(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
+    """Unsupervised SIF ``a / (a / 2 + p)``, a computed from the table (Ethayarajh, 2018)."""
+    return load_frequencies(context.frequencies).usif(_spelled(encodings, context))
+
+
+def swf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
+    """One over the word's PageRank in the trees of a corpus (Wei et al., 2023)."""
+    return _looked_up("swf", encodings, context)
+
+
+def _looked_up(name: str, encodings: Encodings, context: Context) -> Floats:
+    table = context.statistics.tables.get(name)
     if table is None:
         raise InputError(
-            "idf weights need document frequencies; call fit(sentences) first or pass "
+            f"{name} weights need document frequencies; call fit(sentences) first or pass "
             "statistics=… saved by an earlier fit"
         )
     return np.array([x for row in range(len(encodings)) for x in table.of(encodings, row)])
+
+
+def _spelled(encodings: Encodings, context: Context) -> list[str]:
+    rows = range(len(encodings))
+    return [word for row in rows for word in spelled(encodings, row, context.recipe)]
 
 
 WEIGHTS: dict[str, Callable[[Encodings, Floats | None, Context], Floats]] = {
     "uniform": uniform,
     "norm": norm,
     "idf": idf,
+    "pieces": pieces,
+    "piece-idf": piece_idf,
+    "sif": sif,
+    "usif": usif,
+    "swf": swf,
 }
+FREQUENCY_WEIGHTS = ("sif", "usif")
+"""Rows that look words up in a table of word frequencies."""
 
 
 def word_weights(kind: str, encodings: Encodings, norms: Floats | None, context: Context) -> Ragged:
     """Weights of every kept word, summing to one in each sentence that has any."""
+    return normalised(raw_weights(kind, encodings, norms, context))
+
+
+def raw_weights(kind: str, encodings: Encodings, norms: Floats | None, context: Context) -> Ragged:
+    """Weights of every kept word as their row of the table defines them."""
     raw = Ragged(
         np.asarray(WEIGHTS[kind](encodings, norms, context), np.float64), encodings.spans.starts
     )
@@ -61,5 +115,10 @@ def word_weights(kind: str, encodings: Encodings, norms: Floats | None, context:
             f"{kind} weights of {encodings.sentences[row]!r} are {raw[row].tolist()[:8]}; they "
             "must be finite and not all zero — fit the statistics again"
         )
+    return raw
+
+
+def normalised(raw: Ragged) -> Ragged:
+    """Weights divided by their sum over the sentence."""
     with np.errstate(invalid="ignore"):
-        return replace(raw, data=raw.data / np.repeat(totals, raw.lengths))
+        return replace(raw, data=raw.data / np.repeat(raw.sums(), raw.lengths))

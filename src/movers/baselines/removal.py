@@ -1,0 +1,67 @@
+"""Sentence vectors without what they have in common: principal components, fitted once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from movers.baselines import Floats, Ints, Scores, cosine_distances
+from movers.baselines.average import pooled, renumbered
+from movers.errors import InputError
+from movers.measure.measured import Context, Measured
+
+
+def key(name: str, layer: int | None, recipe: str) -> str:
+    """Where the components of a method are kept; they suit one layer and one recipe."""
+    return f"{name}.{layer}.{recipe}"
+
+
+def principal(vectors: Floats, counts: Sequence[int], number: int) -> Floats:
+    """Find the directions the sentence vectors share most, shape ``(number, dimension)``.
+
+    These are right singular vectors of the uncentred matrix, each scaled by the square root of
+    ``lambda_i = sigma_i**2 / sum(sigma**2)``, the sum running over the ``number`` largest.
+    """
+    gram = vectors.T @ (vectors * np.asarray(counts, np.float64)[:, None])
+    squares, directions = np.linalg.eigh(gram)
+    largest = np.maximum(squares[::-1][:number], 0.0)
+    shares = largest / max(largest.sum(), np.finfo(float).tiny)
+    return np.asarray(directions[:, ::-1][:, :number].T * np.sqrt(shares)[:, None])
+
+
+def mean_vectors(measured: Measured, picked: Ints) -> Floats:
+    """Mean over the words of weight times vector."""
+    lengths = np.maximum(measured.weights.lengths[picked], 1)
+    scale = measured.totals[picked] / lengths
+    return pooled(measured, measured.weights.data, picked) * scale[:, None]
+
+
+def word_by_word(name: str, measured: Measured, rows: Ints, context: Context) -> Scores:
+    """Compare sentence vectors after a removal from every word vector, as in published code.
+
+    Each word vector loses its components times the word's share of the weights, so that the
+    sentence loses about one n-th of them.
+    """
+    picked, pairs = renumbered(rows)
+    components = components_of(name, measured, context)
+    weights = measured.weights.data
+    vectors = pooled(measured, weights, picked)
+    lost = pooled(measured, weights**2, picked) @ components.T @ components
+    return Scores(cosine_distances(vectors - lost, pairs))
+
+
+def without(vectors: Floats, components: Floats) -> Floats:
+    """Vectors less their components."""
+    return np.asarray(vectors - vectors @ components.T @ components)
+
+
+def components_of(name: str, measured: Measured, context: Context) -> Floats:
+    """The components that `principal` found for a method."""
+    found = context.statistics.arrays.get(key(name, measured.embedding, context.recipe))
+    if found is None:
+        raise InputError(
+            f"{name} removes what sentences have in common, and that is not known for embedding "
+            f"layer {measured.embedding} in the {context.recipe} recipe; call fit(sentences)"
+        )
+    return found

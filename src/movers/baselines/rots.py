@@ -1,0 +1,203 @@
+"""Recursive optimal transport similarity: sentences compared level by level down their trees.
+
+Wang et al. (2020), the variant "ROTS + SWC + mean". Level 0 compares the sentences as wholes,
+each further level the spans of the next sub-trees; the plan of a level is the prior of the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from movers.baselines import Floats, Ints, Scores, cosine_distances
+from movers.baselines.conceptor import _negation, _whitening
+from movers.baselines.grid import Grid
+from movers.encode.ragged import Ragged, boundaries
+from movers.encode.tokens import PUNCTUATION
+from movers.encode.trees import Tree
+from movers.measure.costs import norms_of, pair_costs
+from movers.measure.measured import Context, Measured
+from movers.solve.entropic import sinkhorn_batch
+
+LEVELS = 5
+PRIOR = 10.0
+TINY = 1e-10
+SMALL = 1e-3
+
+
+def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
+    """One minus the mean similarity of five levels."""
+    words = _words(measured, context)
+    levels = _levels(words)
+    sentences = levels[0].vectors.data
+    scores = np.zeros((LEVELS, len(rows)))
+    plan = np.ones(len(rows))
+    whole = 1 - cosine_distances(sentences, rows)
+    for depth, level in enumerate(levels):
+        plan, scores[depth] = _compare(level, levels[depth - 1], plan, rows, first=depth == 0)
+        scores[depth] *= level.spread(sentences, rows)
+    single = (words.vectors.lengths[rows] == 1).any(axis=1)
+    return Scores(1 - np.where(single, whole, scores.mean(axis=0)))
+
+
+@dataclass(frozen=True)
+class Words:
+    """Weighted word vectors of the sentences and the trees over the words."""
+
+    vectors: Ragged
+    trees: list[Tree]
+
+
+@dataclass(frozen=True)
+class Level:
+    """The segments of all sentences at one level of their trees.
+
+    Parameters
+    ----------
+    vectors
+        Sums of weighted word vectors, rows of segments by sentence.
+    sizes
+        Their lengths, the masses of the transport.
+    parents
+        For every segment the segment of the level above that it begins in.
+    """
+
+    vectors: Ragged
+    sizes: Floats
+    parents: Ints
+
+    @property
+    def totals(self) -> Floats:
+        """Total mass of every sentence."""
+        return Ragged(self.sizes, self.vectors.starts).sums()
+
+    def spread(self, sentences: Floats, rows: Ints) -> Floats:
+        """How much longer the segments are together than the sentence, for pairs."""
+        lengths = np.linalg.norm(sentences, axis=1)[rows].prod(axis=1)
+        return np.asarray(self.totals[rows].prod(axis=1) / (lengths + SMALL))
+
+
+def _compare(
+    level: Level, above: Level, plan: Floats, rows: Ints, *, first: bool
+) -> tuple[Floats, Floats]:
+    """The plan of a level, and one minus what it costs, for every pair."""
+    sources, targets = rows.T
+    starts = level.vectors.starts
+    costs = pair_costs("cosine", level.vectors, level.sizes, sources, targets)
+    if not first:
+        grid = Grid.of(level.vectors.lengths[rows])
+        prior = _prior(level, above, plan, rows, grid)
+        masses = level.sizes / np.repeat(level.totals, level.vectors.lengths)
+        u_start, v_start = np.ascontiguousarray(starts[rows].T)
+        plan = sinkhorn_batch(
+            grid.shapes,
+            np.log(prior + TINY) - costs.data / PRIOR,
+            masses,
+            masses,
+            u_start=u_start,
+            v_start=v_start,
+        ).plans
+    return plan, 1 - Ragged(plan * costs.data, costs.starts).sums()
+
+
+def _prior(level: Level, above: Level, plan: Floats, rows: Ints, grid: Grid) -> Floats:
+    """What the plan above says about the segments, in proportion to their masses."""
+    starts, upper = level.vectors.starts, above.vectors.starts
+    inherited = np.repeat(upper[:-1], level.vectors.lengths) + level.parents
+    together = np.bincount(inherited, level.sizes, int(upper[-1]))[inherited]
+    share = level.sizes / np.where(together > 0, together, 1)
+    i = starts[rows[grid.pair, 0]] + grid.row
+    j = starts[rows[grid.pair, 1]] + grid.column
+    blocks = above.vectors.lengths[rows]
+    cells = boundaries(blocks.prod(axis=1))[grid.pair]
+    cells = cells + level.parents[i] * blocks[grid.pair, 1] + level.parents[j]
+    return np.asarray(plan[cells] * share[i] * share[j])
+
+
+def _levels(words: Words) -> list[Level]:
+    cuts = [segmentations(tree) for tree in words.trees]
+    starts = words.vectors.starts
+    levels = []
+    for depth in range(LEVELS):
+        begins = [cut[depth] for cut in cuts]
+        above = [cut[max(depth - 1, 0)] for cut in cuts]
+        bounds = boundaries(len(rows) for rows in begins)
+        every = np.concatenate([np.zeros(0, np.int64), *begins])
+        first = every + np.repeat(starts[:-1], np.diff(bounds))
+        data = words.vectors.data
+        sums = np.add.reduceat(data, first, axis=0) if len(first) else data[:0]
+        vectors = Ragged(sums, bounds)
+        parents = [np.searchsorted(up, own, "right") - 1 for up, own in zip(above, begins, strict=True)]
+        levels.append(Level(vectors, norms_of(vectors), np.concatenate([every[:0], *parents])))
+    return levels
+
+
+def segmentations(tree: Tree, levels: int = LEVELS) -> list[Ints]:
+    """Where the segments of every level begin.
+
+    Level 0 is the whole sentence. A sub-tree whose top is d edges below the root gives the
+    segment of level d, from its first to its last word; words in none stand alone. Several
+    roots count as dependents of one above them.
+    """
+    size = len(tree)
+    low, high = np.arange(size), np.arange(size)
+    for node in np.argsort(-tree.depths, kind="stable"):
+        head = tree.heads[node]
+        if head >= 0:
+            low[head], high[head] = min(low[head], low[node]), max(high[head], high[node])
+    depths = tree.depths + (np.count_nonzero(tree.heads < 0) > 1)
+    found = [np.arange(min(size, 1))]
+    for level in range(1, levels):
+        end = np.arange(size)
+        here = depths == level
+        np.maximum.at(end, low[here], high[here])
+        begins, place = [], 0
+        while place < size:
+            begins.append(place)
+            place = int(end[place]) + 1
+        found.append(np.array(begins, np.int64))
+    return found
+
+
+def _words(measured: Measured, context: Context) -> Words:
+    """The weighted vectors to compare: the published code's plain ones, or negated and scaled."""
+    assert measured.vectors is not None
+    encodings = measured.encodings
+    vectors = measured.vectors.data.astype(np.float64)
+    starts = measured.vectors.starts
+    weights = measured.weights.data * np.repeat(
+        measured.totals / np.maximum(measured.weights.lengths, 1), measured.weights.lengths
+    )
+    if context.recipe == "reference":
+        trees = [
+            tree.over(encodings.spans[row].astype(np.int64))
+            for row, tree in enumerate(context.trees(encodings.sentences))
+        ]
+        return Words(Ragged(vectors * weights[:, None], starts), trees)
+    kept = _not_punctuation(measured)
+    vectors = (vectors @ _negation(_whitening(measured, context)))[kept]
+    bounds = np.append(0, np.cumsum(kept))[starts]
+    spans = encodings.spans.data[kept].astype(np.int64)
+    trees = [
+        tree.over(spans[bounds[row] : bounds[row + 1]])
+        for row, tree in enumerate(context.trees(encodings.sentences))
+    ]
+    scaled = _scaled(Ragged(vectors, bounds))
+    return Words(Ragged(scaled * weights[kept, None], bounds), trees)
+
+
+def _not_punctuation(measured: Measured) -> np.ndarray:
+    """Which words to compare: all but punctuation, unless there is nothing else."""
+    starts = measured.weights.starts
+    encodings = measured.encodings
+    words = [word for row in range(len(encodings)) for word in encodings.surface(row)]
+    kept = np.array([not PUNCTUATION.issuperset(word) for word in words], bool)
+    some = Ragged(kept.astype(np.int64), starts).sums() > 0
+    return np.asarray(kept | ~np.repeat(some, measured.weights.lengths))
+
+
+def _scaled(vectors: Ragged) -> Floats:
+    """Every dimension divided by its length over the words of the sentence."""
+    lengths = np.sqrt(Ragged(vectors.data**2, vectors.starts).sums())
+    return np.asarray(vectors.data / (np.repeat(lengths, vectors.lengths, axis=0) + TINY))

@@ -1,0 +1,295 @@
+"""Parsers: sentences in, dependency trees out.
+
+Trees come from CoNLL-U files, from spaCy or from stanza; anything else with a ``parse`` method
+will do. Nothing is imported or read before the first sentence.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from movers.encode.trees import Tree
+from movers.errors import DependencyError, InputError
+
+EXTRA = "pip install movers[parse]"
+CACHED = 1 << 17
+"""Trees to keep; a cache that is full starts afresh."""
+
+
+class Parser(Protocol):
+    """Anything that parses sentences.
+
+    A parser may have a ``name`` for signatures, and ``lookup = True`` if it only knows certain
+    sentences.
+    """
+
+    def parse(self, sentences: Sequence[str]) -> list[Tree]:
+        """Parse sentences, in order."""
+
+
+class CachedParser:
+    """A parser that parses a sentence once."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser = parser
+        self.name = str(getattr(parser, "name", type(parser).__name__))
+        self.lookup = bool(getattr(parser, "lookup", False))
+        self._trees: dict[str, Tree] = {}
+
+    def parse(self, sentences: Sequence[str]) -> list[Tree]:
+        """Parse the sentences not seen before."""
+        if len(self._trees) > CACHED:
+            self._trees = {}
+        missing = [text for text in dict.fromkeys(sentences) if text not in self._trees]
+        if missing:
+            self._trees.update(zip(missing, self.parser.parse(missing), strict=True))
+        return [self._trees[text] for text in sentences]
+
+
+class ConlluParser:
+    """Trees of known sentences, from CoNLL-U files.
+
+    Sentences are looked up by their ``# text =`` line, whatever the whitespace.
+
+    Parameters
+    ----------
+    paths
+        Files ending in ``.conllu`` or ``.conllu.gz``, or folders of them.
+    """
+
+    lookup = True
+
+    def __init__(self, *paths: str | Path) -> None:
+        self.paths = [file for path in paths for file in _conllu_files(Path(path))]
+        self.name = "conllu:" + ",".join(file.name for file in self.paths)
+
+    def parse(self, sentences: Sequence[str]) -> list[Tree]:
+        """Look sentences up."""
+        return [self._find(sentence) for sentence in sentences]
+
+    def _find(self, sentence: str) -> Tree:
+        found = self._known.get(" ".join(sentence.split()))
+        if found is None and sentence.strip():
+            raise InputError(
+                f"no tree for {sentence!r} among the {len(self._known)} sentences of "
+                f"{', '.join(map(str, self.paths))}; add it or use another parser"
+            )
+        forms, heads = found or ([], [])
+        return Tree.of(_locate(forms, sentence), heads)
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[list[str], list[int]]]:
+        """Forms and heads by sentence."""
+        return {text: (forms, heads) for path in self.paths for text, forms, heads in _read(path)}
+
+
+def _conllu_files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    files = sorted(file for ending in ("", ".gz") for file in path.glob(f"*.conllu{ending}"))
+    if not files:
+        raise InputError(f"no CoNLL-U file {str(path)!r}, nor a folder with any *.conllu[.gz]")
+    return files
+
+
+def _read(path: Path) -> Iterator[tuple[str, list[str], list[int]]]:
+    """Sentence text, forms and heads (from 0; -1 for a root) of every tree of a file."""
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(
+        encoding="utf-8"
+    ) as stream:
+        block: list[str] = []
+        for number, line in enumerate(stream, 1):
+            block.append(line.rstrip("\n"))
+            if not line.strip():
+                yield from _tree_of(block, f"{path}, line {number}")
+                block = []
+        yield from _tree_of(block, f"{path}, end")
+
+
+def _tree_of(block: list[str], place: str) -> Iterator[tuple[str, list[str], list[int]]]:
+    lines = [line for line in block if line.strip()]
+    texts = [line.partition("=")[2] for line in lines if line.startswith("# text =")]
+    words = [line.split("\t") for line in lines if not line.startswith("#")]
+    if not words:
+        return
+    surface = _surfaces(words)
+    try:
+        plain = [word for word in words if word[0].isdigit()]
+        forms = [surface.get(int(word[0]), word[1]) for word in plain]
+        heads = [int(word[6]) - 1 for word in plain]
+    except (IndexError, ValueError) as error:
+        raise InputError(f"{place}: not CoNLL-U ({error})") from error
+    text = texts[0] if texts else " ".join(form for form in forms if form)
+    yield " ".join(text.split()), forms, heads
+
+
+def _surfaces(words: list[list[str]]) -> dict[int, str]:
+    """What stands in the text for the words of a range such as ``3-4``: the first has it all."""
+    found: dict[int, str] = {}
+    for word in words:
+        first, dash, last = word[0].partition("-")
+        if dash:
+            found.update(dict.fromkeys(range(int(first), int(last) + 1), ""))
+            found[int(first)] = word[1]
+    return found
+
+
+def _locate(forms: Iterable[str], sentence: str) -> list[tuple[int, int]]:
+    """Character ranges of words in a sentence; an empty form shares the range before it."""
+    spans: list[tuple[int, int]] = []
+    end = 0
+    for form in forms:
+        if not form:
+            spans.append(spans[-1])
+            continue
+        start = sentence.find(form, end)
+        if start < 0:
+            raise InputError(f"the tree of {sentence!r} has a word {form!r} that its text has not")
+        end = start + len(form)
+        spans.append((start, end))
+    return spans
+
+
+class SpacyParser:
+    """Trees from a spaCy pipeline.
+
+    Parameters
+    ----------
+    pipeline
+        Name of an installed pipeline, such as ``en_core_web_sm``, or a loaded one.
+    """
+
+    def __init__(self, pipeline: Any) -> None:
+        self._pipeline = pipeline
+        named = isinstance(pipeline, str)
+        self.name = f"spacy:{pipeline if named else pipeline.meta.get('name', 'pipeline')}"
+
+    @cached_property
+    def pipeline(self) -> Any:
+        """The pipeline, loaded when first needed."""
+        if not isinstance(self._pipeline, str):
+            return self._pipeline
+        spacy = _optional("spacy")
+        try:
+            return spacy.load(self._pipeline)
+        except OSError as error:
+            raise DependencyError(
+                f"spaCy has no pipeline {self._pipeline!r} installed: "
+                f"python -m spacy download {self._pipeline}"
+            ) from error
+
+    def parse(self, sentences: Sequence[str]) -> list[Tree]:
+        """Parse sentences in batches."""
+        return [self._tree(document) for document in self.pipeline.pipe(sentences)]
+
+    def _tree(self, document: Any) -> Tree:
+        if len(document) and not document.has_annotation("DEP"):
+            raise InputError(f"the spaCy pipeline {self.name!r} has no dependency parser")
+        words = [token for token in document if not token.is_space]
+        place = {token.i: number for number, token in enumerate(words)}
+        spans = [(token.idx, token.idx + len(token)) for token in words]
+        return Tree.of(spans, [_spacy_head(token, place) for token in words])
+
+
+def _spacy_head(token: Any, place: dict[int, int]) -> int:
+    """Number of the nearest head that is a word; -1 at a root."""
+    while token.head.i != token.i:
+        token = token.head
+        if token.i in place:
+            return place[token.i]
+    return -1
+
+
+class StanzaParser:
+    """Trees from stanza.
+
+    Parameters
+    ----------
+    language
+        Language code of a downloaded stanza model.
+    """
+
+    def __init__(self, language: str = "en") -> None:
+        self.language = language
+        self.name = f"stanza:{language}"
+
+    @cached_property
+    def pipeline(self) -> Any:
+        """The pipeline, loaded when first needed."""
+        processors = "tokenize,mwt,pos,lemma,depparse"
+        return _optional("stanza").Pipeline(self.language, processors=processors, verbose=False)
+
+    def parse(self, sentences: Sequence[str]) -> list[Tree]:
+        """Parse sentences one by one."""
+        return [self._tree(self.pipeline(text)) if text.strip() else Tree.of([], []) for text in sentences]
+
+    def _tree(self, document: Any) -> Tree:
+        spans: list[tuple[int, int]] = []
+        heads: list[int] = []
+        for sentence in document.sentences:
+            first = len(heads)
+            for token in sentence.tokens:
+                for word in token.words:
+                    spans.append((token.start_char, token.end_char))
+                    heads.append(first + word.head - 1 if word.head else -1)
+        return Tree.of(spans, heads)
+
+
+def _optional(package: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError as error:
+        remedy = EXTRA if package == "spacy" else f"pip install {package}"
+        raise DependencyError(
+            f"parser={package!r} needs the package {package}: {remedy}"
+        ) from error
+
+
+KINDS = {"conllu": ConlluParser, "spacy": SpacyParser, "stanza": StanzaParser}
+
+
+def load_parser(parser: Any) -> CachedParser | None:
+    """Make a parser of what a user passes; None stays None.
+
+    Parameters
+    ----------
+    parser
+        ``"spacy:en_core_web_sm"``, ``"conllu:PATH"``, ``"stanza:en"``, the path of a CoNLL-U
+        file or folder, several paths, a loaded spaCy pipeline, or an object with ``parse``.
+    """
+    if parser is None or isinstance(parser, CachedParser):
+        return parser
+    if isinstance(parser, str):
+        kind, colon, rest = parser.partition(":")
+        if colon and rest and kind in KINDS:
+            return CachedParser(KINDS[kind](rest))
+        if not Path(parser).exists():
+            raise InputError(
+                f"no parser {parser!r}; pass 'spacy:NAME', 'conllu:PATH', 'stanza:LANGUAGE' or "
+                "the path of a CoNLL-U file or folder"
+            )
+    if isinstance(parser, str | Path):
+        return CachedParser(ConlluParser(parser))
+    if isinstance(parser, list | tuple):
+        return CachedParser(ConlluParser(*parser))
+    if hasattr(parser, "parse"):
+        return CachedParser(parser)
+    if hasattr(parser, "pipe"):
+        return CachedParser(SpacyParser(parser))
+    raise InputError(f"parser must be a name, a path or an object with parse(), got {parser!r}")
+
+
+def parse_trees(parser: Parser | None, sentences: Sequence[str]) -> list[Tree]:
+    """Parse sentences, or say how to get a parser."""
+    if parser is None:
+        raise InputError(
+            "this measure needs dependency trees and no parser is set; pass "
+            "parser='spacy:en_core_web_sm' (on the command line --parser) after "
+            f"{EXTRA!r}, or parser='conllu:PATH' for sentences parsed already"
+        )
+    return parser.parse(sentences)

@@ -1,0 +1,123 @@
+"""How often words occur in the language: the wordfreq package, or a file of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.errors import InputError
+
+Floats = NDArray[np.float64]
+
+SIF_A = 1e-3
+SENTENCE_LENGTH = 11
+"""Words in an average sentence, the one constant uSIF takes from outside the table."""
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """The share of each word among all words of a language.
+
+    Parameters
+    ----------
+    name
+        Where it comes from, for signatures.
+    shares
+        Share by lower-case word.
+    """
+
+    name: str
+    shares: dict[str, float]
+
+    def of(self, words: Sequence[str], missing: float) -> Floats:
+        """Look words up as they are spelled; ``missing`` stands for unknown ones."""
+        return np.array([self.shares.get(word, missing) for word in words], np.float64)
+
+    def sif(self, words: Sequence[str]) -> Floats:
+        """SIF weights: 1 for an unknown word."""
+        return np.asarray(SIF_A / (SIF_A + self.of(words, 0.0)))
+
+    def usif(self, words: Sequence[str]) -> Floats:
+        """uSIF weights: an unknown word counts like the rarest known one."""
+        a = self.usif_a
+        return np.asarray(a / (a / 2 + self.of(words, min(self.shares.values()))))
+
+    @cached_property
+    def usif_a(self) -> float:
+        """The constant a of uSIF.
+
+        ``a = (1 - alpha) / (alpha * V / 2)``, where V counts the words of the table and alpha
+        is the share of them that a sentence of eleven words drawn at random would contain more
+        often than not by chance: those with ``p > 1 - (1 - 1 / V) ** 11``.
+        """
+        size = len(self.shares)
+        threshold = 1 - (1 - 1 / size) ** SENTENCE_LENGTH
+        alpha = float(np.mean(np.fromiter(self.shares.values(), float) > threshold))
+        if not 0 < alpha < 1:
+            raise InputError(
+                f"usif needs a table with frequent and rare words; {self.name} has {size} words, "
+                f"and a share of {alpha:g} occurs more often than {threshold:.2g}"
+            )
+        return (1 - alpha) / (alpha * size / 2)
+
+
+@lru_cache(maxsize=4)
+def load_frequencies(path: str | Path | None = None) -> Frequencies:
+    """Read a file with ``word count`` on each line; None is English by the wordfreq package.
+
+    The package knows numbers of several digits by their shape alone; they count as unknown.
+    """
+    return _package() if path is None else _file(Path(path))
+
+
+def _package() -> Frequencies:
+    from wordfreq import get_frequency_dict
+
+    shares = {
+        word: share
+        for word, share in get_frequency_dict("en", wordlist="best").items()
+        if "00" not in word
+    }
+    return Frequencies(f"wordfreq-{version('wordfreq')}", shares)
+
+
+def _file(path: Path) -> Frequencies:
+    try:
+        content = path.read_bytes()
+        lines = content.decode("utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"no file of word frequencies {str(path)!r}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 (byte {error.start})") from error
+    counts: dict[str, float] = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            word, count = _entry(path, number, line)
+            counts[word] = counts.get(word, 0.0) + count
+    if not counts:
+        raise InputError(f"{path} holds no word; expected 'word count' on every line")
+    total = sum(counts.values())
+    digest = sha256(content).hexdigest()[:8]
+    return Frequencies(
+        f"{path.name}@{digest}", {word: count / total for word, count in counts.items()}
+    )
+
+
+def _entry(path: Path, number: int, line: str) -> tuple[str, float]:
+    try:
+        word, text = line.split()
+        count = float(text)
+    except ValueError:
+        count = 0.0
+    if not 0 < count < float("inf"):
+        raise InputError(
+            f"{path}, line {number}: expected 'word count' with a positive count, got {line!r}"
+        )
+    return word, count
