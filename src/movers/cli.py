@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -243,7 +243,7 @@ def methods(*, json: Json = False) -> None:
     from movers.terminal import print_methods
 
     if json:
-        _print_json([vars(method) for method in METHODS.values()])
+        _print_json([asdict(method) for method in METHODS.values()])
     else:
         print_methods(Console(), METHODS, ALIASES)
 

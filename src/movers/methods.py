@@ -107,7 +107,9 @@ class Method:
         return self.reference if recipe == "reference" and self.reference else self
 
 
-def _raw(row: Method, recipes: str, *, reference: dict[str, Any] | None = None, **paper: Any) -> Method:
+def _raw(
+    row: Method, recipes: str, *, reference: dict[str, Any] | None = None, **paper: Any
+) -> Method:
     """A row whose own paper takes all words and raw vectors; the published code does neither."""
     return replace(
         row,
@@ -137,16 +139,16 @@ STRUCTURES = tuple(
         ("smd-norm", "structure mover's, norm weights", "norm"),
     )
 )
+BAG = Method(
+    "bow",
+    "cosine of the word counts",
+    SALTON,
+    baseline="bow",
+    vectors=False,
+    recipes="reference: a word is its first piece",
+)
 POOLED = (
-    Method(
-        "bow",
-        "cosine of the word counts",
-        SALTON,
-        baseline="bow",
-        vectors=False,
-        recipes="reference: a word is its first piece",
-        reference=Method("bow", "…", SALTON, baseline="bow", vectors=False, unit="start"),
-    ),
+    replace(BAG, reference=replace(BAG, unit="start")),
     Method("average", "cosine of the mean word vectors", HUANG, baseline="average"),
     _raw(
         Method("cls", "cosine of the start token", DEVLIN, baseline="cls", layer=-1),
@@ -166,8 +168,9 @@ POOLED = (
         Method("conceptor", "SIF weights, conceptor negation", LIU, "sif", baseline="conceptor"),
         "reference: whitened, without stop words, conceptor not applied",
     ),
-    Method(
-        "dynamax", "DynaMax-Jaccard, fuzzy sets of words", ZHELEZNIAK, baseline="dynamax"
+    _raw(
+        Method("dynamax", "DynaMax-Jaccard, fuzzy word sets", ZHELEZNIAK, baseline="dynamax"),
+        "reference: whitened, without stop words",
     ),
 )
 MATCHED = tuple(

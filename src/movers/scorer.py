@@ -153,7 +153,7 @@ class Scorer:
             fields.append(("mix", str(float(settings.mix))))
         fields += [
             ("recipe", settings.recipe),
-            ("stopwords", describe_stopwords(settings.stopwords)),
+            ("stopwords", describe_stopwords(settings.rules.stopwords)),
             ("subwords", settings.subwords),
             ("dtype", encoder.dtype),
         ]

@@ -130,6 +130,9 @@ def fit_file(
         origin=f"{len(sentences)} sentences of {file.name}",
         progress=progress,
     )
+    if scorer.settings.parser is not None:
+        syntactic = scorer.using("synwmd", statistics=statistics, layers=None, embedding=layers[0])
+        statistics = syntactic.fit(sentences, progress=progress).statistics
     return statistics
 
 

@@ -33,22 +33,28 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
 def print_methods(
     console: Console, methods: Mapping[str, Method], aliases: Mapping[str, str]
 ) -> None:
-    """Print the table of methods."""
+    """Print the table of methods; the versions every word measure has share one row each."""
     table = Table(box=None, header_style="dim", pad_edge=False)
-    for heading in ("name", "what it is", "weights", "cost", "paper"):
+    for heading in ("name", "what it is", "from", "the reference recipe differs"):
         table.add_column(heading)
-    for method in methods.values():
-        table.add_row(
-            Text(method.name, "bold"),
-            method.title,
-            method.weights,
-            method.cost or "–",
-            method.paper,
-        )
+    versions = ("wsmd-", "lambda-")
+    for name, method in methods.items():
+        if not name.startswith(versions):
+            table.add_row(Text(name, "bold"), method.title, *_source(method))
+    for prefix, title in zip(versions, ("X with structure", "words of wsmd-X"), strict=True):
+        first = next(method for name, method in methods.items() if name.startswith(prefix))
+        table.add_row(Text(f"{prefix}X", "bold"), title, *_source(first))
     console.print(table)
-    console.print()
+    bases = [name.removeprefix("wsmd-") for name in methods if name.startswith("wsmd-")]
+    console.print(f"\nX is one of {', '.join(bases)}.", highlight=False)
     for alias, name in aliases.items():
-        console.print(f"{alias} is short for {name}")
+        console.print(f"{alias} is short for {name}.", highlight=False)
+
+
+def _source(method: Method) -> tuple[str, str]:
+    """Authors and year, and how the recipes differ."""
+    year = method.paper.find(")") + 1
+    return method.paper[:year], method.recipes.removeprefix("reference: ")
 
 
 def print_facts(console: Console, facts: Mapping[str, Any]) -> None:

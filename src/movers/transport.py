@@ -212,8 +212,6 @@ def _scales(
     assert method.cost is not None and measured.norms is not None
     sources, targets = rows.T
     errors = structure_errors(encodings, sources, targets)
-    means = mean_costs(
-        method.cost, costs, measured.norms, encodings.sizes, sources, targets, apart
-    )
+    means = mean_costs(method.cost, costs, measured.norms, encodings.sizes, sources, targets, apart)
     undefined[(errors == 0).any(axis=1)] = CONSTANT_STRUCTURE
     return structure_scales(means, errors), undefined

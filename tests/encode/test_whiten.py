@@ -37,6 +37,19 @@ def test_moments_are_those_of_numpy_with_multiplicity(seed, count, batch, offset
     np.testing.assert_allclose(moments.covariance, np.cov(repeated.T), rtol=1e-8, atol=1e-8)
 
 
+def test_the_single_precision_mean_is_taken_in_the_order_of_the_sentences():
+    rows = np.random.default_rng(3).normal(100, 1, size=(3000, 4)).astype(np.float32)
+    sentences = np.repeat(np.arange(300), 10)
+    moments = Moments(4, ordered=True)
+    shuffled = np.random.default_rng(4).permutation(300).reshape(6, 50)
+    for batch in shuffled:
+        picked = np.concatenate([np.flatnonzero(sentences == number) for number in batch])
+        moments.add(rows[picked], np.full(len(picked), 1), sentences[picked])
+    white = Whitening.fit(moments, "as-coded")
+    np.testing.assert_array_equal(white.mean, rows.mean(axis=0))
+    assert not np.array_equal(white.mean, rows.astype(float).mean(axis=0).astype(np.float32))
+
+
 @pytest.mark.parametrize(("kind", "directions"), [("clean", 11), ("as-coded", 12)])
 def test_whitened_tokens_have_identity_covariance(kind, directions):
     rows = layer_normed(4000, 12)

@@ -1,4 +1,9 @@
-"""BERTScore: every piece greedily matched to the most similar one of the other sentence."""
+"""BERTScore: every piece greedily matched to the most similar one of the other sentence.
+
+The source is the candidate, the target the reference. Special tokens weigh nothing but may be
+matched, as in the ``bert_score`` package; its idf weights are those of a scorer fitted on the
+reference sentences. For several references per candidate see `movers.references.best_of`.
+"""
 
 from __future__ import annotations
 

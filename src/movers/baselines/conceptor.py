@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores, cosine_distances
+from movers.baselines import Floats, Ints, Scores, cosine_distances, transformed
 from movers.baselines.average import pooled, renumbered
 from movers.encode.whiten import Whitening
 from movers.errors import InputError
@@ -22,7 +22,7 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     picked, pairs = renumbered(rows)
     vectors = pooled(measured, measured.weights.data, picked)
     if context.recipe == "paper":
-        vectors = vectors @ _negation(_whitening(measured, context))
+        vectors = transformed(vectors, _negation(_whitening(measured, context)))
     return Scores(cosine_distances(vectors, pairs))
 
 

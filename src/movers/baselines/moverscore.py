@@ -29,7 +29,7 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     vectors = Ragged(units, measured.vectors.starts)
     costs = pair_costs("l2", vectors, lengths, sources, targets)
     u_start, v_start = np.ascontiguousarray(vectors.starts[rows].T)
-    weights = first_pieces(measured, context)
+    weights = first_pieces(measured, np.unique(rows), context)
     solved = emd_batch(
         vectors.lengths[rows],
         costs.data,
@@ -42,15 +42,16 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     return Scores(solved.value[:, 0], solved.plans)
 
 
-def first_pieces(measured: Measured, context: Context) -> Floats:
-    """Weights of all tokens, those that begin no word at 0.
+def first_pieces(measured: Measured, picked: Ints, context: Context) -> Floats:
+    """Weights of all tokens, those of the picked sentences that begin no word at 0.
 
     Where nothing else has any weight, the other pieces keep theirs.
     """
     weights = measured.weights
-    _, ranges = context.locate(measured.encodings.sentences, FIRST_PIECES)
+    sentences = [measured.encodings.sentences[row] for row in picked]
+    _, ranges = context.locate(sentences, FIRST_PIECES)
     kept = np.zeros(len(weights.data))
-    offsets = np.repeat(weights.starts[:-1], ranges.lengths)
+    offsets = np.repeat(weights.starts[picked], ranges.lengths)
     kept[offsets + ranges.data[:, 0]] = 1
     left = Ragged(weights.data * kept, weights.starts)
     totals = np.repeat(left.sums(), left.lengths)

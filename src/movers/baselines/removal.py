@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores, cosine_distances
+from movers.baselines import Floats, Ints, Scores, cosine_distances, transformed
 from movers.baselines.average import pooled, renumbered
 from movers.errors import InputError
 from movers.measure.measured import Context, Measured
@@ -47,13 +47,13 @@ def word_by_word(name: str, measured: Measured, rows: Ints, context: Context) ->
     components = components_of(name, measured, context)
     weights = measured.weights.data
     vectors = pooled(measured, weights, picked)
-    lost = pooled(measured, weights**2, picked) @ components.T @ components
+    lost = transformed(pooled(measured, weights**2, picked), components.T @ components)
     return Scores(cosine_distances(vectors - lost, pairs))
 
 
 def without(vectors: Floats, components: Floats) -> Floats:
     """Vectors less their components."""
-    return np.asarray(vectors - vectors @ components.T @ components)
+    return vectors - transformed(vectors, components.T @ components)
 
 
 def components_of(name: str, measured: Measured, context: Context) -> Floats:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from movers.baselines import Floats, Ints, Scores, cosine_distances
-from movers.baselines.conceptor import _negation, _whitening
+from movers.baselines import Floats, Ints, Scores, conceptor, cosine_distances, transformed
+from movers.baselines.average import renumbered
 from movers.baselines.grid import Grid
+from movers.encode.encodings import Encodings
 from movers.encode.ragged import Ragged, boundaries
 from movers.encode.tokens import PUNCTUATION
 from movers.encode.trees import Tree
@@ -28,17 +30,23 @@ SMALL = 1e-3
 
 def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
     """One minus the mean similarity of five levels."""
-    words = _words(measured, context)
+    picked, pairs = renumbered(rows)
+    words = _words(measured, picked, context)
     levels = _levels(words)
     sentences = levels[0].vectors.data
-    scores = np.zeros((LEVELS, len(rows)))
-    plan = np.ones(len(rows))
-    whole = 1 - cosine_distances(sentences, rows)
+    scores = np.zeros((LEVELS, len(pairs)))
+    plan = np.ones(len(pairs))
     for depth, level in enumerate(levels):
-        plan, scores[depth] = _compare(level, levels[depth - 1], plan, rows, first=depth == 0)
-        scores[depth] *= level.spread(sentences, rows)
-    single = (words.vectors.lengths[rows] == 1).any(axis=1)
-    return Scores(1 - np.where(single, whole, scores.mean(axis=0)))
+        plan, scores[depth] = _compare(level, levels[depth - 1], plan, pairs, first=depth == 0)
+        scores[depth] *= level.spread(sentences, pairs)
+    single = (words.vectors.lengths[pairs] == 1).any(axis=1)
+    whole = cosine_distances(sentences, pairs)
+    return Scores(np.where(single, whole, 1 - scores.mean(axis=0)))
+
+
+def fitted(context: Context, layer: int) -> Floats | None:
+    """The moments in use: those of conceptor negation."""
+    return conceptor.fitted(context, layer)
 
 
 @dataclass(frozen=True)
@@ -128,7 +136,9 @@ def _levels(words: Words) -> list[Level]:
         data = words.vectors.data
         sums = np.add.reduceat(data, first, axis=0) if len(first) else data[:0]
         vectors = Ragged(sums, bounds)
-        parents = [np.searchsorted(up, own, "right") - 1 for up, own in zip(above, begins, strict=True)]
+        parents = [
+            np.searchsorted(up, own, "right") - 1 for up, own in zip(above, begins, strict=True)
+        ]
         levels.append(Level(vectors, norms_of(vectors), np.concatenate([every[:0], *parents])))
     return levels
 
@@ -160,41 +170,53 @@ def segmentations(tree: Tree, levels: int = LEVELS) -> list[Ints]:
     return found
 
 
-def _words(measured: Measured, context: Context) -> Words:
-    """The weighted vectors to compare: the published code's plain ones, or negated and scaled."""
+def _words(measured: Measured, picked: Ints, context: Context) -> Words:
+    """The words of some sentences: plain by the published code, or negated and scaled."""
     assert measured.vectors is not None
     encodings = measured.encodings
-    vectors = measured.vectors.data.astype(np.float64)
-    starts = measured.vectors.starts
-    weights = measured.weights.data * np.repeat(
-        measured.totals / np.maximum(measured.weights.lengths, 1), measured.weights.lengths
-    )
-    if context.recipe == "reference":
-        trees = [
-            tree.over(encodings.spans[row].astype(np.int64))
-            for row, tree in enumerate(context.trees(encodings.sentences))
-        ]
-        return Words(Ragged(vectors * weights[:, None], starts), trees)
-    kept = _not_punctuation(measured)
-    vectors = (vectors @ _negation(_whitening(measured, context)))[kept]
-    bounds = np.append(0, np.cumsum(kept))[starts]
-    spans = encodings.spans.data[kept].astype(np.int64)
-    trees = [
-        tree.over(spans[bounds[row] : bounds[row + 1]])
-        for row, tree in enumerate(context.trees(encodings.sentences))
-    ]
-    scaled = _scaled(Ragged(vectors, bounds))
-    return Words(Ragged(scaled * weights[kept, None], bounds), trees)
+    spans = encodings.spans.take(picked)
+    vectors = Ragged(measured.vectors.take(picked).data.astype(np.float64), spans.starts)
+    scale = np.repeat(measured.totals[picked] / np.maximum(spans.lengths, 1), spans.lengths)
+    weights = measured.weights.take(picked).data * scale
+    if context.recipe == "paper":
+        kept = _not_punctuation([word for row in picked for word in encodings.surface(row)], spans)
+        bounds = np.append(0, np.cumsum(kept))[spans.starts]
+        negation = conceptor._negation(conceptor._whitening(measured, context))
+        negated = transformed(vectors.data[kept], negation)
+        vectors = Ragged(_scaled(Ragged(negated, bounds)), bounds)
+        spans, weights = Ragged(spans.data[kept], bounds), weights[kept]
+    trees = _trees(encodings, picked, spans, context)
+    return Words(Ragged(vectors.data * weights[:, None], vectors.starts), trees)
 
 
-def _not_punctuation(measured: Measured) -> np.ndarray:
+def _trees(encodings: Encodings, picked: Ints, spans: Ragged, context: Context) -> list[Tree]:
+    """Trees over the words compared.
+
+    The published code parses what is left of a sentence without its stop words. Where trees are
+    only looked up there is none of that, and the tree of the sentence is cut to the words left.
+    """
+    if context.recipe == "reference" and not getattr(context.parser, "lookup", False):
+        words = [encodings.surface(int(row)) for row in picked]
+        found = context.trees([" ".join(row) for row in words])
+        own = [_places(row) for row in words]
+    else:
+        found = context.trees([encodings.sentences[row] for row in picked])
+        own = [row.astype(np.int64) for row in spans]
+    return [tree.over(row) for tree, row in zip(found, own, strict=True)]
+
+
+def _places(words: list[str]) -> Ints:
+    """Character ranges of words joined by single blanks."""
+    lengths = np.array([len(word) for word in words], np.int64)
+    ends = np.cumsum(lengths + 1) - 1
+    return np.stack([ends - lengths, ends], axis=1)
+
+
+def _not_punctuation(words: list[str], spans: Ragged) -> NDArray[np.bool_]:
     """Which words to compare: all but punctuation, unless there is nothing else."""
-    starts = measured.weights.starts
-    encodings = measured.encodings
-    words = [word for row in range(len(encodings)) for word in encodings.surface(row)]
     kept = np.array([not PUNCTUATION.issuperset(word) for word in words], bool)
-    some = Ragged(kept.astype(np.int64), starts).sums() > 0
-    return np.asarray(kept | ~np.repeat(some, measured.weights.lengths))
+    some = Ragged(kept.astype(np.int64), spans.starts).sums() > 0
+    return np.asarray(kept | ~np.repeat(some, spans.lengths))
 
 
 def _scaled(vectors: Ragged) -> Floats:

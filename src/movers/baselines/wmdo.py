@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from movers.baselines import Floats, Ints, Scores
+from movers.baselines.average import renumbered
 from movers.encode.ragged import Ragged
 from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
@@ -40,10 +41,8 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     return Scores(solved.value[:, 0] - SHARE * (0.5 - penalty), found.data if plans else None)
 
 
-def _by_words(
-    measured: Measured, rows: Ints, context: Context, plans: Ragged
-) -> Iterator[float]:
-    for (source, target), flat in zip(rows.tolist(), plans, strict=True):
+def _by_words(measured: Measured, rows: Ints, context: Context, plans: Ragged) -> Iterator[float]:
+    for target, flat in zip(rows[:, 1].tolist(), plans, strict=True):
         words = spelled(measured.encodings, target, "paper")
         yield fragmentation(flat.reshape(-1, len(words)), words)
 
@@ -73,12 +72,11 @@ def nearest(places: Sequence[int], place: int) -> int:
     return after if after - place < place - before else before
 
 
-def _as_coded(
-    measured: Measured, rows: Ints, context: Context, plans: Ragged
-) -> Iterator[float]:
+def _as_coded(measured: Measured, rows: Ints, context: Context, plans: Ragged) -> Iterator[float]:
     """Penalties by the published code, which takes vocabulary numbers for token places."""
-    pieces, ranges = context.locate(measured.encodings.sentences)
-    for (source, target), flat in zip(rows.tolist(), plans, strict=True):
+    picked, pairs = renumbered(rows)
+    pieces, ranges = context.locate([measured.encodings.sentences[row] for row in picked])
+    for (source, target), flat in zip(pairs.tolist(), plans, strict=True):
         left, right = pieces[source], pieces[target]
         first, second = ranges[source][:, 0], ranges[target][:, 0]
         plan = np.zeros((len(left), len(right)))
@@ -97,9 +95,13 @@ def _coded_fragmentation(left: list[str], right: list[str], plan: Floats) -> flo
         number = numbers.get(piece)
         if number is None or not plan[number].any():
             continue
-        # Rounding decides between equal flows in the published code; here the first wins.
-        word = vocabulary[int(plan[number].argmax())]
-        found = nearest([place for place, other in enumerate(right) if other == word], current)
+        # Equal flows tie here; in the published code rounding may set them apart.
+        best = np.flatnonzero(plan[number] == plan[number].max())
+        places = [
+            nearest([k for k, other in enumerate(right) if other == vocabulary[place]], current)
+            for place in best
+        ]
+        found = nearest(places, current)
         chunks += found != current + 1
         current = found
         matched += 1

@@ -99,9 +99,11 @@ def _conllu_files(path: Path) -> list[Path]:
 
 def _read(path: Path) -> Iterator[tuple[str, list[str], list[int]]]:
     """Sentence text, forms and heads (from 0; -1 for a root) of every tree of a file."""
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(
-        encoding="utf-8"
-    ) as stream:
+    with (
+        gzip.open(path, "rt", encoding="utf-8")
+        if path.suffix == ".gz"
+        else path.open(encoding="utf-8") as stream
+    ):
         block: list[str] = []
         for number, line in enumerate(stream, 1):
             block.append(line.rstrip("\n"))
@@ -226,7 +228,10 @@ class StanzaParser:
 
     def parse(self, sentences: Sequence[str]) -> list[Tree]:
         """Parse sentences one by one."""
-        return [self._tree(self.pipeline(text)) if text.strip() else Tree.of([], []) for text in sentences]
+        return [
+            self._tree(self.pipeline(text)) if text.strip() else Tree.of([], [])
+            for text in sentences
+        ]
 
     def _tree(self, document: Any) -> Tree:
         spans: list[tuple[int, int]] = []

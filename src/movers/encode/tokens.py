@@ -71,7 +71,8 @@ class Tokens:
     words
         For every kept word the token range ``[first, end)`` of its pieces, shape ``(words, 2)``.
     spans
-        For every kept word its character range in the sentence, shape ``(words, 2)``.
+        For every kept word its character range in the sentence, shape ``(words, 2)``; empty for
+        a special token.
     truncated
         How many sentences were longer than the model and lost their end.
     """
@@ -228,7 +229,8 @@ def tokenize(
             offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
             ids.append(numbers)
             words.append(found)
-            spans.append(np.stack([offsets[found[:, 0], 0], offsets[found[:, 1] - 1, 1]], axis=1))
+            ranges = np.stack([offsets[found[:, 0], 0], offsets[found[:, 1] - 1, 1]], axis=1)
+            spans.append(np.where(real[found[:, :1]], ranges, 0))
             truncated += bool(encoding.overflowing)
     bounds = boundaries(len(row) for row in words)
     empty = np.zeros((0, 2), np.int32)

@@ -45,7 +45,7 @@ class Frequencies:
         return np.asarray(SIF_A / (SIF_A + self.of(words, 0.0)))
 
     def usif(self, words: Sequence[str]) -> Floats:
-        """uSIF weights: an unknown word counts like the rarest known one."""
+        """Unsupervised SIF weights: an unknown word counts like the rarest known one."""
         a = self.usif_a
         return np.asarray(a / (a / 2 + self.of(words, min(self.shares.values()))))
 
@@ -54,8 +54,8 @@ class Frequencies:
         """The constant a of uSIF.
 
         ``a = (1 - alpha) / (alpha * V / 2)``, where V counts the words of the table and alpha
-        is the share of them that a sentence of eleven words drawn at random would contain more
-        often than not by chance: those with ``p > 1 - (1 - 1 / V) ** 11``.
+        is the share of them that are more frequent than the chance of a word to turn up in an
+        average sentence if all were equally likely, ``1 - (1 - 1 / V) ** 11``.
         """
         size = len(self.shares)
         threshold = 1 - (1 - 1 / size) ** SENTENCE_LENGTH

@@ -78,9 +78,10 @@ def _sentences(
             words, spans = spelled(encodings, row, recipe), encodings.spans[row]
         else:
             found = list(NOT_BLANK.finditer(text))
-            words, spans = [match[0] for match in found], [match.span() for match in found]
-        if words:
-            yield words, tree.over(np.array(spans, np.int64)), count
+            words = [match[0] for match in found]
+            spans = np.array([match.span() for match in found])
+        if len(words) > (recipe == "reference"):  # one word alone links nothing as coded
+            yield words, tree.over(spans.astype(np.int64)), count
 
 
 def nearness(tree: Tree, hops: int = HOPS) -> Floats:

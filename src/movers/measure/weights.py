@@ -65,6 +65,11 @@ def usif(encodings: Encodings, norms: Floats | None, context: Context) -> Floats
 
 def swf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
     """One over the word's PageRank in the trees of a corpus (Wei et al., 2023)."""
+    if "swf" not in context.statistics.tables:
+        raise InputError(
+            "swf weights need the trees of a corpus; call fit(sentences) with a parser first, or "
+            "pass statistics=… made by 'movers fit --parser'"
+        )
     return _looked_up("swf", encodings, context)
 
 
