@@ -31,9 +31,10 @@ the set itself; word counts are the English Wikipedia's of SIF; trees come from 
 beside the data. “input” and “last” are the layers of the word vectors; `bow` and `smd` ignore
 vectors, `cls` always takes the last layer.
 
-| measure | PAWS paper, input | last | reference, input | last | STS-B paper, input | last | reference, input | last |
-|---|---|---|---|---|---|---|---|---|
+| measure {columns}
+|{rule}
 """
+NAMES = ("PAWS paper", "PAWS reference", "STS-B paper", "STS-B reference")
 
 
 def stsb(path: Path) -> tuple[np.ndarray, list[tuple[str, str]]]:
@@ -62,7 +63,9 @@ def column(data: Path, gold, pairs, metric, **settings) -> tuple[dict[str, float
     scores = {}
     for name in sorted(METHODS, key=lambda name: str(base.using(name).settings.rules)):
         scorer = base.using(name).fit(sentences)
-        scores[name] = 100 * metric(gold[defined], scorer.distances(np.array(pairs)[defined].tolist()))
+        scores[name] = 100 * metric(
+            gold[defined], scorer.distances(np.array(pairs)[defined].tolist())
+        )
     return scores, int(defined.sum())
 
 
@@ -84,7 +87,9 @@ def main(data: Path) -> None:
         f"| `{name}` | " + " | ".join(f"{found[name]:.2f}" for found in columns) + " |"
         for name in METHODS
     ]
-    TARGET.write_text(HEADING.format(pairs=kept) + "\n".join(rows) + "\n", "utf-8")
+    heads = [f"| {name}, {layer} " for name in NAMES for layer in ("input", "last")]
+    heading = HEADING.format(pairs=kept, columns="".join(heads) + "|", rule="---|" * 9)
+    TARGET.write_text(heading + "\n".join(rows) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
     python scripts/ship_statistics.py DATA
 
 DATA is a folder with ``PAWSWiki/dev.tsv`` and ``STSB/sts-dev.csv``; only development sets are
-used, and only means, covariances and attention variability leave this script.
+used, and only means, covariances, principal components and attention variability leave this
+script.
 """
 
 import sys
@@ -12,10 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
+from movers.baselines import find_baseline
 from movers.encode.encodings import Request
 from movers.encode.models import EMBEDDED
+from movers.encode.transformer import TransformerEncoder
 from movers.loading import load_encoder
 from movers.measure.fitting import fit_statistics
+from movers.measure.measured import Context, measure
+from movers.measure.statistics import Statistics
+from movers.methods import find_method
+from movers.settings import Settings
 
 TARGET = Path(__file__).parent.parent / "src" / "movers" / "data" / f"{EMBEDDED}.safetensors"
 
@@ -30,6 +37,20 @@ def sentences_of(data: Path) -> list[str]:
 def single(array: np.ndarray) -> np.ndarray:
     """Round to single precision: half the size, and far below what a score can show."""
     return array.astype(np.float32).astype(np.float64)
+
+
+def components(
+    encoder: TransformerEncoder, sentences: list[str], statistics: Statistics
+) -> dict[str, np.ndarray]:
+    """What sif and usif remove from sentence vectors of the last layer."""
+    layer, context = encoder.layers, Context(statistics)
+    arrays: dict[str, np.ndarray] = {}
+    for name in ("sif", "usif"):
+        rules = Settings(find_method(name)).rules
+        encodings = encoder.encode(sentences, Request((layer,), (), rules), progress=True)
+        measured = measure(encodings, context, weights=name, embedding=layer)
+        arrays |= find_baseline(name).fit(measured, [1] * len(sentences), context)
+    return arrays
 
 
 def main(data: Path) -> None:
@@ -47,7 +68,8 @@ def main(data: Path) -> None:
         layer: replace(white, mean=single(white.mean), matrix=single(white.matrix))
         for layer, white in statistics.whitening.items()
     }
-    arrays = {name: single(array) for name, array in statistics.arrays.items()}
+    arrays = statistics.arrays | components(encoder, sentences, statistics)
+    arrays = {name: single(array) for name, array in arrays.items()}
     replace(statistics, whitening=whitening, tables={}, arrays=arrays).save(TARGET)
     print(f"{TARGET.name}: {TARGET.stat().st_size:,} bytes, {statistics.origin}")
     print("BV by layer:", statistics.variability.mean(axis=1).round(4).tolist())

@@ -11,7 +11,8 @@ import pytest
 
 import movers
 from movers.methods import METHODS
-from movers.scorer import UndefinedWarning, UnwhitenedWarning
+from movers.notices import UndefinedWarning, UnwhitenedWarning
+from movers.scorer import STORES
 from tiny_models import PAIRS, SENTENCES
 
 TRANSPORTS = [
@@ -133,9 +134,9 @@ def test_measures_made_from_one_scorer_encode_once(bert, spy):
     assert len(first._stores) == 1
     for scorer, distances in zip(family, found, strict=True):
         np.testing.assert_array_equal(alone(scorer).distances(PAIRS), distances)
-    first.using("wsmd", layers="1").distances(PAIRS)
-    first.using("wsmd", layers="2").distances(PAIRS)
-    assert len(first._stores) == 2
+    for layers in ("1", "2", "3", "1-2", "2-3"):
+        first.using("wsmd", layers=layers).distances(PAIRS)
+    assert len(first._stores) == STORES
 
 
 def test_statistics_of_another_kind_are_refused(bert):

@@ -15,8 +15,8 @@ def test_empty_pairs_do_not_disturb_the_others(bert, name):
     scorer = bert.using(name)
     measured, method = scorer._encoded(TEXTS), scorer.method
     rows = np.array([[measured.encodings.rows[TEXTS[k]] for k in pair] for pair in ROWS])
-    mixed = solve_pairs(method, measured, rows, scorer._context)
-    plain = solve_pairs(method, measured, rows[[0, 4, 5]], scorer._context)
+    mixed = solve_pairs(method, measured, rows, scorer.context)
+    plain = solve_pairs(method, measured, rows[[0, 4, 5]], scorer.context)
     for part in ("value", "linear", "structural", "gap", "iterations"):
         found = getattr(mixed.values, part)[[0, 4, 5]]
         np.testing.assert_array_equal(found, getattr(plain.values, part))

@@ -183,11 +183,11 @@ def score(
     """
     from movers.scoring import score_table
 
-    scorers = _scorers(methods, options)
+    scorers = dict(zip(_names(methods), _scorers(methods, options), strict=True))
     report = score_table(
         file,
         output,
-        dict(zip(_names(methods), scorers, strict=True)),
+        scorers,
         columns=(source, target),
         input_format=format,
         output_format="jsonl" if json else None,
@@ -198,7 +198,7 @@ def score(
     for name, count in report.undefined.items():
         if count:
             _say(f"{name}: {count} pairs without a proper distance; see --empty")
-    for scorer in scorers:
+    for scorer in scorers.values():
         _say(str(scorer.signature))
 
 

@@ -72,8 +72,6 @@ class Comparison:
         methods that use both.
     mix
         Share of the structural part.
-    plan
-        Mass moved from each source word to each target word, mean over heads, shape ``(n, m)``.
     cost
         Cost of each word pair, shape ``(n, m)``; empty for a measure without word cost.
     heads
@@ -93,11 +91,15 @@ class Comparison:
     linear: float
     structural: float
     mix: float
-    plan: Floats
     plans: Floats
     cost: Floats
     heads: tuple[HeadValue, ...]
     signature: Signature
+
+    @cached_property
+    def plan(self) -> Floats:
+        """Mass moved from each source word to each target word, mean over heads, ``(n, m)``."""
+        return np.asarray(self.plans.mean(axis=0))
 
     @cached_property
     def alignment(self) -> tuple[Flow, ...]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +17,23 @@ from movers.baselines import find_baseline
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.models import RECOMMENDED_LAYERS
 from movers.encode.parse import load_parser
-from movers.encode.stopwords import describe_stopwords, load_stopwords
+from movers.encode.stopwords import load_stopwords
 from movers.encode.store import EncodingStore
 from movers.encode.transformer import TransformerEncoder
+from movers.encode.whiten import Whitening
 from movers.errors import InputError, ModelError
 from movers.measure.fitting import corpus_digest, fit_statistics
-from movers.measure.frequencies import load_frequencies
 from movers.measure.measured import Context, Measured, measure
 from movers.measure.statistics import Statistics
-from movers.measure.structure import describe_numbers, select_heads
+from movers.measure.structure import select_heads
 from movers.measure.swf import fit_swf
-from movers.measure.weights import FREQUENCY_WEIGHTS
 from movers.methods import Method, find_method
 from movers.notices import UndefinedWarning, UnwhitenedWarning, notify
 from movers.pairs import check_sentence, check_sentences, read_pairs
 from movers.results import Comparison, HeadValue, Match, Ranking, Signature
 from movers.settings import Settings
+from movers.signature import sign
 from movers.transport import REASONS, Solved, solve_pairs
-from movers.version import __version__
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,8 +42,8 @@ CHUNK = 4096
 BLOCK_BYTES = 1 << 30
 TYPICAL = 14
 """Words kept of a rather long sentence."""
-STORES = 2
-"""Encoding stores a family of scorers keeps: enough for two sets of heads or of words."""
+STORES = 4
+"""Encoding stores a family of scorers keeps, one for each set of words or heads it compares."""
 
 
 class Scorer:
@@ -113,6 +111,13 @@ class Scorer:
         )
 
     @property
+    def share(self) -> float:
+        """Share of structure in the distance: the mix, 0 or 1 as the method has it."""
+        return {"both": float(self.settings.mix), "structure": 1.0}.get(
+            self.method.transport or "words", 0.0
+        )
+
+    @property
     def statistics(self) -> Statistics:
         """Fitted, loaded or shipped statistics; empty ones if there are none."""
         if self._statistics is None:
@@ -128,38 +133,14 @@ class Scorer:
     @property
     def signature(self) -> Signature:
         """All settings that change a number."""
-        settings, method, encoder = self.settings, self.method, self.encoder
-        fields = [
-            ("movers", __version__),
-            ("method", method.name),
-            ("model", f"{Path(encoder.name).name}@{encoder.fingerprint}"),
-        ]
-        if method.needs_vectors:
-            fields += [("embedding", str(self.embedding)), ("whitening", self._whitening_name())]
-        if table := self.statistics.tables.get(method.weights):
-            fields.append((method.weights, table.digest))
-        if method.weights in FREQUENCY_WEIGHTS:
-            fields.append(("frequencies", load_frequencies(settings.frequencies).name))
-        if method.baseline and (fitted := self._fitted_digest()):
-            fields.append(("fitted", fitted))
-        if method.needs_trees and settings.parser is not None:
-            fields.append(("parser", getattr(settings.parser, "name", "parser")))
-        if method.needs_attention:
-            fields += [
-                ("layers", describe_numbers(layer for layer, _ in self.heads)),
-                ("heads", describe_numbers(head for _, head in self.heads)),
-            ]
-        if method.transport == "both":
-            fields.append(("mix", str(float(settings.mix))))
-        fields += [
-            ("recipe", settings.recipe),
-            ("stopwords", describe_stopwords(settings.rules.stopwords)),
-            ("subwords", settings.subwords),
-            ("dtype", encoder.dtype),
-        ]
-        if settings.empty == "keep":
-            fields.append(("empty", "keep"))
-        return Signature(tuple(fields))
+        return sign(self)
+
+    @property
+    def whitening(self) -> Whitening | None:
+        """What is done to the word vectors; None if nothing."""
+        if self.settings.whitening == "none" or not self.method.whitened:
+            return None
+        return self.statistics.whitening.get(self.embedding)
 
     def using(self, method: str | None = None, **changes: Any) -> Scorer:
         """Make a scorer with other settings that shares model, statistics and encodings.
@@ -208,7 +189,7 @@ class Scorer:
         if baseline and hasattr(baseline, "fit"):
             measured = self._encoded(counts, progress=progress)
             times = [counts[text] for text in measured.encodings.sentences]
-            fitted = baseline.fit(measured, times, self._context)
+            fitted = baseline.fit(measured, times, self.context)
             arrays = {**self.statistics.arrays, **fitted}
             self._statistics = replace(self.statistics, arrays=arrays)
         return self
@@ -237,15 +218,16 @@ class Scorer:
             origin=origin,
             progress=progress,
         )
-        self._stores = []
         if self._request().union(request) == request:
             self._whiten(fresh)
-            self._stores = [EncodingStore(request, self._whitening_key(), fresh)]
+            # In place: scorers that share the stores and get these statistics find it there.
+            self._stores.insert(0, EncodingStore(request, self._whitening_key(), fresh))
+            del self._stores[STORES:]
 
     def _fit_swf(self, counts: Counter[str], *, progress: bool) -> None:
         """Fit the weights that come from the trees of the sentences."""
         encodings = self._encodings(counts, progress=progress)
-        trees = self._context.trees(encodings.sentences)
+        trees = self.context.trees(encodings.sentences)
         times = [counts[text] for text in encodings.sentences]
         table = fit_swf(encodings, times, trees, self.settings.recipe)
         tables = {**self.statistics.tables, "swf": table}
@@ -268,7 +250,24 @@ class Scorer:
         pair = np.array([[rows[source], rows[target]]])
         solved = self._solve(measured, pair, plans=True)
         values = self._settle(solved, measured, pair, self.settings.empty or "raise")
-        return self._comparison(measured, pair[0], solved, float(values.mean()))
+        return Comparison(
+            source=source,
+            target=target,
+            source_words=tuple(measured.encodings.surface(rows[source])),
+            target_words=tuple(measured.encodings.surface(rows[target])),
+            method=self.method.name,
+            distance=float(values.mean()),
+            linear=float(solved.values.linear.mean()),
+            structural=float(solved.values.structural.mean()),
+            mix=self.share,
+            plans=solved.plans_of_one(),
+            cost=solved.cost_of_one() if self.method.cost else np.zeros((0, 0)),
+            heads=tuple(
+                HeadValue(layer, head, **solved.facts_of_one(place))
+                for place, (layer, head) in enumerate(self.heads)
+            ),
+            signature=self.signature,
+        )
 
     def distances(self, pairs: Any, *, progress: bool = False) -> Floats:
         """Distance of every pair, shape ``(pairs,)``.
@@ -348,7 +347,8 @@ class Scorer:
         return Request(embeddings, self.heads, self.settings.rules)
 
     @property
-    def _context(self) -> Context:
+    def context(self) -> Context:
+        """What measures may look at besides the sentences."""
         settings = self.settings
         return Context(
             self.statistics,
@@ -389,7 +389,7 @@ class Scorer:
         if measured is None or measured.encodings is not encodings:
             measured = measure(
                 encodings,
-                self._context,
+                self.context,
                 weights=self.method.weights,
                 cost=self.method.cost,
                 embedding=self.embedding if self.method.needs_vectors else None,
@@ -430,19 +430,6 @@ class Scorer:
         whitening = self.statistics.whitening
         return ",".join(f"{layer}:{white.digest}" for layer, white in sorted(whitening.items()))
 
-    def _fitted_digest(self) -> str:
-        """Eight hex digits of what the measure itself has fitted; empty if that is nothing."""
-        baseline = find_baseline(self.method.baseline or "")
-        used = getattr(baseline, "fitted", lambda context, layer: None)
-        array = used(self._context, self.embedding) if self.method.needs_vectors else None
-        return "" if array is None else sha256(array.tobytes()).hexdigest()[:8]
-
-    def _whitening_name(self) -> str:
-        whitening = self.statistics.whitening.get(self.embedding)
-        if self._whitening_key() == "none" or whitening is None:
-            return "none"
-        return f"{whitening.kind}@{whitening.digest}"
-
     def _values(self, measured: Measured, rows: Ints, *, progress: bool) -> Floats:
         """Distances of pairs of encoded sentences under every head."""
         out = np.zeros((len(rows), max(1, len(self.heads))))
@@ -458,8 +445,8 @@ class Scorer:
     def _warn_undefined(self, values: Floats) -> None:
         if undefined := int(np.isnan(values[:, 0]).sum()):
             notify(
-                f"{undefined} of {len(values)} pairs have no distance (no words left on one side, or "
-                "a single word on both and so no structure) and got NaN; pass empty='keep' to "
+                f"{undefined} of {len(values)} pairs have no distance (no words left on one side, "
+                "or a single word on both and so no structure) and got NaN; pass empty='keep' to "
                 "compare what there is",
                 UndefinedWarning,
             )
@@ -469,8 +456,8 @@ class Scorer:
             self.method,
             measured,
             rows,
-            self._context,
-            mix=self.settings.mix,
+            self.context,
+            mix=self.share,
             threads=self.threads,
             plans=plans,
         )
@@ -487,47 +474,3 @@ class Scorer:
         if policy == "nan":
             values[undefined] = np.nan
         return values
-
-    def _comparison(
-        self, measured: Measured, pair: Ints, solved: Solved, distance: float
-    ) -> Comparison:
-        encodings, values = measured.encodings, solved.values
-        n, m = solved.shapes[0]
-        assert values.plans is not None
-        plans = values.plans.reshape(values.value.shape[1], n, m)
-        heads = tuple(
-            HeadValue(
-                layer,
-                head,
-                *(
-                    part[0, place].item()
-                    for part in (
-                        values.value,
-                        values.linear,
-                        values.structural,
-                        solved.scales,
-                        values.iterations,
-                        values.gap,
-                    )
-                ),
-            )
-            for place, (layer, head) in enumerate(self.heads)
-        )
-        source_words, target_words = (tuple(encodings.surface(int(row))) for row in pair)
-        mixes = {None: 0.0, "words": 0.0, "structure": 1.0, "both": self.settings.mix}
-        return Comparison(
-            source=encodings.sentences[pair[0]],
-            target=encodings.sentences[pair[1]],
-            source_words=source_words,
-            target_words=target_words,
-            method=self.method.name,
-            distance=distance,
-            linear=float(values.linear.mean()),
-            structural=float(values.structural.mean()),
-            mix=mixes[self.method.transport],
-            plan=plans.mean(axis=0) if plans.size else np.zeros((n, m)),
-            plans=plans,
-            cost=solved.costs.data.reshape(n, m) if self.method.cost else np.zeros((0, 0)),
-            heads=heads,
-            signature=self.signature,
-        )

@@ -80,7 +80,7 @@ def score_table(
         source, target = pick_columns(table.columns, *columns)
         if taken := [name for name in scorers if name in table.columns]:
             raise InputError(f"the table has a column {taken[0]!r} already; rename it first")
-        chunks = _checked(table.chunks, source, target)
+        chunks: Iterable[Chunk] = _checked(table.chunks, source, target)
         if fit:
             chunks = _fitted(chunks, scorers, source, target, progress=progress)
         for scorer in scorers.values():
@@ -130,9 +130,10 @@ def fit_file(
         origin=f"{len(sentences)} sentences of {file.name}",
         progress=progress,
     )
-    if scorer.settings.parser is not None:
-        syntactic = scorer.using("synwmd", statistics=statistics, layers=None, embedding=layers[0])
-        statistics = syntactic.fit(sentences, progress=progress).statistics
+    single = ["sif", "usif", *(["synwmd"] if scorer.settings.parser is not None else [])]
+    for name in single:
+        own = scorer.using(name, statistics=statistics, layers=None, embedding=layers[-1])
+        statistics = own.fit(sentences, progress=progress).statistics
     return statistics
 
 
@@ -151,13 +152,16 @@ def _fitted(
     target: str,
     *,
     progress: bool,
-) -> Iterator[Chunk]:
-    """Read the whole table, fit every scorer on its sentences, and hand the rows on."""
+) -> list[Chunk]:
+    """Read the whole table, put fitted scorers in place of the given ones, hand the rows on."""
     held = list(chunks)
     sentences = [text for name in (source, target) for chunk in held for text in chunk[name]]
-    for scorer in scorers.values():
-        scorer.fit(sentences, progress=progress)
-    yield from held
+    first = next(iter(scorers.values()))
+    for name, scorer in scorers.items():
+        # Handing the statistics on lets every measure fit only what it adds to them.
+        fitted = scorer if scorer is first else scorer.using(statistics=first.statistics)
+        scorers[name] = first = fitted.fit(sentences, progress=progress)
+    return held
 
 
 def _distances(scorer: Scorer, pairs: list[tuple[str, str]]) -> np.ndarray:

@@ -45,6 +45,28 @@ class Solved:
     scales: Floats
     undefined: NDArray[np.int8]
 
+    def plans_of_one(self) -> Floats:
+        """Plans of a single pair, shape ``(heads, n, m)``."""
+        assert self.values.plans is not None and len(self.shapes) == 1
+        return self.values.plans.reshape(self.values.value.shape[1], *self.shapes[0])
+
+    def cost_of_one(self) -> Floats:
+        """Cost matrix of a single pair, shape ``(n, m)``."""
+        return np.asarray(self.costs.data.reshape(self.shapes[0]))
+
+    def facts_of_one(self, head: int) -> dict[str, Any]:
+        """Objective, parts, factor and effort of a single pair under one head."""
+        values = self.values
+        parts: dict[str, NDArray[Any]] = {
+            "value": values.value,
+            "linear": values.linear,
+            "structural": values.structural,
+            "scale": self.scales,
+            "iterations": values.iterations,
+            "gap": values.gap,
+        }
+        return {name: array[0, head].item() for name, array in parts.items()}
+
 
 REASONS = (
     "",

@@ -71,7 +71,7 @@ def test_the_published_penalty_by_hand():
 def test_published_distances_by_pot(tiny):
     scorer = movers.load("wmdo", tiny("bert"), recipe="reference").fit(SENTENCES)
     for source, target in PAIRS[:8]:
-        pieces, ranges = scorer._context.locate([source, target])
+        pieces, ranges = scorer.context.locate([source, target])
         measured = scorer._encoded([source, target])
         rows = [measured.encodings.rows[text] for text in (source, target)]
         x, y = (measured.vectors[row].astype(float) for row in rows)

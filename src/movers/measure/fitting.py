@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.encode.encodings import Encodings, Request
+from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, Whitening, WhiteningKind
 from movers.errors import InputError
@@ -65,12 +66,18 @@ def fit_statistics(
             layer: Whitening.fit(moment, whitening or "clean") for layer, moment in moments.items()
         },
         tables={
-            "idf": fit_idf(encodings, times, request.rules.recipe),
+            "idf": fit_idf(_every_word(encoder, distinct, request), times, request.rules.recipe),
             "piece-idf": fit_piece_idf(encoder.pieces(distinct), times),
         },
         arrays=_variability(encoder, counts) if variability else {},
     )
     return statistics, encodings
+
+
+def _every_word(encoder: TransformerEncoder, sentences: list[str], request: Request) -> Encodings:
+    """All words of the sentences, whatever the measure that is being fitted compares."""
+    rules = TokenRules(recipe=request.rules.recipe, subwords=request.rules.subwords)
+    return encoder.encode(sentences, Request(rules=rules))
 
 
 def corpus_digest(counts: Mapping[str, int]) -> str:
