@@ -39,8 +39,9 @@ NAMES = ("PAWS paper", "PAWS reference", "STS-B paper", "STS-B reference")
 
 def stsb(path: Path) -> tuple[np.ndarray, list[tuple[str, str]]]:
     rows = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
-    pairs = [(" ".join(row[5].split()), " ".join(row[6].split())) for row in rows]
-    return np.array([float(row[4]) for row in rows]), pairs
+    rows = [(" ".join(row[5].split()), " ".join(row[6].split()), float(row[4])) for row in rows]
+    rows.sort(key=lambda row: (len(row[0].split()), len(row[1].split()), row[2]))
+    return np.array([row[2] for row in rows]), [row[:2] for row in rows]
 
 
 def auc(gold: np.ndarray, distances: np.ndarray) -> float:
@@ -54,7 +55,8 @@ def rho(gold: np.ndarray, distances: np.ndarray) -> float:
 
 def column(data: Path, gold, pairs, metric, **settings) -> tuple[dict[str, float], int]:
     """The score of every measure under one recipe and one layer of vectors."""
-    sentences = [text for side in zip(*pairs, strict=True) for text in side]
+    # Pair by pair, shortest first: the order in which the published code averages tokens.
+    sentences = [text for pair in pairs for text in pair]
     counts = data / "sif" / "enwiki_vocab_min200.txt"
     base = movers.load(
         "wsmd", **settings, frequencies=counts, parser=f"conllu:{data / 'parses'}"

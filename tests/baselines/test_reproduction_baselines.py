@@ -26,6 +26,7 @@ INPUT = {
     "conceptor": 66.47,
     "bertscore": 65.88,
     "dynamax": 71.42,
+    "wmdo": 67.31,
 }
 
 
