@@ -178,9 +178,12 @@ def test_help_explains(capsys, command):
         (["score", "{pairs}", "--empty", "raise"], "no words left after stop-word removal"),
         (["score", "{pairs}", "--methods", "wmd,wmd"], "distinct names"),
         (["score", "{scored}", "--methods", "wmd"], "has a column 'wmd' already"),
-        (["score", "{missing}"], "row 2, column 'target': expected text, found None"),
+        (["score", "{missing}"], "row 2, column 'target': expected text, found 3"),
+        (["score", "{pairs}", "-o", "/proc/nope/out.tsv"], "/proc/nope"),
+        (["score", "{pairs}", "-o", "{tmp}/out.csv", "--json"], "ends in another format"),
+        (["score", "{pairs}", "--threads", "0"], "threads must be at least 1"),
         (["compare", "the of", "a dog"], "the source has no words left"),
-        (["compare", "", "a dog"], "the source has no words left"),
+        (["compare", "", "a dog"], "the source is empty"),
         (["compare", "cats", "dogs", "--methods", "wsmd"], "constant structure"),
         (["compare", "a", "b", "--model", "no/such-model"], "cannot load model 'no/such-model'"),
         (["compare", "a b", "c d", "--methods", "wsmd", "--layers", "7"], "has layers 1 to 6"),
@@ -188,7 +191,10 @@ def test_help_explains(capsys, command):
         (["compare", "a b", "c d", "--embedding", "9"], "0 (input) to 6"),
         (["compare", "a b", "c d", "--mix", "1.5"], "mix must lie between 0 and 1"),
         (["compare", "a b", "c d", "--methods", "wsdm"], "did you mean 'wsmd'?"),
-        (["compare", "cat", "dog", "--methods", "wmd-idf"], "call fit(sentences) first"),
+        (
+            ["compare", "cat", "dog", "--methods", "wmd-idf"],
+            "pass --fit, or --statistics with a file made by movers fit",
+        ),
         (["compare", "cat", "dog", "--statistics", "{pairs}"], "is not a statistics file"),
         (["fit", "{tmp}/nope.txt", "-o", "{tmp}/x.safetensors"], "no file"),
     ],
@@ -205,11 +211,18 @@ def test_bad_input_is_one_clear_line(capsys, tmp_path, pairs, arguments, message
     files["empty"].touch()
     files["latin"].write_bytes("source\ttarget\ncafé\tthé\n".encode("latin-1"))
     files["scored"].write_text("source\ttarget\twmd\na\tb\t1\n")
-    files["missing"].write_text('{"source": "a", "target": "b"}\n{"source": "a", "target": null}\n')
+    files["missing"].write_text('{"source": "a", "target": "b"}\n{"source": "a", "target": 3}\n')
     code, out, err = run(capsys, *(argument.format(**files) for argument in arguments))
     assert code == 1
     assert message in err
     assert "Traceback" not in err and not out
+
+
+def test_one_measure_without_a_distance_does_not_hide_the_others(capsys):
+    code, out, err = run(capsys, "compare", "cats", "dogs")
+    assert code == 0
+    assert "wrd" in out and "wsmd: source and target have one and the same constant" in err
+    assert "--empty keep" in err and "empty='keep'" not in err
 
 
 def test_bad_syntax_exits_with_two(capsys):
@@ -238,6 +251,7 @@ def test_interrupt_keeps_finished_rows_and_the_old_output(tmp_path, monkeypatch)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "interrupted" in err and "Traceback" not in err
+    assert "finished rows are kept in" in err
     assert output.read_text() == "old\n"
     kept = (tmp_path / "out.tsv.partial").read_text().splitlines()
     assert kept[0] == "source\ttarget\twmd"

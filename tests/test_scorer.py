@@ -1,6 +1,7 @@
 """One scorer, many ways to ask: every way gives the same numbers, to the bit."""
 
 import math
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -312,7 +313,7 @@ def test_empty_sides_get_nan_with_one_warning(bert, method):
     ("pair", "side"), [(EMPTY[0], "source"), (EMPTY[1], "source"), (EMPTY[3], "target")]
 )
 def test_empty_sides_raise_when_asked_or_compared(bert, pair, side):
-    message = f"the {side} has no words left after stop-word removal"
+    message = f"the {side} (is empty|has no words left after stop-word removal)"
     with pytest.raises(movers.InputError, match=message):
         bert.using("wrd").compare(*pair)
     with pytest.raises(movers.InputError, match=message):
@@ -410,3 +411,11 @@ def test_progress_goes_to_standard_error(bert, capsys):
     alone(bert).distances(PAIRS, progress=True)
     captured = capsys.readouterr()
     assert captured.out == "" and "encoding" in captured.err and "comparing" in captured.err
+
+
+def test_a_scorer_can_be_pickled_and_prints_its_signature(bert):
+    copy = pickle.loads(pickle.dumps(bert))
+    np.testing.assert_array_equal(copy.distances(PAIRS[:4]), bert.distances(PAIRS[:4]))
+    assert repr(copy) == f"Scorer({bert.signature})"
+    assert repr(movers.load("wmd", "no/such-model")) == "Scorer(wmd, model not loaded yet)"
+    assert copy._stores[0].encodings is not bert._stores[0].encodings

@@ -6,6 +6,7 @@ import pytest
 
 from movers import tables
 from movers.errors import InputError
+from movers.notices import HeaderWarning
 
 COLUMNS = {"id": ["1", "2"], "source": ["a dog", 'a "cat"'], "target": ["le chien", "猫 🐈"]}
 
@@ -111,12 +112,16 @@ def test_missing_file_names_its_neighbours(tmp_path):
     ("columns", "chosen", "expected"),
     [
         (["id", "sentence1", "sentence2"], (None, None), ("sentence1", "sentence2")),
-        (["left", "right"], (None, None), ("left", "right")),
         (["a", "b", "c"], ("c", "a"), ("c", "a")),
     ],
 )
 def test_pick_columns(columns, chosen, expected):
     assert tables.pick_columns(columns, *chosen) == expected
+
+
+def test_the_only_two_columns_are_taken_with_a_word_of_warning():
+    with pytest.warns(HeaderWarning, match="names of the columns: left, right"):
+        assert tables.pick_columns(["left", "right"], None, None) == ("left", "right")
 
 
 @pytest.mark.parametrize("chosen", [(None, None), ("a", None), ("nope", "a")])
@@ -126,5 +131,6 @@ def test_pick_columns_names_what_there_is(chosen):
 
 
 def test_check_texts_names_the_row():
-    with pytest.raises(InputError, match="row 12, column 'source': expected text, found None"):
-        tables.check_texts(["a", None], "source", 10)
+    assert tables.check_texts(["a", None], "source", 10) == ["a", ""]
+    with pytest.raises(InputError, match="row 12, column 'source': expected text, found 7"):
+        tables.check_texts(["a", 7], "source", 10)

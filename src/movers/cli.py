@@ -135,7 +135,16 @@ def compare(
     scorers = _scorers(methods, options)
     for scorer in scorers:
         scorer.prepare()
-    comparisons = [scorer.compare(source, target) for scorer in scorers]
+    comparisons, failures = [], {}
+    for name, scorer in zip(_names(methods), scorers, strict=True):
+        try:
+            comparisons.append(scorer.compare(source, target))
+        except InputError as error:
+            failures[name] = InputError(f"{name}: {error}")
+    if not comparisons:
+        raise next(iter(failures.values()))
+    for failure in failures.values():
+        _say(str(failure))
     if json:
         _print_json([comparison.to_dict() for comparison in comparisons])
     else:
@@ -286,6 +295,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # The reader of our output (head, less) has gone; that is its right.
             sys.stderr.close()
             return 0
+        except OSError as error:
+            _say(f"error: {error.filename or 'file'}: {error.strerror or error}")
+            return 1
     return 0
 
 
@@ -327,7 +339,23 @@ def _print_json(value: Any) -> None:
     print(jsonlib.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
 
 
+SPOKEN = {
+    "stopwords=None": "--stopwords none",
+    "empty='keep'": "--empty keep",
+    "whitening='none'": "--whitening none",
+    "device='auto'": "--device auto",
+    "parser='": "--parser '",
+    "call fit(sentences) first or pass statistics=… saved by an earlier fit": "pass --fit, or "
+    "--statistics with a file made by movers fit",
+    "call fit(sentences)": "pass --fit, or --statistics with a file made by movers fit",
+    " (on the command line --parser)": "",
+}
+"""Advice of the library in the words of the command line."""
+
+
 def _say(message: str) -> None:
+    for python, spoken in SPOKEN.items():
+        message = message.replace(python, spoken)
     print(f"movers: {message}", file=sys.stderr)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +115,7 @@ def load(
         statistics = Statistics.load(statistics)
     return Scorer(
         settings,
-        lambda: load_encoder(model, device, dtype),
+        partial(load_encoder, model, device, dtype),
         statistics=statistics,
         threads=threads,
     )

@@ -277,7 +277,7 @@ ALIASES = {"wsmd": f"wsmd-{DEFAULT_BASE}", "lambda": f"lambda-{DEFAULT_BASE}"}
 
 def find_method(name: str) -> Method:
     """Look a method up by name or alias."""
-    method = METHODS.get(ALIASES.get(name, name))
+    method = METHODS.get(ALIASES.get(name.lower(), name.lower()))
     if method is None:
         close = get_close_matches(name, [*METHODS, *ALIASES], n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""

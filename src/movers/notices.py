@@ -21,6 +21,10 @@ class UndefinedWarning(UserWarning):
     """Some pairs have no distance, and NaN stands in their place."""
 
 
+class HeaderWarning(UserWarning):
+    """A first line was taken as the header of a table, for lack of anything better."""
+
+
 def notify(message: str, category: type[Warning]) -> None:
     """Warn with the first line outside the library as the place."""
     depth, frame = 2, sys._getframe(1)

@@ -52,7 +52,7 @@ class HeadValue:
     gap: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Two sentences compared: the distance and its reasons.
 
@@ -111,6 +111,9 @@ class Comparison:
             flows.append(Flow(self.source_words[i], self.target_words[j], mass, cost))
         return tuple(flows)
 
+    def __repr__(self) -> str:
+        return f"Comparison({self.source!r}, {self.target!r}, {self.method}={self.distance:.6g})"
+
     def __str__(self) -> str:
         lines = [f"{self.method} {self.distance:.4f}"]
         if self.heads:
@@ -162,6 +165,15 @@ class Ranking:
 
     def __len__(self) -> int:
         return len(self.matches)
+
+    def __str__(self) -> str:
+        lines = [f"{place:3d}. {m.distance:.4f}  {m.text}" for place, m in enumerate(self, 1)]
+        return "\n".join([self.query, *lines])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        matches = [{**asdict(m), "distance": _number(m.distance)} for m in self.matches]
+        return {"query": self.query, "matches": matches, "signature": str(self.signature)}
 
     def __getitem__(self, place: int) -> Match:
         return self.matches[place]

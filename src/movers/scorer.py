@@ -33,7 +33,7 @@ from movers.pairs import check_sentence, check_sentences, read_pairs
 from movers.results import Comparison, HeadValue, Match, Ranking, Signature
 from movers.settings import Settings
 from movers.signature import sign
-from movers.transport import REASONS, Solved, solve_pairs
+from movers.transport import EMPTY, REASONS, Solved, solve_pairs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -61,6 +61,8 @@ class Scorer:
         statistics: Statistics | None = None,
         threads: int | None = None,
     ) -> None:
+        if threads is not None and threads < 1:
+            raise InputError(f"threads must be at least 1, or None for all, got {threads}")
         self.settings = settings
         self.threads = threads
         self._source = encoder
@@ -68,6 +70,17 @@ class Scorer:
         self._stores: list[EncodingStore] = []
         self._measured: Measured | None = None
         self._warned: set[int] = set()
+
+    def __repr__(self) -> str:
+        loaded = "encoder" in vars(self)
+        return (
+            f"Scorer({self.signature if loaded else f'{self.method.name}, model not loaded yet'})"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave model and encodings behind; a copy in another process loads its own."""
+        state = {name: value for name, value in vars(self).items() if name != "encoder"}
+        return {**state, "_stores": [], "_measured": None}
 
     @cached_property
     def encoder(self) -> TransformerEncoder:
@@ -159,11 +172,13 @@ class Scorer:
             changes["parser"] = load_parser(changes["parser"])
         other = Scorer(
             replace(self.settings, **changes),
-            lambda: self.encoder,
+            self._source,
             statistics=statistics,
             threads=threads,
         )
         other._stores, other._warned = self._stores, self._warned
+        if "encoder" in vars(self):
+            other.encoder = self.encoder
         return other
 
     def fit(self, sentences: Iterable[str], *, origin: str = "", progress: bool = False) -> Scorer:
@@ -257,8 +272,8 @@ class Scorer:
             target_words=tuple(measured.encodings.surface(rows[target])),
             method=self.method.name,
             distance=float(values.mean()),
-            linear=float(solved.values.linear.mean()),
-            structural=float(solved.values.structural.mean()),
+            linear=_unless_nan(values, solved.values.linear),
+            structural=_unless_nan(values, solved.values.structural),
             mix=self.share,
             plans=solved.plans_of_one(),
             cost=solved.cost_of_one() if self.method.cost else np.zeros((0, 0)),
@@ -469,8 +484,16 @@ class Scorer:
         if len(undefined) and policy == "raise":
             pair = undefined[0]
             source, target = (measured.encodings.sentences[row] for row in rows[pair])
+            for side, text in (("source", source), ("target", target)):
+                if not text.strip():
+                    raise InputError(EMPTY.format(side=side))
             reason = REASONS[solved.undefined[pair]]
             raise InputError(reason.format(source=source, target=target))
         if policy == "nan":
             values[undefined] = np.nan
         return values
+
+
+def _unless_nan(values: Floats, part: Floats) -> float:
+    """The mean of a part, or NaN where there is no distance."""
+    return float("nan") if np.isnan(values).any() else float(part.mean())

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from movers.atomic import replacing
@@ -31,6 +33,11 @@ from movers.tables import (
     pick_columns,
     table_writer,
 )
+
+logger = logging.getLogger("movers")
+
+Floats = NDArray[np.float64]
+Rows = tuple[Chunk, list[tuple[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,8 @@ def score_table(
         Show a progress bar on standard error.
     """
     started = time.monotonic()
+    if output_format and output != STANDARD and output_format != format_of(output):
+        raise InputError(f"asked for {output_format}, but {output.name} ends in another format")
     kind = output_format or (
         format_of(file, input_format) if output == STANDARD else format_of(output)
     )
@@ -80,19 +89,18 @@ def score_table(
         source, target = pick_columns(table.columns, *columns)
         if taken := [name for name in scorers if name in table.columns]:
             raise InputError(f"the table has a column {taken[0]!r} already; rename it first")
-        chunks: Iterable[Chunk] = _checked(table.chunks, source, target)
+        chunks: Iterable[Rows] = _checked(table.chunks, source, target)
         if fit:
-            chunks = _fitted(chunks, scorers, source, target, progress=progress)
+            chunks = _fitted(chunks, scorers, progress=progress)
         for scorer in scorers.values():
             scorer.prepare()
         bar = tqdm(
             total=count_rows(file, input_format), unit="row", desc="scoring", disable=not progress
         )
-        with bar, _output(output, kind, table, list(scorers)) as write:
-            for chunk in chunks:
-                pairs = list(zip(chunk[source], chunk[target], strict=True))
+        with bar, _told(output, lambda: rows), _output(output, kind, table, [*scorers]) as write:
+            for chunk, pairs in chunks:
                 for name, scorer in scorers.items():
-                    found = _distances(scorer, pairs)
+                    found = _distances(name, scorer, pairs)
                     chunk[name] = found.tolist()
                     undefined[name] += int(np.isnan(found).sum())
                 write(chunk)
@@ -137,25 +145,19 @@ def fit_file(
     return statistics
 
 
-def _checked(chunks: Iterable[Chunk], source: str, target: str) -> Iterator[Chunk]:
+def _checked(chunks: Iterable[Chunk], source: str, target: str) -> Iterator[Rows]:
+    """Every chunk with its pairs of sentences."""
     row = 0
     for chunk in chunks:
-        check_texts(chunk[source], source, row)
-        row += len(check_texts(chunk[target], target, row))
-        yield chunk
+        texts = {name: check_texts(chunk[name], name, row) for name in (source, target)}
+        row += len(texts[source])
+        yield chunk, list(zip(texts[source], texts[target], strict=True))
 
 
-def _fitted(
-    chunks: Iterable[Chunk],
-    scorers: dict[str, Scorer],
-    source: str,
-    target: str,
-    *,
-    progress: bool,
-) -> list[Chunk]:
+def _fitted(chunks: Iterable[Rows], scorers: dict[str, Scorer], *, progress: bool) -> list[Rows]:
     """Read the whole table, put fitted scorers in place of the given ones, hand the rows on."""
     held = list(chunks)
-    sentences = [text for name in (source, target) for chunk in held for text in chunk[name]]
+    sentences = [pair[side] for side in (0, 1) for _, pairs in held for pair in pairs]
     first = next(iter(scorers.values()))
     for name, scorer in scorers.items():
         # Handing the statistics on lets every measure fit only what it adds to them.
@@ -164,11 +166,29 @@ def _fitted(
     return held
 
 
-def _distances(scorer: Scorer, pairs: list[tuple[str, str]]) -> np.ndarray:
+def _distances(name: str, scorer: Scorer, pairs: list[tuple[str, str]]) -> Floats:
     with warnings.catch_warnings():
         # Counted over the whole file instead.
         warnings.simplefilter("ignore", UndefinedWarning)
-        return scorer.distances(pairs)
+        try:
+            return scorer.distances(pairs)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+
+
+@contextmanager
+def _told(output: Path, rows: Callable[[], int]) -> Iterator[None]:
+    """Say where finished rows are when a run is broken off."""
+    try:
+        yield
+    except BaseException:
+        if rows() and output != STANDARD:
+            logger.warning("%d finished rows are kept in %s", rows(), _partial(output))
+        raise
+
+
+def _partial(output: Path) -> Path:
+    return output.with_name(output.name + ".partial")
 
 
 @contextmanager
@@ -179,7 +199,7 @@ def _output(path: Path, kind: str, table: Table, names: list[str]) -> Iterator[W
             yield write
         return
     with (
-        replacing(path, partial=path.with_name(path.name + ".partial")) as temporary,
+        replacing(path, partial=_partial(path)) as temporary,
         table_writer(temporary, kind, columns, table.schema) as write,
     ):
         yield write

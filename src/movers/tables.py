@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from movers.errors import InputError
+from movers.notices import HeaderWarning, notify
 
 Chunk = dict[str, list[Any]]
 """Rows as columns: every list has one entry per row."""
@@ -110,6 +111,11 @@ def pick_columns(columns: list[str], source: str | None, target: str | None) -> 
             if set(pair) <= set(columns):
                 return pair
         if len(columns) == 2:
+            notify(
+                f"taking the first line as the names of the columns: {', '.join(columns)}; if it "
+                "is a pair of sentences, put a header line above it",
+                HeaderWarning,
+            )
             return columns[0], columns[1]
     raise InputError(
         "which two columns hold the sentences? name them with --source and --target; "
@@ -118,11 +124,11 @@ def pick_columns(columns: list[str], source: str | None, target: str | None) -> 
 
 
 def check_texts(values: list[Any], column: str, first_row: int) -> list[str]:
-    """Refuse a cell that is not text, naming its row."""
+    """Take a missing cell as an empty sentence; refuse any other that is not text."""
     for number, value in enumerate(values, first_row + 1):
-        if not isinstance(value, str):
+        if value is not None and not isinstance(value, str):
             raise InputError(f"row {number}, column {column!r}: expected text, found {value!r}")
-    return values
+    return ["" if value is None else value for value in values]
 
 
 @contextmanager

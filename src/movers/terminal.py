@@ -23,9 +23,10 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
     console.print(Text(last.target, "bold"))
     console.print()
     console.print(_measures(comparisons))
-    console.print()
-    console.print(Text(f"Which word went where under {last.method}", "bold"))
-    console.print(_alignment(last))
+    if last.alignment:
+        console.print()
+        console.print(Text(f"Which word went where under {last.method}", "bold"))
+        console.print(_alignment(last))
     console.print()
     console.print(Text(str(last.signature), "dim"), soft_wrap=True)
 

@@ -68,6 +68,7 @@ class Solved:
         return {name: array[0, head].item() for name, array in parts.items()}
 
 
+EMPTY = "the {side} is empty; drop the pair or fill it in"
 REASONS = (
     "",
     "the source has no words left after stop-word removal ({source!r}); pass stopwords=None or "
