@@ -3,6 +3,7 @@
 import logging
 import subprocess
 import sys
+import threading
 import time
 
 from movers import compiling
@@ -15,6 +16,7 @@ def test_importing_compiles_nothing():
 
 def test_slow_first_use_is_announced_once(monkeypatch, caplog):
     monkeypatch.setattr(compiling, "PATIENCE", 0.01)
+    monkeypatch.setattr(compiling, "_told", threading.Event())
     with caplog.at_level(logging.WARNING, "movers"):
         for _ in range(2):
             with compiling.announced("a kernel that takes its time"):
