@@ -79,3 +79,8 @@ def test_text_that_no_tokenizer_can_read_is_refused():
     ):
         with pytest.raises(InputError, match="surrogate"):
             check()
+
+
+def test_a_frame_may_have_other_columns_beside_a_known_pair():
+    frame = pandas.DataFrame({"id": [1], "sentence2": ["y"], "sentence1": ["x"]})
+    assert read_pairs(frame) == [("x", "y")]

@@ -9,6 +9,22 @@ import narwhals.stable.v2 as nw
 
 from movers.errors import InputError
 
+KNOWN_PAIRS = (
+    ("source", "target"),
+    ("sentence1", "sentence2"),
+    ("sentence_A", "sentence_B"),
+    ("text1", "text2"),
+    ("question1", "question2"),
+    ("premise", "hypothesis"),
+    ("reference", "candidate"),
+    ("s1", "s2"),
+)
+
+
+def known_columns(columns: Sequence[str]) -> tuple[str, str] | None:
+    """The two columns that usually hold sentences, if a table has such a pair."""
+    return next((pair for pair in KNOWN_PAIRS if set(pair) <= set(columns)), None)
+
 
 def check_sentences(sentences: Iterable[str], what: str) -> list[str]:
     """List sentences, refusing a bare string and anything that is not text."""
@@ -40,7 +56,9 @@ def check_sentence(text: Any, what: str) -> str:
 
 
 def read_pairs(pairs: Any) -> list[tuple[str, str]]:
-    """List sentence pairs given as 2-tuples or as a data frame with two columns.
+    """List sentence pairs given as 2-tuples or as a data frame.
+
+    A frame has two columns, or among others a well-known pair such as sentence1 and sentence2.
 
     Examples
     --------
@@ -51,9 +69,10 @@ def read_pairs(pairs: Any) -> list[tuple[str, str]]:
         raise InputError("pairs must be a list of two sentences each, got one string")
     frame = nw.from_native(pairs, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        if len(frame.columns) != 2:
+        columns = known_columns(frame.columns) or frame.columns
+        if len(columns) != 2:
             raise InputError(f"a frame of pairs needs two columns, got {frame.columns}; select two")
-        pairs = frame.iter_rows()
+        pairs = frame.select(*columns).iter_rows()
     elif isinstance(frame, nw.LazyFrame) or not isinstance(pairs, Iterable):
         raise InputError(
             "pairs must be a list of two sentences each, or a data frame in memory, got "

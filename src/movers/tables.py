@@ -13,6 +13,7 @@ from typing import IO, Any, BinaryIO
 
 from movers.errors import InputError
 from movers.notices import HeaderWarning, notify
+from movers.pairs import known_columns
 
 Chunk = dict[str, list[Any]]
 """Rows as columns: every list has one entry per row."""
@@ -27,16 +28,6 @@ SUFFIXES = {
     ".ndjson": "jsonl",
     ".parquet": "parquet",
 }
-KNOWN_PAIRS = (
-    ("source", "target"),
-    ("sentence1", "sentence2"),
-    ("sentence_A", "sentence_B"),
-    ("text1", "text2"),
-    ("question1", "question2"),
-    ("premise", "hypothesis"),
-    ("reference", "candidate"),
-    ("s1", "s2"),
-)
 
 
 @dataclass(frozen=True)
@@ -107,9 +98,8 @@ def pick_columns(columns: list[str], source: str | None, target: str | None) -> 
     if source is not None and target is not None:
         return source, target
     if source is None and target is None:
-        for pair in KNOWN_PAIRS:
-            if set(pair) <= set(columns):
-                return pair
+        if known := known_columns(columns):
+            return known
         if len(columns) == 2:
             notify(
                 f"taking the first line as the names of the columns: {', '.join(columns)}; if it "

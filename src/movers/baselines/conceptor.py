@@ -22,7 +22,7 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     picked, pairs = renumbered(rows)
     vectors = pooled(measured, measured.weights.data, picked)
     if context.recipe == "paper":
-        vectors = transformed(vectors, _negation(_whitening(measured, context)))
+        vectors = transformed(vectors, negation(measured, context))
     return Scores(cosine_distances(vectors, pairs))
 
 
@@ -30,6 +30,15 @@ def fitted(context: Context, layer: int) -> Floats | None:
     """The moments in use, by way of the whitening that implies them."""
     white = context.statistics.whitening.get(layer)
     return None if white is None or context.recipe == "reference" else white.matrix
+
+
+def negation(measured: Measured, context: Context) -> Floats:
+    """The matrix ``I - C``, by the formula it reduces to: ``(aperture**2 R + I)**-1``."""
+    white = _whitening(measured, context)
+    squares = np.einsum("ij,ij->j", white.matrix, white.matrix)
+    kept = white.matrix[:, squares > 0] / squares[squares > 0]  # directions times variance ** 0.5
+    moments = kept @ kept.T + np.outer(white.mean, white.mean)
+    return np.asarray(np.linalg.inv(APERTURE**2 * moments + np.eye(len(moments))))
 
 
 def _whitening(measured: Measured, context: Context) -> Whitening:
@@ -41,11 +50,3 @@ def _whitening(measured: Measured, context: Context) -> Whitening:
             f"{measured.embedding} are not known; call fit(sentences) with whitening"
         )
     return white
-
-
-def _negation(white: Whitening) -> Floats:
-    """The matrix ``I - C``, by the formula it reduces to: ``(aperture**2 R + I)**-1``."""
-    squares = np.einsum("ij,ij->j", white.matrix, white.matrix)
-    kept = white.matrix[:, squares > 0] / squares[squares > 0]  # directions times variance ** 0.5
-    moments = kept @ kept.T + np.outer(white.mean, white.mean)
-    return np.asarray(np.linalg.inv(APERTURE**2 * moments + np.eye(len(moments))))

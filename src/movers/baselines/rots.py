@@ -181,7 +181,7 @@ def _words(measured: Measured, picked: Ints, context: Context) -> Words:
     if context.recipe == "paper":
         kept = _not_punctuation([word for row in picked for word in encodings.surface(row)], spans)
         bounds = np.append(0, np.cumsum(kept))[spans.starts]
-        negation = conceptor._negation(conceptor._whitening(measured, context))
+        negation = conceptor.negation(measured, context)
         negated = transformed(vectors.data[kept], negation)
         vectors = Ragged(_scaled(Ragged(negated, bounds)), bounds)
         spans, weights = Ragged(spans.data[kept], bounds), weights[kept]
