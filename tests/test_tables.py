@@ -1,4 +1,6 @@
 import json
+import os
+import threading
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -106,6 +108,19 @@ def test_missing_file_names_its_neighbours(tmp_path):
         read(tmp_path / "pears.tsv")
     with pytest.raises(InputError, match="does not exist either"):
         read(tmp_path / "nowhere" / "pairs.tsv")
+    with pytest.raises(InputError, match="is a folder"):
+        read(tmp_path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+def test_a_pipe_is_read_once(tmp_path):
+    pipe = tmp_path / "pipe.tsv"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("source\ttarget\na\tb\n",))
+    writer.start()
+    assert tables.count_rows(pipe) is None
+    assert read(pipe) == {"source": ["a"], "target": ["b"]}
+    writer.join()
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,10 @@ def format_of(path: Path, named: str | None = None) -> str:
 @contextmanager
 def open_table(path: Path, format: str | None = None) -> Iterator[Table]:
     """Open a table for reading; ``-`` is standard input."""
+    if path.is_dir() and path != STANDARD:
+        raise InputError(f"{str(path)!r} is a folder; name a file in it")
     kind = format_of(path, format)
-    if path != STANDARD and not path.is_file():
+    if path != STANDARD and not path.exists():
         raise InputError(f"no file {str(path)!r}" + _neighbours(path))
     if kind == "parquet":
         yield _read_parquet(path)
@@ -78,7 +80,7 @@ def open_table(path: Path, format: str | None = None) -> Iterator[Table]:
 
 def count_rows(path: Path, format: str | None = None) -> int | None:
     """Rows of a table, roughly, for a progress bar; None if unknown."""
-    if path == STANDARD:
+    if path == STANDARD or not path.is_file():  # a pipe can be read only once
         return None
     kind = format_of(path, format)
     if kind == "parquet":
