@@ -203,7 +203,7 @@ def score(
         fit=fit,
         progress=sys.stderr.isatty(),
     )
-    _say(f"{report.rows} rows in {report.seconds:.1f} s")
+    _say(f"{report.rows} row{'s' if report.rows != 1 else ''} in {report.seconds:.1f} s")
     for name, count in report.undefined.items():
         if count:
             _say(f"{name}: {count} pairs without a proper distance; see --empty")
