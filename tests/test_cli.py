@@ -13,6 +13,8 @@ from movers import cli
 
 SWAP = ("the press greets the president", "the president greets the press")
 
+WORDS = "cat dog bird press president house river street music doctor letter garden"
+
 
 def run(capsys, *arguments):
     try:
@@ -95,25 +97,11 @@ def test_score_reads_standard_input_and_writes_json_lines(pairs):
 
 
 def test_score_fits_on_the_file(capsys, tmp_path):
-    words = [
-        "cat",
-        "dog",
-        "bird",
-        "press",
-        "president",
-        "house",
-        "river",
-        "street",
-        "music",
-        "doctor",
-        "letter",
-        "garden",
-    ]
     lines = [
         f"the {a} sees a {b} near the {c}\tthe {b} sees a {c} near the {a}"
-        for a in words
-        for b in words
-        for c in words
+        for a in WORDS.split()
+        for b in WORDS.split()
+        for c in WORDS.split()
         if len({a, b, c}) == 3
     ][:400]
     path = tmp_path / "pairs.tsv"
@@ -125,22 +113,8 @@ def test_score_fits_on_the_file(capsys, tmp_path):
 
 
 def test_fit_saves_statistics_that_score_uses(capsys, tmp_path):
-    words = [
-        "cat",
-        "dog",
-        "bird",
-        "press",
-        "president",
-        "house",
-        "river",
-        "street",
-        "music",
-        "doctor",
-        "letter",
-        "garden",
-    ]
     text = tmp_path / "sentences.txt"
-    text.write_text("\n".join(f"a {a} and the {b}" for a in words for b in words))
+    text.write_text("\n".join(f"a {a} and the {b}" for a in WORDS.split() for b in WORDS.split()))
     output = tmp_path / "fitted.safetensors"
     code, _, err = run(capsys, "fit", text, "-o", output, "--embeddings", "0,6")
     assert code == 0, err

@@ -419,3 +419,13 @@ def test_a_scorer_can_be_pickled_and_prints_its_signature(bert):
     assert repr(copy) == f"Scorer({bert.signature})"
     assert repr(movers.load("wmd", "no/such-model")) == "Scorer(wmd, model not loaded yet)"
     assert copy._stores[0].encodings is not bert._stores[0].encodings
+
+
+def test_a_new_fit_replaces_the_weights_of_the_last(bert):
+    scorer = alone(bert, "smd-idf", whitening="none", layers="BV")
+    scorer.fit([*SENTENCES, *SENTENCES[:1] * 30])
+    before = scorer.distances(PAIRS)
+    after = scorer.fit([*SENTENCES, *SENTENCES[2:3] * 30]).distances(PAIRS)
+    fresh = alone(bert, "smd-idf", whitening="none", layers="BV", statistics=scorer.statistics)
+    assert (before != after).any()
+    np.testing.assert_array_equal(fresh.distances(PAIRS), after)

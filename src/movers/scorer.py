@@ -224,6 +224,7 @@ class Scorer:
 
     def _fit_common(self, counts: Counter[str], origin: str, *, progress: bool) -> None:
         request = self.fit_request((self.embedding,))
+        self._measured = None  # its weights may come from what is being replaced
         self._statistics, fresh = fit_statistics(
             self.encoder,
             counts.elements(),
@@ -472,7 +473,7 @@ class Scorer:
             measured,
             rows,
             self.context,
-            mix=self.share,
+            mix=self.settings.mix,
             threads=self.threads,
             plans=plans,
         )

@@ -14,7 +14,7 @@ from movers.errors import InputError
 from movers.measure.idf import fit_idf
 from movers.measure.measured import Context
 from movers.measure.statistics import Statistics
-from movers.measure.weights import word_weights
+from movers.measure.weights import normalised, raw_weights
 from tiny_models import SENTENCES
 
 CORPUS = ["the dog sees a fox", "The fox, the dog!", "a dog-house in 1999", "the dog sees a fox"]
@@ -70,7 +70,7 @@ def test_weights_sum_to_one_in_every_sentence_with_words(tiny, kind):
     norms = np.linalg.norm(encodings.vectors[1].data.astype(float), axis=1)
     table = fit_idf(encodings, [1] * 12, "paper")
     context = Context(Statistics("", tables={"idf": table}))
-    weights = word_weights(kind, encodings, norms, context)
+    weights = normalised(raw_weights(kind, encodings, norms, context))
     assert weights.lengths.tolist() == encodings.counts.tolist()
     np.testing.assert_allclose(weights.sums()[1:-1], 1)
     raw = {
@@ -86,10 +86,10 @@ def test_unusable_weights_name_the_sentence(tiny, bad):
     encodings = encode(tiny("bert"), ["quick fox", "lazy dog"], "paper")
     norms = np.array([1.0, 1.0, bad, bad])
     with pytest.raises(InputError, match="norm weights of 'lazy dog'"):
-        word_weights("norm", encodings, norms, Context(Statistics("")))
+        raw_weights("norm", encodings, norms, Context(Statistics("")))
 
 
 def test_idf_without_a_table_says_what_to_do(tiny):
     encodings = encode(tiny("bert"), ["quick fox"], "paper")
     with pytest.raises(InputError, match=r"call fit\(sentences\) first"):
-        word_weights("idf", encodings, None, Context(Statistics("")))
+        raw_weights("idf", encodings, None, Context(Statistics("")))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from movers.encode.ragged import Ragged
 from movers.encode.tokens import TokenRules
-from movers.encode.whiten import Moments
 
 Head = tuple[int, int]
 """A layer and a head, both counted from 1 as in the paper."""
@@ -117,37 +114,3 @@ class Encodings:
             sizes=np.concatenate([self.sizes, other.sizes]),
             rows={},
         )
-
-
-class Encoder(Protocol):
-    """Anything that turns sentences into `Encodings`."""
-
-    @property
-    def name(self) -> str:
-        """Name or path the model was loaded by."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Short hash of the weights."""
-
-    @property
-    def layers(self) -> int:
-        """Number of attention layers."""
-
-    @property
-    def heads(self) -> int:
-        """Number of attention heads in a layer."""
-
-    def encode(
-        self,
-        sentences: Sequence[str],
-        request: Request,
-        *,
-        moments: dict[int, Moments] | None = None,
-        counts: Sequence[int] | None = None,
-        progress: bool = False,
-    ) -> Encodings:
-        """Encode distinct sentences, adding all their token vectors to ``moments``."""
-
-    def describe(self) -> dict[str, Any]:
-        """Facts about the model worth printing."""

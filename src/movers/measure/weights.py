@@ -102,11 +102,6 @@ FREQUENCY_WEIGHTS = ("sif", "usif")
 """Rows that look words up in a table of word frequencies."""
 
 
-def word_weights(kind: str, encodings: Encodings, norms: Floats | None, context: Context) -> Ragged:
-    """Weights of every kept word, summing to one in each sentence that has any."""
-    return normalised(raw_weights(kind, encodings, norms, context))
-
-
 def raw_weights(kind: str, encodings: Encodings, norms: Floats | None, context: Context) -> Ragged:
     """Weights of every kept word as their row of the table defines them."""
     raw = Ragged(
@@ -124,6 +119,6 @@ def raw_weights(kind: str, encodings: Encodings, norms: Floats | None, context: 
 
 
 def normalised(raw: Ragged) -> Ragged:
-    """Weights divided by their sum over the sentence."""
+    """Weights that sum to one in each sentence that has any words."""
     with np.errstate(invalid="ignore"):
         return replace(raw, data=raw.data / np.repeat(raw.sums(), raw.lengths))
