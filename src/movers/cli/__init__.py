@@ -1,0 +1,45 @@
+"""The command line: one function per command, in files by what they do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App
+
+from movers.cli.comparing import compare, methods, models
+from movers.cli.messages import plain_messages, say
+from movers.cli.scoring import fit, score
+from movers.errors import MoversError
+from movers.version import __version__
+
+app = App(
+    name="movers",
+    version=__version__,
+    help="Sentence similarity that sees word order and shows its reasons.",
+    help_format="markdown",
+    suppress_keyboard_interrupt=False,
+)
+for command in (compare, score, fit, methods, models):
+    app.command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; errors movers raises on purpose become one line and exit code 1."""
+    with plain_messages():
+        try:
+            app(arguments, exit_on_error=True, print_error=True)
+        except MoversError as error:
+            say(f"error: {error}")
+            return 1
+        except KeyboardInterrupt:
+            say("interrupted")
+            return 130
+        except BrokenPipeError:
+            # The reader of our output (head, less) has gone; that is its right.
+            sys.stderr.close()
+            return 0
+        except OSError as error:
+            say(f"error: {error.filename or 'file'}: {error.strerror or error}")
+            return 1
+    return 0

@@ -1,0 +1,102 @@
+"""Commands that compare two sentences and list what there is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from rich.console import Console
+
+from movers.cli.messages import print_json, say
+from movers.cli.options import (
+    DEFAULTS,
+    Json,
+    Methods,
+    Options,
+    Sentence,
+    make_scorers,
+    method_names,
+)
+from movers.errors import InputError
+
+
+def compare(
+    source: Sentence,
+    target: Sentence,
+    /,
+    *,
+    methods: Methods = "wmd,wrd,smd,wsmd",
+    json: Json = False,
+    options: Options = DEFAULTS,
+) -> None:
+    """Compare two sentences under several measures and show which word went where.
+
+    Parameters
+    ----------
+    source
+        The first sentence.
+    target
+        The second sentence.
+    methods
+        Measures, separated by commas; `movers methods` lists them. The alignment shown is that
+        of the last one.
+    json
+        Print everything as JSON: distances, parts, plans, values head by head, signatures.
+    """
+    from movers.terminal import print_comparisons
+
+    scorers = make_scorers(methods, options)
+    for scorer in scorers:
+        scorer.prepare()
+    comparisons, failures = [], {}
+    for name, scorer in zip(method_names(methods), scorers, strict=True):
+        try:
+            comparisons.append(scorer.compare(source, target))
+        except InputError as error:
+            failures[name] = InputError(f"{name}: {error}")
+    if not comparisons:
+        raise next(iter(failures.values()))
+    for failure in failures.values():
+        say(str(failure))
+    if json:
+        print_json([comparison.to_dict() for comparison in comparisons])
+    else:
+        print_comparisons(Console(), comparisons)
+
+
+def methods(*, json: Json = False) -> None:
+    """List the measures.
+
+    Parameters
+    ----------
+    json
+        Print as JSON.
+    """
+    from movers.methods import ALIASES, METHODS
+    from movers.terminal import print_methods
+
+    if json:
+        print_json([asdict(method) for method in METHODS.values()])
+    else:
+        print_methods(Console(), METHODS, ALIASES)
+
+
+def models(model: str | None = None, /, *, device: str = "auto", json: Json = False) -> None:
+    """Show a model: layers, heads, limits, statistics, what would be used by default.
+
+    Parameters
+    ----------
+    model
+        Hugging Face name or folder. Default: the model installed with movers.
+    device
+        "auto", "cuda", "mps" or "cpu".
+    json
+        Print as JSON.
+    """
+    from movers.loading import describe_model
+    from movers.terminal import print_facts
+
+    facts = describe_model(model, device)
+    if json:
+        print_json(facts)
+    else:
+        print_facts(Console(), facts)
