@@ -1,0 +1,131 @@
+"""What an evaluation found: scores with their intervals, and what the figures show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One measure under one set of choices, on one data set.
+
+    Parameters
+    ----------
+    dataset
+        Name of the data set, ``"paws-wiki-test"``.
+    method
+        Name of the measure, ``"wsmd-wmd"``.
+    recipe
+        ``"paper"`` or ``"reference"``.
+    embedding
+        Layer of the word vectors; 0 is the input layer.
+    mix
+        Share of structure; None for a measure that has no such choice.
+    """
+
+    dataset: str
+    method: str
+    recipe: str
+    embedding: int
+    mix: float | None = None
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well one column agrees with the labels, with a 95 % interval.
+
+    Parameters
+    ----------
+    selection
+        Attention layers whose heads are averaged: ``"top1"``, ``"BV"``, ``"all"``, a range such as
+        ``"5-6"``; empty for a measure without structure.
+    layers
+        The layers the selection came to, ``"5-12"``; empty without structure.
+    metric
+        ``"auc"``, ``"spearman"`` or ``"pearson"``.
+    value, low, high
+        The metric and its interval, between -1 and 1.
+    pairs, dropped
+        Pairs that count, and pairs without a distance that do not.
+    published
+        What the paper reports for this cell, on the same scale; None if it does not.
+    """
+
+    column: Column
+    selection: str
+    layers: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    pairs: int
+    dropped: int = 0
+    published: float | None = None
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Common words of the pairs of a data set beside their gold scores."""
+
+    dataset: str
+    common: NDArray[np.int64]
+    gold: Floats
+    rho: float
+    published: float | None = None
+
+
+@dataclass(frozen=True)
+class Illustration:
+    """One pair of the paper's opening example: distances by measure, published ones beside them."""
+
+    source: str
+    target: str
+    distances: dict[str, float]
+    published: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Time one part of a run took, and what it worked on."""
+
+    name: str
+    seconds: float
+    count: int
+    unit: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything a report shows.
+
+    Parameters
+    ----------
+    facts
+        Model, versions, command, machine and the like, in order of display.
+    scores
+        One row per cell of the tables.
+    heads
+        Metric of every single head, shape ``(layers, heads)``, by column; layers counted from 1.
+    layer_means
+        Metric of the mean over the heads of each layer, shape ``(layers,)``, by column.
+    variability
+        BV_A of every head, shape ``(layers, heads)``, by data set.
+    contextual
+        Layers that BV_A picks, by data set.
+    """
+
+    facts: dict[str, str]
+    scores: tuple[Score, ...]
+    heads: dict[Column, Floats] = field(default_factory=dict)
+    layer_means: dict[Column, Floats] = field(default_factory=dict)
+    variability: dict[str, Floats] = field(default_factory=dict)
+    contextual: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    overlaps: tuple[Overlap, ...] = ()
+    illustrations: tuple[Illustration, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    notes: tuple[str, ...] = ()
