@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
@@ -58,7 +59,39 @@ def fit_statistics(
     layers = request.embeddings if whitening else ()
     moments = {layer: Moments(encoder.dimension, ordered=ordered) for layer in layers}
     encodings = encoder.encode(distinct, request, moments=moments, counts=times, progress=progress)
-    statistics = Statistics(
+    statistics = statistics_of(
+        encoder, counts, moments, request.rules, whitening=whitening, origin=origin
+    )
+    arrays = _variability(encoder, counts) if variability else {}
+    return replace(statistics, arrays=arrays), encodings
+
+
+def statistics_of(
+    encoder: TransformerEncoder,
+    counts: Mapping[str, int],
+    moments: Mapping[int, Moments],
+    rules: TokenRules,
+    *,
+    whitening: WhiteningKind | None = "clean",
+    origin: str = "",
+) -> Statistics:
+    """Make statistics of a corpus whose token vectors have been added up already.
+
+    Parameters
+    ----------
+    counts
+        The sentences and how often each occurs.
+    moments
+        Moments of their token vectors by embedding layer.
+    rules
+        Recipe and sub-words; document frequencies are those of all words, whatever they drop.
+    whitening, origin
+        As in `fit_statistics`.
+    """
+    distinct, times = list(counts), list(counts.values())
+    every = TokenRules(recipe=rules.recipe, subwords=rules.subwords)
+    words = encoder.encode(distinct, Request(rules=every))
+    return Statistics(
         fingerprint=encoder.fingerprint,
         origin=origin or f"{sum(times)} sentences",
         corpus=corpus_digest(counts),
@@ -66,18 +99,10 @@ def fit_statistics(
             layer: Whitening.fit(moment, whitening or "clean") for layer, moment in moments.items()
         },
         tables={
-            "idf": fit_idf(_every_word(encoder, distinct, request), times, request.rules.recipe),
+            "idf": fit_idf(words, times, rules.recipe),
             "piece-idf": fit_piece_idf(encoder.pieces(distinct), times),
         },
-        arrays=_variability(encoder, counts) if variability else {},
     )
-    return statistics, encodings
-
-
-def _every_word(encoder: TransformerEncoder, sentences: list[str], request: Request) -> Encodings:
-    """All words of the sentences, whatever the measure that is being fitted compares."""
-    rules = TokenRules(recipe=request.rules.recipe, subwords=request.rules.subwords)
-    return encoder.encode(sentences, Request(rules=rules))
 
 
 def corpus_digest(counts: Mapping[str, int]) -> str:
