@@ -25,6 +25,10 @@ class HeaderWarning(UserWarning):
     """A first line was taken as the header of a table, for lack of anything better."""
 
 
+class DatasetWarning(UserWarning):
+    """A data set has another size or balance than the one that its name stands for."""
+
+
 def notify(message: str, category: type[Warning]) -> None:
     """Warn with the first line outside the library as the place."""
     depth, frame = 2, sys._getframe(1)
