@@ -219,7 +219,7 @@ def _interval(values: Floats) -> tuple[float, float]:
 
 
 def _check(metric: str, gold: ArrayLike, distances: ArrayLike) -> tuple[Floats, Floats]:
-    """Gold values and similarities, rounded so that noise ties."""
+    """Gold values and similarities."""
     if metric not in METRICS:
         raise InputError(f"no metric {metric!r}; there are: {', '.join(METRICS)}")
     truth, found = np.asarray(gold, dtype=float), np.asarray(distances, dtype=float)
@@ -231,13 +231,13 @@ def _check(metric: str, gold: ArrayLike, distances: ArrayLike) -> tuple[Floats, 
         raise InputError(f"all {len(truth)} gold values are the same; nothing can agree with them")
     if metric == "auc" and not np.isin(truth, (0, 1)).all():
         raise InputError("AUC needs gold values 0 and 1; take spearman for scores")
-    scale = np.abs(found).max() or 1.0
-    return truth, -np.round(found / scale / TIE) * TIE
+    return truth, -found
 
 
 def _groups(values: Floats) -> NDArray[np.int64]:
-    """Number the distinct values in order; ties share a number."""
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+    """Number the distinct values in order; those that differ by noise share a number."""
+    scale = np.abs(values).max() or 1.0
+    return np.unique(np.round(values / scale / TIE), return_inverse=True)[1].astype(np.int64)
 
 
 def _resample_auc(gold: Floats, similarities: Floats, weights: Weights) -> Floats:
