@@ -12,13 +12,13 @@ from movers.evaluate.metrics import (
     METRICS,
     auc,
     compare,
-    draw_weights,
     estimate,
     pearson,
     score,
     settle,
     spearman,
 )
+from movers.evaluate.resampling import draw_weights
 
 OUTSIDE = {
     "auc": roc_auc_score,
