@@ -204,13 +204,14 @@ def read_dataset(
 
 def _read_named(name: str, data: str | Path | None, limit: int | None) -> Dataset:
     row = DATASETS[name]
-    rows = _prepare(_rows_of(name, row, _folder(name, data)))[: row.shortest]
+    rows = _prepare(_rows_of(name, row, data_folder(data, name)))[: row.shortest]
     dataset = _build(name, row.title, rows, row.metric)
     _check(dataset, row)
     return _build(name, row.title, rows[:limit], row.metric) if limit else dataset
 
 
-def _folder(name: str, data: str | Path | None) -> Path:
+def data_folder(data: str | Path | None = None, name: str = "a data set") -> Path:
+    """The folder of evaluation data: the one named, or ``MOVERS_DATA``."""
     folder = data or os.environ.get("MOVERS_DATA")
     if not folder:
         raise InputError(

@@ -25,7 +25,6 @@ from movers.evaluate.results import Column, Gain, Results, Score
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.frequencies import load_frequencies
 from movers.measure.structure import contextual_layers
-from movers.methods import find_method
 from movers.scorer import Scorer
 from movers.version import __version__
 
@@ -59,9 +58,10 @@ def evaluate(
     folder
         Run folder. Values stay in it chunk by chunk; a run broken off goes on with ``resume``.
     selections
-        Attention layers to average: ``"top1"``, ``"BV"``, ``"all"``, ranges such as ``"5-12"``.
+        Attention layers to average: ``"top1"``, ``"best"``, ``"BV"``, ``"all"``, or ranges such
+        as ``"5-12"``; see `LayerChoice.layers`.
     dev
-        Data set that picks layers for ``"top1"`` and ``"BV"``.
+        Data set that the first three are picked on.
     progress
         Show progress bars.
     """
@@ -201,8 +201,3 @@ def _machine() -> str:
 
 def _peak_memory() -> str:
     return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GB"
-
-
-def needs_trees(method: str, recipe: str) -> bool:
-    """Whether a measure looks at dependency trees."""
-    return find_method(method).under(recipe).needs_trees  # type: ignore[arg-type]

@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 
 CRITERION = "wsmd-wmd"
 """The measure whose scores on a development set pick the single best layer."""
+PICKED = ("top1", "best", "BV")
+NEEDS_DEV = f"layers {', '.join(PICKED)} are picked on a development set; pass dev=… or name layers"
 
 
 @dataclass(frozen=True)
@@ -37,29 +39,35 @@ class LayerChoice:
     development: Mapping[tuple[str, int], Floats] = field(default_factory=dict)
 
     def layers(self, selection: str, recipe: str, embedding: int) -> tuple[int, ...]:
-        """The layers, counted from 1, of ``"top1"``, ``"BV"``, ``"all"`` or a range."""
+        """The layers, counted from 1, that a selection comes to.
+
+        ``"top1"`` is the best single layer on the development set among those that attention
+        variability picks, as in the paper; ``"best"`` the best of all layers; ``"BV"`` all that
+        variability picks; anything else ``"all"`` or a range.
+        """
         if selection == "top1":
-            return (self._best(recipe, embedding),)
+            return (self._best(recipe, embedding, self._contextual()),)
+        if selection == "best":
+            return (self._best(recipe, embedding, range(1, self.available + 1)),)
         if selection == "BV":
             return self._contextual()
         return parse_numbers(selection, range(1, self.available + 1), "layer")
 
     def _contextual(self) -> tuple[int, ...]:
         if self.contextual is None:
-            raise InputError("layers 'BV' need a development set; pass dev=… or name layers")
+            raise InputError(NEEDS_DEV)
         return self.contextual
 
-    def _best(self, recipe: str, embedding: int) -> int:
-        """The best single layer on the development set, from the contextual ones."""
+    def _best(self, recipe: str, embedding: int, among: Sequence[int]) -> int:
         scores = self.development.get((recipe, embedding))
         if scores is None:
-            raise InputError("layers 'top1' need a development set; pass dev=… or name layers")
-        return max(self._contextual(), key=lambda layer: scores[layer - 1])
+            raise InputError(NEEDS_DEV)
+        return max(among, key=lambda layer: float(scores[layer - 1]))
 
 
 def check_selections(selections: Sequence[str], available: int, *, dev: bool) -> None:
     """Refuse a selection that cannot be read before anything is computed."""
     choice = LayerChoice(available)
     for selection in selections:
-        if selection not in ("top1", "BV") or not dev:
+        if selection not in PICKED or not dev:
             choice.layers(selection, "", 0)
