@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ EMPTY: dict[MetricName, Empty] = {"auc": "least", "spearman": "drop", "pearson":
 """What becomes of pairs without a distance: they do not count, or are the least similar."""
 
 SHORTEST = 1500
+TREES = "parses"
+COUNTS = "sif/enwiki_vocab_min200.txt"
 WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -218,6 +220,18 @@ def data_folder(data: str | Path | None = None, name: str = "a data set") -> Pat
             f"{name} is read from a folder of evaluation data; name it, or set MOVERS_DATA"
         )
     return Path(folder)
+
+
+def auxiliary_files(data: str | Path | None = None) -> dict[str, Any]:
+    """Trees and word counts that lie beside the data sets, as settings of `movers.load`."""
+    if not (data or os.environ.get("MOVERS_DATA")):
+        return {}
+    folder = data_folder(data)
+    trees, counts = folder / TREES, folder / COUNTS
+    return {
+        **({"parser": f"conllu:{trees}"} if trees.is_dir() else {}),
+        **({"frequencies": counts} if counts.is_file() else {}),
+    }
 
 
 def _rows_of(name: str, row: Source, folder: Path) -> Iterator[Row]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,3 +156,18 @@ class Results:
     illustrations: tuple[Illustration, ...] = ()
     stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Facts, scores and gains as plain values for JSON."""
+        return {
+            "facts": self.facts,
+            "scores": [_plain(row) for row in self.scores],
+            "gains": [_plain(row) for row in self.gains],
+            "notes": list(self.notes),
+        }
+
+
+def _plain(row: Score | Gain) -> dict[str, Any]:
+    values = {**asdict(row.column), **asdict(row)}
+    del values["column"]
+    return {name: None if value != value else value for name, value in values.items()}
