@@ -80,7 +80,7 @@ def test_changed_settings_are_named(base, tmp_path):
         with pytest.raises(InputError, match=message):
             evaluate(changed, [Task(dataset(), small)], tmp_path / "run", resume=True)
     other = dataset(pairs=PAIRS[:20])
-    with pytest.raises(InputError, match="data set made-up was [0-9a-f]{8}, is [0-9a-f]{8}"):
+    with pytest.raises(InputError, match=r"data set made-up was [0-9a-f]{8}, is [0-9a-f]{8}"):
         evaluate(base, [Task(other, small)], tmp_path / "run", resume=True)
     again = evaluate(base, [Task(dataset(), small)], tmp_path / "run", resume=True)
     assert len(again.scores) == 1

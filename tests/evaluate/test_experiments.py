@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pytest
 import transformers
 
@@ -136,16 +135,3 @@ def test_unknown_names_and_missing_data_are_clear(tmp_path, tiny):
     with pytest.raises(InputError, match=r"paws-qqp-test needs PAWSQQP/dev_and_test\.tsv"):
         reproduce(base, ["main"], tmp_path / "run", data=tmp_path)
     assert not (tmp_path / "run").exists()
-
-
-def test_embedded_model_on_the_real_development_set(data, tmp_path):
-    """The numbers that scripts/paws_table.py has for the development split."""
-    base = movers.load("wsmd")
-    results = reproduce(base, ["scatter"], tmp_path / "run", data=data, recipes=["paper"])
-    found = {
-        (row.column.method, row.column.embedding, row.layers): 100 * row.value
-        for row in results.scores
-        if row.column.dataset == "paws-wiki-dev"
-    }
-    np.testing.assert_allclose(found["wmd", 0, ""], 60.67, atol=0.01)
-    np.testing.assert_allclose(found["wsmd-wmd", 6, "2"], 72.72, atol=0.01)
