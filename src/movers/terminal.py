@@ -81,7 +81,7 @@ def _scores(rows: Sequence[Score], gains: Mapping[Any, Gain]) -> Table:
         column, gain = row.column, gains.get((row.column, row.selection))
         name = column.method if column.mix in (None, 0.5) else f"{column.method} λ={column.mix:g}"
         layers = row.layers if row.selection == row.layers else f"{row.selection} {row.layers}"
-        cells = [
+        cells: list[str | Text] = [
             name,
             layers.strip(),
             str(column.embedding),

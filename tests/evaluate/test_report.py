@@ -13,7 +13,7 @@ from synthetic import METRICS, make_results
 from movers.errors import DependencyError
 from movers.evaluate.findings import VARIANTS, agreements, improvements
 from movers.evaluate.report import write_report
-from movers.evaluate.results import Column, Illustration, Results, Score, Stage
+from movers.evaluate.results import Column, Gain, Illustration, Results, Score, Stage
 
 VOID = {"meta", "br", "img", "link", "hr"}
 
@@ -126,6 +126,23 @@ def test_scores_stand_beside_their_gains_and_the_published_ones(results, folder,
         mark = "↳ " if score.column.method.startswith("wsmd-") else ""
         cells = [cell.replace("*", "").replace("+0.00", "0.00") for cell in lines[mark + label]]
         assert cells == [cell.replace("+0.00", "0.00") for cell in expected_cells(results, score)]
+
+
+def test_a_star_marks_gains_that_are_sure(tmp_path):
+    plain = small()
+    column = Column("stsb-test", "wsmd-wmd", "reference", 6, 0.5)
+    gains = (
+        Gain(column, "all", "wmd", 0.02, 0.01, 0.03, 0.002),
+        Gain(column, "BV", "wmd", 0.02, -0.01, 0.05, 0.2),
+    )
+    markdown, page = written(replace(plain, gains=gains), tmp_path)
+    header, *rows = tables(markdown)["stsb-test: Spearman's ρ × 100"]
+    heads = [re.fullmatch(r"reference, .*6.*: score", text) is not None for text in header]
+    place = heads.index(True) + 1
+    cells = {row[0]: row[place] for row in rows}
+    assert cells["↳ wsmd-wmd, all (layers 1-6)"].endswith(" *")
+    assert not cells["↳ wsmd-wmd, BV (layers 4-6)"].endswith("*")
+    assert "95 % interval -1.00 to +5.00; p = 0.200" in page
 
 
 def test_groups_follow_each_other_and_structure_its_base(folder):

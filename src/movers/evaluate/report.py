@@ -97,8 +97,8 @@ GLANCE = "The best measure of each data set, with half the width of its 95 % int
 SCORES = (
     "Agreement with the labels, higher is better; ± is half the width of a 95 % interval. Measures "
     "with attention structure (wsmd) stand below the measure they build on, once for each "
-    "selection of attention layers; “vs base” is what structure adds. The best score of a "
-    "column is bold."
+    "selection of attention layers; “vs base” is what structure adds, with a star where a "
+    "paired bootstrap test gives p < 0.05. The best score of a column is bold."
 )
 ADDS = f"Mean difference between a measure with structure and without, over {', '.join(VARIANTS)}."
 LAYERS = (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from movers.evaluate.document import MISSING, Cell, Heading, Row, Table, change, percent, signed
 from movers.evaluate.findings import LINEAR, base_name, depth, embedding_name, find_bases
-from movers.evaluate.results import Results, Score
+from movers.evaluate.results import Column, Gain, Results, Score
 from movers.methods import METHODS
 
 GROUPS = {
@@ -19,6 +19,7 @@ GROUPS = {
     "SMD": ("smd", "smd-idf", "smd-norm"),
 }
 BASELINES = "Baselines"
+SURE = 0.05
 METRICS = {"auc": "AUC", "spearman": "Spearman's ρ", "pearson": "Pearson's r"}
 
 Line = tuple[str, str, float | None]
@@ -74,6 +75,10 @@ class _Grid:
     @cached_property
     def bases(self) -> dict[Score, Score]:
         return find_bases(self.results.scores)
+
+    @cached_property
+    def _gains(self) -> dict[tuple[Column, str], Gain]:
+        return {(gain.column, gain.selection): gain for gain in self.results.gains}
 
     @cached_property
     def places(self) -> list[Place]:
@@ -148,7 +153,15 @@ class _Grid:
 
     def _vs_base(self, score: Score) -> Cell:
         base = self.bases.get(score)
-        return Cell() if base is None else change(score.value - base.value)
+        if base is None:
+            return Cell()
+        gain = self._gains.get((score.column, score.selection))
+        if gain is None:
+            return change(score.value - base.value)
+        interval = f"95 % interval {signed(gain.low)} to {signed(gain.high)}; p = {gain.p:.3f}"
+        return replace(
+            change(score.value - base.value, hint=interval), aside="*" if gain.p < SURE else ""
+        )
 
     def _published(self, score: Score) -> Cell:
         return Cell() if score.published is None else Cell(percent(score.published), tone="quiet")
