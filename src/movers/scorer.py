@@ -283,6 +283,10 @@ class Scorer:
                 for place, (layer, head) in enumerate(self.heads)
             ),
             signature=self.signature,
+            source_spans=measured.encodings.places(rows[source]),
+            target_spans=measured.encodings.places(rows[target]),
+            source_attention=measured.encodings.attention(rows[source], len(self.heads)),
+            target_attention=measured.encodings.attention(rows[target], len(self.heads)),
         )
 
     def distances(self, pairs: Any, *, progress: bool = False) -> Floats:

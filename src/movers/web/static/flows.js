@@ -1,0 +1,92 @@
+// A panel: two sentences and the flows between their words.
+
+import { number, percent, rove, shade, svg } from "./elements.js";
+import { partners } from "./reading.js";
+
+// Each flow gets its stretch of its word's mass, in the order of the words at the other end.
+const docked = (flows, places, own, other, across) => {
+  const reached = new Map();
+  const ends = new Map();
+  const byWord = new Map(places.filter(({ word }) => word !== null).map((place) => [place.word, place]));
+  const facing = new Map(across.map((place) => [place.word, place.centre]));
+  for (const flow of [...flows].sort((a, b) => facing.get(a[other]) - facing.get(b[other]))) {
+    const start = reached.get(flow[own]) ?? byWord.get(flow[own]).low;
+    ends.set(flow, start);
+    reached.set(flow[own], start + flow.mass * flow.unit);
+  }
+  return ends;
+};
+
+const ribbon = (point, from, to, size, [near, far]) => {
+  const middle = (near + far) / 2;
+  return [
+    `M${point(from, near)}C${point(from, middle)} ${point(to, middle)} ${point(to, far)}`,
+    `L${point(to + size, far)}C${point(to + size, middle)} ${point(from + size, middle)} ${point(from + size, near)}Z`,
+  ].join("");
+};
+
+export const sayFlow = (payload, flow) => [
+  `${payload.source_words[flow.i]} → ${payload.target_words[flow.j]}: ${percent(flow.mass)} of the sentence`,
+  flow.cost === null ? "" : `, words ${number(flow.cost, 3)}`,
+  flow.strain === null ? "" : `, structure ${number(flow.strain, 3)}`,
+].join("");
+
+export const sayWord = (payload, flows, side, word) => {
+  const [own, others] = side === "source"
+    ? [payload.source_words, payload.target_words] : [payload.target_words, payload.source_words];
+  const goes = partners(flows, side, word).slice(0, 3).map(([other, share]) => `${others[other]} ${percent(share)}`);
+  return `${own[word]} ${side === "source" ? "goes to" : "comes from"} ${goes.join(", ") || "nowhere"}`;
+};
+
+const drawFlows = (plan, layout, top, payload) => {
+  const flows = plan.map((flow) => Object.assign(flow, { unit: layout.unit }));
+  const starts = docked(flows, layout.source, "i", "j", layout.target);
+  const ends = docked(flows, layout.target, "j", "i", layout.source);
+  const point = layout.upright
+    ? (main, cross) => `${cross.toFixed(1)},${main.toFixed(1)}` : (main, cross) => `${main.toFixed(1)},${cross.toFixed(1)}`;
+  return flows.map((flow) => {
+    const size = Math.max(0.6, flow.mass * layout.unit);
+    const path = svg("path", { class: "flow", d: ribbon(point, starts.get(flow), ends.get(flow), size, layout.ports) },
+      svg("title", {}, sayFlow(payload, flow)));
+    path.style.setProperty("--shade", flow.price === null ? "var(--muted)" : shade("cost", flow.price / top));
+    return { node: path, flow };
+  });
+};
+
+const drawWords = (side, layout, payload, flows) => {
+  const place = side === "source" ? 0 : 1;
+  const anchor = layout.upright ? ["end", "start"][place] : "middle";
+  return layout[side].map(({ text, full, word, centre, low, high }) => {
+    const at = layout.upright ? { x: layout.text[place], y: centre + 5 } : { x: centre, y: layout.text[place] };
+    const label = svg("text", { ...at, "text-anchor": anchor }, text);
+    if (word === null) return { node: svg("g", { class: "gap", "aria-hidden": "true" }, label) };
+    const edge = layout.ports[place] - (place ? 0 : layout.thick);
+    const box = layout.upright
+      ? { x: edge, y: low, width: layout.thick, height: high - low } : { x: low, y: edge, width: high - low, height: layout.thick };
+    const node = svg("g", { class: "word", role: "button", "aria-label": sayWord(payload, flows, side, word) },
+      svg("title", {}, full), svg("rect", box), label);
+    return { node, side, word };
+  });
+};
+
+const along = (length, upright) => {
+  const [back, on] = upright ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
+  return (place, key) => ({ [back]: place - 1, [on]: place + 1, Home: 0, End: length - 1 })[key] ?? place;
+};
+
+// Draws a panel and returns what in it can be lit.
+export const drawPanel = (figure, payload, found, layout, top) => {
+  const flows = drawFlows(found.flows, layout, top, payload);
+  const words = ["source", "target"].map((side) => drawWords(side, layout, payload, found.flows));
+  const picture = svg("svg", {
+    viewBox: `0 0 ${layout.width} ${layout.height}`, width: layout.width, height: layout.height,
+    role: "group", "aria-label": `Flows of ${found.method}`,
+  }, ...flows.map(({ node }) => node), ...words.flat().map(({ node }) => node));
+  for (const row of words) {
+    const nodes = row.filter(({ word }) => word !== undefined).map(({ node }) => node);
+    rove(nodes, along(nodes.length, layout.upright));
+  }
+  figure.querySelector(".drawing").replaceChildren(picture);
+  figure.querySelector("figcaption .muted").textContent = found.method;
+  return { plan: found.flows, flows, words: words.flat().filter(({ word }) => word !== undefined) };
+};
