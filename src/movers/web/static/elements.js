@@ -28,7 +28,7 @@ export const number = (value, digits = 4) => {
   return Math.abs(value) >= 100 ? value.toFixed(1) : Math.abs(value) >= 10 ? value.toFixed(2) : value.toFixed(digits);
 };
 
-export const percent = (share) => `${share > 0 && share < 0.01 ? (share * 100).toFixed(1) : Math.round(share * 100)} %`;
+export const percent = (share) => `${share > 0 && share < 0.01 ? (share * 100).toFixed(1) : Math.round(share * 100)}\u00a0%`;
 
 export const RIGHT_TO_LEFT = /^[^\p{L}]*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
 

@@ -2,6 +2,9 @@
 
 import { byId, html, percent, quoted, rove, shade } from "./elements.js";
 
+const MOST_WORDS = 80;
+const CAPTION = "row looks at column";
+const STRONG = 0.65;
 const CELL = { least: 8, most: 46, readable: 27 };
 
 const grid = (size) => (place, key) => {
@@ -19,7 +22,7 @@ const drawMap = (side, words, attention, top, room) => {
       const value = attention[a * size + b];
       const text = `${Math.round(value * 100)}`;
       const label = `${quoted(word)} looks at ${quoted(words[b])}: ${percent(value)}`;
-      const node = html("td", { class: value > top / 2 ? "strong" : "", title: label, "aria-label": label }, text);
+      const node = html("td", { class: value > STRONG * top ? "strong" : "", title: label, "aria-label": label }, text);
       node.style.backgroundColor = shade("look", value / top);
       cells.push({ node, side, a, b });
       return node;
@@ -33,13 +36,20 @@ const drawMap = (side, words, attention, top, room) => {
   return { table, cells };
 };
 
+const largest = (values) => values.reduce((a, b) => Math.max(a, b), 0);
+
 // Draws both maps on one scale and returns their cells.
 export const drawMaps = (payload, found) => {
-  const top = Math.max(...found.source, ...found.target, 0.01);
+  const top = Math.max(largest(found.source), largest(found.target), 0.01);
   return ["source", "target"].flatMap((side) => {
     const box = byId(`${side}-attention`).querySelector(".scroll");
+    if (payload[`${side}_words`].length > MOST_WORDS) {
+      box.replaceChildren(html("p", { class: "muted" }, `more than ${MOST_WORDS} words are too many to draw`));
+      return [];
+    }
     const { table, cells } = drawMap(side, payload[`${side}_words`], found[side], top, box.clientWidth);
     box.replaceChildren(table);
+    byId(`${side}-attention`).querySelector("figcaption .muted").textContent = CAPTION + (table.classList.contains("dense") ? `, up to ${percent(top)}` : "");
     return cells;
   });
 };

@@ -58,7 +58,8 @@ export class Lighting {
     if (!most) return node.title;
     const [p, q] = most[0].split(" ");
     const other = this.cells.find((cell) => cell.side !== side && cell.a === Number(p) && cell.b === Number(q));
-    return `${node.title}; matched with ${quoted(words[p])} looks at ${quoted(words[q])}: ${other.node.textContent} % (${percent(most[1])} of it)`;
+    if (!other) return node.title;
+    return `${node.title}; matched with ${quoted(words[p])} looks at ${quoted(words[q])}: ${other.node.textContent}\u00a0% (${percent(most[1])} of it)`;
   }
 
   light(target) {

@@ -19,8 +19,13 @@ const form = () => byId("ask").elements;
 
 const readForm = () => Object.fromEntries(FIELDS.map((name) => [name, form()[name].value]));
 
+// A choice that the server does not offer falls back to the usual one.
 const fill = (state) => {
-  for (const name of FIELDS) if (name in state) form()[name].value = state[name];
+  for (const name of FIELDS.filter((one) => one in state)) {
+    const field = form()[name];
+    field.value = state[name];
+    if (field.selectedIndex === -1) field.value = DEFAULTS[name];
+  }
   byId("ask-mix").textContent = Number(form().mix.value).toFixed(2);
 };
 
@@ -43,7 +48,7 @@ const ask = async (path, body) => {
   const answer = await fetch(path, {
     headers: { ...(body ? { "Content-Type": "application/json" } : {}), ...(token ? { Authorization: `Bearer ${token}` } : {}) },
     ...(body ? { method: "POST", body: JSON.stringify(body) } : {}),
-  });
+  }).catch(() => { throw new Error("the server cannot be reached"); });
   const found = await answer.json().catch(() => null);
   byId("token").hidden &&= answer.status !== UNAUTHORIZED;
   if (!answer.ok) throw new Error(found?.error?.message ?? `the server answered ${answer.status}`);
@@ -85,8 +90,9 @@ class Live {
     byId("ask").querySelector(".model").hidden = this.models.length < 2;
     const known = Object.fromEntries(new URLSearchParams(location.search));
     this.view = parseView(known.view);
+    DEFAULTS.model = this.models[0].name;
     this.offerLayers(known.model);
-    fill({ ...DEFAULTS, model: this.models[0].name, ...EXAMPLES[0][1], ...known });
+    fill({ ...DEFAULTS, ...EXAMPLES[0][1], ...known, method: methods.aliases[known.method] ?? known.method ?? DEFAULTS.method });
     byId("examples").replaceChildren(...EXAMPLES.map(([name, state]) => this.example(name, state)));
     await this.answer();
   }
@@ -104,10 +110,14 @@ class Live {
   }
 
   changed(name) {
+    clearTimeout(this.timer);
+    if (!this.models) {
+      if (name === "token") this.timer = setTimeout(() => this.start(), PAUSE);
+      return;
+    }
     fill({});
     if (name === "model") this.offerLayers(form().model.value);
     if (["layers", "heads", "model", "method"].includes(name)) this.view = null;
-    clearTimeout(this.timer);
     // The slider answers at once; typing waits for a pause.
     if (name === "mix") this.answer();
     else this.timer = setTimeout(() => this.answer(), PAUSE);
@@ -115,7 +125,6 @@ class Live {
 
   // Asks for what the form says; only the latest question counts, one at a time.
   async answer() {
-    if (!this.models) { await this.start(); return; }
     if (this.flying) { this.again = true; return; }
     const state = readForm();
     writeUrl(state, this.view);
