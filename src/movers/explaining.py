@@ -214,7 +214,9 @@ def _parts(text: str, words: tuple[str, ...], spans: tuple[Span, ...]) -> list[l
     """The sentence cut into words compared, each with its number, and the text between them."""
     parts: list[list[Any]] = []
     read = 0
-    for number, (word, (start, end)) in enumerate(zip(words, spans or repeat((0, 0)), strict=False)):
+    for number, (word, (start, end)) in enumerate(
+        zip(words, spans or repeat((0, 0)), strict=False)
+    ):
         if start > read:
             parts.append([text[read:start], None])
         parts.append([word, number])
