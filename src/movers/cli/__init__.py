@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from cyclopts import App
 
 from movers.cli.comparing import compare, methods, models
+from movers.cli.explaining import explain
 from movers.cli.messages import plain_messages, say
 from movers.cli.scoring import fit, score
 from movers.cli.serving import serve
@@ -21,7 +22,7 @@ app = App(
     help_format="markdown",
     suppress_keyboard_interrupt=False,
 )
-for command in (compare, score, fit, methods, models, serve):
+for command in (compare, explain, score, fit, methods, models, serve):
     app.command(command)
 
 

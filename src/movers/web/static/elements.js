@@ -30,6 +30,11 @@ export const number = (value, digits = 4) => {
 
 export const percent = (share) => `${share > 0 && share < 0.01 ? (share * 100).toFixed(1) : Math.round(share * 100)} %`;
 
+export const RIGHT_TO_LEFT = /^[^\p{L}]*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
+
+// A word inside a sentence of ours, kept from turning the sentence round.
+export const quoted = (word) => (RIGHT_TO_LEFT.test(word) ? `\u2068${word}\u2069` : word);
+
 export const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 export const mean = (values) => sum(values) / values.length;

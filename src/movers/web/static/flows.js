@@ -1,7 +1,9 @@
 // A panel: two sentences and the flows between their words.
 
-import { number, percent, rove, shade, svg } from "./elements.js";
+import { number, percent, quoted, rove, shade, svg } from "./elements.js";
 import { partners } from "./reading.js";
+
+const THIN = 2.5;
 
 // Each flow gets its stretch of its word's mass, in the order of the words at the other end.
 const docked = (flows, places, own, other, across) => {
@@ -25,8 +27,10 @@ const ribbon = (point, from, to, size, [near, far]) => {
   ].join("");
 };
 
+export const sayPair = (payload, { i, j }) => `${quoted(payload.source_words[i])} → ${quoted(payload.target_words[j])}`;
+
 export const sayFlow = (payload, flow) => [
-  `${payload.source_words[flow.i]} → ${payload.target_words[flow.j]}: ${percent(flow.mass)} of the sentence`,
+  `${sayPair(payload, flow)}: ${percent(flow.mass)} of the sentence`,
   flow.cost === null ? "" : `, words ${number(flow.cost, 3)}`,
   flow.strain === null ? "" : `, structure ${number(flow.strain, 3)}`,
 ].join("");
@@ -34,8 +38,8 @@ export const sayFlow = (payload, flow) => [
 export const sayWord = (payload, flows, side, word) => {
   const [own, others] = side === "source"
     ? [payload.source_words, payload.target_words] : [payload.target_words, payload.source_words];
-  const goes = partners(flows, side, word).slice(0, 3).map(([other, share]) => `${others[other]} ${percent(share)}`);
-  return `${own[word]} ${side === "source" ? "goes to" : "comes from"} ${goes.join(", ") || "nowhere"}`;
+  const goes = partners(flows, side, word).slice(0, 3).map(([other, share]) => `${quoted(others[other])} ${percent(share)}`);
+  return `${quoted(own[word])} ${side === "source" ? "goes to" : "comes from"} ${goes.join(", ") || "nowhere"}`;
 };
 
 const drawFlows = (plan, layout, top, payload) => {
@@ -45,8 +49,8 @@ const drawFlows = (plan, layout, top, payload) => {
   const point = layout.upright
     ? (main, cross) => `${cross.toFixed(1)},${main.toFixed(1)}` : (main, cross) => `${main.toFixed(1)},${cross.toFixed(1)}`;
   return flows.map((flow) => {
-    const size = Math.max(0.6, flow.mass * layout.unit);
-    const path = svg("path", { class: "flow", d: ribbon(point, starts.get(flow), ends.get(flow), size, layout.ports) },
+    const size = flow.mass * layout.unit;
+    const path = svg("path", { class: `flow${size < THIN ? " thin" : ""}`, d: ribbon(point, starts.get(flow), ends.get(flow), size, layout.ports) },
       svg("title", {}, sayFlow(payload, flow)));
     path.style.setProperty("--shade", flow.price === null ? "var(--muted)" : shade("cost", flow.price / top));
     return { node: path, flow };

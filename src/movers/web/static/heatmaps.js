@@ -1,8 +1,8 @@
 // Attention among the words of each sentence, as tables whose cells can be walked.
 
-import { byId, html, percent, rove, shade } from "./elements.js";
+import { byId, html, percent, quoted, rove, shade } from "./elements.js";
 
-const CELL = { least: 12, most: 46, readable: 27 };
+const CELL = { least: 8, most: 46, readable: 27 };
 
 const grid = (size) => (place, key) => {
   const column = place % size;
@@ -12,13 +12,13 @@ const grid = (size) => (place, key) => {
 
 const drawMap = (side, words, attention, top, room) => {
   const size = words.length;
-  const edge = Math.max(CELL.least, Math.min(CELL.most, Math.floor((room - 90) / size)));
+  const edge = Math.max(CELL.least, Math.min(CELL.most, Math.floor((room - 86) / size) - 1));
   const cells = [];
   const rows = words.map((word, a) => html("tr", {}, html("th", { scope: "row", dir: "auto" }, word),
     ...words.map((_, b) => {
       const value = attention[a * size + b];
       const text = `${Math.round(value * 100)}`;
-      const label = `${word} looks at ${words[b]}: ${percent(value)}`;
+      const label = `${quoted(word)} looks at ${quoted(words[b])}: ${percent(value)}`;
       const node = html("td", { class: value > top / 2 ? "strong" : "", title: label, "aria-label": label }, text);
       node.style.backgroundColor = shade("look", value / top);
       cells.push({ node, side, a, b });

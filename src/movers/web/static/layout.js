@@ -1,12 +1,11 @@
 // Where the words of both sentences stand, the same in both panels so that only flows differ.
 
-import { sum } from "./elements.js";
+import { RIGHT_TO_LEFT, sum } from "./elements.js";
 
 const LONGEST = 22;
-const SPARE = 16;
+const SPARE = 24;
 const ROW = { height: 216, text: 20, port: 32, thick: 4 };
 const COLUMN = { line: 22, faint: 16, port: 8, thick: 4 };
-const RIGHT_TO_LEFT = /^[^\p{L}]*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
 
 const pen = document.createElement("canvas").getContext("2d");
 
@@ -30,8 +29,9 @@ const pieces = (parts, weights) => parts
 // Slots along the row: as long as the word or its mass, whichever is more.
 const alongRow = (row, unit, width) => {
   const slots = row.map((piece) => Math.max(piece.width, piece.weight * unit) + (piece.word === null ? 5 : 10));
-  const spare = Math.min(SPARE, Math.max(0, (width - sum(slots)) / row.length));
-  return slots.map((slot) => slot + spare);
+  const words = row.filter(({ word }) => word !== null).length;
+  const spare = Math.min(SPARE, Math.max(0, (width - sum(slots)) / words));
+  return slots.map((slot, place) => slot + (row[place].word === null ? 0 : spare));
 };
 
 const alongColumn = (row, unit) => row.map(({ weight, word }) => (word === null ? COLUMN.faint : Math.max(COLUMN.line, weight * unit + 4)));
@@ -70,7 +70,9 @@ const asRows = (rows, payload, width, unit) => {
   };
 };
 
-const asColumns = (rows, width) => {
+const asColumns = (all, width) => {
+  const telling = (row) => row.filter(({ word, text }) => word !== null || /[\p{L}\p{N}]/u.test(text));
+  const rows = { source: telling(all.source), target: telling(all.target) };
   const words = Math.max(...Object.values(rows).map((row) => row.filter(({ word }) => word !== null).length));
   const unit = words * (COLUMN.line - 6);
   const slots = { source: alongColumn(rows.source, unit), target: alongColumn(rows.target, unit) };

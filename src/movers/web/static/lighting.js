@@ -1,6 +1,6 @@
 // Pointing at a word, a flow or a cell lights what belongs to it everywhere.
 
-import { byId, percent } from "./elements.js";
+import { byId, percent, quoted } from "./elements.js";
 import { sayFlow, sayWord } from "./flows.js";
 import { partners } from "./reading.js";
 
@@ -27,10 +27,10 @@ export class Lighting {
   watch(payload, panels, cells) {
     Object.assign(this, { payload, panels, cells });
     for (const { plan, words, flows } of panels) {
-      for (const { node, side, word } of words) this.listen(node, { side, words: [word], said: sayWord(payload, plan, side, word) });
-      for (const { node, flow } of flows) this.listen(node, { flow, said: sayFlow(payload, flow) });
+      for (const { node, side, word } of words) this.listen(node, { side, words: [word], said: () => sayWord(payload, plan, side, word) });
+      for (const { node, flow } of flows) this.listen(node, { flow, said: () => sayFlow(payload, flow) });
     }
-    for (const { node, side, a, b } of cells) this.listen(node, { side, words: [a, b], cell: [a, b], said: this.sayCell(node, side, a, b) });
+    for (const { node, side, a, b } of cells) this.listen(node, { side, words: [a, b], cell: [a, b], said: () => this.sayCell(node, side, a, b) });
     this.pin(null);
   }
 
@@ -58,13 +58,13 @@ export class Lighting {
     if (!most) return node.title;
     const [p, q] = most[0].split(" ");
     const other = this.cells.find((cell) => cell.side !== side && cell.a === Number(p) && cell.b === Number(q));
-    return `${node.title}; matched with ${words[p]} looks at ${words[q]}: ${other.node.textContent} % (${percent(most[1])} of it)`;
+    return `${node.title}; matched with ${quoted(words[p])} looks at ${quoted(words[q])}: ${other.node.textContent} % (${percent(most[1])} of it)`;
   }
 
   light(target) {
     for (const panel of this.panels ?? []) this.lightPanel(panel, target);
     this.lightCells(target);
-    byId("readout").textContent = target ? target.said : "Point at a word, a flow or a cell.";
+    byId("readout").textContent = target ? target.said() : "Point at a word, a flow or a cell.";
   }
 
   lightPanel({ plan, words, flows }, target) {

@@ -3,6 +3,7 @@
 import { byId, html } from "./elements.js";
 
 const PAUSE = 120;
+const UNAUTHORIZED = 401;
 const EXAMPLES = [
   ["Word swap", { source: "The press greets the president.", target: "The president greets the press." }],
   ["Obama, said otherwise", { source: "Obama speaks to the media in Illinois.", target: "The President greets the press in Chicago." }],
@@ -11,8 +12,8 @@ const EXAMPLES = [
   ["Who bites", { source: "A dog bites a man.", target: "A man bites a dog." }],
   ["Unrelated", { source: "The orchestra tuned its instruments.", target: "Rain is expected over the mountains." }],
 ];
-const FIELDS = ["source", "target", "method", "model", "embedding", "layers", "heads", "mix", "recipe"];
-const DEFAULTS = { method: "wsmd-wrd", embedding: "-1", layers: "", heads: "", mix: "0.5", recipe: "paper", model: "" };
+const FIELDS = ["source", "target", "method", "model", "embedding", "layers", "heads", "mix", "recipe", "stopwords"];
+const DEFAULTS = { method: "wsmd-wrd", embedding: "-1", layers: "", heads: "", mix: "0.5", recipe: "paper", stopwords: "english", model: "" };
 
 const form = () => byId("ask").elements;
 
@@ -23,9 +24,9 @@ const fill = (state) => {
   byId("ask-mix").textContent = Number(form().mix.value).toFixed(2);
 };
 
-const question = ({ source, target, method, model, embedding, layers, heads, mix, recipe }) => ({
-  source, target, method, embedding: Number(embedding), layers: layers.trim() || null,
-  heads: heads.trim() || "all", mix: Number(mix), recipe, ...(model ? { model } : {}),
+const question = ({ model, embedding, layers, heads, mix, ...rest }) => ({
+  ...rest, embedding: Number(embedding), layers: layers.trim() || null, heads: heads.trim() || "all",
+  mix: Number(mix), ...(model ? { model } : {}),
 });
 
 const parseView = (text) => (text ? text.split("_").map((one) => one.split(".").map(Number)) : null);
@@ -37,14 +38,17 @@ const writeUrl = (state, view) => {
   history.replaceState(null, "", `?${query}`);
 };
 
-const ask = async (path, options) => {
-  const answer = await fetch(path, options);
+const ask = async (path, body) => {
+  const token = form().token.value;
+  const answer = await fetch(path, {
+    headers: { ...(body ? { "Content-Type": "application/json" } : {}), ...(token ? { Authorization: `Bearer ${token}` } : {}) },
+    ...(body ? { method: "POST", body: JSON.stringify(body) } : {}),
+  });
   const found = await answer.json().catch(() => null);
+  byId("token").hidden &&= answer.status !== UNAUTHORIZED;
   if (!answer.ok) throw new Error(found?.error?.message ?? `the server answered ${answer.status}`);
   return found;
 };
-
-const listed = (found, name) => (Array.isArray(found) ? found : found[name]);
 
 const offer = (name, choices) => form()[name].replaceChildren(
   ...choices.map(([value, text, title]) => html("option", { value, title }, text)));
@@ -67,12 +71,16 @@ class Live {
     this.flying = null;
     byId("pair").hidden = true;
     byId("ask").hidden = false;
+    byId("ask").addEventListener("input", ({ target }) => this.changed(target.name));
+    byId("ask").addEventListener("submit", (event) => event.preventDefault());
   }
 
   async start() {
-    const [models, methods] = await Promise.all([ask("v1/models"), ask("v1/methods")]);
-    this.models = listed(models, "models");
-    offer("method", listed(methods, "methods").map(({ name, title }) => [name, name, title]));
+    const [models, methods] = await Promise.all([ask("v1/models"), ask("v1/methods")])
+      .catch((error) => { trouble(error.message); return []; });
+    if (!models) return;
+    this.models = models.models;
+    offer("method", methods.methods.map(({ name, title }) => [name, name, title]));
     offer("model", this.models.map(({ name }) => [name, name.split("/").at(-1)]));
     byId("ask").querySelector(".model").hidden = this.models.length < 2;
     const known = Object.fromEntries(new URLSearchParams(location.search));
@@ -80,8 +88,6 @@ class Live {
     this.offerLayers(known.model);
     fill({ ...DEFAULTS, model: this.models[0].name, ...EXAMPLES[0][1], ...known });
     byId("examples").replaceChildren(...EXAMPLES.map(([name, state]) => this.example(name, state)));
-    byId("ask").addEventListener("input", (event) => this.changed(event.target.name));
-    byId("ask").addEventListener("submit", (event) => { event.preventDefault(); this.answer(); });
     await this.answer();
   }
 
@@ -109,13 +115,12 @@ class Live {
 
   // Asks for what the form says; only the latest question counts, one at a time.
   async answer() {
+    if (!this.models) { await this.start(); return; }
     if (this.flying) { this.again = true; return; }
     const state = readForm();
     writeUrl(state, this.view);
     if (!state.source.trim() || !state.target.trim()) { trouble("Write two sentences."); return; }
-    this.flying = ask("v1/explain", {
-      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question(state)),
-    });
+    this.flying = ask("v1/explain", question(state));
     try {
       const found = await this.flying;
       trouble("");
@@ -132,6 +137,6 @@ class Live {
 // Starts the live page; returns what to call when other heads are looked at.
 export const goLive = (show) => {
   const live = new Live(show);
-  live.start().catch((error) => trouble(error.message));
+  live.start();
   return (view) => { live.view = view; writeUrl(readForm(), view); };
 };

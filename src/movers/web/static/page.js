@@ -4,12 +4,14 @@ import { byId, number } from "./elements.js";
 import { readStructure, readWords } from "./reading.js";
 import { arrange } from "./layout.js";
 import { drawPanel } from "./flows.js";
-import { drawBars, tellStory } from "./bars.js";
+import { drawBars, tellStory, titles } from "./bars.js";
 import { drawMaps } from "./heatmaps.js";
 import { drawHeads } from "./heads.js";
 import { drawAlignment } from "./alignment.js";
 import { Lighting } from "./lighting.js";
 import { goLive } from "./live.js";
+
+const LONG = 200;
 
 const lighting = new Lighting();
 let payload = null;
@@ -22,9 +24,12 @@ const draw = () => {
   byId("words-panel").hidden = !words?.flows.length;
   byId("structure-panel").hidden = byId("inside").hidden = !structure;
   byId("cost-legend").hidden = !payload.cost.length && !structure;
+  byId("panels").classList.toggle("single", !words?.flows.length || !structure);
   byId("source").textContent = payload.source;
   byId("target").textContent = payload.target;
+  byId("pair").classList.toggle("long", payload.source.length + payload.target.length > LONG);
   byId("signature").textContent = payload.signature;
+  for (const [name, title] of Object.entries(titles(words, structure))) byId(`${name}-panel`).querySelector("h2").textContent = title;
   drawBars(words, structure);
   tellStory(payload, words, structure);
   const limit = words?.chance || structure?.chance || 1;
