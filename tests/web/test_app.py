@@ -1,6 +1,7 @@
 import json
 import re
 import threading
+import time
 from importlib.resources import files
 
 import numpy as np
@@ -253,8 +254,8 @@ def test_a_full_queue_answers_429_and_recovers(bert):
         threads = [threading.Thread(target=ask) for _ in range(8)]
         for thread in threads:
             thread.start()
-        while len(retries) < 5:
-            assert any(thread.is_alive() for thread in threads)
+        while len(retries) < 4:  # at most two are being answered and two wait
+            time.sleep(0.01)
         assert client.get("/healthz").status_code == 200
         slow.go.set()
         for thread in threads:
