@@ -14,13 +14,13 @@ from fastapi.responses import FileResponse, JSONResponse
 from fastapi.security import HTTPBearer
 from starlette.staticfiles import StaticFiles
 
-from movers.errors import InputError
+from movers.errors import InputError, MoversError
 from movers.methods import ALIASES, METHODS
 from movers.pairs import check_sentence
 from movers.version import __version__
 from movers.web.answers import Answers, Scored
 from movers.web.batching import Answer, Batcher, ClosedError, Job, LateError, Pair
-from movers.web.failures import handle_failures, spoken
+from movers.web.failures import InternalError, handle_failures, spoken
 from movers.web.gates import BodyGate, SafeHeaders, TokenGate
 from movers.web.limits import Limits
 from movers.web.metrics import Metrics, RequestCounter
@@ -177,6 +177,10 @@ class Service:
                 f"no answer within {self.limits.timeout:g} s; send fewer or shorter pairs, or "
                 "start the server with a longer --timeout"
             ) from None
+        except MoversError:
+            raise
+        except Exception as error:
+            raise InternalError from error
         finally:
             for job in jobs:
                 job.future.cancel()

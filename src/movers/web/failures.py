@@ -32,6 +32,13 @@ COMPLAINTS, QUOTED = 3, 200
 """Complaints about the shape of a request: how many, and characters of each."""
 
 
+class InternalError(Exception):
+    """Something went wrong that nobody foresaw; what it was is for the log only."""
+
+    def __init__(self) -> None:
+        super().__init__("something went wrong inside the server; its log has the details")
+
+
 class UnknownModelError(MoversError):
     """A request names a model that is not served."""
 
@@ -63,21 +70,24 @@ STATUSES: dict[type[Exception], int] = {
     BusyError: 429,
     ClosedError: 503,
     LateError: 504,
+    InternalError: 500,
 }
-"""Errors raised on purpose; the first that fits counts."""
+"""Errors of routes; the first that fits counts."""
 
 
 def handle_failures(app: FastAPI) -> None:
     """Turn whatever a route raises into an answer of the one shape."""
     for kind in STATUSES:
-        app.add_exception_handler(kind, _expected)
+        app.add_exception_handler(kind, _answered)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unexpected)
 
 
-async def _expected(request: Request, error: Exception) -> JSONResponse:
+async def _answered(request: Request, error: Exception) -> JSONResponse:
     status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
+    if isinstance(error, InternalError):
+        logger.error("%s failed", request.url.path, exc_info=error.__cause__)
     return failure(status, str(error), retry_after=getattr(error, "retry_after", None))
 
 
@@ -108,5 +118,4 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    logger.error("%s failed", request.url.path, exc_info=error)
-    return failure(500, "something went wrong inside the server; its log has the details")
+    return failure(500, str(InternalError()))  # the framework logs the error itself

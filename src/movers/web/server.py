@@ -28,6 +28,21 @@ def bind(host: str, port: int) -> socket.socket:
         raise InputError(f"cannot listen on {host}:{port} ({error}); pass another --port") from None
 
 
+def make_server(models: Models, limits: Limits, *, token: str | None = None) -> uvicorn.Server:
+    """Make a server for loaded models; `run` is the way to start it as a program."""
+    config = uvicorn.Config(
+        create_app(models, limits, token=token),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=int(limits.timeout) + 5,
+    )
+    return uvicorn.Server(config)
+
+
 def run(
     models: Models,
     limits: Limits,
@@ -48,21 +63,12 @@ def run(
     _quieten()
     _allow_many_connections()
     models.warm_up()
-    config = uvicorn.Config(
-        create_app(models, limits, token=token),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        ws="none",
-        timeout_keep_alive=IDLE_SECONDS,
-        timeout_graceful_shutdown=int(limits.timeout) + 5,
-    )
+    server = make_server(models, limits, token=token)
     # uvicorn raises the signal once more when it is done; a stop that was asked for is no error.
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, lambda *_: None)
     ready()
-    uvicorn.Server(config).run(sockets=[listener])
+    server.run(sockets=[listener])
 
 
 def _quieten() -> None:
