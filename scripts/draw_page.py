@@ -33,7 +33,7 @@ def main() -> None:
         tab = browser.new_page(viewport={"width": 1180, "height": 800})
         tab.goto((ROOT / "examples" / "word_swap.html").as_uri())
         tab.screenshot(path=ROOT / "docs" / "explain.png", full_page=True)
-        tab.emulate_media(color_scheme="dark")
+        tab.emulate_media(color_scheme="dark", reduced_motion="reduce")
         tab.set_content(bites)
         tab.click("[data-head='4.9']")
         tab.hover("#source-attention tbody td >> nth=1")
