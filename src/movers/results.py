@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 Floats = NDArray[np.float64]
+Span = tuple[int, int]
 
 VISIBLE = 0.05
 """Flows below this share of an average word are left out of an alignment."""
@@ -80,6 +84,10 @@ class Comparison:
         Plans head by head, shape ``(heads, n, m)``.
     signature
         All settings that change the number.
+    source_spans, target_spans
+        Where each word stands in its sentence, as ``(start, end)``.
+    source_attention, target_attention
+        Attention among the words head by head, shapes ``(heads, n, n)`` and ``(heads, m, m)``.
     """
 
     source: str
@@ -95,6 +103,10 @@ class Comparison:
     cost: Floats
     heads: tuple[HeadValue, ...]
     signature: Signature
+    source_spans: tuple[Span, ...] = ()
+    target_spans: tuple[Span, ...] = ()
+    source_attention: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    target_attention: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
 
     @cached_property
     def plan(self) -> Floats:
@@ -141,6 +153,33 @@ class Comparison:
             ],
             "signature": str(self.signature),
         }
+
+    def to_html(self) -> str:
+        """The comparison as a page of its own: one file that needs neither server nor network.
+
+        It shows the heads this comparison holds; `movers.explaining.explain` shows all of them.
+        """
+        from movers.explaining import Explanation
+
+        return Explanation.of(self).to_html()
+
+    def _repr_html_(self) -> str:
+        """The page, framed so that a notebook and the page leave each other alone."""
+        from movers.explaining import Explanation
+
+        return Explanation.of(self)._repr_html_()
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw which word went where with matplotlib; line width is mass, colour is cost.
+
+        Parameters
+        ----------
+        axes
+            Where to draw; None makes a new figure.
+        """
+        from movers.drawing import draw_plan
+
+        return draw_plan(self, axes)
 
 
 @dataclass(frozen=True)

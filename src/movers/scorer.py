@@ -291,6 +291,10 @@ class Scorer:
                 for place, (layer, head) in enumerate(self.heads)
             ),
             signature=self.signature,
+            source_spans=measured.encodings.places(rows[source]),
+            target_spans=measured.encodings.places(rows[target]),
+            source_attention=measured.encodings.attention(rows[source], len(self.heads)),
+            target_attention=measured.encodings.attention(rows[target], len(self.heads)),
         )
 
     def distances(self, pairs: Any, *, progress: bool = False) -> Floats:
@@ -403,12 +407,18 @@ class Scorer:
             lambda texts, rules: self.encoder.located(texts, rules or settings.rules),
         )
 
-    def prepare(self) -> None:
-        """Register what this scorer needs, so that scorers sharing encodings encode once."""
+    def prepare(self, sentences: Sequence[str] = ()) -> None:
+        """Register what this scorer needs, so that scorers sharing encodings encode once.
+
+        Sentences given here are encoded together now; calls that need them find them.
+        """
         self._store()
+        if sentences:
+            self._encodings(check_sentences(sentences, "sentence"))
 
     def _store(self) -> EncodingStore:
         """The store that serves this scorer, shared with the scorers it was made from."""
+        self._check_whitening()
         request, key = self.request, self._whitening_key()
         for store in self._stores:
             if store.serve(request, key):
@@ -450,13 +460,17 @@ class Scorer:
             whitening = self.statistics.whitening.get(layer)
             if whitening is None:
                 self._warn_unwhitened(layer)
-            elif self.settings.whitening not in (None, whitening.kind):
-                raise InputError(
-                    f"whitening={self.settings.whitening!r} was asked for, but the statistics at "
-                    f"hand are {whitening.kind!r}; call fit(sentences)"
-                )
             else:
                 whitening.apply(vectors.data)
+
+    def _check_whitening(self) -> None:
+        """Refuse statistics of another kind, also where the sentences are encoded already."""
+        whitening = self.whitening if self.method.needs_vectors else None
+        if whitening is not None and self.settings.whitening not in (None, whitening.kind):
+            raise InputError(
+                f"whitening={self.settings.whitening!r} was asked for, but the statistics at "
+                f"hand are {whitening.kind!r}; call fit(sentences)"
+            )
 
     def _warn_unwhitened(self, layer: int) -> None:
         if layer not in self._warned:

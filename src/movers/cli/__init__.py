@@ -9,8 +9,10 @@ from cyclopts import App
 
 from movers.cli.comparing import compare, methods, models
 from movers.cli.evaluating import evaluate, reproduce
+from movers.cli.explaining import explain
 from movers.cli.messages import plain_messages, say
 from movers.cli.scoring import fit, score
+from movers.cli.serving import serve
 from movers.errors import MoversError
 from movers.version import __version__
 
@@ -21,7 +23,7 @@ app = App(
     help_format="markdown",
     suppress_keyboard_interrupt=False,
 )
-for command in (compare, score, fit, evaluate, reproduce, methods, models):
+for command in (compare, explain, score, fit, evaluate, reproduce, methods, models, serve):
     app.command(command)
 
 

@@ -125,6 +125,16 @@ class Encodings:
             sizes=self.sizes[rows],
         )
 
+    def places(self, row: int) -> tuple[tuple[int, int], ...]:
+        """Where the kept words of a sentence stand in its text, as ``(start, end)``."""
+        return tuple((int(start), int(end)) for start, end in self.spans[row])
+
+    def attention(self, row: int, heads: int) -> NDArray[np.float64]:
+        """Attention among the kept words of a sentence, ``(heads, words, words)``."""
+        words = int(self.counts[row])
+        block = self.structure[row] if heads else self.structure.data[:0]
+        return block.reshape(heads, words, words).astype(np.float64)
+
     def joined(self, other: Encodings) -> Encodings:
         """These sentences followed by those of another with the same request."""
         return replace(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +121,11 @@ class TransformerEncoder:
         """The tokenizer's pieces."""
         return Vocabulary(self.tokenizer)
 
+    @cached_property
+    def finder(self) -> Callable[[TokenRules], WordFinder]:
+        """The word finder of some rules; kept, because making one reads the whole vocabulary."""
+        return lru_cache(maxsize=8)(partial(WordFinder, self.vocabulary))
+
     def describe(self) -> dict[str, Any]:
         """Facts about the model worth printing."""
         return {
@@ -183,7 +188,7 @@ class TransformerEncoder:
 
     def _kept(self, sentences: Sequence[str], request: Request) -> _Kept:
         self._check(request)
-        finder = WordFinder(self.vocabulary, request.rules)
+        finder = self.finder(request.rules)
         tokens = tokenize(self.tokenizer, finder, sentences, self.max_length)
         self._warn_if_cut(tokens.truncated)
         out = _allocate(list(sentences), tokens, finder, request, self.dimension)
@@ -256,7 +261,7 @@ class TransformerEncoder:
                 yield attention[place, :, :length, :length]
 
     def _tokens(self, sentences: Sequence[str], rules: TokenRules | None = None) -> Tokens:
-        finder = WordFinder(self.vocabulary, rules or TokenRules())
+        finder = self.finder(rules or TokenRules())
         return tokenize(self.tokenizer, finder, sentences, self.max_length)
 
     def _check(self, request: Request) -> None:

@@ -61,7 +61,9 @@ def select_heads(
 def parse_numbers(choice: Selection, available: range, what: str) -> tuple[int, ...]:
     """Read a choice of numbers: ``"5"``, ``"5-12"``, ``"1,3,5-6"``, ``"all"`` or numbers."""
     if isinstance(choice, str):
-        numbers = list(available) if choice.strip().lower() == "all" else _ranges(choice, what)
+        numbers = (
+            list(available) if choice.strip().lower() == "all" else _ranges(choice, available, what)
+        )
     else:
         numbers = _integers(choice, what)
     wrong = [number for number in numbers if number not in available]
@@ -80,7 +82,7 @@ def _integers(choice: Any, what: str) -> list[int]:
         raise InputError(f"{what}s must be whole numbers or text, got {choice!r}") from None
 
 
-def _ranges(choice: str, what: str) -> list[int]:
+def _ranges(choice: str, available: range, what: str) -> list[int]:
     numbers: list[int] = []
     for part in choice.split(","):
         match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
@@ -90,7 +92,8 @@ def _ranges(choice: str, what: str) -> list[int]:
                 f"cannot read {what}s {choice!r}; write '5', '5-12', '1,3,5-6' or 'all'"
                 + (" or 'BV'" if what == "layer" else "")
             )
-        numbers += range(first, last + 1)
+        # One number too many tells as much as a billion of them.
+        numbers += range(first, min(last, max(first, available[-1] + 1)) + 1)
     return numbers
 
 

@@ -1,0 +1,49 @@
+"""The command that shows why two sentences are near or far."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from movers.cli.messages import print_json, say
+from movers.cli.options import DEFAULTS, Json, Options, Sentence
+from movers.errors import InputError
+
+
+def explain(
+    source: Sentence,
+    target: Sentence,
+    /,
+    *,
+    html: Path | None = None,
+    method: str = "wsmd",
+    json: Json = False,
+    options: Options = DEFAULTS,
+) -> None:
+    """Show why two sentences are near or far, as a page that needs no server.
+
+    Parameters
+    ----------
+    source
+        The first sentence.
+    target
+        The second sentence.
+    html
+        File to write the page to.
+    method
+        The measure; `movers methods` lists them. With structure it is shown beside words alone.
+    json
+        Print what the page shows as JSON.
+    """
+    from movers.atomic import replacing
+    from movers.explaining import explain as explain_pair
+
+    if html is None and not json:
+        raise InputError("say where the page goes: --html out.html (or --json to print it)")
+    explanation = explain_pair(options.load(method), source, target)
+    if html is not None:
+        page = explanation.to_html()
+        with replacing(html) as temporary:
+            temporary.write_text(page, "utf-8")
+        say(f"wrote {html}, {len(page.encode()) / 1000:.0f} kB")
+    if json:
+        print_json(explanation.to_dict())

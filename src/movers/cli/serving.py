@@ -1,0 +1,81 @@
+"""The command that serves the API and the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Group, Parameter
+
+from movers.cli.messages import say
+from movers.errors import DependencyError
+from movers.web.limits import Limits
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+LIMITS = Group("Limits", help="How much the server takes on; beyond that it says so.")
+Bounds = Annotated[Limits, Parameter(name="*", group=LIMITS)]
+
+
+def serve(
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    model: tuple[str, ...] = (),
+    token: Annotated[str | None, Parameter(env_var="MOVERS_TOKEN")] = None,
+    statistics: tuple[Path, ...] = (),
+    device: str = "auto",
+    dtype: str = "float32",
+    threads: int | None = None,
+    frequencies: Path | None = None,
+    parser: str | None = None,
+    limits: Bounds = Limits(),  # noqa: B008 (frozen)
+) -> None:
+    """Serve comparisons over HTTP: the page at /, the API under /v1, counters at /metrics.
+
+    Parameters
+    ----------
+    host
+        Address to listen on; 0.0.0.0 lets other machines in, which wants a token.
+    port
+        Port to listen on; 0 picks a free one.
+    model
+        Hugging Face name or folder of an encoder; may be given several times. Requests name one
+        of these, or get the first. Default: the model installed with movers.
+    token
+        What clients must send as "Authorization: Bearer TOKEN"; better set in the environment.
+    statistics
+        Files made by `movers fit`; each serves the model it was fitted with.
+    device
+        "auto", "cuda", "mps" or "cpu".
+    dtype
+        "float32"; on a GPU also "bfloat16" or "float16".
+    threads
+        Threads of the solver. Default: one per processor.
+    frequencies
+        File with "word count" on each line, for sif and usif. Default: the wordfreq package.
+    parser
+        Dependency trees for measures of syntax: "spacy:NAME", "stanza:en" or "conllu:PATH".
+    """
+    try:
+        from movers.web.models import Models
+        from movers.web.server import bind, run
+    except ModuleNotFoundError as error:
+        raise DependencyError(
+            f"serving needs the package {error.name}: pip install 'movers[web]'"
+        ) from None
+    with bind(host, port) as listener:
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{listener.getsockname()[1]}"
+        if token is None and host not in LOOPBACK:
+            say(f"anyone who reaches {host} can use this server; set MOVERS_TOKEN to keep them out")
+        models = Models.load(
+            model,
+            statistics=statistics,
+            device=device,
+            dtype=dtype,
+            threads=threads,
+            frequencies=frequencies,
+            parser=parser,
+        )
+        run(models, limits, listener, token=token, ready=lambda: say(f"serving on {address}"))
+    say("stopped")

@@ -1,0 +1,117 @@
+"""What is done with the pairs of a batch: one result for each, which may be an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from movers.errors import InputError
+from movers.scorer import Scorer
+from movers.web.batching import Pair
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A distance with its signature, or why there is none."""
+
+    distance: float | None
+    reason: str | None
+    signature: str
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The kinds of answers, each for many pairs at a time.
+
+    Parameters
+    ----------
+    max_words
+        Most words compared of a sentence; a pair with a longer one gets an error.
+    """
+
+    max_words: int
+
+    def distances(self, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
+        """Distances of pairs, computed together."""
+        return self._answer(_distances, scorer, pairs)
+
+    def comparisons(self, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
+        """Whole comparisons, encoded together."""
+        return self._answer(_comparisons, scorer, pairs)
+
+    def explanations(self, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
+        """What the page shows of pairs."""
+        return self._answer(_explanations, scorer, pairs)
+
+    def _answer(
+        self,
+        answer: Callable[[Scorer, Sequence[Pair]], list[Any]],
+        scorer: Scorer,
+        pairs: Sequence[Pair],
+    ) -> list[Any]:
+        """Answer the pairs whose sentences are short enough."""
+        refused = self._too_long(scorer, pairs)
+        found = iter(answer(scorer, [pair for pair in pairs if refused.isdisjoint(pair)]))
+        return [
+            next(found) if refused.isdisjoint(pair) else self._refusal(pair, refused)
+            for pair in pairs
+        ]
+
+    def _too_long(self, scorer: Scorer, pairs: Sequence[Pair]) -> set[str]:
+        # A word has at least one character, so that short sentences need not be tokenized here.
+        long = list({text for pair in pairs for text in pair if len(text) > self.max_words})
+        _, words = scorer.encoder.located(long, scorer.settings.rules)
+        return {
+            text for text, count in zip(long, words.lengths, strict=True) if count > self.max_words
+        }
+
+    def _refusal(self, pair: Pair, refused: set[str]) -> InputError:
+        side, text = next(
+            (side, text)
+            for side, text in zip(("source", "target"), pair, strict=True)
+            if text in refused
+        )
+        return InputError(
+            f"the {side} has more than the {self.max_words} words this server compares "
+            f"({text[:40]!r} …); split it into sentences, or start the server with --max-words"
+        )
+
+
+def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
+    signature = str(scorer.signature)
+    return [
+        Scored(float(value), None, signature)
+        if isfinite(value)
+        else Scored(None, _reason(scorer, pair), signature)
+        for pair, value in zip(pairs, scorer.distances(pairs), strict=True)
+    ]
+
+
+def _reason(scorer: Scorer, pair: Pair) -> str:
+    """Why a pair has no distance."""
+    try:
+        scorer.using(empty="raise").compare(*pair)
+    except InputError as error:
+        return str(error)
+    return "the distance is not a finite number"
+
+
+def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
+    scorer.prepare([text for pair in pairs for text in pair])
+    return [_attempt(lambda *texts: scorer.compare(*texts).to_dict(), pair) for pair in pairs]
+
+
+def _explanations(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
+    from movers.explaining import explain
+
+    return [_attempt(lambda *texts: explain(scorer, *texts).to_dict(), pair) for pair in pairs]
+
+
+def _attempt(answer: Callable[[str, str], Any], pair: Pair) -> Any:
+    """The answer, or the error that is meant for this pair alone."""
+    try:
+        return answer(*pair)
+    except InputError as error:
+        return error

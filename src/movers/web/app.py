@@ -1,0 +1,266 @@
+"""The HTTP API and the live page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Response, Security
+from fastapi.responses import FileResponse, JSONResponse
+from fastapi.security import HTTPBearer
+from starlette.staticfiles import StaticFiles
+
+from movers.errors import InputError, MoversError
+from movers.methods import ALIASES, METHODS
+from movers.pairs import check_sentence
+from movers.version import __version__
+from movers.web.answers import Answers, Scored
+from movers.web.batching import Answer, Batcher, ClosedError, Job, LateError, Pair
+from movers.web.failures import InternalError, handle_failures, spoken
+from movers.web.gates import BodyGate, SafeHeaders, TokenGate
+from movers.web.limits import Limits
+from movers.web.metrics import Metrics, RequestCounter
+from movers.web.models import Models, Setup
+from movers.web.schemas import (
+    CompareAnswer,
+    CompareRequest,
+    ErrorAnswer,
+    Health,
+    MethodsAnswer,
+    ModelsAnswer,
+    RankAnswer,
+    RankRequest,
+    ScoreAnswer,
+    ScoreRequest,
+    Settings,
+)
+
+STATIC = Path(__file__).parent / "static"
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorAnswer, "description": description}
+    for status, description in {
+        400: "The body is no JSON.",
+        401: "The server needs its token.",
+        404: "No such model.",
+        408: "The body took too long to arrive.",
+        413: "The body is too large.",
+        422: "Something in the request cannot be used.",
+        429: "Too many pairs are waiting; Retry-After says when to try again.",
+        503: "The server is shutting down.",
+        504: "The answer took too long.",
+    }.items()
+}
+
+
+class Service:
+    """The routes, and what they share: models, limits, and the thread that computes."""
+
+    def __init__(self, models: Models, limits: Limits) -> None:
+        self.models = models
+        self.limits = limits
+        self.metrics = Metrics()
+        self.answers = Answers(limits.max_words)
+        self.batcher = Batcher(
+            models.scorer, capacity=limits.queue, observe=self.metrics.observe_batch
+        )
+        self.metrics.watch_queue(lambda: self.batcher.waiting)
+
+    async def compare(self, body: CompareRequest) -> Response:
+        """Compare two sentences: the distance, its parts, the plan and the alignment."""
+        return await self._one(body, self.answers.comparisons)
+
+    async def explain(self, body: CompareRequest) -> Response:
+        """Compare two sentences under every head, as the page shows it."""
+        return await self._one(body, self.answers.explanations, every_head=True)
+
+    async def score(self, body: ScoreRequest) -> Response:
+        """Distances of many pairs under one or more measures."""
+        self.limits.check_pairs(body.pairs, len(body.methods))
+        if len(set(body.methods)) < len(body.methods):
+            raise InputError(f"methods must differ from each other, got {body.methods}")
+        pairs = [(source, target) for source, target in body.pairs]
+        for number, (source, target) in enumerate(pairs):
+            self._check(source, f"the source of pair {number}")
+            self._check(target, f"the target of pair {number}")
+        jobs = [self._job(body, name, self.answers.distances, pairs) for name in body.methods]
+        answers = dict(zip(body.methods, await self._ask(jobs), strict=True))
+        return JSONResponse({"methods": {name: _scores(found) for name, found in answers.items()}})
+
+    async def rank(self, body: RankRequest) -> Response:
+        """Rank sentences by their distance to a query, exactly."""
+        self.limits.check_pairs(body.candidates)
+        pairs = [(body.query, candidate) for candidate in body.candidates]
+        self._check(body.query, "the query")
+        for number, candidate in enumerate(body.candidates):
+            self._check(candidate, f"candidate {number}")
+        job = self._job(body, body.method, self.answers.distances, pairs)
+        (scored,) = await self._ask([job])
+        order = sorted(range(len(scored)), key=lambda k: _or_last(scored[k].distance))
+        matches = [
+            {
+                "index": k,
+                "text": body.candidates[k],
+                "distance": scored[k].distance,
+                "reason": scored[k].reason and spoken(scored[k].reason),
+            }
+            for k in order[: body.top_k]
+        ]
+        signature = scored[0].signature
+        return JSONResponse({"query": body.query, "matches": matches, "signature": signature})
+
+    async def list_models(self) -> Response:
+        """The models served here; the first is the default."""
+        return JSONResponse({"models": self.models.describe()})
+
+    async def list_methods(self) -> Response:
+        """The measures."""
+        methods = [
+            {
+                "name": method.name,
+                "title": method.title,
+                "paper": method.paper,
+                "structural": method.needs_attention,
+                "recipes": method.recipes,
+            }
+            for method in METHODS.values()
+        ]
+        return JSONResponse({"methods": methods, "aliases": ALIASES})
+
+    async def health(self) -> Response:
+        """Whether the server takes requests."""
+        if not self.batcher.alive:
+            raise ClosedError
+        return JSONResponse({"status": "ok"})
+
+    async def report(self) -> Response:
+        """Counters in the format of Prometheus."""
+        return Response(self.metrics.text(), media_type="text/plain; version=0.0.4")
+
+    async def _one(
+        self, body: CompareRequest, answer: Answer, *, every_head: bool = False
+    ) -> Response:
+        self._check(body.source, "the source")
+        self._check(body.target, "the target")
+        pairs = [(body.source, body.target)]
+        job = self._job(body, body.method, answer, pairs, every_head=every_head)
+        ((found,),) = await self._ask([job])
+        return JSONResponse(found)
+
+    def _check(self, text: str, what: str) -> None:
+        self.limits.check_length(text, what)
+        check_sentence(text, what)
+
+    def _job(
+        self,
+        settings: Settings,
+        method: str,
+        answer: Answer,
+        pairs: list[Pair],
+        *,
+        every_head: bool = False,
+    ) -> Job:
+        setup: Setup = self.models.setup(settings.model, method, settings.options())
+        return Job(setup, answer, pairs, self.models.weight(setup, every_head=every_head))
+
+    async def _ask(self, jobs: list[Job]) -> list[list[Any]]:
+        """Queue jobs and wait for their results; whoever waits no longer drops them."""
+        self.batcher.submit(jobs)
+        try:
+            async with asyncio.timeout(self.limits.timeout):
+                found = await asyncio.gather(*(asyncio.wrap_future(job.future) for job in jobs))
+        except TimeoutError:
+            raise LateError(
+                f"no answer within {self.limits.timeout:g} s; send fewer or shorter pairs, or "
+                "start the server with a longer --timeout"
+            ) from None
+        except MoversError:
+            raise
+        except Exception as error:
+            raise InternalError from error
+        finally:
+            for job in jobs:
+                job.future.cancel()
+        for result in (result for results in found for result in results):
+            if isinstance(result, Exception):
+                raise result
+        return found
+
+
+def create_app(models: Models, limits: Limits, *, token: str | None = None) -> FastAPI:
+    """Make the application.
+
+    Parameters
+    ----------
+    models
+        The models to serve, loaded.
+    limits
+        How much to take on.
+    token
+        What clients must present as a bearer token; None lets everyone in.
+    """
+    service = Service(models, limits)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(service.batcher.close)
+
+    # The documentation pages of FastAPI load scripts from elsewhere; the document itself stays.
+    app = FastAPI(
+        title="movers",
+        version=__version__,
+        summary="Sentence similarity that sees word order and shows its reasons.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    _add_routes(app, service, guarded=token is not None)
+    handle_failures(app)
+    app.add_middleware(BodyGate, limits=limits)
+    if token is not None:
+        app.add_middleware(TokenGate, token=token)
+    app.add_middleware(RequestCounter, metrics=service.metrics)
+    app.add_middleware(SafeHeaders)
+    return app
+
+
+def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
+    security = [Security(HTTPBearer(auto_error=False))] if guarded else []  # for the document
+    router = APIRouter(prefix="/v1", dependencies=security)
+    for path, route, answer in (
+        ("/compare", service.compare, CompareAnswer),
+        ("/score", service.score, ScoreAnswer),
+        ("/rank", service.rank, RankAnswer),
+        ("/explain", service.explain, dict[str, Any]),
+    ):
+        router.add_api_route(path, route, methods=["POST"], response_model=answer, responses=ERRORS)
+    router.add_api_route("/models", service.list_models, response_model=ModelsAnswer)
+    router.add_api_route("/methods", service.list_methods, response_model=MethodsAnswer)
+    app.include_router(router)
+    app.add_api_route("/healthz", service.health, response_model=Health)
+    app.add_api_route("/metrics", service.report, response_class=Response, dependencies=security)
+    app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "page.html")
+
+
+def _scores(found: list[Scored]) -> dict[str, Any]:
+    return {
+        "distances": [scored.distance for scored in found],
+        "undefined": [
+            {"pair": number, "reason": spoken(scored.reason)}
+            for number, scored in enumerate(found)
+            if scored.reason is not None
+        ],
+        "signature": found[0].signature,
+    }
+
+
+def _or_last(distance: float | None) -> float:
+    return inf if distance is None else distance

@@ -1,0 +1,121 @@
+"""Errors as clients see them: one shape, a status that fits, a message that helps."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from http import HTTPStatus
+from itertools import islice
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from movers.errors import MoversError
+from movers.web.batching import BusyError, ClosedError, LateError
+
+logger = logging.getLogger("movers")
+
+SPOKEN = {
+    "stopwords=None": '"stopwords": "none"',
+    "empty='keep'": '"empty": "keep"',
+    "whitening='none'": '"whitening": "none"',
+    "pass parser='": "start the server with --parser '",
+    " (on the command line --parser)": "",
+}
+"""Advice of the library in the words of the API."""
+SHOWN = 600
+"""Characters of a message; some quote a sentence."""
+COMPLAINTS, QUOTED = 3, 200
+"""Complaints about the shape of a request: how many, and characters of each."""
+
+
+class InternalError(Exception):
+    """Something went wrong that nobody foresaw; what it was is for the log only."""
+
+    def __init__(self) -> None:
+        super().__init__("something went wrong inside the server; its log has the details")
+
+
+class UnknownModelError(MoversError):
+    """A request names a model that is not served."""
+
+
+def spoken(message: str) -> str:
+    """A message of the library in the words of the API, as text that can be sent."""
+    message = message.encode("utf-8", "backslashreplace").decode()
+    for python, json in SPOKEN.items():
+        message = message.replace(python, json)
+    return message if len(message) <= SHOWN else f"{message[:SHOWN]} …"
+
+
+def failure(
+    status: int, message: str, *, retry_after: int | None = None, close: bool = False
+) -> JSONResponse:
+    """Say what went wrong, as every route does."""
+    kind = HTTPStatus(status).phrase.lower().replace(" ", "_")
+    response = JSONResponse({"error": {"message": spoken(message), "type": kind}}, status)
+    if retry_after is not None:
+        response.headers["Retry-After"] = str(retry_after)
+    if close:
+        response.headers["Connection"] = "close"
+    return response
+
+
+STATUSES: dict[type[Exception], int] = {
+    UnknownModelError: 404,
+    MoversError: 422,
+    BusyError: 429,
+    ClosedError: 503,
+    LateError: 504,
+    InternalError: 500,
+}
+"""Errors of routes; the first that fits counts."""
+
+
+def handle_failures(app: FastAPI) -> None:
+    """Turn whatever a route raises into an answer of the one shape."""
+    for kind in STATUSES:
+        app.add_exception_handler(kind, _answered)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _answered(request: Request, error: Exception) -> JSONResponse:
+    status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
+    if isinstance(error, InternalError):
+        logger.error("%s failed", request.url.path, exc_info=error.__cause__)
+    return failure(status, str(error), retry_after=getattr(error, "retry_after", None))
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    return failure(422, "; ".join(_complaints(error.errors())))
+
+
+def _complaints(errors: Iterable[Any]) -> list[str]:
+    """What is wrong where; the offending value may be large or no JSON and is not repeated."""
+    return [_complaint(error)[:QUOTED] for error in islice(errors, COMPLAINTS)]
+
+
+def _complaint(error: Any) -> str:
+    place = error["loc"][1:]
+    if error["type"] == "json_invalid":
+        return f"the body is not valid JSON: {error['ctx']['error']} at {place[0]}"
+    if not place:
+        return "the body must be a JSON object, sent as application/json"
+    return f"{'.'.join(map(str, place))}: {error['msg']}"
+
+
+async def _http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    response = failure(error.status_code, error.detail)
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    return failure(500, str(InternalError()))  # the framework logs the error itself

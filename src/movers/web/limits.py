@@ -1,0 +1,64 @@
+"""How much the server takes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from movers.errors import InputError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much the server takes on.
+
+    Parameters
+    ----------
+    max_body
+        Bytes of a request.
+    max_pairs
+        Pairs of a request; each measure asked for counts its own.
+    max_characters
+        Characters of a sentence.
+    max_words
+        Words compared of a sentence: solving takes their third power.
+    queue
+        Pairs waiting, over all requests; beyond that a request is turned away with 429.
+    timeout
+        Seconds until an answer must be there, and until a body must have arrived.
+    """
+
+    max_body: int = 1 << 20
+    max_pairs: int = 1000
+    max_characters: int = 2000
+    max_words: int = 200
+    queue: int = 4096
+    timeout: float = 30.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not value > 0:
+                raise InputError(f"{name} must be greater than 0, got {value}")
+        if self.queue < self.max_pairs:
+            raise InputError(
+                f"a queue of {self.queue} pairs has no room for a request of max_pairs = "
+                f"{self.max_pairs}; make it at least as long"
+            )
+
+    def check_length(self, text: str, what: str) -> None:
+        """Refuse a sentence that is too long; `what` names it."""
+        if len(text) > self.max_characters:
+            raise InputError(
+                f"{what} has {len(text)} characters and this server takes "
+                f"{self.max_characters}; shorten it, or start the server with --max-characters"
+            )
+
+    def check_pairs(self, pairs: Sequence[Any], measures: int = 1) -> None:
+        """Refuse more pairs than one request may have."""
+        if len(pairs) * measures > self.max_pairs:
+            times = f" under {measures} measures" if measures > 1 else ""
+            raise InputError(
+                f"{len(pairs)} pairs{times} are more than the {self.max_pairs} this server takes "
+                "in one request; send several, or start the server with --max-pairs"
+            )

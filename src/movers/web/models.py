@@ -1,0 +1,122 @@
+"""The models a server offers, by the names requests use; nothing else is ever loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from movers.encode.models import RECOMMENDED_LAYERS
+from movers.errors import InputError
+from movers.measure.statistics import Statistics
+from movers.methods import find_method
+from movers.scorer import Scorer
+from movers.web.failures import UnknownModelError
+
+WARM_UP = ("the press greets the president", "the president greets the press")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What decides about a distance besides the sentences.
+
+    Parameters
+    ----------
+    options
+        Settings of `movers.load` by name, as a tuple so that setups can be compared.
+    """
+
+    model: str
+    method: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+class Models:
+    """Scorers by the name of their model.
+
+    Parameters
+    ----------
+    scorers
+        One scorer for each model; the first is used where a request names none.
+    """
+
+    def __init__(self, scorers: Mapping[str, Scorer]) -> None:
+        self.scorers = dict(scorers)
+        self.default = next(iter(self.scorers))
+
+    @classmethod
+    def load(
+        cls, names: Iterable[str], *, statistics: Iterable[Path] = (), **settings: Any
+    ) -> Models:
+        """Load models, each with the statistics that were fitted for it.
+
+        Parameters
+        ----------
+        names
+            Hugging Face names or folders; none means the model installed with movers.
+        statistics
+            Files made by `movers fit`.
+        settings
+            Settings of `movers.load` that requests cannot choose: device, parser and the like.
+        """
+        from movers.loading import load
+
+        fitted = {found.fingerprint: found for found in map(Statistics.load, statistics)}
+        scorers: dict[str, Scorer] = {}
+        for name in tuple(names) or (None,):
+            scorer = load("wsmd", name, **settings)
+            encoder = scorer.encoder
+            shown = Path(encoder.name).name if encoder.folder is not None else encoder.name
+            if shown in scorers:
+                raise InputError(f"two models are called {shown!r}; rename a folder")
+            scorers[shown] = scorer.using(statistics=fitted.pop(encoder.fingerprint, None))
+        if fitted:
+            raise InputError(f"no model served has the weights {', '.join(fitted)} of --statistics")
+        return cls(scorers)
+
+    def setup(self, model: str | None, method: str, options: tuple[tuple[str, Any], ...]) -> Setup:
+        """Look a model and a method up."""
+        name = self.default if model is None else model
+        if name not in self.scorers:
+            raise UnknownModelError(
+                f"no model {name[:80]!r} here; this server has: {', '.join(self.scorers)}"
+            )
+        return Setup(name, find_method(method).name, options)
+
+    def scorer(self, setup: Setup) -> Scorer:
+        """Make the scorer of a setup, sharing its model and what that has encoded lately.
+
+        Scorers are made anew for every batch: one that is kept would keep old encodings alive.
+        """
+        scorer = self.scorers[setup.model].using(setup.method, **dict(setup.options))
+        scorer.prepare()
+        return scorer
+
+    def weight(self, setup: Setup, *, every_head: bool = False) -> float:
+        """How much more a pair takes than under the heads of one layer, at most."""
+        layers = dict(setup.options).get("layers")
+        one = layers is None or str(layers).isdecimal()
+        if not find_method(setup.method).needs_attention or (one and not every_head):
+            return 1.0
+        return float(self.scorers[setup.model].encoder.layers)
+
+    def warm_up(self) -> None:
+        """Compile the kernels and run every model once, so that the first request is quick."""
+        for scorer in self.scorers.values():
+            methods = ("wmd", "wsmd") if scorer.encoder.heads else ("wmd",)
+            for method in methods:
+                scorer.using(method, empty="nan").compare(*WARM_UP)
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Facts about every model."""
+        return [
+            {
+                "name": name,
+                **{fact: value for fact, value in encoder.describe().items() if fact != "model"},
+                "default_layers": RECOMMENDED_LAYERS.get(encoder.name, "all"),
+                "statistics": scorer.statistics.origin or None,
+            }
+            for name, scorer in self.scorers.items()
+            for encoder in [scorer.encoder]
+        ]

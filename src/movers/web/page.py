@@ -1,0 +1,70 @@
+"""The page as one file: style, scripts and data inside, and nothing else allowed to load."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+MODULES = ("elements", "reading", "layout", "flows", "bars", "heatmaps", "heads", "alignment",
+           "lighting", "live", "page")  # fmt: skip
+"""The scripts, each after those it imports."""
+LINKED_STYLE = '<link rel="stylesheet" href="static/page.css">'
+LINKED_SCRIPT = '<script type="module" src="static/page.js"></script>'
+UNSAFE = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
+"""Characters that could end the data or the script early."""
+
+
+def export_page(payload: dict[str, Any]) -> str:
+    """Write an explanation as an HTML file that needs neither server nor network."""
+    style, script = _read("page.css"), _bundle()
+    title = f"{payload['source']} | {payload['target']}"
+    data = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    page = _read("page.html")
+    for linked, inlined in (
+        ("<title>movers</title>", f"{_policy(style, script)}\n<title>{escape(title)}</title>"),
+        (LINKED_STYLE, f"<style>{style}</style>"),
+        (
+            LINKED_SCRIPT,
+            f'<script type="application/json" id="payload">{data.translate(UNSAFE)}</script>\n'
+            f'<script type="module">{script}</script>',
+        ),
+    ):
+        before, found, after = page.partition(linked)
+        assert found, f"page.html has no {linked}"
+        page = before + inlined + after
+    return page
+
+
+def _policy(style: str, script: str) -> str:
+    """A policy under which only this style and this script run, and nothing is loaded."""
+    rules = (
+        "default-src 'none'",
+        f"script-src '{_digest(script)}'",
+        f"style-src '{_digest(style)}'",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
+    return f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(rules)}">'
+
+
+@cache
+def _bundle() -> str:
+    """All scripts as one module: they share no names, so imports and exports just go."""
+    text = "\n".join(_read(f"{name}.js") for name in MODULES)
+    return re.sub(r"^import .*\n|^export ", "", text, flags=re.MULTILINE)
+
+
+@cache
+def _read(name: str) -> str:
+    return (files("movers.web") / "static" / name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,59 @@
+// Making elements, colours and words for numbers.
+
+const SVG = "http://www.w3.org/2000/svg";
+const STEPS = 6;
+
+const build = (element, attributes, children) => {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+};
+
+export const byId = (id) => document.getElementById(id);
+export const html = (tag, attributes = {}, ...children) =>
+  build(document.createElement(tag), attributes, children);
+export const svg = (tag, attributes = {}, ...children) =>
+  build(document.createElementNS(SVG, tag), attributes, children);
+
+// A colour of a ramp that the style sheet defines, so that dark mode and print change it alone.
+export const shade = (ramp, share) => {
+  const at = Math.min(1, Math.max(0, share || 0)) * (STEPS - 1);
+  const step = Math.min(Math.floor(at), STEPS - 2);
+  const part = ((at - step) * 100).toFixed(0);
+  return `color-mix(in oklab, var(--${ramp}-${step}), var(--${ramp}-${step + 1}) ${part}%)`;
+};
+
+// Larger numbers get fewer decimals.
+export const number = (value, digits = 4) => {
+  if (value === null || value === undefined) return "–";
+  if (Math.abs(value) >= 100) return value.toFixed(1);
+  return value.toFixed(Math.abs(value) >= 10 ? 2 : digits);
+};
+
+export const percent = (share) => `${(share * 100).toFixed(share > 0 && share < 0.01 ? 1 : 0)}\u00a0%`;
+
+export const RIGHT_TO_LEFT =
+  /^[^\p{L}]*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
+
+// A word inside a sentence of ours, kept from turning the sentence round.
+export const quoted = (word) => (RIGHT_TO_LEFT.test(word) ? `\u2068${word}\u2069` : word);
+
+export const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+export const mean = (values) => sum(values) / values.length;
+
+// One stop for the tab key in a group; the arrow keys move within it.
+export const rove = (nodes, step) => {
+  nodes.forEach((node, place) => {
+    node.tabIndex = place ? -1 : 0;
+    node.addEventListener("keydown", (event) => {
+      const next = nodes[step(place, event.key)];
+      if (!next || next === node) return;
+      event.preventDefault();
+      nodes.forEach((other) => { other.tabIndex = other === next ? 0 : -1; });
+      next.focus();
+    });
+  });
+};

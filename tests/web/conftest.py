@@ -1,0 +1,23 @@
+import pytest
+from servers import Program, serving
+
+from movers.web.models import Models
+
+
+@pytest.fixture(scope="session")
+def models(bert):
+    return Models({"tiny": bert})
+
+
+@pytest.fixture(scope="session")
+def client(models):
+    with serving(models) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def program():
+    program = Program()
+    yield program
+    assert program.stop()[0] == 0
+    assert not [line for line in program.log if "Traceback" in line], "".join(program.log)

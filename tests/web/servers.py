@@ -1,0 +1,68 @@
+"""Servers on loopback: in a thread with a tiny model, and as the program users start."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import httpx
+
+from movers.web.limits import Limits
+from movers.web.server import bind, make_server
+
+
+@contextmanager
+def serving(models, limits=None, **options):
+    """A server in a thread, and a client for it."""
+    server = make_server(models, limits or Limits(), **options)
+    with bind("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+class Program:
+    """A running `movers serve`."""
+
+    def __init__(self, *arguments, **environment):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "movers", "serve", "--port", "0", *arguments],
+            stderr=subprocess.PIPE,
+            env={**os.environ, **environment},
+            text=True,
+        )
+        self.log = []
+        self.ready = threading.Event()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+        assert self.ready.wait(200), self.log
+        self.url = re.search(r"http://\S+", self.log[-1])[0]
+        self.port = int(self.url.rpartition(":")[2])
+
+    def _read(self):
+        for line in self.process.stderr:
+            self.log.append(line)
+            if "serving on" in line:
+                self.ready.set()
+
+    def client(self, **options):
+        return httpx.Client(base_url=self.url, timeout=60, **options)
+
+    def stop(self, patience=30):
+        """Ask the program to stop; its exit code and how long it took."""
+        started = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(patience)
+        self.reader.join()
+        self.process.stderr.close()
+        return code, time.monotonic() - started

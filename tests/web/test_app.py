@@ -1,0 +1,288 @@
+import json
+import re
+import threading
+import time
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from servers import serving
+
+from movers.errors import InputError
+from movers.methods import METHODS
+from movers.web.limits import Limits
+from movers.web.models import Models
+from tiny_models import SENTENCES
+
+pytestmark = pytest.mark.filterwarnings("ignore::movers.notices.UndefinedWarning")
+
+PAIR = {"source": SENTENCES[0], "target": SENTENCES[1]}
+PAIRS = [[SENTENCES[k], SENTENCES[k + 1]] for k in range(6)]
+
+
+def message(answer, status):
+    assert answer.status_code == status, answer.text
+    error = answer.json()["error"]
+    assert set(error) == {"message", "type"}
+    return error["message"]
+
+
+def test_compare_gives_what_the_library_gives(client, bert):
+    answer = client.post("/v1/compare", json={**PAIR, "method": "wsmd-wmd", "mix": 0.3})
+    assert answer.status_code == 200
+    expected = bert.using("wsmd-wmd", mix=0.3).compare(*PAIR.values())
+    assert answer.json() == json.loads(json.dumps(expected.to_dict()))
+
+
+def test_score_gives_distances_and_signatures_by_measure(client, bert):
+    body = {"pairs": PAIRS, "methods": ["wmd", "wsmd"], "layers": [1, 2], "heads": "1"}
+    found = client.post("/v1/score", json=body).json()["methods"]
+    assert list(found) == ["wmd", "wsmd"]
+    for name, scores in found.items():
+        scorer = bert.using(name, layers=(1, 2), heads="1")
+        np.testing.assert_array_equal(scores["distances"], scorer.distances(PAIRS))
+        assert scores["signature"] == str(scorer.signature)
+        assert scores["undefined"] == []
+
+
+def test_pairs_without_a_distance_are_null_with_a_reason(client):
+    found = client.post("/v1/score", json={"pairs": [PAIRS[0], ["the of", PAIRS[0][0]]]}).json()
+    scores = found["methods"]["wsmd"]
+    assert scores["distances"][0] > 0 and scores["distances"][1] is None
+    (undefined,) = scores["undefined"]
+    assert undefined["pair"] == 1
+    assert "no words left" in undefined["reason"]
+    assert '"stopwords": "none"' in undefined["reason"]
+    body = {"pairs": [["the of", PAIRS[0][0]]], "stopwords": "none"}
+    kept = client.post("/v1/score", json=body).json()["methods"]["wsmd"]
+    assert kept["distances"][0] > 0
+
+
+def test_rank_orders_as_the_library_does(client, bert):
+    body = {"query": SENTENCES[0], "candidates": ["the of", *SENTENCES], "top_k": None}
+    found = client.post("/v1/rank", json=body).json()
+    expected = bert.rank(SENTENCES[0], body["candidates"], top_k=None)
+    assert [match["index"] for match in found["matches"]] == [m.index for m in expected]
+    assert found["matches"][0]["distance"] == expected[0].distance
+    assert found["matches"][-1]["distance"] is None
+    assert "no words left" in found["matches"][-1]["reason"]
+    assert found["signature"] == str(expected.signature)
+    top = client.post("/v1/rank", json={**body, "top_k": 2}).json()["matches"]
+    assert top == found["matches"][:2]
+
+
+def test_explain_answers_what_the_page_shows(client, bert):
+    from movers.explaining import explain
+
+    answer = client.post("/v1/explain", json={**PAIR, "method": "wsmd", "layers": "1"})
+    expected = explain(bert.using(layers="1"), *PAIR.values()).to_dict()
+    assert answer.json() == json.loads(json.dumps(expected))
+
+
+def test_many_clients_at_once_get_their_own_answers(client, bert):
+    expected = bert.distances(PAIRS)
+    found = [None] * 40
+
+    def ask(place):
+        pairs = [PAIRS[place % len(PAIRS)]]
+        answer = client.post("/v1/score", json={"pairs": pairs})
+        found[place] = answer.json()["methods"]["wsmd"]["distances"][0]
+
+    threads = [threading.Thread(target=ask, args=(place,)) for place in range(len(found))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(found, [expected[k % len(PAIRS)] for k in range(len(found))])
+
+
+def test_lists_models_and_methods(client, bert):
+    (model,) = client.get("/v1/models").json()["models"]
+    assert model["name"] == "tiny"
+    assert model["layers"] == bert.encoder.layers
+    assert "/" not in json.dumps(model)  # where the model lies is nobody's business
+    found = client.get("/v1/methods").json()
+    assert [method["name"] for method in found["methods"]] == list(METHODS)
+    assert found["aliases"]["wsmd"] == "wsmd-wrd"
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "says"),
+    [
+        ({"model": "../tiny"}, 404, "this server has: tiny"),
+        ({"model": "bert-base-uncased"}, 404, "this server has: tiny"),
+        ({"method": "wsdm"}, 422, "did you mean 'wsmd'"),
+        ({"layers": "1-999999999999"}, 422, "out of range"),
+        ({"layers": "x"}, 422, "cannot read layers 'x'"),
+        ({"heads": []}, 422, "out of range"),
+        ({"embedding": 99}, 422, "embedding layer 99 is out of range"),
+        ({"mix": 1.5}, 422, "mix: Input should be less than or equal to 1"),
+        ({"whitening": "as-coded"}, 422, "the statistics at hand are 'clean'"),
+        ({"colour": "red"}, 422, "colour: Extra inputs are not permitted"),
+        ({"source": "the of"}, 422, "no words left"),
+        ({"source": ""}, 422, "the source is empty"),
+        ({"source": 5}, 422, "source: Input should be a valid string"),
+        ({"method": "rots"}, 422, "start the server with --parser"),
+        ({"stopwords": "/etc/passwd"}, 422, "stopwords: Input should be 'english' or 'none'"),
+    ],
+)
+def test_refusals_say_what_is_wrong(client, change, status, says):
+    client.post("/v1/compare", json=PAIR)
+    assert says in message(client.post("/v1/compare", json={**PAIR, **change}), status)
+
+
+def test_repeated_methods_are_refused(client):
+    answer = client.post("/v1/score", json={"pairs": PAIRS, "methods": ["wmd", "wmd"]})
+    assert "must differ" in message(answer, 422)
+
+
+def test_paths_and_verbs_that_do_not_exist(client):
+    assert message(client.get("/v1/nothing"), 404) == "Not Found"
+    assert message(client.get("/v1/compare"), 405) == "Method Not Allowed"
+    for documentation in ("/docs", "/redoc"):
+        message(client.get(documentation), 404)
+
+
+def test_the_page_and_its_files_are_served_with_a_strict_policy(client):
+    static = files("movers.web") / "static"
+    page = client.get("/")
+    assert page.text == (static / "page.html").read_text("utf-8")
+    assert page.headers["content-type"].startswith("text/html")
+    for name in re.findall(r'(?:src|href)="(static/[^"]+)"', page.text):
+        found = client.get(f"/{name}")
+        assert found.status_code == 200 and found.headers["x-content-type-options"] == "nosniff"
+    policy = dict(
+        part.split(" ", 1) for part in page.headers["content-security-policy"].split("; ")
+    )
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+    assert page.headers["referrer-policy"] == "no-referrer"
+    message(client.get("/static/%2e%2e/app.py"), 404)
+
+
+def samples(client):
+    families = text_string_to_metric_families(client.get("/metrics").text)
+    return {
+        (sample.name, *sorted(sample.labels.values())): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def test_metrics_count_requests_and_pairs(client):
+    before = samples(client)
+    client.post("/v1/score", json={"pairs": PAIRS})
+    client.post("/v1/score", json={"pairs": "x"})
+    client.get("/some/invented/path")
+    after = samples(client)
+
+    def grown(*key):
+        return after[key] - before.get(key, 0)
+
+    assert grown("movers_requests_total", "/v1/score", "200") == 1
+    assert grown("movers_requests_total", "/v1/score", "422") == 1
+    assert grown("movers_requests_total", "404", "other") == 1
+    assert grown("movers_pairs_total") == len(PAIRS)
+    assert grown("movers_request_seconds_count", "/v1/score") == 2
+    assert after["movers_pairs_waiting",] == 0
+
+
+def test_a_token_guards_everything_but_the_page_and_the_pulse(models):
+    with serving(models, token="sesame") as client:
+        assert client.get("/healthz").json() == {"status": "ok"}
+        assert client.get("/").status_code == 200
+        for path in ("/v1/models", "/metrics", "/openapi.json"):
+            for given in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "sesame"}):
+                answer = client.get(path, headers=given)
+                assert "Bearer TOKEN" in message(answer, 401)
+                assert answer.headers["www-authenticate"] == "Bearer"
+            right = client.get(path, headers={"Authorization": "Bearer sesame"})
+            assert right.status_code == 200
+        answer = client.post("/v1/compare", json=PAIR)
+        message(answer, 401)
+
+
+def test_limits_are_named_when_they_are_met(models):
+    limits = Limits(max_body=2000, max_pairs=4, max_characters=100, max_words=8)
+    with serving(models, limits) as client:
+        body = {"pairs": PAIRS[:3], "methods": ["wmd", "wsmd"]}
+        assert "under 2 measures are more than the 4" in message(
+            client.post("/v1/score", json=body), 422
+        )
+        long = client.post("/v1/score", json={"pairs": [PAIRS[0], ["a dog", "x" * 101]]})
+        assert "target of pair 1 has 101 characters" in message(long, 422)
+        wordy = client.post("/v1/compare", json={**PAIR, "source": "dog " * 9})
+        assert "more than the 8 words" in message(wordy, 422)
+        assert "takes 2000" in message(client.post("/v1/compare", json={"source": "x" * 2000}), 413)
+        chunks = (b"x" * 500 for _ in range(10))
+        assert "takes 2000" in message(client.post("/v1/compare", content=chunks), 413)
+        assert client.post("/v1/compare", json=PAIR).status_code == 200
+
+
+def test_limits_that_contradict_each_other_are_refused():
+    with pytest.raises(InputError, match="no room for a request of max_pairs = 1000"):
+        Limits(queue=10)
+    with pytest.raises(InputError, match="timeout must be greater than 0, got 0"):
+        Limits(timeout=0)
+
+
+class Slow(Models):
+    """Models that answer only when told to."""
+
+    def __init__(self, scorers):
+        super().__init__(scorers)
+        self.go = threading.Event()
+
+    def scorer(self, setup):
+        assert self.go.wait(30)
+        return super().scorer(setup)
+
+
+def test_a_full_queue_answers_429_and_recovers(bert):
+    slow = Slow({"tiny": bert})
+    statuses, retries = [], []
+    with serving(slow, Limits(max_pairs=6, queue=12)) as client:
+
+        def ask():
+            answer = client.post("/v1/score", json={"pairs": PAIRS})
+            statuses.append(answer.status_code)
+            if answer.status_code == 429:
+                retries.append(int(answer.headers["retry-after"]))
+                assert "pairs are waiting" in message(answer, 429)
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        while len(retries) < 4:  # at most two are being answered and two wait
+            time.sleep(0.01)
+        assert client.get("/healthz").status_code == 200
+        slow.go.set()
+        for thread in threads:
+            thread.join()
+        assert client.post("/v1/score", json={"pairs": PAIRS}).status_code == 200
+    assert set(statuses) == {200, 429}
+    assert all(1 <= seconds <= 60 for seconds in retries)
+
+
+def test_an_answer_that_takes_too_long_is_given_up(bert):
+    slow = Slow({"tiny": bert})
+    with serving(slow, Limits(timeout=0.3)) as client:
+        assert "no answer within 0.3 s" in message(client.post("/v1/compare", json=PAIR), 504)
+        slow.go.set()
+        assert client.get("/healthz").status_code == 200
+
+
+def test_an_error_inside_is_reported_and_survived(bert, caplog):
+    class Broken(Models):
+        def scorer(self, setup):
+            if setup.method == "smd":
+                raise ZeroDivisionError("a bug")
+            return super().scorer(setup)
+
+    with serving(Broken({"tiny": bert})) as client:
+        answer = client.post("/v1/compare", json={**PAIR, "method": "smd"})
+        assert "went wrong inside the server" in message(answer, 500)
+        assert "a bug" not in answer.text
+        assert client.post("/v1/compare", json=PAIR).status_code == 200
+    assert any("/v1/compare failed" in record.message for record in caplog.records)

@@ -1,0 +1,179 @@
+import threading
+import time
+
+import pytest
+
+from movers.web.batching import BATCH_PAIRS, Batcher, BusyError, ClosedError, Job
+
+
+class Desk:
+    """Answers pairs by their text, and remembers the calls; waits while `open` is cleared."""
+
+    def __init__(self):
+        self.calls = []
+        self.open = threading.Event()
+        self.open.set()
+        self.busy = threading.Event()
+
+    def make(self, setup):
+        if setup == "impossible":
+            raise ValueError("no such setup")
+        return setup
+
+    def answer(self, scorer, pairs):
+        self.calls.append((scorer, [source for source, _ in pairs]))
+        self.busy.set()
+        self.open.wait(10)
+        if any(source == "poison" for source, _ in pairs):
+            raise RuntimeError("poisoned")
+        return [f"{scorer}:{source}" for source, _ in pairs]
+
+    def job(self, setup, *sources, **options):
+        return Job(setup, self.answer, [(source, "") for source in sources], **options)
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+@pytest.fixture
+def batcher(desk):
+    batcher = Batcher(desk.make, capacity=1000)
+    yield batcher
+    desk.open.set()
+    batcher.close()
+
+
+def block(desk, batcher):
+    """Keep the thread busy, so that whatever comes next has to wait."""
+    desk.open.clear()
+    first = desk.job("a", "first")
+    batcher.submit([first])
+    assert desk.busy.wait(10)
+    return first
+
+
+def test_whatever_waits_is_answered_in_one_call_per_setup(desk, batcher):
+    block(desk, batcher)
+    jobs = [desk.job("ab"[k % 2], f"{k}") for k in range(6)]
+    for job in jobs:
+        batcher.submit([job])
+    assert batcher.waiting == 6
+    desk.open.set()
+    results = [job.future.result(10) for job in jobs]
+    assert results == [[f"{'ab'[k % 2]}:{k}"] for k in range(6)]
+    assert desk.calls[1:] == [("a", ["0", "2", "4"]), ("b", ["1", "3", "5"])]
+
+
+def test_a_long_job_lets_a_short_one_pass(desk, batcher):
+    block(desk, batcher)
+    long = desk.job("a", *map(str, range(3 * BATCH_PAIRS)))
+    short = desk.job("a", "short")
+    batcher.submit([long])
+    batcher.submit([short])
+    desk.open.set()
+    assert short.future.result(10) == ["a:short"]
+    assert long.future.result(10) == [f"a:{k}" for k in range(3 * BATCH_PAIRS)]
+    sizes = [len(sources) for _, sources in desk.calls[1:]]
+    assert sizes[0] == BATCH_PAIRS and max(sizes) == BATCH_PAIRS
+    assert "short" in desk.calls[2][1]
+
+
+def test_long_sentences_make_small_batches(desk, batcher):
+    block(desk, batcher)
+    job = desk.job("a", *["x" * 2000] * 4)
+    batcher.submit([job])
+    desk.open.set()
+    job.future.result(10)
+    assert [len(sources) for _, sources in desk.calls[1:]] == [1, 1, 1, 1]
+
+
+def test_many_heads_make_small_batches(desk, batcher):
+    block(desk, batcher)
+    sources = ["x" * 250] * BATCH_PAIRS
+    light, heavy = desk.job("a", *sources), desk.job("a", *sources, weight=4)
+    batcher.submit([light])
+    batcher.submit([heavy])
+    desk.open.set()
+    light.future.result(10), heavy.future.result(10)
+    assert len(desk.calls[1][1]) == BATCH_PAIRS
+    assert len(desk.calls[2][1]) == BATCH_PAIRS // 4
+
+
+def test_a_full_queue_turns_away_all_or_nothing(desk, batcher):
+    block(desk, batcher)
+    batcher.submit([desk.job("a", *["x"] * 600)])
+    with pytest.raises(BusyError, match="600 pairs are waiting") as error:
+        batcher.submit([desk.job("a", *["x"] * 300), desk.job("b", *["x"] * 300)])
+    assert 1 <= error.value.retry_after <= 60
+    assert batcher.waiting == 600
+    batcher.submit([desk.job("a", *["x"] * 400)])
+
+
+def test_cancelled_jobs_make_room_and_are_never_computed(desk, batcher):
+    block(desk, batcher)
+    job = desk.job("a", *["late"] * 1000)
+    batcher.submit([job])
+    job.future.cancel()
+    other = desk.job("a", *["next"] * 1000)
+    batcher.submit([other])
+    desk.open.set()
+    other.future.result(10)
+    assert not any("late" in sources for _, sources in desk.calls)
+
+
+def test_cancelling_everything_leaves_the_thread_alive(desk, batcher):
+    block(desk, batcher)
+    job = desk.job("a", "late")
+    batcher.submit([job])
+    job.future.cancel()
+    desk.open.set()
+    time.sleep(0.05)
+    again = desk.job("a", "again")
+    batcher.submit([again])
+    assert again.future.result(10) == ["a:again"]
+    assert batcher.alive
+
+
+def test_a_cancelled_long_job_stops_between_batches(desk, batcher):
+    desk.open.clear()
+    job = desk.job("a", *["x"] * 1000)
+    batcher.submit([job])
+    assert desk.busy.wait(10)
+    job.future.cancel()
+    desk.open.set()
+    after = desk.job("a", "after")
+    batcher.submit([after])
+    after.future.result(10)
+    assert sum(len(sources) for _, sources in desk.calls) == BATCH_PAIRS + 1
+
+
+def test_one_bad_job_does_not_spoil_its_neighbours(desk, batcher):
+    block(desk, batcher)
+    good, bad = desk.job("a", "good"), desk.job("a", "poison")
+    lost = desk.job("impossible", "x")
+    for job in (good, bad, lost):
+        batcher.submit([job])
+    desk.open.set()
+    assert good.future.result(10) == ["a:good"]
+    with pytest.raises(RuntimeError, match="poisoned"):
+        bad.future.result(10)
+    with pytest.raises(ValueError, match="no such setup"):
+        lost.future.result(10)
+
+
+def test_closing_finishes_what_was_accepted(desk):
+    batcher = Batcher(desk.make, capacity=1000)
+    block(desk, batcher)
+    job = desk.job("a", *map(str, range(900)))
+    batcher.submit([job])
+    closing = threading.Thread(target=batcher.close)
+    closing.start()
+    while batcher.alive:
+        time.sleep(0.001)
+    with pytest.raises(ClosedError, match="shutting down"):
+        batcher.submit([desk.job("a", "late")])
+    desk.open.set()
+    closing.join(10)
+    assert len(job.future.result(0)) == 900

@@ -1,0 +1,158 @@
+"""Input meant to hurt: clear answers, and the server goes on."""
+
+import json
+import resource
+import socket
+import time
+from contextlib import ExitStack
+
+import pytest
+from servers import serving
+
+from movers.web.limits import Limits
+
+JSON = {"Content-Type": "application/json"}
+FINE = {"source": "a dog barks", "target": "a cat sleeps"}
+
+
+@pytest.fixture
+def server(program):
+    """The program, which must still serve when a test is over."""
+    with program.client() as client:
+        yield client
+        assert client.post("/v1/compare", json=FINE).status_code == 200
+
+
+def refused(answer, *statuses):
+    assert answer.status_code in statuses, answer.text
+    return answer.json()["error"]["message"]
+
+
+def test_a_sentence_of_a_megabyte(server):
+    body = {"source": "word " * 200_000, "target": "a dog"}
+    assert "1000000 characters" in refused(server.post("/v1/compare", json=body), 422)
+    body["source"] *= 2
+    assert "this server takes 1048576" in refused(server.post("/v1/compare", json=body), 413)
+
+
+def test_a_hundred_thousand_pairs(server):
+    body = json.dumps({"pairs": [["a", "b"]] * 100_000}, separators=(",", ":"))
+    assert "100000 pairs" in refused(server.post("/v1/score", content=body, headers=JSON), 422)
+    spaced = json.dumps({"pairs": [["a dog", "a cat"]] * 100_000})
+    assert "--max-body" in refused(server.post("/v1/score", content=spaced, headers=JSON), 413)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bell \x07 null \x00 escape \x1b[31m red \x7f",
+        "\u202eevil\u202c text \u200f right",
+        "הכלב נובח על החתול",
+        "الكلب ينبح على القطة",
+        "👩‍👩‍👧‍👦 🏳️‍🌈 dogs 🐶🐶",
+        "<script>alert(1)</script> <img src=x onerror=alert(1)>",
+        "'; DROP TABLE sentences; --",
+        "Z̷̢̛a̶l̷g̸o̵ text̵",
+        "{{7*7}} ${jndi:ldap://x} %s %n ../../etc/passwd",
+        "[CLS] [SEP] [PAD] [MASK] dog",
+    ],
+)
+def test_odd_text_is_text(server, text):
+    answer = server.post("/v1/compare", json={**FINE, "source": text, "empty": "keep"})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["source"] == text
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    explained = server.post("/v1/explain", json={**FINE, "source": text, "empty": "keep"})
+    assert explained.status_code == 200 and explained.json()["source"] == text
+
+
+def test_half_a_surrogate_is_not_text(server):
+    body = json.dumps({**FINE, "source": "\ud83d dog"})
+    assert "lone surrogate" in refused(server.post("/v1/compare", content=body, headers=JSON), 422)
+    body = json.dumps({**FINE, "\ud83d": 1})
+    refused(server.post("/v1/compare", content=body, headers=JSON), 422)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b'{"source": "a dog', "not valid JSON"),
+        (b"", "JSON object"),
+        (b"[]", "JSON object"),
+        (b"\xff\xfe\x00", "body"),
+        (b"[" * 100_000, "body"),
+        (b'{"source": "a", "target": "b", "mix": NaN}', "mix"),
+        (b'{"source": "a", "target": "b", "embedding": ' + b"9" * 5000 + b"}", "body"),
+        (b'{"source": "a", "target": "b", "layers": "1-99999999999999"}', "out of range"),
+    ],
+)
+def test_broken_bodies(server, body, says):
+    assert says in refused(server.post("/v1/compare", content=body, headers=JSON), 400, 422)
+
+
+def test_forms_are_not_json(server):
+    assert "application/json" in refused(server.post("/v1/compare", data=FINE), 422)
+    plain = server.post("/v1/compare", content=json.dumps(FINE))
+    assert "application/json" in refused(plain, 422)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../../etc/passwd", "/etc", "..%2f..", "file:///etc/passwd", "x\x00y", "", "x" * 9999],
+)
+def test_models_are_never_looked_up(server, name):
+    answer = server.post("/v1/compare", json={**FINE, "model": name})
+    assert "this server has: all-MiniLM-L6-v2" in refused(answer, 404)
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/hosts"]
+)
+def test_files_outside_the_page_stay_there(program, server, path):
+    with socket.create_connection(("127.0.0.1", program.port)) as raw:
+        raw.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        head = raw.makefile("rb").read()
+    assert b" 404 " in head.splitlines()[0] and b"create_app" not in head
+
+
+def test_a_thousand_open_connections(program, server):
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with ExitStack() as stack:
+        for number in range(1000):
+            raw = socket.create_connection(("127.0.0.1", program.port))
+            stack.enter_context(raw)
+            if number % 2:  # half of them begin a request and never end it
+                raw.sendall(b"POST /v1/compare HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+        with program.client() as honest:
+            assert honest.post("/v1/compare", json=FINE).status_code == 200
+            assert honest.get("/healthz").status_code == 200
+
+
+def test_a_slow_client_is_told_and_let_go(models):
+    with serving(models, Limits(timeout=0.5)) as client:
+        address = ("127.0.0.1", client.base_url.port)
+        with socket.create_connection(address) as slow:
+            slow.sendall(
+                b"POST /v1/compare HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                b'Content-Length: 100\r\n\r\n{"source": "drip'
+            )
+            assert client.post("/v1/compare", json=FINE).status_code == 200
+            answer = slow.makefile("rb").read()  # ends because the server closes
+        assert answer.startswith(b"HTTP/1.1 408") and b"16 bytes of the request arrived" in answer
+
+
+def test_bytes_that_are_no_http(program, server):
+    with socket.create_connection(("127.0.0.1", program.port)) as raw:
+        raw.sendall(b"\x16\x03\x01 hello \r\n\r\n")
+        assert raw.makefile("rb").read().startswith(b"HTTP/1.1 400")
+
+
+def test_leaving_in_the_middle_hurts_nobody(program, server):
+    body = json.dumps({"pairs": [["a dog barks", f"cat {k} sleeps"] for k in range(50)]}).encode()
+    for sent in (len(body) // 2, len(body)):
+        with socket.create_connection(("127.0.0.1", program.port)) as raw:
+            head = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            raw.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\n" + head.encode() + body[:sent])
+            time.sleep(0.02)

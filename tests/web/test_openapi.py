@@ -1,0 +1,43 @@
+import subprocess
+import sys
+
+import pytest
+from jsonschema import Draft202012Validator
+
+pytestmark = pytest.mark.filterwarnings("ignore::movers.notices.UndefinedWarning")
+
+UNCHECKED = "positive_data_acceptance"
+"""Text without words is valid by the schema and refused all the same."""
+
+
+def test_generated_requests_meet_no_server_error_and_keep_to_the_document(client, tmp_path):
+    command = f"""
+        run {client.base_url}/openapi.json --phases examples,coverage,fuzzing --max-examples 15
+        --seed 1 --no-shrink --checks all --exclude-checks {UNCHECKED}
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "schemathesis.cli", *command.split()],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "8 selected / 8 total" in done.stdout
+    assert client.get("/healthz").status_code == 200
+
+
+def test_every_example_is_answered_as_documented(client):
+    document = client.get("/openapi.json").json()
+    schemas = document["components"]["schemas"]
+    posts = {path: item["post"] for path, item in document["paths"].items() if "post" in item}
+    assert set(posts) == {"/v1/compare", "/v1/score", "/v1/rank", "/v1/explain"}
+    for path, operation in posts.items():
+        reference = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+        (example,) = schemas[reference.rpartition("/")[2]]["examples"]
+        answer = client.post(path, json=example)
+        assert answer.status_code == 200, answer.text
+        promised = operation["responses"]["200"]["content"]["application/json"]["schema"]
+        whole = {**promised, "components": document["components"]}
+        Draft202012Validator(whole).validate(answer.json())
+        assert {"413", "422", "429", "504"} <= set(operation["responses"])
