@@ -122,7 +122,7 @@ class MoversEvaluator(BaseEvaluator):
         fit: bool = False,
         **settings: Any,
     ) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         if not len(sentences1) == len(sentences2) == len(scores):
             raise InputError(
                 f"every pair needs a score: got {len(sentences1)} and {len(sentences2)} sentences "
@@ -187,8 +187,8 @@ def scorer_of(model: BaseModel, method: str = "wsmd", **settings: Any) -> Scorer
     with TemporaryDirectory() as folder:
         transformer.save(folder)
         encoder = TransformerEncoder(Path(folder), device=str(model.device))
-        origin = model.model_card_data.base_model or "in memory"
-        encoder.name = f"SentenceTransformer({origin})"
+        origin = getattr(model.model_card_data, "base_model", None)
+        encoder.name = f"SentenceTransformer({origin or 'in memory'})"
         assert encoder.fingerprint  # kept from here on; it comes from the files
     recipe = load(method, **settings)
     return Scorer(recipe.settings, encoder, statistics=recipe._statistics, threads=recipe.threads)
