@@ -16,6 +16,8 @@ FORBIDDEN = {
     "solve": {"encode", "measure", "baselines"},
     "baselines": set(),
 }
+RIGHTMOST = {"cli", "integrations"}
+"""Folders that use everything and that nothing to their left may use."""
 LEAVES = {"errors", "compiling", "parallel", "atomic", "version", "notices"}
 """Root modules that folders may import: they know nothing of sentences."""
 
@@ -56,6 +58,12 @@ def test_only_the_command_line_knows_the_command_line():
     for path in ROOT.rglob("*.py"):
         if path.parent.name != "cli" and path.name != "__main__.py":
             assert "cli" not in imported(path), path.name
+
+
+def test_nothing_else_knows_the_integrations():
+    for path in ROOT.rglob("*.py"):
+        if path.parent.name not in RIGHTMOST:
+            assert "integrations" not in imported(path), path.name
 
 
 def test_importing_the_package_is_cheap():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.encode.models import quiet
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError
 from movers.integrations import missing
@@ -185,7 +186,8 @@ def scorer_of(model: BaseModel, method: str = "wsmd", **settings: Any) -> Scorer
         kind = type(transformer).__name__
         raise InputError(f"the model begins with {kind}, not with a transformer")
     with TemporaryDirectory() as folder:
-        transformer.save(folder)
+        with quiet():
+            transformer.save(folder)
         encoder = TransformerEncoder(Path(folder), device=str(model.device))
         origin = getattr(model.model_card_data, "base_model", None)
         encoder.name = f"SentenceTransformer({origin or 'in memory'})"
