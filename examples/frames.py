@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 from pyarrow import parquet
+from pyarrow.dataset import dataset, write_dataset
 
 import movers
 from movers.frames import score_frame
@@ -45,16 +46,10 @@ def main() -> None:
 
     print("Arrow, from one Parquet file to another, never whole in memory")
     with tempfile.TemporaryDirectory() as folder:
-        path, out = Path(folder, "pairs.parquet"), Path(folder, "scored.parquet")
-        parquet.write_table(pa.table(PAIRS), path)
-        file = parquet.ParquetFile(path)
-        scored = wsmd.score(
-            pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
-        )
-        with parquet.ParquetWriter(out, scored.schema) as writer:
-            for batch in scored:
-                writer.write_batch(batch)
-        print(parquet.read_schema(out).remove_metadata())
+        parquet.write_table(pa.table(PAIRS), Path(folder, "pairs.parquet"))
+        reader = dataset(Path(folder, "pairs.parquet")).scanner(batch_size=2).to_reader()
+        write_dataset(wsmd.score(reader), Path(folder, "scored"), format="parquet")
+        print(parquet.read_schema(next(Path(folder, "scored").iterdir())).remove_metadata())
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,25 @@ SAYS = {
 """A line that shows that an example came to its point."""
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """All examples under way, two at a time: most of their time goes to imports."""
+
+    def run(path):
+        folder = tmp_path_factory.mktemp(path.stem)
+        command = [sys.executable, str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=240)
+        return done, list(folder.iterdir())
+
+    with ThreadPoolExecutor(2) as pool:
+        yield {path: pool.submit(run, path) for path in EXAMPLES}
+        pool.shutdown(cancel_futures=True)
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_example(path, tmp_path):
-    command = [sys.executable, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=240)
+def test_example(path, runs):
+    done, left_behind = runs[path].result()
     assert done.returncode == 0, done.stderr
     assert SAYS.get(path.stem, "\n") in done.stdout
     assert "Warning" not in done.stderr
-    assert not list(tmp_path.iterdir()), "an example leaves nothing behind"
+    assert not left_behind
