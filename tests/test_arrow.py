@@ -3,6 +3,7 @@
 import io
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.ipc
@@ -102,6 +103,27 @@ def test_a_row_group_is_not_loaded_whole(tmp_path):
     with arrow.open_arrow(tmp_path / "in.parquet", "parquet", 1000) as (_, batches):
         held = max(pa.total_allocated_bytes() - before for _ in batches)
     assert held < text.nbytes / 4
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux to look at pages")
+@pytest.mark.parametrize("suffix", [".arrow", ".arrows"])
+def test_a_large_batch_is_not_kept_in_memory(tmp_path, suffix):
+    path = tmp_path / f"in{suffix}"
+    write_file(path, pa.table({"text": [f"{number:0100d}" for number in range(200_000)]}))
+    with arrow.open_arrow(path, "arrow", 1000) as (_, batches):
+        held = [resident(path) for batch in batches if batch.column(0).to_pylist()]
+    assert len(held) == 200
+    assert max(held) < path.stat().st_size / 4
+
+
+def resident(path):
+    """Bytes of a mapped file that are in memory for this process."""
+    lines = iter(Path("/proc/self/smaps").read_text().splitlines())
+    return sum(
+        1024 * int(next(line for line in lines if line.startswith("Rss:")).split()[1])
+        for line in lines
+        if line.endswith(str(path))
+    )
 
 
 def test_streams_go_through_pipes(monkeypatch, capsysbinary):

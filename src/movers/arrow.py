@@ -6,9 +6,11 @@ become Python strings.
 
 from __future__ import annotations
 
+import mmap
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -39,12 +41,12 @@ def open_arrow(path: Path | None, format: str, rows: int) -> Iterator[tuple[Any,
         with _open_parquet(path) as file:
             yield file.schema_arrow, _sliced(file.iter_batches(batch_size=rows), rows, path)
         return
-    with _source(path) as stream:
+    with _source(path) as (stream, release):
         try:
             schema, batches = _read_ipc(stream)
         except pa.ArrowInvalid as error:
             raise InputError(f"{path or 'standard input'} is not Arrow data: {error}") from error
-        yield schema, _sliced(batches, rows, path)
+        yield schema, _sliced(batches, rows, path, release)
 
 
 def count_parquet(path: Path) -> int:
@@ -105,21 +107,32 @@ def _open_parquet(path: Path | None) -> Iterator[Any]:
 
 
 @contextmanager
-def _source(path: Path | None) -> Iterator[Any]:
-    """A file mapped into memory, a pipe or standard input as it is."""
+def _source(path: Path | None) -> Iterator[tuple[Any, Callable[[], None]]]:
+    """A file mapped into memory, a pipe or standard input as it is; and how to free its memory."""
     if path is None:
-        yield sys.stdin.buffer
+        yield sys.stdin.buffer, _nothing
     elif path.is_file() and path.stat().st_size:
-        with pa.memory_map(str(path)) as stream:
-            yield stream
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        yield pa.BufferReader(pa.py_buffer(mapped)), partial(_release, mapped)
     else:
         with path.open("rb") as stream:
-            yield stream
+            yield stream, _nothing
+
+
+def _nothing() -> None:
+    """Free nothing: what a pipe has handed on is gone."""
+
+
+def _release(mapped: mmap.mmap) -> None:
+    """Give pages back to the system, which would keep them until it is short of memory."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def _read_ipc(stream: BinaryIO | Any) -> tuple[Any, Iterator[Any]]:
     """Schema and batches of either Arrow format; only the file format can be looked into."""
-    seekable = isinstance(stream, pa.MemoryMappedFile)
+    seekable = isinstance(stream, pa.BufferReader)
     if seekable and stream.read(len(FILE_MAGIC)) == FILE_MAGIC:
         file = ipc.open_file(stream)
         return file.schema, map(file.get_batch, range(file.num_record_batches))
@@ -129,13 +142,16 @@ def _read_ipc(stream: BinaryIO | Any) -> tuple[Any, Iterator[Any]]:
     return reader.schema, iter(reader)
 
 
-def _sliced(batches: Iterator[Any], rows: int, path: Path | None) -> Iterator[Any]:
-    """Batches of at most so many rows."""
+def _sliced(
+    batches: Iterator[Any], rows: int, path: Path | None, release: Callable[[], None] = _nothing
+) -> Iterator[Any]:
+    """Batches of at most so many rows; memory is released after each."""
     done = 0
     try:
         for batch in batches:
             for start in range(0, len(batch), rows):
                 yield batch.slice(start, rows)
+                release()
             done += len(batch)
     except (pa.ArrowInvalid, OSError) as error:
         where = path or "standard input"
