@@ -9,7 +9,7 @@ KERNELS_READY := $(VENV)/.kernels
 export GOMP_SPINCOUNT := 0
 export HF_HUB_OFFLINE := 1
 
-.PHONY: demo test lint bench bench-serve table methods-table clean
+.PHONY: demo test lint bench bench-frames bench-serve table methods-table clean
 
 demo: $(READY) $(KERNELS_READY)
 	$(BIN)/python examples/demo.py
@@ -28,6 +28,10 @@ bench: $(READY) $(KERNELS_READY)
 # Two minutes of load on loopback, and the library on the same pairs.
 bench-serve: $(READY) $(KERNELS_READY)
 	$(BIN)/python bench/serve.py --report results/serve.md
+
+# Peak memory of scoring five million rows.
+bench-frames: $(READY)
+	$(BIN)/python bench/frames.py
 
 # Needs evaluation data: MOVERS_DATA, or the folder beside the checkout.
 table: $(READY) $(KERNELS_READY)

@@ -345,6 +345,34 @@ class Scorer:
             numbers = np.array([[rows[a], rows[b]] for a, b in block], np.int64)
             yield slice(start, start + len(block)), measured, numbers
 
+    def score(
+        self,
+        frame: Any,
+        *,
+        source: Any = None,
+        target: Any = None,
+        name: str = "distance",
+        progress: bool = False,
+    ) -> Any:
+        """Add a column of distances to a data frame; the same kind of frame comes back.
+
+        `movers.frames.score_frame` lists the kinds, and adds several columns at once.
+
+        Parameters
+        ----------
+        frame
+            A frame with two columns of sentences, and any others.
+        source, target
+            Names of the two; None finds a well-known pair, or takes the only two.
+        name
+            Name of the new column.
+        progress
+            Show progress bars.
+        """
+        from movers.frames import score_frame
+
+        return score_frame(frame, {name: self}, source=source, target=target, progress=progress)
+
     def _pairs_at_once(self) -> int:
         """Pairs whose sentences, if all of them differ, fill about a gigabyte."""
         layers = max(1, len(self.request.embeddings))

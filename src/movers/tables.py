@@ -1,4 +1,4 @@
-"""Tables of sentence pairs on disk: TSV, CSV, JSON lines and Parquet, a chunk of rows at a time."""
+"""Tables of sentence pairs on disk, a chunk of rows at a time: text here, Arrow in its own file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from movers.errors import InputError
 from movers.notices import HeaderWarning, notify
 from movers.pairs import known_columns
 
-Chunk = dict[str, list[Any]]
-"""Rows as columns: every list has one entry per row."""
+Chunk = dict[str, Any]
+"""Rows as columns: lists with one entry per row, or Arrow arrays where they come from Arrow."""
 
 STANDARD = Path("-")
 ROWS = 2048
@@ -27,14 +27,19 @@ SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
 }
+BINARY = ("parquet", "arrow")
 
 
 @dataclass(frozen=True)
 class Table:
     """An open table: its columns and its rows, chunk by chunk.
 
-    ``schema`` is the Arrow schema of a Parquet file, kept so that column types survive.
+    ``schema`` is the one of Parquet and Arrow data, kept so that column types survive.
     """
 
     columns: list[str]
@@ -67,8 +72,9 @@ def open_table(path: Path, format: str | None = None) -> Iterator[Table]:
     kind = format_of(path, format)
     if path != STANDARD and not path.exists():
         raise InputError(f"no file {str(path)!r}" + _neighbours(path))
-    if kind == "parquet":
-        yield _read_parquet(path)
+    if kind in BINARY:
+        with _read_arrow(path, kind) as table:
+            yield table
         return
     stream = sys.stdin.buffer if path == STANDARD else path.open("rb")
     try:
@@ -83,10 +89,12 @@ def count_rows(path: Path, format: str | None = None) -> int | None:
     if path == STANDARD or not path.is_file():  # a pipe can be read only once
         return None
     kind = format_of(path, format)
+    if kind == "arrow":
+        return None
     if kind == "parquet":
-        from pyarrow import parquet
+        from movers.arrow import count_parquet
 
-        return int(parquet.read_metadata(path).num_rows)
+        return count_parquet(path)
     with path.open("rb") as stream:
         lines = sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
     return max(0, lines - (kind != "jsonl"))
@@ -115,8 +123,9 @@ def pick_columns(columns: list[str], source: str | None, target: str | None) -> 
     )
 
 
-def check_texts(values: list[Any], column: str, first_row: int) -> list[str]:
+def check_texts(values: Any, column: str, first_row: int) -> list[str]:
     """Take a missing cell as an empty sentence; refuse any other that is not text."""
+    values = _listed(values)
     for number, value in enumerate(values, first_row + 1):
         if value is not None and not isinstance(value, str):
             raise InputError(f"row {number}, column {column!r}: expected text, found {value!r}")
@@ -143,10 +152,10 @@ def table_writer(
 
     The header goes out with the first chunk, so that an early error leaves nothing behind.
     """
-    if format == "parquet":
-        if path == STANDARD:
-            raise InputError("Parquet cannot go to standard output; name a file with -o")
-        return _write_parquet(path, columns, schema)
+    if format in BINARY:
+        from movers.arrow import write_arrow
+
+        return write_arrow(None if path == STANDARD else path, format, columns, schema)
     return {"tsv": _write_tsv, "csv": _write_csv, "jsonl": _write_jsonl}[format](path, columns)
 
 
@@ -247,19 +256,15 @@ def _read_jsonl(lines: Iterator[str], path: Path) -> Table:
     return Table(columns, _chunks(rows(), columns))
 
 
-def _read_parquet(path: Path) -> Table:
-    from pyarrow import ArrowInvalid, parquet
+@contextmanager
+def _read_arrow(path: Path, kind: str) -> Iterator[Table]:
+    from movers.arrow import open_arrow
 
-    if path == STANDARD:
-        raise InputError("Parquet cannot come from standard input; name a file")
-    try:
-        file = parquet.ParquetFile(path)
-    except ArrowInvalid as error:
-        raise InputError(f"{path} is not a Parquet file: {error}") from error
-    if not file.metadata.num_rows:
-        raise InputError(f"{path} is empty; expected rows")
-    chunks = (batch.to_pydict() for batch in file.iter_batches(batch_size=ROWS))
-    return Table(file.schema_arrow.names, chunks, file.schema_arrow)
+    with open_arrow(None if path == STANDARD else path, kind, ROWS) as (schema, batches):
+        if len(set(schema.names)) < len(schema.names):
+            raise InputError(f"{path} names a column twice: {', '.join(schema.names)}")
+        chunks = (dict(zip(schema.names, batch.columns, strict=True)) for batch in batches)
+        yield Table(schema.names, chunks, schema)
 
 
 _READERS: dict[str, Callable[[Iterator[str], Path], Table]] = {
@@ -270,7 +275,12 @@ _READERS: dict[str, Callable[[Iterator[str], Path], Table]] = {
 
 
 def _rows(chunk: Chunk) -> Iterator[tuple[Any, ...]]:
-    return zip(*chunk.values(), strict=True)
+    return zip(*map(_listed, chunk.values()), strict=True)
+
+
+def _listed(values: Any) -> list[Any]:
+    """A column as plain values."""
+    return values if isinstance(values, list) else list(values.to_pylist())
 
 
 @contextmanager
@@ -320,34 +330,3 @@ def _write_jsonl(path: Path, columns: list[str]) -> Iterator[Write]:
 def _plain(value: Any) -> Any:
     """JSON knows neither NaN nor infinity."""
     return None if isinstance(value, float) and value - value != 0 else value
-
-
-@contextmanager
-def _write_parquet(path: Path, columns: list[str], schema: Any) -> Iterator[Write]:
-    import pyarrow
-    from pyarrow import parquet
-
-    def typed(chunk: Chunk) -> Any:
-        fields = []
-        for name in columns:
-            known = -1 if schema is None else schema.get_field_index(name)
-            fields.append(
-                schema.field(known)
-                if known >= 0
-                else pyarrow.field(name, pyarrow.array(chunk[name]).type)
-            )
-        return pyarrow.schema(fields, metadata=None if schema is None else schema.metadata)
-
-    writer: Any = None
-
-    def write(chunk: Chunk) -> None:
-        nonlocal writer
-        if writer is None:
-            writer = parquet.ParquetWriter(path, typed(chunk))
-        writer.write_table(pyarrow.table(chunk, schema=writer.schema))
-
-    try:
-        yield write
-    finally:
-        if writer is not None:
-            writer.close()

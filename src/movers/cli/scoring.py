@@ -36,9 +36,9 @@ def score(
 ) -> None:
     """Add distances to a table of sentence pairs.
 
-    Reads TSV (no quoting), CSV, JSON lines or Parquet and writes all its columns plus one per
-    measure. An output file appears only when it is complete; if the run is broken off, the rows
-    done so far are kept beside it in a file ending in .partial.
+    Reads TSV (no quoting), CSV, JSON lines, Parquet or Arrow and writes all its columns plus one
+    per measure. An output file appears only when it is complete; if the run is broken off, the
+    rows done so far are kept beside it in a file ending in .partial.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def score(
     methods
         Measures, separated by commas; each becomes a column of that name.
     format
-        Format of the input if its name does not tell: tsv, csv, jsonl, parquet.
+        Format of the input if its name does not tell: tsv, csv, jsonl, parquet, arrow.
     fit
         First fit whitening and idf on the sentences of this file, as the paper does.
     json

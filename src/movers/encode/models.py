@@ -90,7 +90,7 @@ def load_pretrained(name: str | Path, device: str, dtype: str) -> tuple[Any, Any
 
     _check_folder(name)
     try:
-        with _quiet():
+        with quiet():
             tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
             model = AutoModel.from_pretrained(
                 name,
@@ -132,8 +132,8 @@ def _check_folder(name: str | Path) -> None:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Hide the loading bars of transformers; errors and warnings still show."""
+def quiet() -> Iterator[None]:
+    """Hide the progress bars of transformers; errors and warnings still show."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()

@@ -1,0 +1,248 @@
+"""Data frames in, the same kind out with columns of distances added.
+
+pandas, polars (lazy ones too), pyarrow tables, batches and readers, Hugging Face datasets, and
+whatever else narwhals knows as a frame in memory. Lazy kinds stay lazy: rows are read, scored and
+handed on batch by batch.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+from numpy.typing import NDArray
+
+from movers.errors import InputError
+from movers.pairs import check_sentence, known_columns
+
+if TYPE_CHECKING:
+    from movers.scorer import Scorer
+
+Floats = NDArray[np.float64]
+
+ROWS = 2048
+"""Rows taken at once from Hugging Face datasets."""
+
+
+def score_frame(
+    frame: Any,
+    scorers: Mapping[str, Scorer],
+    *,
+    source: Any = None,
+    target: Any = None,
+    progress: bool = False,
+) -> Any:
+    """Add one column of distances per scorer to a frame of sentence pairs.
+
+    Parameters
+    ----------
+    frame
+        pandas or polars frame, polars ``LazyFrame``, pyarrow ``Table``, ``RecordBatch`` or
+        ``RecordBatchReader``, Hugging Face ``Dataset``, ``IterableDataset`` or a dictionary of
+        their splits.
+    scorers
+        Scorers by the name of the column they fill.
+    source, target
+        Columns of the sentences; None finds a well-known pair such as sentence1 and sentence2,
+        or takes the only two.
+    progress
+        Show progress bars.
+
+    Examples
+    --------
+    >>> import movers, pyarrow
+    >>> from movers.frames import score_frame
+    >>> bow = movers.load("bow")
+    >>> pairs = pyarrow.table({"source": ["a red car"], "target": ["the car is red"]})
+    >>> score_frame(pairs, {"bow": bow, "all words": bow.using(stopwords=None)}).column_names
+    ['source', 'target', 'bow', 'all words']
+    """
+    for scorer in scorers.values():
+        scorer.prepare()
+    work = _Work(scorers, source, target, progress)
+    for package, kinds in _KINDS.items():
+        module = sys.modules.get(package)  # a frame's own package is loaded already
+        for kind, add in kinds.items():
+            if module is not None and isinstance(frame, getattr(module, kind)):
+                return add(frame, work)
+    return _add_to_frame(frame, work)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What is to be added, whatever the kind of frame."""
+
+    scorers: Mapping[str, Scorer]
+    source: Any
+    target: Any
+    progress: bool
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.scorers)
+
+    def sides(self, columns: Sequence[Any]) -> tuple[Any, Any]:
+        """The two columns to compare, once everything about the names is known to be right."""
+        there = ", ".join(map(str, columns))
+        if len(set(columns)) < len(columns):
+            raise InputError(f"the frame names a column twice: {there}; rename one")
+        if taken := [name for name in self.scorers if name in columns]:
+            raise InputError(f"the frame has a column {taken[0]!r} already; pass another name")
+        for name in (self.source, self.target):
+            if name is not None and name not in columns:
+                raise InputError(f"no column {name!r}; the columns are: {there}")
+        if self.source is not None and self.target is not None:
+            return self.source, self.target
+        found = known_columns(columns) or columns
+        if self.source is not None or self.target is not None or len(found) != 2:
+            raise InputError(
+                "which two columns hold the sentences? name them with source= and target=; "
+                f"the columns are: {there}"
+            )
+        return found[0], found[1]
+
+    def distances(
+        self, sides: tuple[Any, Any], texts: Iterable[list[Any]], first: int = 0
+    ) -> list[Floats]:
+        """Distances of some rows, one array per scorer.
+
+        ``texts`` holds the values of both columns, ``first`` the number of the first row.
+        """
+        columns = tuple(texts)
+        for name, values in zip(sides, columns, strict=True):
+            for row, text in enumerate(values, first):
+                if not isinstance(text, str):
+                    check_sentence(text, f"row {row} (from 0) of column {name!r}")
+        pairs = list(zip(*columns, strict=True))
+        return [scorer.distances(pairs, progress=self.progress) for scorer in self.scorers.values()]
+
+
+def _add_to_frame(frame: Any, work: _Work) -> Any:
+    """Add to a frame in memory, of any library."""
+    try:
+        wrapped = nw.from_native(frame, pass_through=True)
+    except DuplicateError as error:
+        raise InputError(f"the frame names a column twice: {error}") from error
+    if isinstance(wrapped, nw.LazyFrame):
+        raise InputError(
+            f"a lazy frame of {wrapped.implementation.value} cannot be scored; collect it first"
+        )
+    if not isinstance(wrapped, nw.DataFrame):
+        raise InputError(
+            "expected a frame of pandas, polars, pyarrow or Hugging Face datasets, got "
+            f"{type(frame).__name__}; for pairs in a list there is scorer.distances"
+        )
+    sides = work.sides(wrapped.columns)
+    found = work.distances(sides, (wrapped.get_column(name).to_list() for name in sides))
+    series = [
+        nw.new_series(name, values, nw.Float64, backend=wrapped.implementation)
+        for name, values in zip(work.names, found, strict=True)
+    ]
+    return wrapped.with_columns(*series).to_native()
+
+
+def _add_to_lazy(frame: Any, work: _Work) -> Any:
+    """Score the batches of a polars query when it runs."""
+    import polars
+
+    schema = frame.collect_schema()
+    work.sides(list(schema))
+    return frame.map_batches(
+        lambda batch: _add_to_frame(batch, work),
+        schema={**schema, **dict.fromkeys(work.names, polars.Float64)},
+        slice_pushdown=True,  # every row is scored by itself
+        streamable=True,
+    )
+
+
+def _add_to_reader(reader: Any, work: _Work) -> Any:
+    """Score the batches of an Arrow stream as they are asked for."""
+    import pyarrow as pa
+
+    sides = work.sides(reader.schema.names)
+    schema = reader.schema
+    for name in work.names:
+        schema = schema.append(pa.field(name, pa.float64()))
+
+    def batches() -> Iterator[Any]:
+        row = 0
+        for batch in reader:
+            texts = (batch.column(name).to_pylist() for name in sides)
+            found = work.distances(sides, texts, row)
+            row += len(batch)
+            yield pa.record_batch([*batch.columns, *map(pa.array, found)], schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _add_to_batch(batch: Any, work: _Work) -> Any:
+    import pyarrow as pa
+
+    reader = pa.RecordBatchReader.from_batches(batch.schema, [batch])
+    return _add_to_reader(reader, work).read_next_batch()
+
+
+def _add_to_dataset(dataset: Any, work: _Work) -> Any:
+    """Add to a dataset on disk, which stays there; only the distances are in memory."""
+    sides = work.sides(dataset.column_names)
+    columns: list[list[Floats]] = [[np.zeros(0)] for _ in work.names]
+    row = 0
+    for table in dataset.with_format("arrow").select_columns(list(sides)).iter(ROWS):
+        found = work.distances(sides, (table[name].to_pylist() for name in sides), row)
+        row += len(table)
+        for column, values in zip(columns, found, strict=True):
+            column.append(values)
+    out = dataset
+    for name, column in zip(work.names, columns, strict=True):
+        out = out.add_column(name, np.concatenate(column))
+    form = dataset.format
+    if form["columns"] != dataset.column_names:
+        return out.with_format(
+            form["type"], [*form["columns"], *work.names], **form["format_kwargs"]
+        )
+    return out.with_format(form["type"], **form["format_kwargs"])
+
+
+def _add_to_iterable(dataset: Any, work: _Work) -> Any:
+    """Score the rows of a streamed dataset as they are asked for."""
+    from datasets import Features, Value
+
+    sides = work.sides(dataset.column_names or list(next(iter(dataset), ())))
+
+    def add(batch: dict[str, list[Any]], rows: list[int]) -> dict[str, Floats]:
+        found = work.distances(sides, (list(batch[name]) for name in sides), rows[0])
+        return dict(zip(work.names, found, strict=True))
+
+    features = dataset.features
+    if features is not None:
+        features = Features({**features, **dict.fromkeys(work.names, Value("float64"))})
+    return dataset.map(add, with_indices=True, batched=True, batch_size=ROWS, features=features)
+
+
+def _add_to_splits(splits: Any, work: _Work) -> Any:
+    return type(splits)(
+        {
+            name: score_frame(
+                split, work.scorers, source=work.source, target=work.target, progress=work.progress
+            )
+            for name, split in splits.items()
+        }
+    )
+
+
+_KINDS: dict[str, dict[str, Callable[[Any, _Work], Any]]] = {
+    "polars": {"LazyFrame": _add_to_lazy},
+    "pyarrow": {"RecordBatch": _add_to_batch, "RecordBatchReader": _add_to_reader},
+    "datasets": {
+        "Dataset": _add_to_dataset,
+        "IterableDataset": _add_to_iterable,
+        "DatasetDict": _add_to_splits,
+        "IterableDatasetDict": _add_to_splits,
+    },
+}
+"""The kinds that narwhals does not know, or would load whole."""

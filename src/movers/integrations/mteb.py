@@ -1,0 +1,121 @@
+"""MTEB: distances on its tasks of pairs and of ranking.
+
+MTEB asks a model for one vector per sentence and then for the similarity of vectors. A distance
+between word sets needs the sentences, so the vector of a sentence here is its number, and the
+similarity looks the sentences up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.errors import InputError
+from movers.integrations import missing
+from movers.loading import load
+from movers.scorer import Scorer
+
+try:
+    from mteb.models import ModelMeta
+except ImportError as error:
+    raise missing("mteb") from error
+
+if TYPE_CHECKING:
+    import torch
+    from mteb.abstasks import AbsTask
+
+    Task = TypeVar("Task", bound=AbsTask)
+
+OWN_SCORES = {
+    "STS": "spearman",
+    "PairClassification": "similarity_ap",
+    "Retrieval": None,
+    "Reranking": None,
+}
+"""Task types that go by the similarity of a model, with the score that does so in each; None
+where all scores do."""
+
+
+class MoversEncoder:
+    """A scorer as a model for `mteb.evaluate`; scores are negative distances.
+
+    Parameters
+    ----------
+    scorer
+        A scorer, or the name of a method for `movers.load`; by name, sentences without words
+        to compare keep their stop words.
+    """
+
+    def __init__(
+        self, scorer: Scorer | str = "wsmd", revision: str | None = None, **_: Any
+    ) -> None:
+        self.scorer = load(scorer, empty="keep") if isinstance(scorer, str) else scorer
+        self._revision = revision
+        self._sentences: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def mteb_model_meta(self) -> ModelMeta:
+        """Names the measure and the model; the revision stands for the whole signature."""
+        scorer = self.scorer
+        revision = self._revision or sha256(str(scorer.signature).encode()).hexdigest()[:12]
+        name = f"movers/{scorer.method.name}-{Path(scorer.encoder.name).name}"
+        return ModelMeta.create_empty({"name": name, "revision": revision})
+
+    def encode(self, inputs: Iterable[Any], *, task_metadata: Any, **_: Any) -> NDArray[np.float64]:
+        """Numbers of the sentences, from 1, shape ``(sentences, 1)``."""
+        if task_metadata.type not in OWN_SCORES:
+            raise InputError(
+                f"{task_metadata.name} is a task of type {task_metadata.type}, which works on "
+                f"vectors of sentences; movers compares pairs: {', '.join(OWN_SCORES)}"
+            )
+        numbers = [self._number(text) for batch in inputs for text in batch["text"]]
+        return np.array(numbers, float).reshape(-1, 1)
+
+    def _number(self, text: str) -> int:
+        if text not in self._numbers:
+            self._sentences.append(text)
+            self._numbers[text] = len(self._sentences)
+        return self._numbers[text]
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> torch.Tensor:
+        """Negative distances of all sentences of one side to all of the other."""
+        import torch
+
+        return -torch.from_numpy(
+            self.scorer.matrix(self._texts(embeddings1), self._texts(embeddings2))
+        )
+
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> torch.Tensor:
+        """Negative distances of pairs of sentences."""
+        import torch
+
+        pairs = zip(self._texts(embeddings1), self._texts(embeddings2), strict=True)
+        return -torch.from_numpy(self.scorer.distances(pairs))
+
+    def _texts(self, embeddings: Any) -> list[str]:
+        numbers = np.asarray(embeddings, float).ravel()
+        if not np.isin(numbers, np.arange(1, len(self._sentences) + 1)).all():
+            raise InputError("these are not numbers of sentences that this model has encoded")
+        return [self._sentences[int(number) - 1] for number in numbers]
+
+
+def by_distance(task: Task) -> Task:
+    """A copy of a task whose main score is the one that goes by the distance.
+
+    Many tasks report cosine similarity as their main score, which says nothing here: on numbers
+    of sentences the cosine is always 1, and a correlation with it is NaN.
+    """
+    own = OWN_SCORES.get(task.metadata.type)
+    if task.metadata.type not in OWN_SCORES:
+        raise InputError(f"no score of a task of type {task.metadata.type} goes by the distance")
+    judged = copy(task)
+    if own is not None:
+        judged.metadata = task.metadata.model_copy(update={"main_score": own})
+    return judged

@@ -1,0 +1,129 @@
+"""scikit-learn: sentences become distances for neighbours, clustering and pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.errors import InputError
+from movers.integrations import missing
+from movers.loading import load
+from movers.measure.structure import Selection
+from movers.pairs import check_sentences
+
+try:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted
+except ImportError as error:
+    raise missing("scikit-learn") from error
+
+
+class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Turn sentences into their distances to the sentences of the fit.
+
+    In a pipeline it goes before anything with ``metric="precomputed"``: neighbours,
+    DBSCAN, agglomerative clustering, t-SNE, …
+
+    Parameters
+    ----------
+    method, model, embedding, layers, heads, mix
+        As for `movers.load`.
+    fit_statistics
+        Whether `fit` also fits whitening and document frequencies on its sentences; otherwise
+        the model's own statistics are used where there are some.
+    settings
+        Other settings of `movers.load` by name. Here ``empty`` is ``"keep"`` unless it says
+        otherwise, for what comes next in a pipeline knows no NaN.
+
+    Attributes
+    ----------
+    sentences_
+        The sentences of the fit, one for every column of the distances.
+    scorer_
+        The scorer that compares them.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> nearest = KNeighborsClassifier(1, metric="precomputed")
+    >>> pipeline = make_pipeline(SentenceDistances("bow"), nearest)
+    >>> pipeline.fit(["dogs bark", "cars drive"], ["animal", "machine"]).predict(["cars race"])
+    array(['machine'], dtype='<U7')
+    """
+
+    def __init__(
+        self,
+        method: str = "wsmd",
+        *,
+        model: str | Path | None = None,
+        embedding: int = -1,
+        layers: Selection | None = None,
+        heads: Selection = "all",
+        mix: float = 0.5,
+        fit_statistics: bool = False,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.method = method
+        self.model = model
+        self.embedding = embedding
+        self.layers = layers
+        self.heads = heads
+        self.mix = mix
+        self.fit_statistics = fit_statistics
+        self.settings = settings
+
+    def fit(self, X: Iterable[str], y: Any = None) -> Self:
+        """Remember the sentences to compare with."""
+        sentences = _texts(X)
+        scorer = load(
+            self.method,
+            self.model,
+            embedding=self.embedding,
+            layers=self.layers,
+            heads=self.heads,
+            mix=self.mix,
+            **{"empty": "keep", **(self.settings or {})},
+        )
+        self.scorer_ = scorer.fit(sentences) if self.fit_statistics else scorer
+        self.sentences_ = sentences
+        return self
+
+    def transform(self, X: Iterable[str]) -> NDArray[np.float64]:
+        """Distances to the sentences of the fit, shape ``(sentences, fitted sentences)``."""
+        check_is_fitted(self)
+        return self.scorer_.matrix(_texts(X), self.sentences_)
+
+    def fit_transform(self, X: Iterable[str], y: Any = None) -> NDArray[np.float64]:
+        """Fit, and give the distances among the sentences: a symmetric matrix."""
+        self.fit(X)
+        return self.scorer_.matrix(self.sentences_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.sentences_)
+
+    def __sklearn_tags__(self) -> Any:
+        """Sentences come in, in one dimension."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+
+def _texts(X: Any) -> list[str]:
+    """Sentences of a list, an array, a series, or a frame of one column."""
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) == 2:
+        if shape[1] != 1:
+            raise InputError(f"X must be one column of sentences, got shape {shape}")
+        X = np.asarray(X)[:, 0]
+    texts = check_sentences(X, "sentence")
+    if not texts:
+        raise InputError("X holds no sentences; at least one is needed")
+    return [str(text) for text in texts]
