@@ -25,6 +25,10 @@ class HeaderWarning(UserWarning):
     """A first line was taken as the header of a table, for lack of anything better."""
 
 
+class ClusterWarning(UserWarning):
+    """A cluster has no room for what was asked of it, and the work waits."""
+
+
 def notify(message: str, category: type[Warning]) -> None:
     """Warn with the first line outside the library as the place."""
     depth, frame = 2, sys._getframe(1)

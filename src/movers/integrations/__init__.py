@@ -1,0 +1,1 @@
+"""Thin, optional bridges to other libraries; each needs the extra it names."""
