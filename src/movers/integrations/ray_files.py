@@ -36,8 +36,9 @@ SHARD_ROWS = 16_384
 LIGHT = 0.1
 """Share of a CPU that reading and writing ask for beside the workers."""
 LINES = 8192
-RAISED = re.compile(r"^movers\.errors\.(\w+): (.+)$", re.MULTILINE)
-"""An error of ours in the traceback of a worker."""
+OURS = re.compile(r"^movers\.errors\.(\w+): (.+)$", re.MULTILINE)
+ANY = re.compile(r"^[\w.]+(?:Error|Exception|Invalid): .+$", re.MULTILINE)
+"""Lines of a worker's traceback that name an error."""
 
 
 def score_files(
@@ -89,7 +90,11 @@ def score_files(
             _fit_in_turn(dataset, scorers, pair, workers)
         scored = score_columns(dataset, scorers, pair, workers=workers)
         with _told(output), replacing_folder(output, partial=_partial(output)) as folder:
-            _write(scored, folder)
+            scored.write_parquet(
+                str(folder),
+                min_rows_per_file=SHARD_ROWS,
+                ray_remote_args={"num_cpus": LIGHT},
+            )
             counts = _count(folder, [*scorers])
             if not counts[0]:
                 raise InputError(f"{files} has a header but no rows")
@@ -158,11 +163,11 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except ray.exceptions.RayError as error:
-        if raised := RAISED.search(str(error)):
-            kind = getattr(errors, raised[1], MoversError)
-            raise kind(raised[2]) from error
-        last = str(error).strip().splitlines()[-1]
-        raise MoversError(f"the Ray job failed: {last}") from error
+        if ours := OURS.search(str(error)):
+            kind = getattr(errors, ours[1], MoversError)
+            raise kind(ours[2]) from error
+        named = ANY.search(str(error))
+        raise MoversError(f"the Ray job failed: {named[0] if named else error}") from error
 
 
 def _expand(files: Path, suffixes: set[str]) -> list[Path]:
@@ -266,21 +271,6 @@ def _check_folder(output: Path) -> None:
         )
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise InputError(f"{str(output)!r} exists and is not an empty folder; name another")
-
-
-def _write(dataset: Any, folder: Path) -> None:
-    from ray.data.datasource import FilenameProvider
-
-    class Shards(FilenameProvider):
-        def get_filename_for_task(self, write_uuid: str, task_index: int) -> str:
-            return f"part-{task_index:06}.parquet"
-
-    dataset.write_parquet(
-        str(folder),
-        min_rows_per_file=SHARD_ROWS,
-        filename_provider=Shards(),
-        ray_remote_args={"num_cpus": LIGHT},
-    )
 
 
 def _count(folder: Path, names: list[str]) -> tuple[int, dict[str, int]]:

@@ -1,0 +1,252 @@
+"""Two Ray nodes on this machine: throughput against one process, and a worker killed midway.
+
+    python bench/ray_cluster.py [--pairs 20000] [--sample 3000] [--report results/ray.md]
+
+Two raylets with two logical CPUs each and their own object stores. Throughput is that of WSMD
+with the embedded model, one thread per worker, behind the first batch; the time before it
+(processes, model, kernels, first batch) is the start. Then all pairs go from a Parquet file to
+a folder while one worker is killed with SIGKILL, and every row is compared with the distances
+of a single process. What Ray itself costs per row shows best beside a measure that costs next
+to nothing: bag of words.
+"""
+
+import argparse
+import os
+import platform
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ.setdefault("RAY_DATA_LOG_LEVEL", "CRITICAL")
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
+import ray
+import torch
+from ray.cluster_utils import Cluster
+from sentences import DATA, Pair, swapped_pairs
+
+import movers
+from movers.integrations.ray import Workers, score
+from movers.integrations.ray_files import score_files
+from movers.scorer import Scorer
+
+STORE = 200 << 20
+ROUNDS = 3
+
+
+def many_pairs(count: int) -> tuple[str, list[Pair]]:
+    """Pairs of PAWS-Wiki dev and test, unrelated ones of its sentences where these run out."""
+    origin, pairs = swapped_pairs(count)
+    test = DATA / "PAWSWiki" / "test.tsv"
+    if test.is_file():
+        rows = [line.split("\t") for line in test.read_text("utf-8").splitlines()[1:]]
+        pairs += [(" ".join(row[1].split()), " ".join(row[2].split())) for row in rows]
+        origin = "PAWS-Wiki dev and test, then their sentences in other pairs"
+    shift = 1
+    while len(pairs) < count:
+        pairs += [(a, pairs[k - shift][1]) for k, (a, _) in enumerate(pairs)]
+        shift += 1
+    return origin, pairs[:count]
+
+
+@contextmanager
+def two_nodes() -> Iterator[None]:
+    """A cluster of two raylets, gone in the end whatever happens."""
+    node = {"num_cpus": 2, "object_store_memory": STORE}
+    cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    try:
+        cluster.add_node(**node)
+        ray.init(cluster.address, log_to_driver=False, logging_level="ERROR")
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        yield
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+@dataclass
+class Run:
+    """Seconds until the first batch, and rows per second behind it."""
+
+    start: float
+    rate: float
+
+    def line(self, name: str, local: float) -> str:
+        """One row of a table, beside the rate of the local engine."""
+        return (
+            f"| {name} | {self.start:.1f} | {self.rate:.1f} | {self.rate / local:.2f} "
+            f"| {1000 / self.rate:.3f} |"
+        )
+
+
+def timed(batches: Iterator[int]) -> Run:
+    """Time the batches, given as their numbers of rows."""
+    started = time.perf_counter()
+    first = next(batches)
+    begun = time.perf_counter()
+    rows = sum(batches)
+    assert rows and first
+    return Run(begun - started, rows / (time.perf_counter() - begun))
+
+
+def rate(run: Run) -> float:
+    return run.rate
+
+
+def bow_scorer() -> Scorer:
+    """A scorer that has seen no sentence yet."""
+    return movers.load("bow", threads=1)
+
+
+def run_local(scorer: Scorer, pairs: list[Pair], size: int) -> Run:
+    def batches() -> Iterator[int]:
+        for start in range(0, len(pairs), size):
+            yield len(scorer.distances(pairs[start : start + size]))
+
+    return timed(batches())
+
+
+def run_ray(scorer: Scorer, pairs: list[Pair], size: int, workers: int) -> Run:
+    dataset = ray.data.from_arrow(as_table(pairs))
+    scored = score(dataset, scorer, workers=Workers(workers), batch_size=size)
+    batches = scored.iter_batches(batch_size=size, batch_format="pyarrow", prefetch_batches=0)
+    return timed(len(batch) for batch in batches)
+
+
+def as_table(pairs: list[Pair]) -> pa.Table:
+    columns = zip(*pairs, strict=True)
+    return pa.table(dict(zip(("source", "target"), map(list, columns), strict=True)))
+
+
+def workers_running() -> dict[int, psutil.Process]:
+    """Worker processes of our own cluster."""
+    found = {}
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if "PairScorer" in " ".join(process.cmdline()):
+                found[process.pid] = process
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+class Killer(threading.Thread):
+    """Kills one worker some seconds after all of them have begun."""
+
+    def __init__(self, workers: int, delay: float) -> None:
+        super().__init__(daemon=True)
+        self.workers, self.delay = workers, delay
+        self.seen: set[int] = set()
+        self.killed: int | None = None
+        self.stop = threading.Event()
+
+    def run(self) -> None:
+        """Watch the workers until told to stop."""
+        begun: float | None = None
+        while not self.stop.wait(0.5):
+            running = workers_running()
+            self.seen |= running.keys()
+            if begun is None and len(running) == self.workers:
+                begun = time.monotonic()
+            if begun and self.killed is None and time.monotonic() - begun > self.delay:
+                self.killed = min(running)
+                os.kill(self.killed, signal.SIGKILL)
+
+
+def kill_run(pairs: list[Pair], expected: np.ndarray, scorer: Scorer, delay: float) -> list[str]:
+    """Score a Parquet file with two workers, kill one, and compare every row."""
+    table = as_table(pairs).append_column("id", pa.array(range(len(pairs))))
+    killer = Killer(2, delay)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        pa.parquet.write_table(table, folder / "pairs.parquet")
+        killer.start()
+        report = score_files(
+            folder / "pairs.parquet", folder / "out", {"wsmd": scorer}, workers=Workers(2)
+        )
+        killer.stop.set()
+        shards = sorted((folder / "out").iterdir())
+        found = pa.dataset.dataset(shards, format="parquet").to_table()
+    assert killer.killed is not None, "the job ended before a worker could be killed"
+    same_rows = found.select(table.column_names).equals(table)
+    equal = int((found["wsmd"].to_numpy() == expected).sum())
+    return [
+        f"- {report.rows} rows in {report.seconds:.0f} s with two workers on two nodes, "
+        f"{len(shards)} files written",
+        f"- one worker killed with SIGKILL {delay:.0f} s after both had begun; "
+        f"{len(killer.seen)} worker processes seen in all",
+        f"- columns and order of rows preserved: {'yes' if same_rows else 'NO'}",
+        f"- distances equal to the local engine bit for bit: {equal} of {len(expected)}",
+    ]
+
+
+def report(count: int, sample: int) -> list[str]:
+    torch.set_num_threads(1)
+    origin, pairs = many_pairs(count)
+    wsmd = movers.load("wsmd", threads=1)
+    wsmd.distances(pairs[-50:])
+    few = pairs[:sample]
+    local = run_local(wsmd, few, 128)
+    with two_nodes():
+        assert len([node for node in ray.nodes() if node["Alive"]]) == 2
+        one, two = (run_ray(wsmd, few, 128, workers) for workers in (1, 2))
+        rounds = [
+            (run_local(bow_scorer(), pairs, 512), run_ray(bow_scorer(), pairs, 512, 1))
+            for _ in range(ROUNDS)
+        ]
+        cheap, cheap_ray = (
+            sorted(runs, key=rate)[ROUNDS // 2] for runs in zip(*rounds, strict=True)
+        )
+        torch.set_num_threads(os.cpu_count() or 1)
+        whole = time.perf_counter()
+        expected = movers.load("wsmd").distances(pairs)
+        whole = time.perf_counter() - whole
+        killed = kill_run(pairs, expected, wsmd, delay=0.4 * count / two.rate)
+    memory = psutil.virtual_memory().total / 2**30
+    return [
+        "# Two Ray nodes on one machine",
+        "",
+        f"`make bench-ray` on {os.cpu_count()} CPU cores with {memory:.0f} GiB "
+        f"({platform.machine()}, Python {platform.python_version()}, Ray {ray.__version__}). "
+        f"Pairs of {origin}.",
+        "",
+        "| wsmd | start, s | pairs/s | against local | ms per pair |",
+        "|---|---|---|---|---|",
+        local.line("local, 1 thread", local.rate),
+        one.line("Ray, 1 worker", local.rate),
+        two.line("Ray, 2 workers", local.rate),
+        "",
+        "| bow | start, s | pairs/s | against local | ms per pair |",
+        "|---|---|---|---|---|",
+        cheap.line("local, 1 thread", cheap.rate),
+        cheap_ray.line("Ray, 1 worker", cheap.rate),
+        "",
+        f"Overhead of Ray per row: {1000 * (1 / cheap_ray.rate - 1 / cheap.rate):.3f} ms, the "
+        f"difference of the last two lines (medians of {ROUNDS} rounds).",
+        "",
+        f"A worker killed ({count} pairs; one process with all cores takes {whole:.0f} s):",
+        "",
+        *killed,
+    ]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=20_000)
+    parser.add_argument("--sample", type=int, default=3000)
+    parser.add_argument("--report", type=Path)
+    chosen = parser.parse_args()
+    lines = "\n".join(report(chosen.pairs, chosen.sample))
+    print(lines)
+    if chosen.report:
+        chosen.report.write_text(lines + "\n", "utf-8")
