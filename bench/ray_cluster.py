@@ -45,18 +45,20 @@ ROUNDS = 3
 
 
 def many_pairs(count: int) -> tuple[str, list[Pair]]:
-    """Pairs of PAWS-Wiki dev and test, unrelated ones of its sentences where these run out."""
-    origin, pairs = swapped_pairs(count)
-    test = DATA / "PAWSWiki" / "test.tsv"
-    if test.is_file():
-        rows = [line.split("\t") for line in test.read_text("utf-8").splitlines()[1:]]
-        pairs += [(" ".join(row[1].split()), " ".join(row[2].split())) for row in rows]
-        origin = "PAWS-Wiki dev and test, then their sentences in other pairs"
-    shift = 1
-    while len(pairs) < count:
-        pairs += [(a, pairs[k - shift][1]) for k, (a, _) in enumerate(pairs)]
-        shift += 1
-    return origin, pairs[:count]
+    """Pairs of the STS benchmark, made-up ones elsewhere; where they run out, other pairs."""
+    origin, pairs = swapped_pairs(min(count, 4000))
+    if (DATA / "STSB").is_dir():
+        origin = "the STS benchmark (dev and test), then of its sentences in other pairs"
+        lines = [
+            line.split("\t")
+            for name in ("dev", "test")
+            for line in (DATA / "STSB" / f"sts-{name}.csv").read_text("utf-8").splitlines()
+        ]
+        pairs = [(row[5], row[6]) for row in lines]
+    sources, targets = zip(*pairs, strict=True)
+    shifts = range(1 + count // len(pairs))
+    every = [pair for k in shifts for pair in zip(sources, targets[k:] + targets[:k], strict=True)]
+    return origin, every[:count]
 
 
 @contextmanager
