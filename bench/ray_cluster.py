@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+# Workers as eager for the processor as the process they are compared with.
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 os.environ.setdefault("RAY_DATA_LOG_LEVEL", "CRITICAL")
 
 import numpy as np

@@ -163,9 +163,9 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except ray.exceptions.RayError as error:
-        if ours := OURS.search(str(error)):
-            kind = getattr(errors, ours[1], MoversError)
-            raise kind(ours[2]) from error
+        if ours := OURS.findall(str(error)):
+            name, message = ours[-1]  # behind those that caused it
+            raise getattr(errors, name, MoversError)(message) from error
         named = ANY.search(str(error))
         raise MoversError(f"the Ray job failed: {named[0] if named else error}") from error
 
