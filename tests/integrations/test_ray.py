@@ -25,12 +25,6 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ["RAY_DATA_LOG_LEVEL"] = "CRITICAL"
 ray = pytest.importorskip("ray", reason="needs the extra movers[ray]")
 
-# Ray's own imports and its processes at shutdown warn of things that are not ours.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*"),
-    pytest.mark.filterwarnings("default::FutureWarning"),
-    pytest.mark.filterwarnings("default::ResourceWarning"),
-]
 STORE = 100 << 20
 
 
