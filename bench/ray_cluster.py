@@ -1,10 +1,10 @@
 """Two Ray nodes on this machine: throughput against one process, and a worker killed midway.
 
-    python bench/ray_cluster.py [--pairs 20000] [--sample 3000] [--report results/ray.md]
+    python bench/ray_cluster.py [--pairs 20000] [--sample 2500] [--report results/ray.md]
 
 Two raylets with two logical CPUs each and their own object stores. Throughput is that of WSMD
-with the embedded model, one thread per worker, behind the first batch; the time before it
-(processes, model, kernels, first batch) is the start. Then all pairs go from a Parquet file to
+with the embedded model, one thread per worker; a small and a large run tell what the start costs
+(processes, model, kernels) and what a row costs. Then all pairs go from a Parquet file to
 a folder while one worker is killed with SIGKILL, and every row is compared with the distances
 of a single process. What Ray itself costs per row shows best beside a measure that costs next
 to nothing: bag of words.
@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +46,7 @@ from movers.scorer import Scorer
 
 STORE = 200 << 20
 ROUNDS = 3
+BATCH = 256
 
 
 def many_pairs(count: int) -> tuple[str, list[Pair]]:
@@ -82,51 +83,53 @@ def two_nodes() -> Iterator[None]:
 
 @dataclass
 class Run:
-    """Seconds until the first batch, and rows per second behind it."""
+    """Seconds that a run costs at the start and per row."""
 
     start: float
-    rate: float
+    row: float
 
-    def line(self, name: str, local: float) -> str:
+    def line(self, name: str, local: "Run") -> str:
         """One row of a table, beside the rate of the local engine."""
         return (
-            f"| {name} | {self.start:.1f} | {self.rate:.1f} | {self.rate / local:.2f} "
-            f"| {1000 / self.rate:.3f} |"
+            f"| {name} | {self.start:.1f} | {1 / self.row:.0f} | {local.row / self.row:.2f} "
+            f"| {1000 * self.row:.3f} |"
         )
 
 
-def timed(batches: Iterator[int]) -> Run:
-    """Time the batches, given as their numbers of rows."""
+def timed(work: Callable[[int], object], sizes: tuple[int, int]) -> Run:
+    """Tell start from rows by two runs, one small and one large.
+
+    Batches are under way before the first comes back, so the time between two of them would
+    flatter a pool of workers.
+    """
+    few, many = sizes
+    short, long = clocked(work, few), clocked(work, many)
+    row = (long - short) / (many - few)
+    return Run(short - few * row, row)
+
+
+def clocked(work: Callable[[int], object], rows: int) -> float:
     started = time.perf_counter()
-    first = next(batches)
-    begun = time.perf_counter()
-    rows = sum(batches)
-    assert rows and first
-    return Run(begun - started, rows / (time.perf_counter() - begun))
+    work(rows)
+    return time.perf_counter() - started
 
 
-def rate(run: Run) -> float:
-    return run.rate
+def run_local(method: str, pairs: list[Pair], sizes: tuple[int, int]) -> Run:
+    def work(rows: int) -> None:
+        scorer = movers.load(method, threads=1)
+        for start in range(0, rows, BATCH):
+            scorer.distances(pairs[start : min(start + BATCH, rows)])
+
+    return timed(work, sizes)
 
 
-def bow_scorer() -> Scorer:
-    """A scorer that has seen no sentence yet."""
-    return movers.load("bow", threads=1)
+def run_ray(method: str, pairs: list[Pair], sizes: tuple[int, int], workers: int) -> Run:
+    def work(rows: int) -> None:
+        dataset = ray.data.from_arrow(as_table(pairs[:rows]))
+        scorer = movers.load(method)
+        score(dataset, scorer, workers=Workers(workers), batch_size=BATCH).materialize()
 
-
-def run_local(scorer: Scorer, pairs: list[Pair], size: int) -> Run:
-    def batches() -> Iterator[int]:
-        for start in range(0, len(pairs), size):
-            yield len(scorer.distances(pairs[start : start + size]))
-
-    return timed(batches())
-
-
-def run_ray(scorer: Scorer, pairs: list[Pair], size: int, workers: int) -> Run:
-    dataset = ray.data.from_arrow(as_table(pairs))
-    scored = score(dataset, scorer, workers=Workers(workers), batch_size=size)
-    batches = scored.iter_batches(batch_size=size, batch_format="pyarrow", prefetch_batches=0)
-    return timed(len(batch) for batch in batches)
+    return timed(work, sizes)
 
 
 def as_table(pairs: list[Pair]) -> pa.Table:
@@ -169,6 +172,10 @@ class Killer(threading.Thread):
                 os.kill(self.killed, signal.SIGKILL)
 
 
+def middle(runs: Sequence[Run]) -> Run:
+    return sorted(runs, key=lambda run: run.row)[len(runs) // 2]
+
+
 def kill_run(pairs: list[Pair], expected: np.ndarray, scorer: Scorer, delay: float) -> list[str]:
     """Score a Parquet file with two workers, kill one, and compare every row."""
     table = as_table(pairs).append_column("id", pa.array(range(len(pairs))))
@@ -197,48 +204,47 @@ def kill_run(pairs: list[Pair], expected: np.ndarray, scorer: Scorer, delay: flo
 
 
 def report(count: int, sample: int) -> list[str]:
+    load = os.getloadavg()[0]
     torch.set_num_threads(1)
     origin, pairs = many_pairs(count)
-    wsmd = movers.load("wsmd", threads=1)
-    wsmd.distances(pairs[-50:])
-    few = pairs[:sample]
-    local = run_local(wsmd, few, 128)
+    movers.load("wsmd").distances(pairs[-50:])
+    few, many = (sample // 5, sample), (count // 4, count)
+    local = run_local("wsmd", pairs, few)
     with two_nodes():
         assert len([node for node in ray.nodes() if node["Alive"]]) == 2
-        one, two = (run_ray(wsmd, few, 128, workers) for workers in (1, 2))
+        one, two = (run_ray("wsmd", pairs, few, workers) for workers in (1, 2))
         rounds = [
-            (run_local(bow_scorer(), pairs, 512), run_ray(bow_scorer(), pairs, 512, 1))
-            for _ in range(ROUNDS)
+            (run_local("bow", pairs, many), run_ray("bow", pairs, many, 1)) for _ in range(ROUNDS)
         ]
-        cheap, cheap_ray = (
-            sorted(runs, key=rate)[ROUNDS // 2] for runs in zip(*rounds, strict=True)
-        )
+        cheap, cheap_ray = (middle(runs) for runs in zip(*rounds, strict=True))
         torch.set_num_threads(os.cpu_count() or 1)
+        scorer = movers.load("wsmd")
         whole = time.perf_counter()
-        expected = movers.load("wsmd").distances(pairs)
+        expected = scorer.distances(pairs)
         whole = time.perf_counter() - whole
-        killed = kill_run(pairs, expected, wsmd, delay=10 + whole / 2)
+        killed = kill_run(pairs, expected, scorer, delay=10 + whole / 2)
     memory = psutil.virtual_memory().total / 2**30
     return [
         "# Two Ray nodes on one machine",
         "",
         f"`make bench-ray` on {os.cpu_count()} CPU cores with {memory:.0f} GiB "
         f"({platform.machine()}, Python {platform.python_version()}, Ray {ray.__version__}). "
-        f"Pairs of {origin}.",
+        f"Pairs of {origin}. Load average before the start: {load:.1f}; with other work on the "
+        "cores, times mean nothing.",
         "",
         "| wsmd | start, s | pairs/s | against local | ms per pair |",
         "|---|---|---|---|---|",
-        local.line("local, 1 thread", local.rate),
-        one.line("Ray, 1 worker", local.rate),
-        two.line("Ray, 2 workers", local.rate),
+        local.line("local, 1 thread", local),
+        one.line("Ray, 1 worker", local),
+        two.line("Ray, 2 workers", local),
         "",
         "| bow | start, s | pairs/s | against local | ms per pair |",
         "|---|---|---|---|---|",
-        cheap.line("local, 1 thread", cheap.rate),
-        cheap_ray.line("Ray, 1 worker", cheap.rate),
+        cheap.line("local, 1 thread", cheap),
+        cheap_ray.line("Ray, 1 worker", cheap),
         "",
-        f"Overhead of Ray per row: {1000 * (1 / cheap_ray.rate - 1 / cheap.rate):.3f} ms, the "
-        f"difference of the last two lines (medians of {ROUNDS} rounds).",
+        f"Overhead of Ray per row: {1000 * (cheap_ray.row - cheap.row):.3f} ms, the difference of "
+        f"the last two lines (medians of {ROUNDS} rounds).",
         "",
         f"A worker killed ({count} pairs; one process with all cores takes {whole:.0f} s):",
         "",
@@ -249,7 +255,7 @@ def report(count: int, sample: int) -> list[str]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=20_000)
-    parser.add_argument("--sample", type=int, default=3000)
+    parser.add_argument("--sample", type=int, default=2500)
     parser.add_argument("--report", type=Path)
     chosen = parser.parse_args()
     warnings.simplefilter("ignore", UndefinedWarning)  # single words have no structure
