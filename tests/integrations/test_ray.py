@@ -15,8 +15,9 @@ import pytest
 from movers import cli
 from movers.encode.encodings import Request
 from movers.errors import DependencyError, InputError
-from movers.integrations.ray import Workers, fit, import_ray, score
-from movers.integrations.ray_files import plain_errors, score_files
+from movers.integrations.ray import Workers, fit, score
+from movers.integrations.ray_files import score_files
+from movers.integrations.ray_session import import_ray, plain_errors
 from movers.measure.fitting import Sums, add_up
 from movers.notices import ClusterWarning
 from tiny_models import PAIRS, SENTENCES
