@@ -106,7 +106,7 @@ def in_batches(scorer, sentences, size):
     for start in range(0, len(sentences), size):
         counts = Counter(sentences[start : start + size])
         sums.merge(add_up(scorer.encoder, counts, request, whitening="clean")[0])
-    return sums.statistics(scorer.encoder, request, whitening="clean")
+    return sums.statistics(scorer.encoder, request.rules, whitening="clean")
 
 
 def test_fitting_in_parts_equals_fitting_at_once(cluster, bert):

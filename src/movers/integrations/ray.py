@@ -140,7 +140,7 @@ def fit(
     sums = Sums()
     for row in parts.iter_rows():
         sums.merge(pickle.loads(row["sums"]))
-    statistics = sums.statistics(scorer.encoder, request, whitening=whitening, origin=origin)
+    statistics = sums.statistics(scorer.encoder, request.rules, whitening=whitening, origin=origin)
     return scorer.using(statistics=statistics)
 
 
