@@ -11,7 +11,7 @@ import ray
 
 import movers
 from movers.integrations.ray import Workers, score
-from movers.integrations.ray_files import cluster
+from movers.integrations.ray_session import cluster
 
 PEOPLE = ["doctor", "singer", "farmer", "judge", "painter", "sailor"]
 PAIRS = [

@@ -49,7 +49,8 @@ def components(
         rules = Settings(find_method(name)).rules
         encodings = encoder.encode(sentences, Request((layer,), (), rules), progress=True)
         measured = measure(encodings, context, weights=name, embedding=layer)
-        arrays |= find_baseline(name).fit(measured, [1] * len(sentences), context)
+        block = measured, np.arange(len(sentences)), np.ones(len(sentences), np.int64)
+        arrays |= find_baseline(name).fit([block], context, layer)
     return arrays
 
 

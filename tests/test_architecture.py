@@ -16,6 +16,8 @@ FORBIDDEN = {
     "solve": {"encode", "measure", "baselines"},
     "baselines": set(),
 }
+ABOVE = {"evaluate": {"cli"}}
+"""Folders that build on scorers, and what they must not know of."""
 LEAVES = {"errors", "compiling", "parallel", "atomic", "version", "notices"}
 """Root modules that folders may import: they know nothing of sentences."""
 
@@ -45,6 +47,15 @@ def test_folders_import_to_the_left(folder):
         found = set(imported(path)) & names_at_root()
         assert not found & FORBIDDEN[folder], path.name
         assert found <= {*FORBIDDEN, *LEAVES}, path.name
+
+
+@pytest.mark.parametrize("folder", ABOVE)
+def test_nothing_below_knows_the_folders_above(folder):
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        assert not set(imported(path)) & ABOVE[folder], path.name
+    for below in FORBIDDEN:
+        for path in sorted((ROOT / below).rglob("*.py")):
+            assert folder not in imported(path), path.name
 
 
 def test_leaves_import_no_folder():

@@ -29,6 +29,10 @@ class ClusterWarning(UserWarning):
     """A cluster has no room for what was asked of it, and the work waits."""
 
 
+class DatasetWarning(UserWarning):
+    """A data set has another size or balance than the one that its name stands for."""
+
+
 def notify(message: str, category: type[Warning]) -> None:
     """Warn with the first line outside the library as the place."""
     depth, frame = 2, sys._getframe(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
-from movers.baselines import find_baseline
+from movers.baselines import Blocks, find_baseline
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.models import RECOMMENDED_LAYERS
 from movers.encode.parse import load_parser
@@ -33,7 +33,7 @@ from movers.pairs import check_sentence, check_sentences, read_pairs
 from movers.results import Comparison, HeadValue, Match, Ranking, Signature
 from movers.settings import Settings
 from movers.signature import sign
-from movers.transport import EMPTY, REASONS, Solved, solve_pairs
+from movers.transport import EMPTY, REASONS, Parts, Solved, solve_pairs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -199,12 +199,11 @@ class Scorer:
         if not self._fitted_on(counts):
             self._fit_common(counts, origin, progress=progress)
         if self.method.weights == "swf":
-            self._fit_swf(counts, progress=progress)
+            self._fit_swf(counts)
         baseline = self.method.baseline and find_baseline(self.method.baseline)
         if baseline and hasattr(baseline, "fit"):
-            measured = self._encoded(counts, progress=progress)
-            times = [counts[text] for text in measured.encodings.sentences]
-            fitted = baseline.fit(measured, times, self.context)
+            blocks = self._blocks(counts, progress=progress)
+            fitted = baseline.fit(blocks, self.context, self.embedding)
             arrays = {**self.statistics.arrays, **fitted}
             self._statistics = replace(self.statistics, arrays=arrays)
         return self
@@ -234,15 +233,24 @@ class Scorer:
             origin=origin,
             progress=progress,
         )
-        if self._request().union(request) == request:
+        if self.request.union(request) == request:
             self._whiten(fresh)
             # In place: scorers that share the stores and get these statistics find it there.
             self._stores.insert(0, EncodingStore(request, self._whitening_key(), fresh))
             del self._stores[STORES:]
 
-    def _fit_swf(self, counts: Counter[str], *, progress: bool) -> None:
+    def _blocks(self, counts: Counter[str], *, progress: bool) -> Blocks:
+        """The corpus encoded and weighed, a few sentences at a time."""
+        every = list(counts)
+        for start in range(0, len(every), CHUNK):
+            texts = every[start : start + CHUNK]
+            measured = self._encoded(texts, progress=progress)
+            rows = np.array([measured.encodings.rows[text] for text in texts], np.int64)
+            yield measured, rows, np.array([counts[text] for text in texts], np.int64)
+
+    def _fit_swf(self, counts: Counter[str]) -> None:
         """Fit the weights that come from the trees of the sentences."""
-        encodings = self._encodings(counts, progress=progress)
+        encodings = self.encoder.encode(list(counts), Request(rules=self.settings.rules))
         trees = self.context.trees(encodings.sentences)
         times = [counts[text] for text in encodings.sentences]
         table = fit_swf(encodings, times, trees, self.settings.recipe)
@@ -303,20 +311,39 @@ class Scorer:
         Measures without structure have one column.
         """
         texts = read_pairs(pairs)
-        size = self._pairs_at_once()
         out = np.zeros((len(texts), max(1, len(self.heads))))
+        for place, measured, rows in self._read(texts, progress=progress):
+            out[place] = self._values(measured, rows, progress=progress)
+        self._warn_undefined(out)
+        return out
+
+    def parts(self, pairs: Any) -> Parts:
+        """Distance of every pair under every head, with its parts, as they come.
+
+        Nothing is done about pairs without a proper distance; ``undefined`` says which these are.
+        """
+        texts = read_pairs(pairs)
+        out = Parts.zeros(len(texts), max(1, len(self.heads)))
+        for place, measured, rows in self._read(texts):
+            for chunk, solved in self._chunks(measured, rows):
+                out.put(place.start + chunk.start, solved)
+        return out
+
+    def _read(
+        self, texts: list[tuple[str, str]], *, progress: bool = False
+    ) -> Iterator[tuple[slice, Measured, Ints]]:
+        """Blocks of pairs whose sentences fit into memory, encoded, the pairs by row."""
+        size = self._pairs_at_once()
         for start in range(0, len(texts), size):
             block = texts[start : start + size]
             measured = self._encoded([text for pair in block for text in pair], progress=progress)
             rows = measured.encodings.rows
             numbers = np.array([[rows[a], rows[b]] for a, b in block], np.int64)
-            out[start : start + size] = self._values(measured, numbers, progress=progress)
-        self._warn_undefined(out)
-        return out
+            yield slice(start, start + len(block)), measured, numbers
 
     def _pairs_at_once(self) -> int:
         """Pairs whose sentences, if all of them differ, fill about a gigabyte."""
-        layers = max(1, len(self._request().embeddings))
+        layers = max(1, len(self.request.embeddings))
         bytes_each = 4 * (len(self.heads) * TYPICAL**2 + layers * self.encoder.dimension * TYPICAL)
         return max(CHUNK, BLOCK_BYTES // (2 * bytes_each))
 
@@ -358,7 +385,9 @@ class Scorer:
         matches = tuple(Match(int(k), texts[k], float(found[k])) for k in best)
         return Ranking(query, matches, self.signature)
 
-    def _request(self) -> Request:
+    @property
+    def request(self) -> Request:
+        """What of a sentence enters the distance."""
         embeddings = (self.embedding,) if self.method.needs_vectors else ()
         return Request(embeddings, self.heads, self.settings.rules)
 
@@ -377,12 +406,12 @@ class Scorer:
     def prepare(self) -> None:
         """Load and check all this scorer needs; scorers that share encodings then encode once."""
         self._store()
-        for layer in self._request().embeddings:
+        for layer in self.request.embeddings:
             self._whitening_of(layer)
 
     def _store(self) -> EncodingStore:
         """The store that serves this scorer, shared with the scorers it was made from."""
-        request, key = self._request(), self._whitening_key()
+        request, key = self.request, self._whitening_key()
         for store in self._stores:
             if store.serve(request, key):
                 return store
@@ -457,12 +486,16 @@ class Scorer:
         out = np.zeros((len(rows), max(1, len(self.heads))))
         policy = self.settings.empty or "nan"
         with tqdm(total=len(rows), desc="comparing", unit="pair", disable=not progress) as bar:
-            for start in range(0, len(rows), CHUNK):
-                chunk = slice(start, start + CHUNK)
-                solved = self._solve(measured, rows[chunk])
+            for chunk, solved in self._chunks(measured, rows):
                 out[chunk] = self._settle(solved, measured, rows[chunk], policy)
                 bar.update(len(rows[chunk]))
         return out
+
+    def _chunks(self, measured: Measured, rows: Ints) -> Iterator[tuple[slice, Solved]]:
+        """Pairs solved a few at a time, so that their costs never fill the memory."""
+        for start in range(0, len(rows), CHUNK):
+            chunk = slice(start, start + CHUNK)
+            yield chunk, self._solve(measured, rows[chunk])
 
     def _warn_undefined(self, values: Floats) -> None:
         if undefined := int(np.isnan(values[:, 0]).sum()):

@@ -72,7 +72,7 @@ def open_table(path: Path, format: str | None = None) -> Iterator[Table]:
         return
     stream = sys.stdin.buffer if path == STANDARD else path.open("rb")
     try:
-        yield _READERS[kind](_lines(stream, path), path)
+        yield _READERS[kind](decoded_lines(stream, path), path)
     finally:
         if path != STANDARD:
             stream.close()
@@ -163,7 +163,7 @@ def _neighbours(path: Path) -> str:
     return f"; the folder holds: {', '.join(names[:8])}" if names else ""
 
 
-def _lines(stream: BinaryIO, path: Path) -> Iterator[str]:
+def decoded_lines(stream: BinaryIO, path: Path) -> Iterator[str]:
     """Decode line by line, so that an error can name the line."""
     for number, line in enumerate(stream, 1):
         try:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from movers.evaluate.results import Gain, Results, Score
 from movers.methods import Method
 from movers.results import Comparison
 
@@ -50,6 +51,53 @@ def print_methods(
     console.print(f"\nX is one of {', '.join(bases)}.", highlight=False)
     for alias, name in aliases.items():
         console.print(f"{alias} is short for {name}.", highlight=False)
+
+
+def print_scores(console: Console, results: Results) -> None:
+    """Print scores with their intervals, what structure gains, and notes."""
+    gains = {(gain.column, gain.selection): gain for gain in results.gains}
+    groups: dict[tuple[str, str], list[Score]] = {}
+    for score in results.scores:
+        groups.setdefault((score.column.dataset, score.column.recipe), []).append(score)
+    for (dataset, recipe), rows in groups.items():
+        about = f"{dataset}, {recipe} recipe: {rows[0].metric} × 100, {rows[0].pairs} pairs"
+        if rows[0].dropped:
+            about += f" ({rows[0].dropped} without words on one side left out)"
+        console.print(Text(about, "bold"))
+        console.print(_scores(rows, gains))
+        console.print()
+    for note in results.notes:
+        console.print(Text(note, "dim"))
+
+
+def _scores(rows: Sequence[Score], gains: Mapping[Any, Gain]) -> Table:
+    published = any(row.published is not None for row in rows)
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("measure", no_wrap=True)
+    table.add_column("layers", no_wrap=True)
+    for heading in ("vectors", "score", "95 %", "gain", "p", *["published"] * published):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        column, gain = row.column, gains.get((row.column, row.selection))
+        name = column.method if column.mix in (None, 0.5) else f"{column.method} λ={column.mix:g}"
+        layers = row.layers if row.selection == row.layers else f"{row.selection} {row.layers}"
+        cells: list[str | Text] = [
+            name,
+            layers.strip(),
+            str(column.embedding),
+            Text(f"{100 * row.value:.2f}", "bold"),
+            Text(_range(row.low, row.high), "dim"),
+            f"{100 * gain.value:+.2f}" if gain else "",
+            f"{gain.p:.3f}" if gain else "",
+        ]
+        if published:
+            cells.append("" if row.published is None else f"{100 * row.published:.2f}")
+        table.add_row(*cells)
+    return table
+
+
+def _range(low: float, high: float) -> str:
+    return f"{100 * low:.1f}–{100 * high:.1f}"
 
 
 def _source(method: Method) -> tuple[str, str]:

@@ -68,6 +68,37 @@ class Solved:
         return {name: array[0, head].item() for name, array in parts.items()}
 
 
+@dataclass(frozen=True)
+class Parts:
+    """Distances of pairs head by head, and what they consist of.
+
+    Parameters
+    ----------
+    value, linear, structural
+        Objective and its parts, ``(pairs, heads)``.
+    undefined
+        Why a pair has no proper distance, ``(pairs,)``, as in `Solved`.
+    """
+
+    value: Floats
+    linear: Floats
+    structural: Floats
+    undefined: NDArray[np.int8]
+
+    @classmethod
+    def zeros(cls, pairs: int, heads: int) -> Parts:
+        """Make room."""
+        value, linear, structural = np.zeros((3, pairs, heads))
+        return cls(value, linear, structural, np.zeros(pairs, np.int8))
+
+    def put(self, start: int, solved: Solved) -> None:
+        """Write solved pairs from a row on."""
+        rows = slice(start, start + len(solved.undefined))
+        for part in ("value", "linear", "structural"):
+            getattr(self, part)[rows] = getattr(solved.values, part)
+        self.undefined[rows] = solved.undefined
+
+
 EMPTY = "the {side} is empty; drop the pair or fill it in"
 REASONS = (
     "",

@@ -58,10 +58,13 @@ def test_the_single_precision_mean_is_taken_in_the_order_of_the_sentences():
     rows = np.random.default_rng(3).normal(100, 1, size=(3000, 4)).astype(np.float32)
     sentences = np.repeat(np.arange(300), 10)
     moments = Moments(4, ordered=True)
-    shuffled = np.random.default_rng(4).permutation(300).reshape(6, 50)
-    for batch in shuffled:
-        picked = np.concatenate([np.flatnonzero(sentences == number) for number in batch])
-        moments.add(rows[picked], np.full(len(picked), 1), sentences[picked])
+    shuffle = np.random.default_rng(4).permutation
+    for part in np.arange(300).reshape(3, 100):  # parts in order, any order within a part
+        for batch in shuffle(part).reshape(2, 50):
+            picked = np.concatenate([np.flatnonzero(sentences == number) for number in batch])
+            moments.add(rows[picked], np.full(len(picked), 1), sentences[picked])
+        moments.settle()
+        moments = Moments.from_state(moments.state())
     white = Whitening.fit(moments, "as-coded")
     np.testing.assert_array_equal(white.mean, rows.mean(axis=0))
     assert not np.array_equal(white.mean, rows.astype(float).mean(axis=0).astype(np.float32))

@@ -15,8 +15,9 @@ import pytest
 from movers import cli
 from movers.encode.encodings import Request
 from movers.errors import DependencyError, InputError
-from movers.integrations.ray import Workers, fit, import_ray, score
-from movers.integrations.ray_files import plain_errors, score_files
+from movers.integrations.ray import Workers, fit, score
+from movers.integrations.ray_files import score_files
+from movers.integrations.ray_session import import_ray, plain_errors
 from movers.measure.fitting import Sums, add_up
 from movers.notices import ClusterWarning
 from tiny_models import PAIRS, SENTENCES
@@ -105,7 +106,7 @@ def in_batches(scorer, sentences, size):
     for start in range(0, len(sentences), size):
         counts = Counter(sentences[start : start + size])
         sums.merge(add_up(scorer.encoder, counts, request, whitening="clean")[0])
-    return sums.statistics(scorer.encoder, request, whitening="clean")
+    return sums.statistics(scorer.encoder, request.rules, whitening="clean")
 
 
 def test_fitting_in_parts_equals_fitting_at_once(cluster, bert):

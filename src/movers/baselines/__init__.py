@@ -1,13 +1,14 @@
 """Measures that are not one transport problem: a short file each.
 
 A file offers ``distances(measured, rows, context, plans=False) -> Scores`` and, if it has to
-learn anything from a corpus, ``fit(measured, counts, context) -> dict`` of arrays, which come
+learn anything from a corpus, ``fit(blocks, context, layer) -> dict`` of arrays, which come
 back in ``context.statistics.arrays``; ``fitted(context, layer)`` then returns the array in use,
 for the signature. `movers.methods` names the file in a row of its table.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,8 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.measure.measured import Measured
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Blocks = Iterable[tuple[Measured, Ints, Ints]]
+"""A corpus a few sentences at a time: measured, which rows of it to take, how often each occurs."""
 
 
 @dataclass(frozen=True)

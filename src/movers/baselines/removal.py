@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores, cosine_distances, transformed
+from movers.baselines import Blocks, Floats, Ints, Scores, cosine_distances, transformed
 from movers.baselines.average import pooled, renumbered
 from movers.errors import InputError
 from movers.measure.measured import Context, Measured
@@ -17,13 +17,18 @@ def key(name: str, layer: int | None, recipe: str) -> str:
     return f"{name}.{layer}.{recipe}"
 
 
-def principal(vectors: Floats, counts: Sequence[int], number: int) -> Floats:
+def principal(
+    vectors_of: Callable[[Measured, Ints], Floats], blocks: Blocks, number: int
+) -> Floats:
     """Find the directions the sentence vectors share most, shape ``(number, dimension)``.
 
     These are right singular vectors of the uncentred matrix, each scaled by the square root of
     ``lambda_i = sigma_i**2 / sum(sigma**2)``, the sum running over the ``number`` largest.
     """
-    gram = vectors.T @ (vectors * np.asarray(counts, np.float64)[:, None])
+    gram: Floats | float = 0.0
+    for measured, rows, counts in blocks:
+        vectors = vectors_of(measured, rows)
+        gram = gram + vectors.T @ (vectors * counts[:, None])
     squares, directions = np.linalg.eigh(gram)
     largest = np.maximum(squares[::-1][:number], 0.0)
     shares = largest / max(largest.sum(), np.finfo(float).tiny)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from movers.baselines import Floats, Ints, Scores, cosine_distances
+from movers.baselines import Blocks, Floats, Ints, Scores, cosine_distances
 from movers.baselines.average import renumbered
 from movers.baselines.removal import (
     components_of,
@@ -21,10 +17,9 @@ from movers.measure.measured import Context, Measured
 NAME = "sif"
 
 
-def fit(measured: Measured, counts: Sequence[int], context: Context) -> dict[str, Floats]:
+def fit(blocks: Blocks, context: Context, layer: int) -> dict[str, Floats]:
     """Find the direction all sentence vectors share."""
-    vectors = mean_vectors(measured, np.arange(len(counts)))
-    return {key(NAME, measured.embedding, context.recipe): principal(vectors, counts, 1)}
+    return {key(NAME, layer, context.recipe): principal(mean_vectors, blocks, 1)}
 
 
 def fitted(context: Context, layer: int) -> Floats | None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores, cosine_distances
+from movers.baselines import Blocks, Floats, Ints, Scores, cosine_distances
 from movers.baselines.average import renumbered
 from movers.baselines.removal import (
     components_of,
@@ -23,12 +21,10 @@ NAME = "usif"
 COMPONENTS = 5
 
 
-def fit(measured: Measured, counts: Sequence[int], context: Context) -> dict[str, Floats]:
+def fit(blocks: Blocks, context: Context, layer: int) -> dict[str, Floats]:
     """Find the five directions the sentence vectors share most."""
-    every = np.arange(len(counts))
-    reference = context.recipe == "reference"
-    vectors = mean_vectors(measured, every) if reference else _vectors(measured, every)
-    return {key(NAME, measured.embedding, context.recipe): principal(vectors, counts, COMPONENTS)}
+    vectors = mean_vectors if context.recipe == "reference" else _vectors
+    return {key(NAME, layer, context.recipe): principal(vectors, blocks, COMPONENTS)}
 
 
 def fitted(context: Context, layer: int) -> Floats | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from cyclopts import App
 
 from movers.cli.comparing import compare, methods, models
+from movers.cli.evaluating import evaluate, reproduce
 from movers.cli.messages import plain_messages, say
 from movers.cli.scoring import fit, score
 from movers.errors import MoversError
@@ -20,7 +21,7 @@ app = App(
     help_format="markdown",
     suppress_keyboard_interrupt=False,
 )
-for command in (compare, score, fit, methods, models):
+for command in (compare, score, fit, evaluate, reproduce, methods, models):
     app.command(command)
 
 

@@ -19,33 +19,19 @@ SETTINGS = Group("Settings", help="What the number depends on; the signature nam
 
 @Parameter(name="*", group=SETTINGS)
 @dataclass(frozen=True)
-class Options:
-    """Settings shared by all commands that compute distances.
+class ModelOptions:
+    """Settings of all commands that run a model.
 
     Parameters
     ----------
     model
         Hugging Face name or folder of an encoder. Default: the model installed with movers.
-    embedding
-        Layer of the word vectors: 0 is the input layer, -1 the last.
-    layers
-        Attention layers from 1: "5", "5-12", "all", "BV". Default: the best known for the model.
-    heads
-        Heads within each layer: "3", "1-4", "all".
-    mix
-        Share of structure, the paper's lambda, from 0 to 1.
-    recipe
-        "paper": as the paper defines it. "reference": as its published numbers were computed.
     whitening
         What fitting makes of the vectors. Default: clean (paper), as-coded (reference).
     stopwords
         "english", "none", or a file with one word per line.
     subwords
         How the pieces of a word become one vector.
-    empty
-        Pairs without a proper distance: raise an error, keep what there is, or give nan.
-    statistics
-        File of fitted statistics, made by `movers fit`. Default: those shipped with the model.
     device
         "auto", "cuda", "mps" or "cpu".
     dtype
@@ -59,16 +45,9 @@ class Options:
     """
 
     model: str | None = None
-    embedding: int = -1
-    layers: str | None = None
-    heads: str = "all"
-    mix: float = 0.5
-    recipe: Literal["paper", "reference"] = "paper"
     whitening: Literal["clean", "as-coded", "none"] | None = None
     stopwords: str = "english"
     subwords: Literal["first", "mean"] = "first"
-    empty: Literal["raise", "keep", "nan"] | None = None
-    statistics: Path | None = None
     device: str = "auto"
     dtype: str = "float32"
     threads: int | None = None
@@ -85,7 +64,40 @@ class Options:
         return load(method, settings.pop("model"), **settings)
 
 
+@Parameter(name="*", group=SETTINGS)
+@dataclass(frozen=True)
+class Options(ModelOptions):
+    """Settings of commands that compute distances under one set of choices.
+
+    Parameters
+    ----------
+    embedding
+        Layer of the word vectors: 0 is the input layer, -1 the last.
+    layers
+        Attention layers from 1: "5", "5-12", "all", "BV". Default: the best known for the model.
+    heads
+        Heads within each layer: "3", "1-4", "all".
+    mix
+        Share of structure, the paper's lambda, from 0 to 1.
+    recipe
+        "paper": as the paper defines it. "reference": as its published numbers were computed.
+    empty
+        Pairs without a proper distance: raise an error, keep what there is, or give nan.
+    statistics
+        File of fitted statistics, made by `movers fit`. Default: those shipped with the model.
+    """
+
+    embedding: int = -1
+    layers: str | None = None
+    heads: str = "all"
+    mix: float = 0.5
+    recipe: Literal["paper", "reference"] = "paper"
+    empty: Literal["raise", "keep", "nan"] | None = None
+    statistics: Path | None = None
+
+
 DEFAULTS = Options()
+MODEL_DEFAULTS = ModelOptions()
 RAY = Group("Ray", help="Where --engine ray works; none of it changes a number.")
 Engine = Literal["local", "ray"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -31,6 +32,10 @@ class Request:
     embeddings: tuple[int, ...] = ()
     heads: tuple[Head, ...] = ()
     rules: TokenRules = field(default_factory=TokenRules)
+
+    def nbytes(self, words: int, dimension: int) -> int:
+        """Bytes that a sentence of so many words takes."""
+        return 4 * words * (len(self.embeddings) * dimension + len(self.heads) * words)
 
     def union(self, other: Request) -> Request | None:
         """One request that serves both, or None if their words or heads differ."""
@@ -97,6 +102,28 @@ class Encodings:
             sentence[start:end].strip() or name
             for (start, end), name in zip(self.spans[row], names, strict=True)
         ]
+
+    def take(self, rows: NDArray[np.int64], request: Request, heads: Sequence[Head]) -> Encodings:
+        """Copy some sentences, and of them what a request names.
+
+        ``heads`` are the ones these encodings hold.
+        """
+        picked = [heads.index(head) for head in request.heads]
+        counts = self.counts[rows]
+        structure = Ragged.zeros(len(picked) * counts**2, dtype=np.float32)
+        for place, row in enumerate(rows if picked else ()):
+            matrices = self.structure[row].reshape(len(heads), -1)
+            structure[place][:] = matrices[picked].ravel()
+        return Encodings(
+            sentences=[self.sentences[row] for row in rows],
+            spans=self.spans.take(rows),
+            spellings=[self.spellings[row] for row in rows],
+            vectors={layer: self.vectors[layer].take(rows) for layer in request.embeddings},
+            structure=structure,
+            sums=self.sums[rows][:, picked],
+            squares=self.squares[rows][:, picked],
+            sizes=self.sizes[rows],
+        )
 
     def joined(self, other: Encodings) -> Encodings:
         """These sentences followed by those of another with the same request."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -157,28 +158,65 @@ class TransformerEncoder:
         progress
             Show a progress bar on standard error.
         """
+        (out,) = self.encode_all(
+            sentences, [request], moments=moments, counts=counts, progress=progress
+        )
+        return out
+
+    def encode_all(
+        self,
+        sentences: Sequence[str],
+        requests: Sequence[Request],
+        *,
+        moments: dict[int, Moments] | None = None,
+        counts: Sequence[int] | None = None,
+        progress: bool = False,
+    ) -> list[Encodings]:
+        """Encode distinct sentences for several requests in one forward pass; see `encode`."""
+        moments = moments or {}
+        kept = [self._kept(sentences, request) for request in requests]
+        layers = sorted({*moments, *(n for request in requests for n in request.embeddings)})
+        heads = sorted({head for request in requests for head in request.heads})
+        if layers or heads:  # else the words are all that is asked for
+            self._run(kept, layers, heads, moments, counts, progress=progress)
+        return [one.out for one in kept]
+
+    def _kept(self, sentences: Sequence[str], request: Request) -> _Kept:
         self._check(request)
         finder = WordFinder(self.vocabulary, request.rules)
         tokens = tokenize(self.tokenizer, finder, sentences, self.max_length)
         self._warn_if_cut(tokens.truncated)
         out = _allocate(list(sentences), tokens, finder, request, self.dimension)
-        moments = moments or {}
-        layers = sorted({*request.embeddings, *moments})
-        if not layers and not request.heads:  # the words are all that is asked for
-            return out
-        with tqdm(total=len(sentences), desc="encoding", unit="sent", disable=not progress) as bar:
-            for batch in self._batches(tokens.ids.lengths):
-                hidden, attention = self._forward(tokens.ids, batch, layers, request.heads)
+        return _Kept(request, tokens, out)
+
+    def _run(
+        self,
+        kept: list[_Kept],
+        layers: list[int],
+        heads: list[Head],
+        moments: dict[int, Moments],
+        counts: Sequence[int] | None,
+        *,
+        progress: bool,
+    ) -> None:
+        """Run all sentences through the model and keep of each what every request names."""
+        ids = kept[0].tokens.ids
+        places = [[heads.index(head) for head in one.request.heads] for one in kept]
+        with tqdm(total=len(ids), desc="encoding", unit="sent", disable=not progress) as bar:
+            for batch in self._batches(ids.lengths):
+                hidden, attention = self._forward(ids, batch, layers, heads)
                 for layer, moment in moments.items():
                     weights = [1 if counts is None else counts[row] for row in batch]
-                    moment.add(*_flattened(hidden[layer], tokens.ids, batch, weights))
+                    moment.add(*_flattened(hidden[layer], ids, batch, weights))
                 for place, row in enumerate(batch):
-                    length = len(tokens.ids[row])
-                    states = {layer: hidden[layer][place, :length] for layer in layers}
-                    matrices = None if attention is None else attention[place, :, :length, :length]
-                    _store(out, row, states, matrices, tokens.words[row], request.rules)
+                    cut = slice(len(ids[row]))
+                    states = {layer: hidden[layer][place, cut] for layer in layers}
+                    matrices = None if attention is None else attention[place, :, cut, cut]
+                    for one, picked in zip(kept, places, strict=True):
+                        one.store(row, states, _picked(matrices, picked))
                 bar.update(len(batch))
-        return out
+        for moment in moments.values():
+            moment.settle()
 
     def pieces(self, sentences: Sequence[str]) -> list[list[str]]:
         """All tokens of every sentence as the tokenizer spells them, special tokens included."""
@@ -334,27 +372,36 @@ def _allocate(
     )
 
 
-def _store(
-    out: Encodings,
-    row: int,
-    states: dict[int, Floats],
-    matrices: Floats | None,
-    words: NDArray[np.int32],
-    rules: TokenRules,
-) -> None:
-    """Cut one sentence's states and matrices to its kept words and write them in place."""
-    for layer, rows in out.vectors.items():
-        rows[row][:] = _pool(states[layer], words, rules)
-    if matrices is None:
-        return
-    kept = _pool(matrices.swapaxes(0, 1), words, rules).swapaxes(0, 1)
-    kept = _pool(kept.transpose(2, 0, 1), words, rules, add=True).transpose(1, 2, 0)
-    averaged = matrices
-    if rules.recipe == "paper":
-        kept = averaged = _normalised(kept)
-    out.structure[row][:] = kept.ravel()
-    out.sums[row] = averaged.sum(axis=(1, 2), dtype=np.float64)
-    out.squares[row] = np.square(averaged, dtype=np.float64).sum(axis=(1, 2))
+@dataclass(frozen=True)
+class _Kept:
+    """What one request keeps of the sentences that run through the model."""
+
+    request: Request
+    tokens: Tokens
+    out: Encodings
+
+    def store(self, row: int, states: dict[int, Floats], matrices: Floats | None) -> None:
+        """Cut one sentence's states and matrices to its kept words and write them in place."""
+        out, words, rules = self.out, self.tokens.words[row], self.request.rules
+        for layer, rows in out.vectors.items():
+            rows[row][:] = _pool(states[layer], words, rules)
+        if matrices is None:
+            return
+        kept = _pool(matrices.swapaxes(0, 1), words, rules).swapaxes(0, 1)
+        kept = _pool(kept.transpose(2, 0, 1), words, rules, add=True).transpose(1, 2, 0)
+        averaged = matrices
+        if rules.recipe == "paper":
+            kept = averaged = _normalised(kept)
+        out.structure[row][:] = kept.ravel()
+        out.sums[row] = averaged.sum(axis=(1, 2), dtype=np.float64)
+        out.squares[row] = np.square(averaged, dtype=np.float64).sum(axis=(1, 2))
+
+
+def _picked(matrices: Floats | None, heads: list[int]) -> Floats | None:
+    """The matrices of some heads; not a copy where these are all of them in order."""
+    if matrices is None or not heads:
+        return None
+    return matrices if heads == [*range(len(matrices))] else matrices[heads]
 
 
 def _pool(

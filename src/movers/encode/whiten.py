@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -32,8 +33,8 @@ class Moments:
     dimension
         Length of a vector.
     ordered
-        Keep all rows, so that their mean can also be taken in single precision and in the order
-        of the sentences, as the published code does: its rounding error is visible in scores.
+        Also add up all rows in single precision and in the order of the sentences, as the
+        published code does: the rounding error of its mean is visible in scores.
     """
 
     def __init__(self, dimension: int, *, ordered: bool = False) -> None:
@@ -42,7 +43,8 @@ class Moments:
         self.first: Floats = np.zeros(dimension)
         self.second: Floats = np.zeros((dimension, dimension))
         self.ordered = ordered
-        self.rows: list[tuple[NDArray[np.int64], NDArray[np.float32]]] = []
+        self.total: NDArray[np.float32] = np.zeros((0, dimension), np.float32)
+        self.waiting: list[tuple[NDArray[np.int64], NDArray[np.float32]]] = []
 
     def add(
         self,
@@ -62,7 +64,39 @@ class Moments:
         if self.ordered:
             assert sentences is not None
             repeated = np.repeat(np.arange(len(vectors)), weights)
-            self.rows.append((sentences[repeated], np.asarray(vectors, np.float32)[repeated]))
+            self.waiting.append((sentences[repeated], np.asarray(vectors, np.float32)[repeated]))
+
+    def settle(self) -> None:
+        """Add up, sentence by sentence, the rows that came since the last call.
+
+        A batch holds sentences of one length; only when the last of some sentences is there can
+        their rows be put in order.
+        """
+        if self.waiting:
+            sentences, vectors = (np.concatenate(part) for part in zip(*self.waiting, strict=True))
+            rows = vectors[np.argsort(sentences, kind="stable")]
+            self.total = np.concatenate([self.total, rows]).sum(axis=0, keepdims=True)
+            self.waiting = []
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All sums as arrays; `from_state` goes on from there."""
+        assert self.origin is not None and not self.waiting
+        return {
+            "count": np.array([self.count]),
+            "origin": self.origin,
+            "first": self.first,
+            "second": self.second,
+            "total": self.total,
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, NDArray[Any]]) -> Moments:
+        """Take up the sums that `state` returned."""
+        moments = cls(len(state["first"]), ordered=len(state["total"]) > 0)
+        moments.count = float(state["count"][0])
+        moments.origin, moments.first = np.array(state["origin"]), np.array(state["first"])
+        moments.second, moments.total = np.array(state["second"]), np.array(state["total"])
+        return moments
 
     def merge(self, other: Moments) -> None:
         """Add the rows that another has seen, without seeing them again."""
@@ -86,11 +120,10 @@ class Moments:
 
     @property
     def single(self) -> NDArray[np.float32]:
-        """Mean vector in single precision, added up row by row if these are kept in order."""
-        if not self.rows:
+        """Mean vector in single precision, from rows added up in order if that was asked for."""
+        if not len(self.total):
             return self.mean.astype(np.float32)
-        sentences, vectors = (np.concatenate(part) for part in zip(*self.rows, strict=True))
-        return np.asarray(vectors[np.argsort(sentences, kind="stable")].mean(axis=0))
+        return np.asarray(self.total[0] / np.float32(self.count))
 
     @property
     def covariance(self) -> Floats:

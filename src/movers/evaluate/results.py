@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,29 @@ class Score:
 
 
 @dataclass(frozen=True)
+class Gain:
+    """How much better a measure does than another on the same pairs, by paired bootstrap.
+
+    Parameters
+    ----------
+    base
+        Name of the measure it is held against: the one without structure, or the first of a run.
+    value, low, high
+        Difference of the metric and its 95 % interval.
+    p
+        Two-sided p-value.
+    """
+
+    column: Column
+    selection: str
+    base: str
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+@dataclass(frozen=True)
 class Overlap:
     """Common words of the pairs of a data set beside their gold scores."""
 
@@ -109,6 +133,8 @@ class Results:
         Model, versions, command, machine and the like, in order of display.
     scores
         One row per cell of the tables.
+    gains
+        What structure adds to each measure, with a test.
     heads
         Metric of every single head, shape ``(layers, heads)``, by column; layers counted from 1.
     layer_means
@@ -121,6 +147,7 @@ class Results:
 
     facts: dict[str, str]
     scores: tuple[Score, ...]
+    gains: tuple[Gain, ...] = ()
     heads: dict[Column, Floats] = field(default_factory=dict)
     layer_means: dict[Column, Floats] = field(default_factory=dict)
     variability: dict[str, Floats] = field(default_factory=dict)
@@ -129,3 +156,18 @@ class Results:
     illustrations: tuple[Illustration, ...] = ()
     stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Facts, scores and gains as plain values for JSON."""
+        return {
+            "facts": self.facts,
+            "scores": [_plain(row) for row in self.scores],
+            "gains": [_plain(row) for row in self.gains],
+            "notes": list(self.notes),
+        }
+
+
+def _plain(row: Score | Gain) -> dict[str, Any]:
+    values = {**asdict(row.column), **asdict(row)}
+    del values["column"]
+    return {name: None if value != value else value for name, value in values.items()}

@@ -7,23 +7,23 @@ worker that dies and repeats its batch.
 
 from __future__ import annotations
 
-import os
 import pickle
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from movers.baselines import find_baseline
 from movers.encode.encodings import Request
 from movers.encode.whiten import WhiteningKind
-from movers.errors import DependencyError, InputError
-from movers.measure.fitting import Sums, add_up
+from movers.errors import InputError
+from movers.integrations.ray_session import import_ray
+from movers.integrations.ray_workers import Adder, PairScorer, Worker, Workers
+from movers.measure.fitting import Sums
 from movers.notices import ClusterWarning, notify
 from movers.pairs import known_columns
 from movers.scorer import Scorer
-from movers.scoring import named_distances
 from movers.tables import check_texts, pick_columns, refuse_taken
+
+__all__ = ["Workers", "fit", "score", "score_columns", "whitening_to_add_up"]
 
 SCORED_ROWS = 512
 """Rows of a batch to score: some seconds of work, lost if its worker dies."""
@@ -31,40 +31,6 @@ FITTED_ROWS = 4096
 """Rows of a batch to fit on: each sends one covariance matrix per layer to the driver."""
 QUEUED = 2
 """Batches a worker holds: the one in work and the next."""
-
-
-@dataclass(frozen=True)
-class Workers:
-    """The worker processes to ask Ray for.
-
-    Parameters
-    ----------
-    count
-        Most workers at a time; None takes as many as the cluster has room for. Ray starts fewer
-        while reading and writing need the room.
-    cpus
-        Processors of each, and so its threads.
-    gpus
-        GPUs of each. Without any, workers compute on processors only.
-    """
-
-    count: int | None = None
-    cpus: float = 1
-    gpus: float = 0
-
-    def __post_init__(self) -> None:
-        if self.count is not None and self.count < 1:
-            raise InputError(f"there must be at least 1 worker, or None for all, got {self.count}")
-        if self.cpus <= 0 or self.gpus < 0:
-            raise InputError(
-                f"a worker needs more than 0 CPUs and no fewer than 0 GPUs, got {self.cpus} and "
-                f"{self.gpus}"
-            )
-
-    @property
-    def threads(self) -> int:
-        """Threads of each worker."""
-        return max(1, int(self.cpus))
 
 
 def score(
@@ -117,7 +83,7 @@ def score_columns(
     """Score two columns that are known to hold text."""
     for scorer in scorers.values():
         scorer.prepare()
-    return _mapped(dataset, _PairScorer, scorers, columns, workers or Workers(), batch_size)
+    return _mapped(dataset, PairScorer, scorers, columns, workers or Workers(), batch_size)
 
 
 def fit(
@@ -169,86 +135,18 @@ def fit(
     whitening = whitening_to_add_up(scorer)
     request = Request(embeddings or (scorer.embedding,), (), scorer.settings.rules)
     parts = _mapped(
-        dataset, _Adder, {"": scorer}, columns, workers or Workers(), batch_size, request, whitening
+        dataset, Adder, {"": scorer}, columns, workers or Workers(), batch_size, request, whitening
     )
     sums = Sums()
     for row in parts.iter_rows():
         sums.merge(pickle.loads(row["sums"]))
-    statistics = sums.statistics(scorer.encoder, request, whitening=whitening, origin=origin)
+    statistics = sums.statistics(scorer.encoder, request.rules, whitening=whitening, origin=origin)
     return scorer.using(statistics=statistics)
-
-
-def import_ray() -> Any:
-    """Import Ray with its data library, or name the extra it comes with."""
-    try:
-        import ray
-        import ray.data
-    except ImportError as error:
-        raise DependencyError(
-            f"Ray is not installed ({error}); it comes with an extra: pip install movers[ray]"
-        ) from error
-    return ray
-
-
-class _Worker:
-    """Scorers in a worker process, all on one model and one store of encodings."""
-
-    def __init__(self, scorers: Any, columns: Sequence[str], workers: Workers) -> None:
-        import ray
-        import torch
-
-        if not workers.gpus:
-            # Ray leaves the GPUs of the machine visible to those who asked for none.
-            os.environ["CUDA_VISIBLE_DEVICES"] = ""
-        torch.set_num_threads(workers.threads)
-        self.columns = columns
-        self.scorers: dict[str, Scorer] = {
-            name: scorer.using(threads=workers.threads) for name, scorer in ray.get(scorers).items()
-        }
-        for scorer in self.scorers.values():
-            scorer.prepare()
-
-    def texts(self, batch: Any) -> Iterator[list[str]]:
-        """The sentences of every column."""
-        for name in self.columns:
-            yield check_texts(batch.column(name).to_pylist(), name, 0)
-
-
-class _PairScorer(_Worker):
-    def __call__(self, batch: Any) -> Any:
-        """Append a column per scorer."""
-        import pyarrow
-
-        pairs = list(zip(*self.texts(batch), strict=True))
-        for name, scorer in self.scorers.items():
-            distances = named_distances(name, scorer, pairs)
-            batch = batch.append_column(name, pyarrow.array(distances))
-        return batch
-
-
-class _Adder(_Worker):
-    def __init__(
-        self,
-        scorers: Any,
-        columns: Sequence[str],
-        workers: Workers,
-        request: Request,
-        whitening: WhiteningKind | None,
-    ) -> None:
-        super().__init__(scorers, columns, workers)
-        self.request, self.whitening = request, whitening
-
-    def __call__(self, batch: Any) -> dict[str, list[bytes]]:
-        """Add up the sentences of a batch, column by column."""
-        counts = Counter(text for texts in self.texts(batch) for text in texts)
-        (scorer,) = self.scorers.values()
-        sums, _ = add_up(scorer.encoder, counts, self.request, whitening=self.whitening)
-        return {"sums": [pickle.dumps(sums)]}
 
 
 def _mapped(
     dataset: Any,
-    worker: type[_Worker],
+    worker: type[Worker],
     scorers: Mapping[str, Scorer],
     columns: Sequence[str],
     workers: Workers,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,19 +10,12 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
-from movers import errors
 from movers.atomic import replacing_folder
-from movers.errors import InputError, MoversError
-from movers.integrations.ray import (
-    Workers,
-    fit,
-    import_ray,
-    score_columns,
-    whitening_to_add_up,
-)
+from movers.errors import InputError
+from movers.integrations.ray import Workers, fit, score_columns, whitening_to_add_up
+from movers.integrations.ray_session import cluster, import_ray, plain_errors
 from movers.measure.statistics import Statistics
 from movers.measure.structure import parse_numbers
-from movers.parallel import available_threads
 from movers.scorer import Scorer
 from movers.scoring import Report
 from movers.tables import SUFFIXES, check_texts, format_of, open_table, pick_columns, refuse_taken
@@ -36,9 +27,6 @@ SHARD_ROWS = 16_384
 LIGHT = 0.1
 """Share of a CPU that reading and writing ask for beside the workers."""
 LINES = 8192
-OURS = re.compile(r"^movers\.errors\.(\w+): (.+)$", re.MULTILINE)
-ANY = re.compile(r"^[\w.]+(?:Error|Exception|Invalid): .+$", re.MULTILINE)
-"""Lines of a worker's traceback that name an error."""
 
 
 def score_files(
@@ -123,51 +111,6 @@ def fit_files(
         dataset = _dataset(texts, _read_lines, progress=progress)
         fitted = fit(dataset, scorer, embeddings=layers, origin=files.name, workers=workers)
     return fitted.statistics
-
-
-@contextmanager
-def cluster(address: str | None = None) -> Iterator[None]:
-    """Connect to a running cluster, or start Ray on this machine; leave it in the end.
-
-    Inside a session that is connected already, use that. Without an address, ``RAY_ADDRESS``
-    names one. On this machine Ray gets one CPU more than there are, to read and write with
-    beside a worker on each.
-    """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_DATA_LOG_LEVEL", "CRITICAL")  # errors come back as our own
-    ray = import_ray()
-    if ray.is_initialized():
-        yield
-        return
-    address = address or os.environ.get("RAY_ADDRESS") or "local"
-    own = {"num_cpus": available_threads() + 1, "include_dashboard": False}
-    try:
-        ray.init(
-            address=address,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            **(own if address == "local" else {}),
-        )
-    except (ConnectionError, ValueError) as error:
-        raise InputError(f"no Ray cluster answers at {address!r}: {error}") from error
-    try:
-        yield
-    finally:
-        ray.shutdown()
-
-
-@contextmanager
-def plain_errors() -> Iterator[None]:
-    """Turn what Ray reports of a failed task into the error the task raised."""
-    ray = import_ray()
-    try:
-        yield
-    except ray.exceptions.RayError as error:
-        if ours := OURS.findall(str(error)):
-            name, message = ours[-1]  # behind those that caused it
-            raise getattr(errors, name, MoversError)(message) from error
-        named = ANY.search(str(error))
-        raise MoversError(f"the Ray job failed: {named[0] if named else error}") from error
 
 
 def _expand(files: Path, suffixes: set[str]) -> list[Path]:

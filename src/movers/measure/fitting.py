@@ -57,7 +57,7 @@ def fit_statistics(
     sums, encodings = add_up(encoder, counts, request, whitening=whitening, progress=progress)
     statistics = sums.statistics(
         encoder,
-        request,
+        request.rules,
         whitening=whitening,
         origin=origin,
         corpus=corpus_digest(counts),
@@ -96,7 +96,7 @@ class Sums:
     def statistics(
         self,
         encoder: TransformerEncoder,
-        request: Request,
+        rules: TokenRules,
         *,
         whitening: WhiteningKind | None,
         origin: str = "",
@@ -113,7 +113,7 @@ class Sums:
                 for layer, moments in self.moments.items()
             },
             tables={
-                "idf": idf_table(self.words, self.total, request.rules.recipe),
+                "idf": idf_table(self.words, self.total, rules.recipe),
                 "piece-idf": piece_idf_table(self.pieces, self.total),
             },
             arrays=arrays or {},
@@ -137,16 +137,45 @@ def add_up(
     ordered = whitening == "as-coded"
     moments = {layer: Moments(encoder.dimension, ordered=ordered) for layer in layers}
     encodings = encoder.encode(distinct, request, moments=moments, counts=times, progress=progress)
-    every = _every_word(encoder, distinct, request)
-    words = count_words(every, times, request.rules.recipe)
+    return Sums(sum(times), moments, *_documents(encoder, counts, request.rules)), encodings
+
+
+def statistics_of(
+    encoder: TransformerEncoder,
+    counts: Mapping[str, int],
+    moments: Mapping[int, Moments],
+    rules: TokenRules,
+    *,
+    whitening: WhiteningKind | None = "clean",
+    origin: str = "",
+) -> Statistics:
+    """Make statistics of a corpus whose token vectors have been added up already.
+
+    Parameters
+    ----------
+    counts
+        The sentences and how often each occurs.
+    moments
+        Moments of their token vectors by embedding layer.
+    rules
+        Recipe and sub-words; document frequencies are those of all words, whatever they drop.
+    whitening, origin
+        As in `fit_statistics`.
+    """
+    sums = Sums(sum(counts.values()), dict(moments), *_documents(encoder, counts, rules))
+    corpus = corpus_digest(counts)
+    return sums.statistics(encoder, rules, whitening=whitening, origin=origin, corpus=corpus)
+
+
+def _documents(
+    encoder: TransformerEncoder, counts: Mapping[str, int], rules: TokenRules
+) -> tuple[Counter[str], Counter[str]]:
+    """In how many sentences each word and each piece occurs, whatever words the rules drop."""
+    distinct, times = list(counts), list(counts.values())
+    every = TokenRules(recipe=rules.recipe, subwords=rules.subwords)
+    words = encoder.encode(distinct, Request(rules=every))
     pieces = count_documents(encoder.pieces(distinct), times)
-    return Sums(sum(times), moments, words, pieces), encodings
-
-
-def _every_word(encoder: TransformerEncoder, sentences: list[str], request: Request) -> Encodings:
-    """All words of the sentences, whatever the measure that is being fitted compares."""
-    rules = TokenRules(recipe=request.rules.recipe, subwords=request.rules.subwords)
-    return encoder.encode(sentences, Request(rules=rules))
+    return count_words(words, times, rules.recipe), pieces
 
 
 def corpus_digest(counts: Mapping[str, int]) -> str:

@@ -1,0 +1,300 @@
+"""Many measures on one data set: encoded once, solved chunk by chunk, kept as it goes."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm.auto import tqdm
+
+from movers.atomic import replacing
+from movers.baselines import find_baseline
+from movers.encode.corpus import CorpusEncoder
+from movers.encode.encodings import Request
+from movers.encode.transformer import TransformerEncoder
+from movers.evaluate.datasets import Dataset
+from movers.evaluate.results import Column, Stage
+from movers.evaluate.runs import RunFolder, write_chunk
+from movers.measure.fitting import statistics_of
+from movers.measure.statistics import Statistics
+from movers.measure.structure import attention_variability
+from movers.methods import Method, find_method
+from movers.scorer import Scorer
+
+Floats = NDArray[np.float64]
+
+CHUNK_PAIRS = 1024
+CHUNK_BYTES = 1 << 27
+"""About what the encodings of the sentences of a chunk take."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Measures times recipes times embedding layers times mixes.
+
+    Parameters
+    ----------
+    methods, recipes, mixes
+        What to cross; a mix only matters to measures of words and structure.
+    embeddings
+        Layers of the word vectors, counted from 0.
+    """
+
+    methods: tuple[str, ...]
+    recipes: tuple[str, ...]
+    embeddings: tuple[int, ...]
+    mixes: tuple[float, ...] = (0.5,)
+
+    def columns(self, dataset: str, last: int) -> list[Column]:
+        """Every combination once; a measure with a layer of its own or without vectors has one."""
+        found = {
+            Column(dataset, method.name, recipe, layer, mix): None
+            for recipe in self.recipes
+            for method in map(find_method, self.methods)
+            for layer in _layers(method.under(recipe), self.embeddings, last)  # type: ignore[arg-type]
+            for mix in (self.mixes if method.transport == "both" else (None,))
+        }
+        return list(found)
+
+
+def _layers(method: Method, embeddings: Sequence[int], last: int) -> Sequence[int]:
+    return embeddings if method.needs_vectors and method.layer is None else (last,)
+
+
+@dataclass(frozen=True, eq=False)
+class Benchmark:
+    """Columns of one data set, computed into a run folder.
+
+    Parameters
+    ----------
+    base
+        A scorer with the model and all settings that the columns leave open.
+    """
+
+    base: Scorer
+    dataset: Dataset
+    columns: Sequence[Column]
+    folder: RunFolder
+
+    def run(self, *, progress: bool = False) -> None:
+        """Compute whatever is not in the folder yet."""
+        if not all(path.exists() for group in self.groups for path in self.paths(group)):
+            self._encode(progress=progress)
+            for recipe in dict.fromkeys(column.recipe for column in self.columns):
+                self._score(recipe, progress=progress)
+        shutil.rmtree(self.folder.encodings(self.dataset.name), ignore_errors=True)
+
+    @cached_property
+    def groups(self) -> dict[str, list[Column]]:
+        """Columns by recipe and embedding layer, which share a file."""
+        groups = defaultdict(list)
+        for column in self.columns:
+            groups[group_of(column)].append(column)
+        return dict(groups)
+
+    def paths(self, group: str) -> list[Path]:
+        """The files of a group, in order of the pairs."""
+        count = len(self.chunks)
+        return [self.folder.chunk(self.dataset.name, group, number) for number in range(count)]
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """The sentences in the order of the pairs: the one in which published code averages."""
+        return Counter(text for pair in self.dataset.pairs for text in pair)
+
+    @cached_property
+    def chunks(self) -> list[slice]:
+        """Runs of pairs whose sentences fit into memory."""
+        widest = max(self.requests, key=lambda request: request.nbytes(20, self.model.dimension))
+        chunks, start, room = [], 0, CHUNK_BYTES
+        for place, pair in enumerate(self.dataset.pairs):
+            size = sum(widest.nbytes(len(text.split()), self.model.dimension) for text in pair)
+            if place > start and (size > room or place - start == CHUNK_PAIRS):
+                chunks.append(slice(start, place))
+                start, room = place, CHUNK_BYTES
+            room -= size
+        return [*chunks, slice(start, len(self.dataset))]
+
+    @property
+    def model(self) -> TransformerEncoder:
+        """The model itself."""
+        return self.base.encoder
+
+    @cached_property
+    def corpus(self) -> CorpusEncoder:
+        """The model with all sentences of the data set at hand."""
+        store = self.folder.encodings(self.dataset.name)
+        return CorpusEncoder(self.model, store, self.counts, self.requests)
+
+    @cached_property
+    def requests(self) -> list[Request]:
+        """What the columns need of the sentences, one request for each set of words."""
+        layers = sorted({column.embedding for column in self.columns})
+        every: dict[Any, Request] = {}
+        for column in self.columns:
+            request = self._scorer(column, self.model).request
+            known = every.get(request.rules, request)
+            heads = request.heads or known.heads
+            vectors = tuple(layers) if request.embeddings or known.embeddings else ()
+            every[request.rules] = Request(vectors, heads, request.rules)
+        return list(every.values())
+
+    def _scorer(
+        self, column: Column, encoder: TransformerEncoder, statistics: Statistics | None = None
+    ) -> Scorer:
+        settings = replace(
+            self.base.settings,
+            method=find_method(column.method),
+            recipe=column.recipe,  # type: ignore[arg-type]
+            embedding=column.embedding,
+            layers="all",
+            mix=self.base.settings.mix if column.mix is None else column.mix,
+        )
+        return Scorer(settings, encoder, statistics=statistics, threads=self.base.threads)
+
+    def _encode(self, *, progress: bool) -> None:
+        with self.folder.timed("encode", len(self.counts), "sentences"):
+            self.corpus.run(progress=progress)
+
+    def _score(self, recipe: str, *, progress: bool) -> None:
+        columns = [column for column in self.columns if column.recipe == recipe]
+        first, *_ = columns
+        root = self._scorer(first, self.corpus, self._statistics(columns, progress=progress))
+        scorers = {column: root.using(**_settings(column)) for column in columns}
+        for scorer in scorers.values():
+            scorer.prepare()
+        bar = tqdm(
+            total=len(columns) * len(self.dataset),
+            desc=f"{self.dataset.name}, {recipe}",
+            unit="pair",
+            unit_scale=True,
+            disable=not progress,
+        )
+        with bar:
+            for number, chunk in enumerate(self.chunks):
+                for group, members in self.groups.items():
+                    if members[0].recipe != recipe:
+                        continue
+                    path = self.folder.chunk(self.dataset.name, group, number)
+                    if not path.exists():
+                        self._fill(path, chunk, {column: scorers[column] for column in members})
+                    bar.update(len(members) * (chunk.stop - chunk.start))
+
+    def _fill(self, path: Path, chunk: slice, scorers: Mapping[Column, Scorer]) -> None:
+        """Compute one chunk of one group and write it."""
+        pairs = self.dataset.pairs[chunk]
+        values, stages = {}, []
+        for columns in _sharing(scorers).values():
+            started = monotonic()
+            parts = scorers[columns[0]].parts(pairs)
+            for column in columns:
+                found = getattr(parts, scorers[column].method.reports)
+                values[label(column)] = found if scorers[column].heads else found[:, 0]
+            stages.append(Stage(_stage(columns[0]), monotonic() - started, len(pairs), "pairs"))
+        facts = {
+            "pairs": [chunk.start, chunk.stop],
+            "signatures": {label(column): str(scorers[column].signature) for column in scorers},
+        }
+        write_chunk(path, values, self._empty(pairs, scorers), facts)
+        self.folder.add_time(*stages)
+
+    def _empty(
+        self, pairs: Sequence[tuple[str, str]], scorers: Mapping[Column, Scorer]
+    ) -> NDArray[np.bool_]:
+        """Which pairs have no words on one side once stop words are gone, under any measure."""
+        settings = replace(next(iter(scorers.values())).settings, method=find_method("wmd"))
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        words = self.model.encode(texts, Request(rules=settings.rules))
+        counts = dict(zip(texts, words.counts.tolist(), strict=True))
+        return np.array([not (counts[a] and counts[b]) for a, b in pairs])
+
+    def _statistics(self, columns: Sequence[Column], *, progress: bool) -> Statistics:
+        """Statistics of the data set under one recipe, fitted once and read from then on."""
+        path = self.folder.statistics(self.dataset.name, columns[0].recipe)
+        if not path.exists():
+            with self.folder.timed("fit", len(self.counts), "sentences"):
+                self._fit(columns).save(path)
+        return Statistics.load(path)
+
+    def _fit(self, columns: Sequence[Column]) -> Statistics:
+        settings = self._scorer(columns[0], self.model).settings
+        statistics = statistics_of(
+            self.corpus,
+            self.counts,
+            self.corpus.moments if settings.whitening_to_fit else {},
+            settings.rules,
+            whitening=settings.whitening_to_fit,
+            origin=self.dataset.title,
+        )
+        root = self._scorer(columns[0], self.corpus, statistics)
+        for column in columns:
+            method = root.using(**_settings(column)).method
+            if method.weights == "swf" or _learns(method):
+                root = root.using(**_settings(column)).fit(self.counts.elements())
+        return root.statistics
+
+
+def measure_variability(
+    base: Scorer, dataset: Dataset, folder: RunFolder, *, progress: bool = False
+) -> Floats:
+    """BV_A of every head on all sentences of a data set, shape ``(layers, heads)``."""
+    path = folder.variability(dataset.name)
+    if not path.exists():
+        encoder = base.encoder
+        sentences = [text for side in zip(*dataset.pairs, strict=True) for text in side]
+        with (
+            folder.timed("variability", len(sentences), "sentences"),
+            tqdm(total=2 * len(sentences), desc="BV", unit="sent", disable=not progress) as bar,
+        ):
+            found = attention_variability(lambda: _counted(encoder.attentions(sentences), bar))
+        with replacing(path) as temporary:
+            np.save(temporary, found.reshape(encoder.layers, encoder.heads))
+    return np.asarray(np.load(path))
+
+
+def _counted(items: Iterator[Any], bar: Any) -> Iterator[Any]:
+    for item in items:
+        yield item
+        bar.update()
+
+
+def group_of(column: Column) -> str:
+    """Name of the group a column belongs to."""
+    return f"{column.recipe}-{column.embedding}"
+
+
+def label(column: Column) -> str:
+    """Name of a column within its group."""
+    return column.method if column.mix is None else f"{column.method}@{column.mix:g}"
+
+
+def _settings(column: Column) -> dict[str, Any]:
+    mix = {} if column.mix is None else {"mix": column.mix}
+    return {"method": column.method, "embedding": column.embedding, **mix}
+
+
+def _stage(column: Column) -> str:
+    return column.method.removeprefix("lambda-")
+
+
+def _learns(method: Method) -> bool:
+    return method.baseline is not None and hasattr(find_baseline(method.baseline), "fit")
+
+
+def _sharing(scorers: Mapping[Column, Scorer]) -> dict[Any, list[Column]]:
+    """Columns by the problem they solve; some only report another part of the solution."""
+    shared = defaultdict(list)
+    for column, scorer in scorers.items():
+        problem = replace(
+            scorer.method, name="", title="", paper="", recipes="", reports="value", reference=None
+        )
+        shared[problem, column.mix].append(column)
+    return dict(shared)

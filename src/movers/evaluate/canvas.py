@@ -1,0 +1,188 @@
+"""Where figures are drawn: the style, and labels that keep out of each other's way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from math import cos, pi, sin
+
+import numpy as np
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation, Text
+from matplotlib.transforms import Bbox
+
+from movers.evaluate.document import Drawing
+from movers.evaluate.results import Floats
+from movers.evaluate.svg import PALETTE, finished
+
+INK, SOFT, FAINT = PALETTE["ink"], PALETTE["soft"], PALETTE["faint"]
+BLUE, ORANGE, GROUND = PALETTE["blue"], PALETTE["orange"], PALETTE["ground"]
+STYLE = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": SOFT,
+    "axes.linewidth": 0.8,
+    "axes.facecolor": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 8,
+    "axes.axisbelow": True,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "figure.dpi": 100,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "figure.facecolor": GROUND,
+    "figure.constrained_layout.w_pad": 0.1,
+    "figure.constrained_layout.h_pad": 0.08,
+}
+PIXELS = 100 / 72
+"""Pixels of the layout in a typographic point."""
+
+
+def draw(
+    name: str,
+    title: str,
+    description: str,
+    fill: Callable[[Figure], None],
+    *,
+    size: tuple[float, float],
+    folded: bool = False,
+) -> Drawing:
+    """Make a figure of ``size`` inches; the same content gives the same bytes."""
+    with style.context(["default", {**STYLE, "svg.hashsalt": name}]):
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(figure)
+        fill(figure)
+        buffer = BytesIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    svg = finished(buffer.getvalue(), name, title, description)
+    return Drawing(name, title, description, svg, folded=folded)
+
+
+def panel_size(count: int, width: float, height: float, *, columns: int = 2) -> tuple[float, float]:
+    """Inches that so many panels take."""
+    return min(count, columns) * width, -(-count // columns) * height
+
+
+def panels(figure: Figure, count: int, *, columns: int = 2) -> list[Axes]:
+    """Axes side by side, ``columns`` in a row."""
+    columns = min(columns, count)
+    grid = figure.subplots(-(-count // columns), columns, squeeze=False)
+    axes: list[Axes] = list(grid.flat)
+    for spare in axes[count:]:
+        spare.set_axis_off()
+    return axes[:count]
+
+
+@dataclass(frozen=True)
+class Label:
+    """A word beside a point; one that is ``optional`` is left out where there is no room."""
+
+    x: float
+    y: float
+    text: str
+    color: str
+    optional: bool = False
+
+
+RADII = 9, 15, 23, 33, 45, 60
+"""Distances to try between a point and its label, in typographic points."""
+ANGLES = [pi / 2, 0, pi, -pi / 2, *(k * pi / 8 for k in (1, 7, 3, 5, -1, -7, -3, -5, 2, 6, -2, -6))]
+
+
+@dataclass
+class Labels:
+    """Labels of one panel, and the points they must not cover."""
+
+    axes: Axes
+    labels: list[Label] = field(default_factory=list)
+    points: list[tuple[float, float]] = field(default_factory=list)
+
+
+def place_labels(figure: Figure, panels: Sequence[Labels]) -> None:
+    """Write labels where they cover neither points nor each other.
+
+    Each label in turn takes the nearest free place around its point; if there is none, the
+    first place at all. The layout is final afterwards.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for panel in panels:
+        dots = np.asarray(panel.points, dtype=float).reshape(-1, 2)
+        dots = panel.axes.transData.transform(dots)
+        taken = np.hstack([dots - 5, dots + 5])
+        for label in panel.labels:
+            box = _place(panel.axes, label, taken)
+            taken = taken if box is None else np.vstack([taken, box])
+
+
+def _place(axes: Axes, label: Label, taken: Floats) -> Floats | None:
+    """Write one label; the box it covers, or None if it was left out."""
+    note = _annotated(axes, label)
+    point = axes.transData.transform((label.x, label.y))
+    extent, frame = Text.get_window_extent(note), axes.get_window_extent()
+    radii = RADII[:1] if label.optional else RADII
+    for radius, angle in ((radius, angle) for radius in radii for angle in ANGLES):
+        box = _box(point, extent, radius * PIXELS, angle)
+        inside = (box[:2] >= frame.min).all() and (box[2:] <= frame.max).all()
+        over = (box[:2] < taken[:, 2:]) & (taken[:, :2] < box[2:])
+        if inside and not over.all(axis=1).any():
+            _move(note, radius, angle)
+            return box
+    if label.optional:
+        note.remove()
+        return None
+    _move(note, radii[0], ANGLES[0])
+    return _box(point, extent, radii[0] * PIXELS, ANGLES[0])
+
+
+def _annotated(axes: Axes, label: Label) -> Annotation:
+    line = {"arrowstyle": "-", "color": label.color, "lw": 0.5, "alpha": 0.6, "shrinkA": 0}
+    note = axes.annotate(
+        label.text,
+        (label.x, label.y),
+        (0, 0),
+        textcoords="offset points",
+        color=label.color,
+        fontsize=7,
+        va="center",
+        arrowprops=line,
+    )
+    note.set_in_layout(False)
+    return note
+
+
+def _side(angle: float) -> int:
+    """Whether a label stands to the right (1), to the left (-1), or above or below (0)."""
+    return round(cos(angle) * 1.2) if abs(cos(angle)) > 0.42 else 0
+
+
+def _box(point: Floats, extent: Bbox, distance: float, angle: float) -> Floats:
+    """Left, lower, right and upper pixel of what a label would cover."""
+    x, y = point[0] + distance * cos(angle), point[1] + distance * sin(angle)
+    left, low = x + (_side(angle) - 1) / 2 * extent.width, y - extent.height / 2
+    return np.array([left - 1, low, left + extent.width + 1, low + extent.height])
+
+
+def _move(note: Annotation, radius: float, angle: float) -> None:
+    """Put a label at a distance from its point, with a line to it if that is far."""
+    note.set_position((radius * cos(angle), radius * sin(angle)))
+    side = _side(angle)
+    note.set_horizontalalignment("left" if side > 0 else "right" if side < 0 else "center")
+    assert note.arrow_patch is not None
+    note.arrow_patch.set_visible(radius > RADII[1])

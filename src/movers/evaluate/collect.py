@@ -1,0 +1,126 @@
+"""From the values of a run to its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.evaluate.benchmark import Benchmark, group_of, label
+from movers.evaluate.layers import CRITERION, LayerChoice
+from movers.evaluate.metrics import compare, estimate, score, settle
+from movers.evaluate.published import find_published
+from movers.evaluate.results import Column, Gain, Score
+from movers.evaluate.runs import read_column
+from movers.measure.structure import describe_numbers
+from movers.methods import find_method
+
+Floats = NDArray[np.float64]
+
+
+class Values:
+    """Distances of one benchmark, column by column.
+
+    Distances of pairs with nothing to compare on one side are NaN under every measure.
+    """
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self.benchmark = benchmark
+        self.dataset = benchmark.dataset
+        self._empty = {
+            group: read_column(benchmark.paths(group), "empty")[:, 0] for group in benchmark.groups
+        }
+
+    def __iter__(self) -> Iterator[tuple[Column, Floats]]:
+        for column in self.benchmark.columns:
+            yield column, self.of(column)
+
+    def of(self, column: Column) -> Floats:
+        """Values of a column, shape ``(pairs, heads)``."""
+        group = group_of(column)
+        values = read_column(self.benchmark.paths(group), label(column))
+        values[self._empty[group].astype(bool)] = np.nan
+        return values
+
+    def score(self, distances: Floats) -> float:
+        """The data set's metric."""
+        settled = settle(self.dataset.gold, distances, self.dataset.empty)
+        return score(self.dataset.metric, settled.gold, settled.distances)
+
+
+def structured(column: Column) -> bool:
+    """Whether a column has a value for every head."""
+    return find_method(column.method).needs_attention
+
+
+def by_layer(values: Floats, layers: int) -> Floats:
+    """Values with an axis for layers, shape ``(pairs, layers, heads)``."""
+    return values.reshape(len(values), layers, -1)
+
+
+def head_scores(found: Values, values: Floats, layers: int) -> tuple[Floats, Floats]:
+    """The metric of every single head, and of the mean over each layer's heads."""
+    parts = by_layer(values, layers)
+    flat = np.array([found.score(column) for column in values.T])
+    means = np.array([found.score(column) for column in parts.mean(axis=2).T])
+    return flat.reshape(layers, -1), means
+
+
+def development_scores(found: Values, layers: int) -> Mapping[tuple[str, int], Floats]:
+    """Scores by layer that decide which single layer is best, by recipe and embedding."""
+    return {
+        (column.recipe, column.embedding): head_scores(found, found.of(column), layers)[1]
+        for column in found.benchmark.columns
+        if column.method == CRITERION
+    }
+
+
+def column_distances(
+    column: Column, values: Floats, choice: LayerChoice, selections: Sequence[str]
+) -> Iterator[tuple[str, str, Floats]]:
+    """Selection, its layers and the distances: once, or once for each selection of layers."""
+    if not structured(column):
+        yield "", "", values[:, 0]
+        return
+    parts = by_layer(values, choice.available)
+    for selection in selections:
+        layers = choice.layers(selection, column.recipe, column.embedding)
+        mean = parts[:, np.array(layers) - 1].mean(axis=(1, 2))
+        yield selection, describe_numbers(layers), mean
+
+
+def make_score(
+    found: Values, column: Column, selection: str, layers: str, distances: Floats
+) -> Score:
+    """The metric of some distances, its interval, and what the paper reports."""
+    dataset, model = found.dataset, found.benchmark.model
+    settled = settle(dataset.gold, distances, dataset.empty)
+    result = estimate(dataset.metric, settled.gold, settled.distances)
+    published = find_published(
+        model.name, dataset.name, column.method, column.embedding, model.layers, selection
+    )
+    if column.mix not in (None, 0.5):  # the paper has one mix
+        published = None
+    return Score(
+        column,
+        selection,
+        layers,
+        dataset.metric,
+        result.value,
+        result.low,
+        result.high,
+        pairs=len(settled.gold),
+        dropped=settled.dropped,
+        published=None if published is None else published / 100,
+    )
+
+
+def make_gain(
+    found: Values, column: Column, selection: str, distances: Floats, base: str, other: Floats
+) -> Gain:
+    """The difference to the distances of another measure on the same pairs."""
+    dataset = found.dataset
+    settled = settle(dataset.gold, np.stack([distances, other]), dataset.empty)
+    result = compare(dataset.metric, settled.gold, *settled.distances)
+    return Gain(column, selection, base, result.value, result.low, result.high, result.p)

@@ -1,0 +1,122 @@
+"""A report before it is Markdown or HTML: sections of sentences, tables and figures."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Tone = Literal["", "gain", "loss", "quiet"]
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry of a table.
+
+    Parameters
+    ----------
+    text
+        What stands there.
+    aside
+        What follows in a lighter tone, such as an interval.
+    tone
+        Whether it is a gain, a loss, or something to compare with.
+    best
+        Whether it is the best of its column.
+    hint
+        What a pointer on the entry brings up.
+    """
+
+    text: str = ""
+    aside: str = ""
+    tone: Tone = ""
+    best: bool = False
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table; a line without cells opens a group of lines."""
+
+    label: str
+    cells: tuple[Cell, ...] = ()
+    indent: bool = False
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What stands above ``span`` columns; one without parts is a column itself."""
+
+    text: str
+    parts: tuple[str, ...] = ()
+
+    @property
+    def span(self) -> int:
+        """Number of columns below."""
+        return max(1, len(self.parts))
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with one or two lines of headings; a folded one opens on request."""
+
+    title: str
+    corner: str
+    headings: tuple[Heading, ...]
+    rows: tuple[Row, ...]
+    folded: bool = False
+    verbal: bool = False
+    """Whether entries are words, which are set to the left, and not numbers."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A finished figure."""
+
+    name: str
+    title: str
+    description: str
+    svg: str
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """A chapter of the report."""
+
+    title: str
+    text: tuple[str, ...] = ()
+    blocks: tuple[Table | Drawing, ...] = ()
+    points: tuple[str, ...] = ()
+    """Sentences for a list."""
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.blocks or self.points)
+
+
+def percent(value: float | None) -> str:
+    """A metric times 100, with two decimals.
+
+    >>> percent(0.66444), percent(None)
+    ('66.44', '–')
+    """
+    return MISSING if value is None or math.isnan(value) else f"{100 * value:.2f}"
+
+
+def signed(value: float) -> str:
+    """A difference of metrics times 100, with its sign unless it is nought.
+
+    >>> signed(0.1042), signed(-0.00001)
+    ('+10.42', '0.00')
+    """
+    rounded = round(100 * value, 2)
+    return MISSING if math.isnan(value) else f"{rounded:+.2f}" if rounded else "0.00"
+
+
+def change(value: float, *, hint: str = "") -> Cell:
+    """The entry for a gain or a loss."""
+    text = signed(value)
+    tones: dict[str, Tone] = {"+": "gain", "-": "loss"}
+    return Cell(text, tone=tones.get(text[0], ""), hint=hint)

@@ -1,0 +1,203 @@
+"""A whole evaluation: run what is missing, then put everything together that a report shows."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from movers.encode.stopwords import describe_stopwords
+from movers.evaluate.benchmark import Benchmark, Grid, measure_variability
+from movers.evaluate.collect import (
+    Values,
+    column_distances,
+    development_scores,
+    head_scores,
+    make_gain,
+    make_score,
+    structured,
+)
+from movers.evaluate.datasets import Dataset
+from movers.evaluate.layers import CRITERION, LayerChoice, check_selections
+from movers.evaluate.results import Column, Gain, Results, Score
+from movers.evaluate.runs import RunFolder, open_run
+from movers.measure.frequencies import load_frequencies
+from movers.measure.structure import contextual_layers
+from movers.scorer import Scorer
+from movers.version import __version__
+
+
+@dataclass(frozen=True)
+class Task:
+    """A data set and the measures to run on it."""
+
+    dataset: Dataset
+    grid: Grid
+
+
+def evaluate(
+    base: Scorer,
+    tasks: Sequence[Task],
+    folder: Path,
+    *,
+    selections: Sequence[str] = ("all",),
+    dev: Dataset | None = None,
+    resume: bool = False,
+    progress: bool = False,
+) -> Results:
+    """Run measures on labelled pairs and hold their distances against the labels.
+
+    Parameters
+    ----------
+    base
+        Model and all settings the grids leave open; statistics are fitted on each data set.
+    tasks
+        Data sets and measures; embedding layers count from 0.
+    folder
+        Run folder. Values stay in it chunk by chunk; a run broken off goes on with ``resume``.
+    selections
+        Attention layers to average: ``"top1"``, ``"best"``, ``"BV"``, ``"all"``, or ranges such
+        as ``"5-12"``; see `LayerChoice.layers`.
+    dev
+        Data set that the first three are picked on.
+    progress
+        Show progress bars.
+    """
+    check_selections(selections, base.encoder.layers, dev=dev is not None)
+    if dev is not None:
+        tasks = _with_development(tasks, dev)
+    run = open_run(folder, _settings(base, tasks, dev), resume=resume)
+    benchmarks = [_benchmark(base, task, run) for task in tasks]
+    for benchmark in benchmarks:
+        benchmark.run(progress=progress)
+    found = {benchmark.dataset.name: Values(benchmark) for benchmark in benchmarks}
+    choice, variability = LayerChoice(base.encoder.layers), {}
+    if dev is not None:
+        variability[dev.name] = measure_variability(base, dev, run, progress=progress)
+        choice = LayerChoice(
+            base.encoder.layers,
+            contextual_layers(variability[dev.name]),
+            development_scores(found[dev.name], base.encoder.layers),
+        )
+    results = Results(
+        facts=_facts(base),
+        scores=(),
+        variability=variability,
+        contextual={} if choice.contextual is None else {str(dev and dev.name): choice.contextual},
+    )
+    for values in found.values():
+        results = _joined(results, _collected(values, choice, selections))
+    return replace(
+        results, stages=run.stages, facts={**results.facts, "peak memory": _peak_memory()}
+    )
+
+
+def _with_development(tasks: Sequence[Task], dev: Dataset) -> list[Task]:
+    """The tasks, one of which has what the choice of layers needs."""
+    recipes = dict.fromkeys(recipe for task in tasks for recipe in task.grid.recipes)
+    layers = dict.fromkeys(layer for task in tasks for layer in task.grid.embeddings)
+    needed = Grid(("wmd", CRITERION), tuple(recipes), tuple(layers))
+    same = [task for task in tasks if task.dataset.name == dev.name]
+    if not same:
+        return [*tasks, Task(dev, needed)]
+    methods = dict.fromkeys([*same[0].grid.methods, *needed.methods])
+    mixes = dict.fromkeys([*same[0].grid.mixes, *needed.mixes])
+    wider = replace(needed, methods=tuple(methods), mixes=tuple(mixes))
+    return [Task(dev, wider) if task is same[0] else task for task in tasks]
+
+
+def _benchmark(base: Scorer, task: Task, run: RunFolder) -> Benchmark:
+    columns = task.grid.columns(task.dataset.name, base.encoder.layers)
+    return Benchmark(base, task.dataset, columns, run)
+
+
+def _collected(values: Values, choice: LayerChoice, selections: Sequence[str]) -> Results:
+    """Scores, gains and single heads of one data set."""
+    scores: list[Score] = []
+    gains: list[Gain] = []
+    heads, means = {}, {}
+    for column, found in values:
+        if structured(column) and not column.method.startswith("lambda-"):
+            heads[column], means[column] = head_scores(values, found, choice.available)
+        base = _base(column)
+        other = None if base is None else _distances(values, replace(column, method=base, mix=None))
+        for selection, layers, distances in column_distances(column, found, choice, selections):
+            scores.append(make_score(values, column, selection, layers, distances))
+            if base is not None and other is not None:
+                gains.append(make_gain(values, column, selection, distances, base, other))
+    return Results({}, tuple(scores), tuple(gains), heads=heads, layer_means=means)
+
+
+def _base(column: Column) -> str | None:
+    """The measure without structure that a structural one builds on."""
+    prefix, _, base = column.method.partition("-")
+    return base if prefix in ("wsmd", "lambda") and base else None
+
+
+def _distances(values: Values, column: Column) -> Any:
+    return values.of(column)[:, 0] if column in values.benchmark.columns else None
+
+
+def _joined(left: Results, right: Results) -> Results:
+    return replace(
+        left,
+        scores=left.scores + right.scores,
+        gains=left.gains + right.gains,
+        heads={**left.heads, **right.heads},
+        layer_means={**left.layer_means, **right.layer_means},
+    )
+
+
+def _settings(base: Scorer, tasks: Sequence[Task], dev: Dataset | None) -> dict[str, Any]:
+    """Everything that shapes the values of a run."""
+    settings, encoder = base.settings, base.encoder
+    return {
+        "movers": __version__,
+        "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
+        "dtype": encoder.dtype,
+        "whitening": settings.whitening,
+        "stopwords": describe_stopwords(settings.stopwords),
+        "subwords": settings.subwords,
+        "frequencies": load_frequencies(settings.frequencies).name,
+        "parser": str(getattr(settings.parser, "name", settings.parser and "parser")),
+        "development set": dev and dev.name,
+        **{f"data set {task.dataset.name}": task.dataset.digest for task in tasks},
+        **{
+            f"{name} on {task.dataset.name}": list(getattr(task.grid, name))
+            for task in tasks
+            for name in ("methods", "recipes", "embeddings", "mixes")
+        },
+    }
+
+
+def _facts(base: Scorer) -> dict[str, str]:
+    """What a reader wants to know about a run."""
+    encoder, versions = base.encoder, list(_versions("numpy", "torch", "transformers"))
+    return {
+        "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
+        "attention": f"{encoder.layers} layers × {encoder.heads} heads",
+        "versions": ", ".join([f"movers {__version__}", *versions]),
+        "machine": _machine(),
+    }
+
+
+def _versions(*packages: str) -> Iterator[str]:
+    from importlib.metadata import version
+
+    for name in packages:
+        yield f"{name} {version(name)}"
+
+
+def _machine() -> str:
+    """Cores and memory."""
+    import os
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{cores} cores, {size:.0f} GB"
+
+
+def _peak_memory() -> str:
+    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GB"

@@ -1,0 +1,218 @@
+"""The paper's experiments by name: which data sets, which measures, what to show of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from movers.errors import InputError
+from movers.evaluate.benchmark import Grid
+from movers.evaluate.datasets import DATASETS, Dataset, common_words, data_folder, read_dataset
+from movers.evaluate.evaluation import Task, evaluate
+from movers.evaluate.layers import CRITERION
+from movers.evaluate.metrics import spearman
+from movers.evaluate.published import paper_model, published_facts
+from movers.evaluate.results import Illustration, Overlap, Results
+from movers.methods import METHODS, find_method
+from movers.scorer import Scorer
+
+SELECTIONS = ("top1", "BV", "all", "best")
+EVERY = tuple(METHODS)
+BASELINES = (
+    *("average", "bertscore", "bertscore-idf", "dynamax", "sif", "usif"),
+    *("conceptor", "rots", "opwd", "opwd-cos", "wmdo"),
+)
+STRUCTURE_ON_WMD = ("wmd", "wsmd-wmd", "wmd-idf", "wsmd-wmd-idf")
+MAIN = ("paws-qqp-test", "paws-wiki-test", "stsb-test")
+DEVELOPMENT = ("paws-qqp-dev", "paws-wiki-dev")
+OTHER_MODELS = ("distilbert-base-uncased", "google/multiberts-seed_0")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of the paper.
+
+    Parameters
+    ----------
+    title
+        What it shows.
+    datasets, methods
+        What to run; without methods the model does not look at these data sets.
+    models
+        Models to run unless others are named; empty for the one installed with movers.
+    """
+
+    title: str
+    datasets: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+
+EXPERIMENTS = {
+    "main": Experiment("main tables and average improvements", MAIN, EVERY),
+    "scatter": Experiment("heads and layers on two data sets", DEVELOPMENT, ("wmd", CRITERION)),
+    "variability": Experiment("attention variability by layer", DEVELOPMENT, ("wmd", CRITERION)),
+    "sick": Experiment("relatedness of SICK", ("sick-test",), EVERY),
+    "qqp-train": Experiment("PAWS-QQP train", ("paws-qqp-train",), (*BASELINES, *STRUCTURE_ON_WMD)),
+    "common-words": Experiment("common words against gold", (*DEVELOPMENT, "stsb-dev")),
+    "example": Experiment("the opening example"),
+    "other-models": Experiment("main tables of other models", MAIN, EVERY, OTHER_MODELS),
+}
+ONE_MODEL = tuple(name for name, row in EXPERIMENTS.items() if not row.models)
+
+
+def reproduce(
+    base: Scorer,
+    experiments: Sequence[str],
+    folder: Path,
+    *,
+    data: Path | None = None,
+    recipes: Sequence[str] = ("reference",),
+    limit: int | None = None,
+    resume: bool = False,
+    progress: bool = False,
+) -> Results:
+    """Run experiments of the paper with one model.
+
+    Data sets that are not there are left out, with a note.
+
+    Parameters
+    ----------
+    base
+        Model, parser, word frequencies and the like.
+    experiments
+        Rows of `EXPERIMENTS`.
+    folder
+        Run folder; see `evaluate`.
+    data
+        Folder of evaluation data; None reads ``MOVERS_DATA``.
+    recipes
+        ``"reference"`` is what the published numbers were computed with.
+    limit
+        Take only the shortest so many pairs of each data set, to try things out.
+    resume, progress
+        As in `evaluate`.
+    """
+    rows = [find_experiment(name) for name in experiments]
+    there, notes = _read_available(rows, data, limit)
+    tasks = _tasks(base, rows, there.values(), recipes)
+    results = Results({}, ())
+    if tasks:
+        dev = next((there[name] for name in DEVELOPMENT if name in there), None)
+        notes += [*_without_trees(base, recipes), *_about_layers(dev)]
+        results = evaluate(
+            base,
+            tasks,
+            folder,
+            selections=SELECTIONS if dev else ("all",),
+            dev=dev,
+            resume=resume,
+            progress=progress,
+        )
+    counted = EXPERIMENTS["common-words"].datasets if "common-words" in experiments else ()
+    return replace(
+        results,
+        overlaps=tuple(_overlap(there[name]) for name in counted if name in there),
+        illustrations=illustrations(base) if "example" in experiments else (),
+        notes=tuple(notes),
+    )
+
+
+def _read_available(
+    rows: Sequence[Experiment], data: Path | None, limit: int | None
+) -> tuple[dict[str, Dataset], list[str]]:
+    """The data sets that are there, and a note on each that is not."""
+    wanted = dict.fromkeys(name for row in rows for name in row.datasets)
+    if not wanted:
+        return {}, []
+    folder = data_folder(data)
+    present = [
+        name for name in wanted if all((folder / file).exists() for file in DATASETS[name].files)
+    ]
+    # With nothing there, reading the first says what is missing and where to get it.
+    found = {name: read_dataset(name, folder, limit=limit) for name in present or wanted}
+    return found, [f"{DATASETS[name].title} is not there" for name in wanted if name not in found]
+
+
+def _about_layers(dev: Dataset | None) -> list[str]:
+    if dev is None:
+        return ["without a development set no layers are picked: no top1, BV, best"]
+    if dev.name != DEVELOPMENT[0]:
+        return [f"layers were picked on {dev.title}; in the paper, on PAWS-QQP dev"]
+    return []
+
+
+def find_experiment(name: str) -> Experiment:
+    """Look an experiment up by name."""
+    if name not in EXPERIMENTS:
+        raise InputError(f"no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]
+
+
+def _tasks(
+    base: Scorer, rows: Iterable[Experiment], there: Iterable[Dataset], recipes: Sequence[str]
+) -> list[Task]:
+    """Data sets with all the measures that any experiment wants of them."""
+    tasks = []
+    every = [row for row in rows if row.methods]
+    for dataset in there:
+        methods = dict.fromkeys(
+            method for row in every if dataset.name in row.datasets for method in row.methods
+        )
+        if kept := [method for method in methods if _possible(base, method, recipes)]:
+            grid = Grid(tuple(kept), tuple(recipes), (0, base.encoder.layers))
+            tasks.append(Task(dataset, grid))
+    return tasks
+
+
+def _possible(base: Scorer, method: str, recipes: Sequence[str]) -> bool:
+    return base.settings.parser is not None or not any(
+        find_method(method).under(recipe).needs_trees  # type: ignore[arg-type]
+        for recipe in recipes
+    )
+
+
+def _without_trees(base: Scorer, recipes: Sequence[str]) -> list[str]:
+    missing = [name for name in METHODS if not _possible(base, name, recipes)]
+    return [f"left out without a parser: {', '.join(missing)}"] if missing else []
+
+
+def _overlap(dataset: Dataset) -> Overlap:
+    common = common_words(dataset)
+    published = published_facts()["correlations"]["common_words"].get(dataset.name)
+    rho = spearman(dataset.gold, -common.astype(float))
+    return Overlap(
+        dataset.name, common, dataset.gold, rho, None if published is None else published / 100
+    )
+
+
+OBAMA = (
+    "obama speaks to the media in illinois.",
+    ("the president greets the press in chicago.", "the press greets the president in chicago."),
+)
+OBAMA_HEAD = (8, 2)
+"""Attention layer and head behind the numbers of the paper's example."""
+
+
+def illustrations(base: Scorer) -> tuple[Illustration, ...]:
+    """The paper's opening example: raw input vectors, and one head where the model has it.
+
+    A smaller model shows the layers it would use by default.
+    """
+    layer, head = OBAMA_HEAD
+    model = base.encoder
+    paper = paper_model(model.name)
+    same = model.layers >= layer and model.heads >= head
+    heads = {"layers": str(layer), "heads": str(head)} if same else {}
+    source, targets = OBAMA
+    out = []
+    for target, row in zip(targets, published_facts()["illustration"]["cases"], strict=True):
+        distances = {
+            name: base.using(name, embedding=0, recipe="reference", whitening="none", **heads)
+            .compare(source, target)
+            .distance
+            for name in ("wmd", "lambda-wmd", "wsmd-wmd")
+        }
+        out.append(Illustration(source, target, distances, row["first"] if paper else {}))
+    return tuple(out)

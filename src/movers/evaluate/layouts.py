@@ -1,0 +1,179 @@
+"""Files of labelled pairs as their authors lay them out, read row by row and checked."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from movers.errors import InputError
+from movers.tables import check_texts, decoded_lines, open_table, pick_columns
+
+Row = tuple[str, str, float]
+"""Two sentences and what people say about them."""
+
+GOLD = (
+    "label",
+    "score",
+    "gold",
+    "similarity",
+    "similarity_score",
+    "relatedness_score",
+    "is_duplicate",
+    "quality",
+)
+"""Columns that usually hold the label or score, the likeliest first."""
+
+SCORED = (
+    "two tab-separated sentences a line in STS.input.X.txt, the score on the same line of "
+    "STS.gs.X.txt, empty for pairs that do not count"
+)
+WRAPPED = re.compile(r"""b(['"]).*\1""", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A tab-separated file without quoting.
+
+    Parameters
+    ----------
+    source, target, gold
+        Positions of the sentences and of the label or score, counted from 0.
+    fields
+        Fields of a row.
+    header
+        Whether the first line names the columns.
+    extra
+        Whether rows may have more fields.
+    label
+        Whether the gold column is 0 or 1.
+    wrapped
+        Whether sentences may be written as Python bytes, ``b'…'``.
+    """
+
+    source: int
+    target: int
+    gold: int
+    fields: int
+    header: bool = True
+    extra: bool = False
+    label: bool = False
+    wrapped: bool = False
+
+    def __str__(self) -> str:
+        gold = "label 0 or 1" if self.label else "score"
+        return (
+            f"tab-separated, {'with a' if self.header else 'no'} header line, sentences in columns "
+            f"{self.source + 1} and {self.target + 1}, {gold} in column {self.gold + 1}"
+        )
+
+    def read(self, path: Path) -> Iterator[Row]:
+        """Yield the rows of a file."""
+        for place, line in _lines_of(path):
+            if not line or (self.header and place.number == 1):
+                continue
+            fields = line.split("\t")
+            if len(fields) < self.fields or (len(fields) > self.fields and not self.extra):
+                least = "at least " if self.extra else ""
+                raise place.error(f"{len(fields)} fields, expected {least}{self.fields}")
+            gold = number_in(fields[self.gold], str(place))
+            if self.label and gold not in (0, 1):
+                raise place.error(f"label {fields[self.gold]!r}, expected 0 or 1")
+            texts = fields[self.source], fields[self.target]
+            source, target = (unwrap(text, place) for text in texts) if self.wrapped else texts
+            yield source, target, gold
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a file, for messages."""
+
+    path: Path
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.number}"
+
+    def error(self, problem: str) -> InputError:
+        """What to raise about this line."""
+        return InputError(f"{self}: {problem}")
+
+
+def _lines_of(path: Path) -> Iterator[tuple[Place, str]]:
+    with path.open("rb") as stream:
+        for number, line in enumerate(decoded_lines(stream, path), 1):
+            yield Place(path, number), line.rstrip("\r\n")
+
+
+def unwrap(text: str, place: Place) -> str:
+    r"""Decode a sentence that Python 2 wrote as bytes; leave any other alone.
+
+    Examples
+    --------
+    >>> unwrap(r"b'caf\xc3\xa9'", Place(Path("train.tsv"), 2))
+    'café'
+    """
+    if not WRAPPED.fullmatch(text):
+        return text
+    try:
+        return bytes(ast.literal_eval(text)).decode("utf-8")
+    except (SyntaxError, ValueError) as error:  # UnicodeDecodeError is a ValueError
+        raise place.error(f"cannot decode {text[:40]!r}: {error}") from None
+
+
+def read_scored(texts: Path, scores: Path) -> Iterator[Row]:
+    """Yield the pairs of an STS task that have a score, which is on the same line of `scores`."""
+    pairs, golds = list(_lines_of(texts)), list(_lines_of(scores))
+    if len(pairs) != len(golds):
+        raise InputError(f"{texts} has {len(pairs)} lines while {scores} has {len(golds)}")
+    for (place, pair), (beside, gold) in zip(pairs, golds, strict=True):
+        source, *others = pair.split("\t")
+        if not others:
+            raise place.error("one field, expected two sentences")
+        if gold.strip():
+            yield source, others[0], number_in(gold, str(beside))
+
+
+def read_table(
+    path: Path, source: str | None = None, target: str | None = None, gold: str | None = None
+) -> Iterator[Row]:
+    """Yield the rows of any table of pairs that has a column of labels or scores."""
+    with open_table(path) as table:
+        sides = pick_columns(table.columns, source, target)
+        golds = _pick_gold(table.columns, sides, gold)
+        seen = 0
+        for chunk in table.chunks:
+            texts = (check_texts(chunk[side], side, seen) for side in sides)
+            for number, (first, second, value) in enumerate(
+                zip(*texts, chunk[golds], strict=True), seen + 1
+            ):
+                yield first, second, number_in(value, f"{path}, row {number}, column {golds!r}")
+            seen += len(chunk[golds])
+
+
+def _pick_gold(columns: list[str], sides: tuple[str, str], named: str | None) -> str:
+    others = [name for name in columns if name not in sides]
+    if named is not None and named not in others:
+        raise InputError(f"no column {named!r} of labels; there are: {', '.join(others)}")
+    known = [name for name in GOLD if name in others]
+    if named or known or len(others) == 1:
+        return named or (known or others)[0]
+    raise InputError(
+        "which column holds the label or score? call it 'label' or 'score', or name it; "
+        f"beside the sentences there are: {', '.join(others) or 'none'}"
+    )
+
+
+def number_in(value: Any, where: str) -> float:
+    """The number that a cell holds."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: {value!r} is not a number") from None
+    if not math.isfinite(number):
+        raise InputError(f"{where}: {value!r} is not a finite number")
+    return number

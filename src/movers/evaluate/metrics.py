@@ -1,0 +1,229 @@
+"""How well distances agree with gold values, and how sure that is.
+
+Similarity is the negative distance. Distances that differ by less than a billionth of the largest
+one tie, so that rounding noise decides nothing; ties count half in the area under the ROC curve
+and share their average rank in Spearman's correlation.
+
+Intervals and tests come from the bootstrap: pairs are drawn with replacement, and every method
+sees the same draws. A resample is a weight per pair, so nothing is sorted twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from movers.errors import InputError
+from movers.evaluate.datasets import Empty
+from movers.evaluate.resampling import (
+    Floats,
+    Weights,
+    draw_weights,
+    resample_auc,
+    resample_pearson,
+    resample_spearman,
+)
+
+Resample = Callable[[Floats, Floats, Weights], Floats]
+
+RESAMPLES = 1000
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One way of holding distances against gold values.
+
+    Parameters
+    ----------
+    name, title
+        What users type, and what a table shows.
+    resample
+        Value under each row of weights, from gold values, similarities and weights.
+    """
+
+    name: str
+    title: str
+    resample: Resample
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What counts of a data set for one method, or for several that are compared.
+
+    Parameters
+    ----------
+    gold, distances
+        The pairs that count; ``distances`` has a row per method if several were given.
+    dropped, last
+        Pairs without a distance that do not count, and those that count as the least similar.
+    """
+
+    gold: Floats
+    distances: Floats
+    dropped: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A metric and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much better the first method is than the second: interval and two-sided p-value."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+def settle(gold: ArrayLike, distances: ArrayLike, empty: Empty) -> Settled:
+    """Decide about pairs without a distance, which is NaN there.
+
+    With ``"drop"``, a pair that any of the methods cannot compare counts for none. With
+    ``"least"``, it gets the largest distance of the method that lacks one.
+
+    Examples
+    --------
+    >>> settle([1, 0, 1], [0.2, 0.7, float("nan")], "least").distances.tolist()
+    [0.2, 0.7, 0.7]
+    >>> settle([1, 0, 1], [0.2, 0.7, float("nan")], "drop").gold.tolist()
+    [1.0, 0.0]
+    """
+    truth, found = np.asarray(gold, dtype=float), np.asarray(distances, dtype=float)
+    if found.shape[-1:] != truth.shape:
+        raise InputError(f"{found.shape[-1]} distances while there are {len(truth)} gold values")
+    lacking = np.isnan(found)
+    anywhere = lacking.reshape(-1, len(truth)).any(axis=0)
+    count = int(anywhere.sum())
+    if count == len(truth):
+        raise InputError("no pair has a distance; are all sentences empty without stop words?")
+    if empty == "drop":
+        return Settled(truth[~anywhere], found[..., ~anywhere], count, 0)
+    largest = np.nanmax(found, axis=-1, keepdims=True)
+    return Settled(truth, np.where(lacking, largest, found), 0, count)
+
+
+def auc(gold: ArrayLike, distances: ArrayLike) -> float:
+    """Area under the ROC curve: how often a paraphrase is nearer than another pair.
+
+    Examples
+    --------
+    >>> auc([1, 1, 0, 0], [0.1, 0.5, 0.5, 0.9])
+    0.875
+    """
+    return score("auc", gold, distances)
+
+
+def spearman(gold: ArrayLike, distances: ArrayLike) -> float:
+    """Spearman's rank correlation of gold values and similarity.
+
+    NaN where all distances are the same.
+    """
+    return score("spearman", gold, distances)
+
+
+def pearson(gold: ArrayLike, distances: ArrayLike) -> float:
+    """Pearson's correlation of gold values and similarity.
+
+    NaN where all distances are the same.
+    """
+    return score("pearson", gold, distances)
+
+
+def score(metric: str, gold: ArrayLike, distances: ArrayLike) -> float:
+    """The value of a row of `METRICS`."""
+    truth, similarities = _check(metric, gold, distances)
+    once = np.ones((1, len(truth)), dtype=np.uint8)
+    once.setflags(write=False)  # as drawn weights are: the kernels compile once
+    return float(METRICS[metric].resample(truth, similarities, once)[0])
+
+
+def estimate(
+    metric: str,
+    gold: ArrayLike,
+    distances: ArrayLike,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Estimate:
+    """A metric with its percentile interval over bootstrap resamples of the pairs."""
+    values = _resampled(metric, gold, distances, resamples, seed)
+    return Estimate(score(metric, gold, distances), *_interval(values))
+
+
+def compare(
+    metric: str,
+    gold: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Difference:
+    """Test whether one method is better than another on the same pairs.
+
+    The p-value is twice the share of resamples in which the difference has the other sign or
+    vanishes: below 0.05 just when the interval excludes zero, up to the correction that keeps it
+    above zero.
+    """
+    sides = [_resampled(metric, gold, side, resamples, seed) for side in (first, second)]
+    differences = sides[0] - sides[1]
+    differences = differences[np.isfinite(differences)]
+    fewer = min((differences <= 0).sum(), (differences >= 0).sum())
+    p = min(1.0, 2 * (fewer + 1) / (len(differences) + 1))
+    value = score(metric, gold, first) - score(metric, gold, second)
+    return Difference(value, *_interval(differences), float(p))
+
+
+def _resampled(
+    metric: str, gold: ArrayLike, distances: ArrayLike, resamples: int, seed: int
+) -> Floats:
+    truth, similarities = _check(metric, gold, distances)
+    return METRICS[metric].resample(truth, similarities, draw_weights(len(truth), resamples, seed))
+
+
+def _interval(values: Floats) -> tuple[float, float]:
+    """Percentiles of the resamples in which the metric exists; NaN without any."""
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return np.nan, np.nan
+    tail = 50 * (1 - LEVEL)
+    low, high = np.percentile(values, [tail, 100 - tail])
+    return float(low), float(high)
+
+
+def _check(metric: str, gold: ArrayLike, distances: ArrayLike) -> tuple[Floats, Floats]:
+    """Gold values and similarities."""
+    if metric not in METRICS:
+        raise InputError(f"no metric {metric!r}; there are: {', '.join(METRICS)}")
+    truth, found = np.asarray(gold, dtype=float), np.asarray(distances, dtype=float)
+    if truth.shape != found.shape or truth.ndim != 1:
+        raise InputError(f"gold has shape {truth.shape} while distances have {found.shape}")
+    if not np.isfinite(found).all():
+        raise InputError(f"{(~np.isfinite(found)).sum()} pairs have no distance; settle them first")
+    if not len(truth) or (truth == truth[0]).all():
+        raise InputError(f"all {len(truth)} gold values are the same; nothing can agree with them")
+    if metric == "auc" and not np.isin(truth, (0, 1)).all():
+        raise InputError("AUC needs gold values 0 and 1; take spearman for scores")
+    return truth, -found
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("auc", "AUC", resample_auc),
+        Metric("spearman", "Spearman's ρ", resample_spearman),
+        Metric("pearson", "Pearson's r", resample_pearson),
+    )
+}

@@ -1,0 +1,165 @@
+"""A folder that holds a run: what was asked, values chunk by chunk, and nothing half written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.atomic import replacing
+from movers.errors import InputError
+from movers.evaluate.results import Stage
+
+Floats = NDArray[np.float64]
+
+FORMAT = "movers-run-1"
+HEADER = b"movers"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run; make one with `open_run`."""
+
+    path: Path
+
+    def chunk(self, dataset: str, group: str, number: int) -> Path:
+        """Where the values of some pairs under one group of measures are kept."""
+        return self.path / "values" / dataset / group / f"{number:05d}.parquet"
+
+    def statistics(self, dataset: str, recipe: str) -> Path:
+        """Where the statistics of a data set are kept."""
+        return self.path / "statistics" / f"{dataset}-{recipe}.safetensors"
+
+    def encodings(self, dataset: str) -> Path:
+        """Where the encodings of a data set are kept while they are needed."""
+        return self.path / "encodings" / dataset
+
+    def variability(self, dataset: str) -> Path:
+        """Where the attention variability on a data set is kept."""
+        return self.path / "variability" / f"{dataset}.npy"
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """Time spent so far, over all starts of the run."""
+        path = self.path / "stages.json"
+        if not path.exists():
+            return ()
+        return tuple(Stage(**row) for row in json.loads(path.read_text("utf-8")))
+
+    @contextmanager
+    def timed(self, name: str, count: int, unit: str) -> Iterator[None]:
+        """Add the time a block takes to a stage."""
+        started = monotonic()
+        yield
+        self.add_time(Stage(name, monotonic() - started, count, unit))
+
+    def add_time(self, *news: Stage) -> None:
+        """Add times to stages, which appear when they first take any."""
+        stages = {stage.name: stage for stage in self.stages}
+        for new in news:
+            old = stages.get(new.name, Stage(new.name, 0.0, 0, new.unit))
+            seconds, count = old.seconds + new.seconds, old.count + new.count
+            stages[new.name] = Stage(new.name, seconds, count, new.unit)
+        _write_json(self.path / "stages.json", [vars(stage) for stage in stages.values()])
+
+
+def open_run(path: Path, settings: Mapping[str, Any], *, resume: bool = False) -> RunFolder:
+    """Start a run in a new folder, or go on with the one that is there.
+
+    Parameters
+    ----------
+    settings
+        Everything that shapes the values, as plain JSON; a folder made with others is refused.
+    resume
+        Go on with a run that was broken off.
+    """
+    header = {"format": FORMAT, **json.loads(json.dumps(settings))}
+    file = path / "run.json"
+    if not file.exists():
+        if path.exists() and any(not child.name.startswith(".") for child in path.iterdir()):
+            raise InputError(f"{path} is not empty and holds no run; name a new folder")
+        _write_json(file, header)
+    elif not resume:
+        raise InputError(f"{path} holds a run already; pass resume=True, or name another folder")
+    else:
+        _check_same(path, _read_json(file), header)
+    return RunFolder(path)
+
+
+def _check_same(path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
+    differing = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    if differing:
+        changes = "; ".join(f"{name} was {old.get(name)}, is {new.get(name)}" for name in differing)
+        raise InputError(
+            f"the run in {path} was made with other settings ({changes}); "
+            "go on with the old ones, or name another folder"
+        )
+
+
+def write_chunk(
+    path: Path, columns: Mapping[str, Floats], empty: NDArray[np.bool_], facts: Mapping[str, Any]
+) -> None:
+    """Write the values of some pairs: a row per pair, a column per measure.
+
+    Parameters
+    ----------
+    columns
+        Values by name, shape ``(pairs,)`` or ``(pairs, heads)``.
+    empty
+        Which pairs have nothing to compare on one side.
+    facts
+        What to keep in the header of the file: signatures and the like.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrays: dict[str, Any] = {"empty": pa.array(empty)}
+    for name, values in columns.items():
+        flat = pa.array(np.ascontiguousarray(values).ravel())
+        arrays[name] = (
+            flat if values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+        )
+    table = pa.table(arrays).replace_schema_metadata({HEADER: json.dumps(facts)})
+    with replacing(path) as temporary:
+        pq.write_table(table, temporary)
+
+
+def read_column(paths: list[Path], name: str) -> Floats:
+    """Values of a column in several chunks, shape ``(pairs, heads)`` or ``(pairs, 1)``."""
+    import pyarrow.parquet as pq
+
+    blocks = []
+    for path in paths:
+        column = pq.read_table(path, columns=[name]).column(0).combine_chunks()
+        lists = hasattr(column.type, "list_size")
+        flat = (column.values if lists else column).to_numpy(zero_copy_only=False)
+        blocks.append(flat.reshape(len(column), -1))
+    return np.concatenate(blocks)
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """The header of a chunk."""
+    import pyarrow.parquet as pq
+
+    facts: dict[str, Any] = json.loads(pq.read_schema(path).metadata[HEADER])
+    return facts
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}); name another folder") from error
+    return found
+
+
+def _write_json(path: Path, value: Any) -> None:
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=1), "utf-8")
