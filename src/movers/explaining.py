@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 
 TRACE = 1e-5
 """Mass too small to see."""
+MAPPED = 80
+"""Words of a sentence whose attention can still be drawn."""
 LEVELS = 255
 """Steps of attention that a page gets, one byte each."""
 
@@ -234,7 +236,9 @@ def _flows(plan: Floats, *prices: Floats) -> list[list[float | None]]:
 
 
 def _bytes(attention: Floats) -> str:
-    """A matrix of shares as base64, a byte a cell."""
+    """A matrix of shares as base64, a byte a cell; nothing if it is too large to draw."""
+    if len(attention) > MAPPED:
+        return ""
     return b64encode(np.rint(attention * LEVELS).astype(np.uint8).tobytes()).decode()
 
 

@@ -2,7 +2,9 @@
 
 import { byId, html, number, percent } from "./elements.js";
 
-const HEADINGS = ["from A", "to B", "words alone", "with structure", "word cost", "structure cost", "adds to the distance"];
+const HEADINGS = [
+  "from A", "to B", "words alone", "with structure", "word cost", "structure cost", "adds to the distance",
+];
 
 const cell = (text) => html("td", {}, text);
 

@@ -12,8 +12,10 @@ const build = (element, attributes, children) => {
 };
 
 export const byId = (id) => document.getElementById(id);
-export const html = (tag, attributes = {}, ...children) => build(document.createElement(tag), attributes, children);
-export const svg = (tag, attributes = {}, ...children) => build(document.createElementNS(SVG, tag), attributes, children);
+export const html = (tag, attributes = {}, ...children) =>
+  build(document.createElement(tag), attributes, children);
+export const svg = (tag, attributes = {}, ...children) =>
+  build(document.createElementNS(SVG, tag), attributes, children);
 
 // A colour of a ramp that the style sheet defines, so that dark mode and print change it alone.
 export const shade = (ramp, share) => {
@@ -23,14 +25,17 @@ export const shade = (ramp, share) => {
   return `color-mix(in oklab, var(--${ramp}-${step}), var(--${ramp}-${step + 1}) ${part}%)`;
 };
 
+// Larger numbers get fewer decimals.
 export const number = (value, digits = 4) => {
   if (value === null || value === undefined) return "–";
-  return Math.abs(value) >= 100 ? value.toFixed(1) : Math.abs(value) >= 10 ? value.toFixed(2) : value.toFixed(digits);
+  if (Math.abs(value) >= 100) return value.toFixed(1);
+  return value.toFixed(Math.abs(value) >= 10 ? 2 : digits);
 };
 
-export const percent = (share) => `${share > 0 && share < 0.01 ? (share * 100).toFixed(1) : Math.round(share * 100)} %`;
+export const percent = (share) => `${(share * 100).toFixed(share > 0 && share < 0.01 ? 1 : 0)}\u00a0%`;
 
-export const RIGHT_TO_LEFT = /^[^\p{L}]*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
+export const RIGHT_TO_LEFT =
+  /^[^\p{L}]*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
 
 // A word inside a sentence of ours, kept from turning the sentence round.
 export const quoted = (word) => (RIGHT_TO_LEFT.test(word) ? `\u2068${word}\u2069` : word);

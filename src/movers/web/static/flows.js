@@ -9,7 +9,7 @@ const THIN = 2.5;
 const docked = (flows, places, own, other, across) => {
   const reached = new Map();
   const ends = new Map();
-  const byWord = new Map(places.filter(({ word }) => word !== null).map((place) => [place.word, place]));
+  const byWord = new Map(places.map((place) => [place.word, place]));
   const facing = new Map(across.map((place) => [place.word, place.centre]));
   for (const flow of [...flows].sort((a, b) => facing.get(a[other]) - facing.get(b[other]))) {
     const start = reached.get(flow[own]) ?? byWord.get(flow[own]).low;
@@ -21,13 +21,15 @@ const docked = (flows, places, own, other, across) => {
 
 const ribbon = (point, from, to, size, [near, far]) => {
   const middle = (near + far) / 2;
+  const [start, end] = [from + size, to + size];
   return [
     `M${point(from, near)}C${point(from, middle)} ${point(to, middle)} ${point(to, far)}`,
-    `L${point(to + size, far)}C${point(to + size, middle)} ${point(from + size, middle)} ${point(from + size, near)}Z`,
+    `L${point(end, far)}C${point(end, middle)} ${point(start, middle)} ${point(start, near)}Z`,
   ].join("");
 };
 
-export const sayPair = (payload, { i, j }) => `${quoted(payload.source_words[i])} → ${quoted(payload.target_words[j])}`;
+export const sayPair = (payload, { i, j }) =>
+  `${quoted(payload.source_words[i])} → ${quoted(payload.target_words[j])}`;
 
 export const sayFlow = (payload, flow) => [
   `${sayPair(payload, flow)}: ${percent(flow.mass)} of the sentence`,
@@ -38,21 +40,25 @@ export const sayFlow = (payload, flow) => [
 export const sayWord = (payload, flows, side, word) => {
   const [own, others] = side === "source"
     ? [payload.source_words, payload.target_words] : [payload.target_words, payload.source_words];
-  const goes = partners(flows, side, word).slice(0, 3).map(([other, share]) => `${quoted(others[other])} ${percent(share)}`);
-  return `${quoted(own[word])} ${side === "source" ? "goes to" : "comes from"} ${goes.join(", ") || "nowhere"}`;
+  const goes = partners(flows, side, word).slice(0, 3)
+    .map(([other, share]) => `${quoted(others[other])} ${percent(share)}`);
+  const verb = side === "source" ? "goes to" : "comes from";
+  return `${quoted(own[word])} ${verb} ${goes.join(", ") || "nowhere"}`;
 };
 
 const drawFlows = (plan, layout, top, payload) => {
   const flows = plan.map((flow) => Object.assign(flow, { unit: layout.unit }));
   const starts = docked(flows, layout.source, "i", "j", layout.target);
   const ends = docked(flows, layout.target, "j", "i", layout.source);
-  const point = layout.upright
-    ? (main, cross) => `${cross.toFixed(1)},${main.toFixed(1)}` : (main, cross) => `${main.toFixed(1)},${cross.toFixed(1)}`;
+  const point = (main, cross) =>
+    (layout.upright ? [cross, main] : [main, cross]).map((value) => value.toFixed(1)).join();
   return flows.map((flow) => {
     const size = flow.mass * layout.unit;
-    const path = svg("path", { class: `flow${size < THIN ? " thin" : ""}`, d: ribbon(point, starts.get(flow), ends.get(flow), size, layout.ports) },
+    const d = ribbon(point, starts.get(flow), ends.get(flow), size, layout.ports);
+    const path = svg("path", { class: `flow${size < THIN ? " thin" : ""}`, d },
       svg("title", {}, sayFlow(payload, flow)));
-    path.style.setProperty("--shade", flow.price === null ? "var(--muted)" : shade("cost", flow.price / top));
+    const colour = flow.price === null ? "var(--muted)" : shade("cost", flow.price / top);
+    path.style.setProperty("--shade", colour);
     return { node: path, flow };
   });
 };
@@ -61,13 +67,16 @@ const drawWords = (side, layout, payload, flows) => {
   const place = side === "source" ? 0 : 1;
   const anchor = layout.upright ? ["end", "start"][place] : "middle";
   return layout[side].map(({ text, full, word, centre, low, high }) => {
-    const at = layout.upright ? { x: layout.text[place], y: centre + 5 } : { x: centre, y: layout.text[place] };
+    const edge = layout.text[place];
+    const at = layout.upright ? { x: edge, y: centre + 5 } : { x: centre, y: edge };
     const label = svg("text", { ...at, "text-anchor": anchor }, text);
     if (word === null) return { node: svg("g", { class: "gap", "aria-hidden": "true" }, label) };
-    const edge = layout.ports[place] - (place ? 0 : layout.thick);
+    const port = layout.ports[place] - (place ? 0 : layout.thick);
     const box = layout.upright
-      ? { x: edge, y: low, width: layout.thick, height: high - low } : { x: low, y: edge, width: high - low, height: layout.thick };
-    const node = svg("g", { class: "word", role: "button", "aria-label": sayWord(payload, flows, side, word) },
+      ? { x: port, y: low, width: layout.thick, height: high - low }
+      : { x: low, y: port, width: high - low, height: layout.thick };
+    const said = sayWord(payload, flows, side, word);
+    const node = svg("g", { class: "word", role: "button", "aria-label": said },
       svg("title", {}, full), svg("rect", box), label);
     return { node, side, word };
   });

@@ -22,8 +22,9 @@ const shorten = (text) => {
 
 // The pieces of a sentence that are drawn: words compared, and faintly the text between them.
 const pieces = (parts, weights) => parts
-  .map(([text, word]) => ({ text: shorten(text.trim()), full: text.trim(), word, weight: word === null ? 0 : weights[word] }))
-  .filter(({ text, word }) => text || word !== null)
+  .map(([text, word]) => ({ full: text.trim(), word, weight: word === null ? 0 : weights[word] }))
+  .filter(({ full, word }) => full || word !== null)
+  .map((piece) => ({ ...piece, text: shorten(piece.full) }))
   .map((piece) => ({ ...piece, width: wide(piece.text, piece.word === null) }));
 
 // Slots along the row: as long as the word or its mass, whichever is more.
@@ -34,14 +35,16 @@ const alongRow = (row, unit, width) => {
   return slots.map((slot, place) => slot + (row[place].word === null ? 0 : spare));
 };
 
-const alongColumn = (row, unit) => row.map(({ weight, word }) => (word === null ? COLUMN.faint : Math.max(COLUMN.line, weight * unit + 4)));
+const alongColumn = (row, unit) => row.map(({ weight, word }) =>
+  (word === null ? COLUMN.faint : Math.max(COLUMN.line, weight * unit + 4)));
 
 const placed = (row, slots, unit, start, backwards) => {
   let at = start;
   return row.map((piece, place) => {
     const centre = (backwards ? start * 2 + sum(slots) - at - slots[place] : at) + slots[place] / 2;
+    const half = (piece.weight * unit) / 2;
     at += slots[place];
-    return { ...piece, centre, low: centre - (piece.weight * unit) / 2, high: centre + (piece.weight * unit) / 2 };
+    return { ...piece, centre, low: centre - half, high: centre + half };
   });
 };
 
@@ -58,23 +61,26 @@ export const arrange = (payload, width) => {
 };
 
 const asRows = (rows, payload, width, unit) => {
-  const slots = { source: alongRow(rows.source, unit, width), target: alongRow(rows.target, unit, width) };
+  const slots = {
+    source: alongRow(rows.source, unit, width),
+    target: alongRow(rows.target, unit, width),
+  };
   if (Math.max(sum(slots.source), sum(slots.target)) > width + 0.5) return null;
   const side = (name) => placed(
     rows[name], slots[name], unit, (width - sum(slots[name])) / 2, RIGHT_TO_LEFT.test(payload[name]),
   );
   return {
     upright: false, width, height: ROW.height, unit,
-    source: side("source"), target: side("target"),
-    text: [ROW.text, ROW.height - ROW.text + 10], ports: [ROW.port, ROW.height - ROW.port], thick: ROW.thick,
+    source: side("source"), target: side("target"), thick: ROW.thick,
+    text: [ROW.text, ROW.height - ROW.text + 10], ports: [ROW.port, ROW.height - ROW.port],
   };
 };
 
 const asColumns = (all, width) => {
   const telling = (row) => row.filter(({ word, text }) => word !== null || /[\p{L}\p{N}]/u.test(text));
   const rows = { source: telling(all.source), target: telling(all.target) };
-  const words = Math.max(...Object.values(rows).map((row) => row.filter(({ word }) => word !== null).length));
-  const unit = words * (COLUMN.line - 6);
+  const counts = Object.values(rows).map((row) => row.filter(({ word }) => word !== null).length);
+  const unit = Math.max(...counts) * (COLUMN.line - 6);
   const slots = { source: alongColumn(rows.source, unit), target: alongColumn(rows.target, unit) };
   const height = Math.max(sum(slots.source), sum(slots.target));
   const side = (name) => placed(rows[name], slots[name], unit, (height - sum(slots[name])) / 2, false);

@@ -1,6 +1,6 @@
 // Pointing at a word, a flow or a cell lights what belongs to it everywhere.
 
-import { byId, percent, quoted } from "./elements.js";
+import { byId, percent } from "./elements.js";
 import { sayFlow, sayWord } from "./flows.js";
 import { partners } from "./reading.js";
 
@@ -27,10 +27,15 @@ export class Lighting {
   watch(payload, panels, cells) {
     Object.assign(this, { payload, panels, cells });
     for (const { plan, words, flows } of panels) {
-      for (const { node, side, word } of words) this.listen(node, { side, words: [word], said: () => sayWord(payload, plan, side, word) });
+      for (const { node, side, word } of words) {
+        this.listen(node, { side, words: [word], said: () => sayWord(payload, plan, side, word) });
+      }
       for (const { node, flow } of flows) this.listen(node, { flow, said: () => sayFlow(payload, flow) });
     }
-    for (const { node, side, a, b } of cells) this.listen(node, { side, words: [a, b], cell: [a, b], said: () => this.sayCell(node, side, a, b) });
+    for (const { node, side, a, b } of cells) {
+      const said = () => this.sayCell(node, side, a, b);
+      this.listen(node, { side, words: [a, b], cell: [a, b], said });
+    }
     this.pin(null);
   }
 
@@ -53,12 +58,12 @@ export class Lighting {
   }
 
   sayCell(node, side, a, b) {
-    const words = this.payload[`${otherSide(side)}_words`];
     const [most] = [...matched(this.panels.at(-1).plan, side, a, b)].sort((x, y) => y[1] - x[1]);
     if (!most) return node.title;
-    const [p, q] = most[0].split(" ");
-    const other = this.cells.find((cell) => cell.side !== side && cell.a === Number(p) && cell.b === Number(q));
-    return `${node.title}; matched with ${quoted(words[p])} looks at ${quoted(words[q])}: ${other.node.textContent} % (${percent(most[1])} of it)`;
+    const [p, q] = most[0].split(" ").map(Number);
+    const other = this.cells.find((cell) => cell.side !== side && cell.a === p && cell.b === q);
+    if (!other) return node.title;
+    return `${node.title}; matched with ${other.node.title} (${percent(most[1])} of it)`;
   }
 
   light(target) {
@@ -68,7 +73,9 @@ export class Lighting {
   }
 
   lightPanel({ plan, words, flows }, target) {
-    const belongs = ({ i, j }) => (target.flow ? i === target.flow.i && j === target.flow.j : target.words.includes(target.side === "source" ? i : j));
+    const belongs = ({ i, j }) => (target.flow
+      ? i === target.flow.i && j === target.flow.j
+      : target.words.includes(target.side === "source" ? i : j));
     const lit = target ? plan.filter(belongs) : [];
     const ends = { source: new Set(lit.map(({ i }) => i)), target: new Set(lit.map(({ j }) => j)) };
     if (target?.words) target.words.forEach((word) => ends[target.side].add(word));
@@ -80,9 +87,11 @@ export class Lighting {
     const plan = this.panels?.at(-1)?.plan ?? [];
     const shares = target?.cell && matched(plan, target.side, ...target.cell);
     const rows = target && !target.cell ? rowsOf(plan, target) : null;
+    const shareOf = (side, a, b) => (side === target.side
+      ? Number(a === target.cell[0] && b === target.cell[1])
+      : shares.get(`${a} ${b}`) ?? 0);
     for (const { node, side, a, b } of this.cells ?? []) {
-      const own = side === target?.side;
-      const share = shares && (own ? Number(a === target.cell[0] && b === target.cell[1]) : shares.get(`${a} ${b}`) ?? 0);
+      const share = shares && shareOf(side, a, b);
       const lit = shares ? share > FAINT : rows && (rows[side].has(a) || rows[side].has(b));
       node.classList.toggle("lit", Boolean(shares && lit));
       node.classList.toggle("faded", Boolean(rows && !lit));
@@ -93,7 +102,8 @@ export class Lighting {
 
 const rowsOf = (plan, { flow, side, words }) => {
   if (flow) return { source: new Set([flow.i]), target: new Set([flow.j]) };
-  const others = partners(plan, side, words[0]).filter(([, share]) => share > FAINT).map(([other]) => other);
+  const others = partners(plan, side, words[0])
+    .filter(([, share]) => share > FAINT).map(([other]) => other);
   return { [side]: new Set(words), [otherSide(side)]: new Set(others) };
 };
 

@@ -4,23 +4,33 @@ import { byId, html } from "./elements.js";
 
 const PAUSE = 120;
 const UNAUTHORIZED = 401;
+const OBAMA = "Obama speaks to the media in Illinois.";
 const EXAMPLES = [
-  ["Word swap", { source: "The press greets the president.", target: "The president greets the press." }],
-  ["Obama, said otherwise", { source: "Obama speaks to the media in Illinois.", target: "The President greets the press in Chicago." }],
-  ["Obama, turned round", { source: "Obama speaks to the media in Illinois.", target: "The press greets the President in Chicago." }],
-  ["Flights", { source: "Is there a flight from London to Paris?", target: "Is there a flight from Paris to London?" }],
-  ["Who bites", { source: "A dog bites a man.", target: "A man bites a dog." }],
-  ["Unrelated", { source: "The orchestra tuned its instruments.", target: "Rain is expected over the mountains." }],
+  ["Word swap", "The press greets the president.", "The president greets the press."],
+  ["Obama, said otherwise", OBAMA, "The President greets the press in Chicago."],
+  ["Obama, turned round", OBAMA, "The press greets the President in Chicago."],
+  ["Flights", "Is there a flight from London to Paris?", "Is there a flight from Paris to London?"],
+  ["Who bites", "A dog bites a man.", "A man bites a dog."],
+  ["Unrelated", "The orchestra tuned its instruments.", "Rain is expected over the mountains."],
 ];
-const FIELDS = ["source", "target", "method", "model", "embedding", "layers", "heads", "mix", "recipe", "stopwords"];
-const DEFAULTS = { method: "wsmd-wrd", embedding: "-1", layers: "", heads: "", mix: "0.5", recipe: "paper", stopwords: "english", model: "" };
+const [, SOURCE, TARGET] = EXAMPLES[0];
+const DEFAULTS = {
+  source: "", target: "", method: "wsmd-wrd", model: "", embedding: "-1", layers: "", heads: "",
+  mix: "0.5", recipe: "paper", stopwords: "english",
+};
+const FIELDS = Object.keys(DEFAULTS);
 
 const form = () => byId("ask").elements;
 
 const readForm = () => Object.fromEntries(FIELDS.map((name) => [name, form()[name].value]));
 
+// A choice that the server does not offer falls back to the usual one.
 const fill = (state) => {
-  for (const name of FIELDS) if (name in state) form()[name].value = state[name];
+  for (const name of FIELDS.filter((one) => one in state)) {
+    const field = form()[name];
+    field.value = state[name];
+    if (field.selectedIndex === -1) field.value = DEFAULTS[name];
+  }
   byId("ask-mix").textContent = Number(form().mix.value).toFixed(2);
 };
 
@@ -39,11 +49,12 @@ const writeUrl = (state, view) => {
 };
 
 const ask = async (path, body) => {
+  const headers = {};
   const token = form().token.value;
-  const answer = await fetch(path, {
-    headers: { ...(body ? { "Content-Type": "application/json" } : {}), ...(token ? { Authorization: `Bearer ${token}` } : {}) },
-    ...(body ? { method: "POST", body: JSON.stringify(body) } : {}),
-  });
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (body) headers["Content-Type"] = "application/json";
+  const options = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
+  const answer = await fetch(path, options).catch(() => { throw new Error("the server cannot be reached"); });
   const found = await answer.json().catch(() => null);
   byId("token").hidden &&= answer.status !== UNAUTHORIZED;
   if (!answer.ok) throw new Error(found?.error?.message ?? `the server answered ${answer.status}`);
@@ -85,9 +96,11 @@ class Live {
     byId("ask").querySelector(".model").hidden = this.models.length < 2;
     const known = Object.fromEntries(new URLSearchParams(location.search));
     this.view = parseView(known.view);
+    DEFAULTS.model = this.models[0].name;
     this.offerLayers(known.model);
-    fill({ ...DEFAULTS, model: this.models[0].name, ...EXAMPLES[0][1], ...known });
-    byId("examples").replaceChildren(...EXAMPLES.map(([name, state]) => this.example(name, state)));
+    known.method = methods.aliases[known.method] ?? known.method ?? DEFAULTS.method;
+    fill({ ...DEFAULTS, source: SOURCE, target: TARGET, ...known });
+    byId("examples").replaceChildren(...EXAMPLES.map((example) => this.example(...example)));
     await this.answer();
   }
 
@@ -97,17 +110,21 @@ class Live {
     form().layers.placeholder = model.default_layers ?? "all";
   }
 
-  example(name, state) {
-    const button = html("button", { type: "button", title: `${state.source}\n${state.target}` }, name);
-    button.addEventListener("click", () => { fill(state); this.answer(); });
+  example(name, source, target) {
+    const button = html("button", { type: "button", title: `${source}\n${target}` }, name);
+    button.addEventListener("click", () => { fill({ source, target }); this.answer(); });
     return button;
   }
 
   changed(name) {
+    clearTimeout(this.timer);
+    if (!this.models) {
+      if (name === "token") this.timer = setTimeout(() => this.start(), PAUSE);
+      return;
+    }
     fill({});
     if (name === "model") this.offerLayers(form().model.value);
     if (["layers", "heads", "model", "method"].includes(name)) this.view = null;
-    clearTimeout(this.timer);
     // The slider answers at once; typing waits for a pause.
     if (name === "mix") this.answer();
     else this.timer = setTimeout(() => this.answer(), PAUSE);
@@ -115,7 +132,6 @@ class Live {
 
   // Asks for what the form says; only the latest question counts, one at a time.
   async answer() {
-    if (!this.models) { await this.start(); return; }
     if (this.flying) { this.again = true; return; }
     const state = readForm();
     writeUrl(state, this.view);

@@ -29,7 +29,9 @@ const draw = () => {
   byId("target").textContent = payload.target;
   byId("pair").classList.toggle("long", payload.source.length + payload.target.length > LONG);
   byId("signature").textContent = payload.signature;
-  for (const [name, title] of Object.entries(titles(words, structure))) byId(`${name}-panel`).querySelector("h2").textContent = title;
+  for (const [name, title] of Object.entries(titles(words, structure))) {
+    byId(`${name}-panel`).querySelector("h2").textContent = title;
+  }
   drawBars(words, structure);
   tellStory(payload, words, structure);
   const limit = words?.chance || structure?.chance || 1;
@@ -55,7 +57,8 @@ const choose = (heads) => {
 // Shows what was found; `view` are the heads to look at, or null for those of the distance.
 const show = (found, view = null) => {
   payload = found;
-  const known = (view ?? []).filter(([l, h]) => payload.structure?.heads.some(({ layer, head }) => layer === l && head === h));
+  const heads = payload.structure?.heads ?? [];
+  const known = (view ?? []).filter(([l, h]) => heads.some(({ layer, head }) => layer === l && head === h));
   chosen = known.length ? known : payload.structure?.selected;
   draw();
 };

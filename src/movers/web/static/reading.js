@@ -23,7 +23,8 @@ export const readWords = (payload) => {
     const cost = costOf(payload, i, j);
     return { i, j, mass, cost, strain: null, price: cost };
   });
-  return { ...words, flows, parts: [{ name: "words", value: words.distance, share: 1, whole: words.distance }] };
+  const part = { name: "words", value: words.distance, share: 1, whole: words.distance };
+  return { ...words, flows, parts: [part] };
 };
 
 // What words and structure say under some heads: the mean of their plans and parts.
@@ -51,6 +52,7 @@ export const readStructure = (payload, chosen) => {
   };
 };
 
+// The mean plan of some heads; a flow pays for structure what it pays under each of them.
 const pooled = (payload, heads) => {
   const [wordShare, structureShare] = payload.structure.shares;
   const cells = new Map();
@@ -66,7 +68,8 @@ const pooled = (payload, heads) => {
   return [...cells.values()].map(({ i, j, mass, charged }) => {
     const cost = costOf(payload, i, j);
     const strain = charged / mass;
-    return { i, j, mass: mass / heads.length, cost, strain, price: wordShare * (cost ?? 0) + structureShare * strain };
+    const price = wordShare * (cost ?? 0) + structureShare * strain;
+    return { i, j, mass: mass / heads.length, cost, strain, price };
   }).sort((one, other) => one.i - other.i || one.j - other.j);
 };
 
