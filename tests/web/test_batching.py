@@ -127,6 +127,17 @@ def test_jobs_that_would_come_too_late_are_turned_away(desk):
     assert first.future.result(0)
 
 
+def test_batches_shrink_where_the_pace_is_slow(desk):
+    batcher = Batcher(desk.make, capacity=1000, stride=1e-9)
+    batcher.submit([desk.job("a", "x")])
+    block(desk, batcher)
+    job = desk.job("a", *["x"] * 40)
+    batcher.submit([job])
+    desk.open.set()
+    batcher.close()
+    assert [len(sources) for _, sources in desk.calls[2:]] == [16, 16, 8]
+
+
 def test_cancelled_jobs_make_room_and_are_never_computed(desk, batcher):
     block(desk, batcher)
     job = desk.job("a", *["late"] * 1000)

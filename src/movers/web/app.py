@@ -67,7 +67,8 @@ class Service:
         self.batcher = Batcher(
             models.scorer,
             capacity=limits.queue,
-            patience=limits.timeout / 2,  # the other half is for the batch at work
+            patience=limits.timeout / 2,
+            stride=limits.timeout / 8,
             observe=self.metrics.observe_batch,
         )
         self.metrics.watch_queue(lambda: self.batcher.waiting)

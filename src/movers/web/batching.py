@@ -19,9 +19,10 @@ Answer = Callable[[Any, Sequence[Pair]], list[Any]]
 """From a scorer and pairs to one result each; a result may be an exception."""
 
 BATCH_PAIRS = 256
+LEAST_PAIRS = 16
+"""Where even that takes longer than a batch should, there is nothing left to win."""
 TYPICAL_PAIR = 250
 """Characters of two ordinary sentences."""
-BATCH_EFFORT = BATCH_PAIRS * TYPICAL_PAIR**3
 SLOWEST_RETRY = 60
 
 
@@ -116,6 +117,8 @@ class Batcher:
     patience
         Most seconds that the pairs waiting may take, going by the pace of late: a job that would
         come too late is better turned away at once.
+    stride
+        Seconds that a batch should take at most, going by the same pace.
     observe
         Told the pairs and the seconds of every batch.
     """
@@ -126,11 +129,13 @@ class Batcher:
         *,
         capacity: int,
         patience: float = math.inf,
+        stride: float = math.inf,
         observe: Callable[[int, float], None] = lambda pairs, seconds: None,
     ) -> None:
         self._make = make
         self._capacity = capacity
         self._patience = patience
+        self._stride = stride
         self._observe = observe
         self._jobs: deque[Job] = deque()
         self._changed = threading.Condition()
@@ -191,7 +196,8 @@ class Batcher:
                 return None
             self._drop_cancelled()
             batch: list[Share] = []
-            room, effort = BATCH_PAIRS, float(BATCH_EFFORT)
+            room = int(min(BATCH_PAIRS, max(LEAST_PAIRS, self._rate * self._stride)))
+            effort = float(room * TYPICAL_PAIR**3)
             unfinished = []
             while self._jobs and room > 0 and effort > 0:
                 job = self._jobs.popleft()
