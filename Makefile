@@ -9,7 +9,7 @@ KERNELS_READY := $(VENV)/.kernels
 export GOMP_SPINCOUNT := 0
 export HF_HUB_OFFLINE := 1
 
-.PHONY: demo test lint bench table methods-table clean
+.PHONY: demo test lint bench bench-search table methods-table clean
 
 demo: $(READY) $(KERNELS_READY)
 	$(BIN)/python examples/demo.py
@@ -24,6 +24,10 @@ lint: $(READY)
 
 bench: $(READY) $(KERNELS_READY)
 	$(BIN)/python bench/run.py
+
+# Needs evaluation data: MOVERS_DATA, or the folder beside the checkout; half an hour and 5 GB.
+bench-search: $(READY) $(KERNELS_READY)
+	$(BIN)/python bench/search.py
 
 # Needs evaluation data: MOVERS_DATA, or the folder beside the checkout.
 table: $(READY) $(KERNELS_READY)

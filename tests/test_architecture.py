@@ -52,6 +52,15 @@ def test_leaves_import_no_folder():
         assert set(imported(ROOT / f"{name}.py")) & names_at_root() <= LEAVES, name
 
 
+def test_search_stands_above_the_scorer():
+    for path in ROOT.rglob("*.py"):
+        if path.parent.name not in ("search", "cli") and path.name not in (
+            "__init__.py",
+            "terminal.py",
+        ):
+            assert "search" not in imported(path), path.name
+
+
 def test_only_the_command_line_knows_the_command_line():
     for path in ROOT.rglob("*.py"):
         if path.parent.name != "cli" and path.name != "__main__.py":

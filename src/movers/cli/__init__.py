@@ -10,6 +10,7 @@ from cyclopts import App
 from movers.cli.comparing import compare, methods, models
 from movers.cli.messages import plain_messages, say
 from movers.cli.scoring import fit, score
+from movers.cli.search import dedupe, index, mine, search
 from movers.errors import MoversError
 from movers.version import __version__
 
@@ -20,7 +21,7 @@ app = App(
     help_format="markdown",
     suppress_keyboard_interrupt=False,
 )
-for command in (compare, score, fit, methods, models):
+for command in (compare, score, fit, index, search, mine, dedupe, methods, models):
     app.command(command)
 
 

@@ -66,6 +66,8 @@ class Cascade:
     ----------
     within
         Distances above it are of no interest, however few lie below.
+    order
+        What earlier queries taught about the order of heads.
     """
 
     def __init__(
@@ -76,11 +78,12 @@ class Cascade:
         *,
         wanted: int,
         within: float = np.inf,
+        order: HeadOrder | None = None,
     ) -> None:
         self.scorer, self.query, self.shards = scorer, query, shards
         self.starts = np.cumsum([0, *map(len, shards)])
         self.best = Best(wanted, threshold=within)
-        self.order = HeadOrder(max(1, len(scorer.heads)))
+        self.order = order or HeadOrder(max(1, len(scorer.heads)))
         self.given_up = 0
 
     def run(self) -> Pruning:

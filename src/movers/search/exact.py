@@ -17,7 +17,7 @@ from movers.encode.ragged import boundaries
 from movers.measure.measured import Measured
 from movers.scorer import Scorer
 from movers.search.lower import Query
-from movers.search.shards import Shard, as_measured, picked
+from movers.search.shards import Shard, as_measured, joined, picked
 from movers.solve.batch import emd_batch, fgw_batch
 from movers.transport import pose
 
@@ -70,7 +70,7 @@ def distances_within(
         Distances above it need not be known.
     """
     embedding = scorer.embedding if scorer.method.needs_vectors else None
-    measured = as_measured(query.measured, query.row, shard, embedding)
+    measured = as_measured(joined([query.shard, shard]), embedding)
     pairs = np.stack([np.zeros(len(shard), np.int64), np.arange(1, len(shard) + 1)], axis=1)
     odd = ~np.isfinite(bounds).all(axis=1)
     out = np.empty(len(shard))

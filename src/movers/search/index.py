@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -86,6 +86,7 @@ class Index:
         sentences: Iterable[str] | Path,
         folder: str | Path | None = None,
         *,
+        replace: bool = False,
         progress: bool = False,
     ) -> Index:
         """Encode a corpus for search.
@@ -100,10 +101,14 @@ class Index:
         folder
             Where to write the index as it grows; None keeps it in memory. A build that was
             broken off is resumed: parts that are finished are used as they are.
+        replace
+            Build anew over an index that is there already.
         progress
             Show a progress bar.
         """
         check_method(scorer)
+        if folder is not None and replace:
+            (Path(folder) / NAME).unlink(missing_ok=True)
         index = cls(scorer, []) if folder is None else cls._begun(scorer, Path(folder))
         index._extend(_lines(sentences), set(), progress=progress)
         if not len(index):
@@ -114,7 +119,8 @@ class Index:
     def _begun(cls, scorer: Scorer, folder: Path) -> Index:
         if (folder / NAME).exists():
             raise InputError(
-                f"{str(folder)!r} holds an index already; open it and add to it, or remove it first"
+                f"{str(folder)!r} holds an index already; open it and add to it, or pass "
+                "replace=True"
             )
         folder.mkdir(parents=True, exist_ok=True)
         for leftover in folder.glob(".*.safetensors"):
@@ -228,6 +234,7 @@ class Index:
         align
             Give alignments for so many of the first matches.
         """
+        self._check_scorer()  # loads the model
         started = time.process_time()
         cascade = self._cascade(query, top_k)
         if candidates is None:
@@ -235,7 +242,7 @@ class Index:
         else:
             pruning = cascade.some(self._candidates(cascade, candidates))
         rows, distances = cascade.best.ranked()
-        pruning = replace(pruning, seconds=time.process_time() - started)
+        pruning = dataclasses.replace(pruning, seconds=time.process_time() - started)
         matches = tuple(
             Match(int(row), self.sentence(row), float(distance))
             for row, distance in zip(rows.tolist(), distances, strict=True)
@@ -264,14 +271,12 @@ class Index:
         bar = tqdm(texts, desc="searching", unit="query", disable=not progress)
         return [self.search(text, top_k, **options) for text in bar]
 
-    def _cascade(self, query: str, top_k: int, within: float = np.inf) -> Cascade:
+    def _cascade(self, query: str, top_k: int) -> Cascade:
         if top_k < 1:
             raise InputError(f"top_k must be at least 1, got {top_k}")
-        self._check_scorer()
-        scorer = self.scorer
-        measured = scorer.measure([check_sentence(query, "query")])
-        made = Query.of(query, measured, scorer.method, scorer.settings.mix, scorer.threads)
-        return Cascade(scorer, made, self.shards, wanted=top_k, within=within)
+        own = self._encoded([check_sentence(query, "query")])
+        made = Query.of(own, self.scorer)
+        return Cascade(self.scorer, made, self.shards, wanted=top_k)
 
     def _candidates(self, cascade: Cascade, wanted: int | Iterable[int]) -> np.ndarray[Any, Any]:
         if not isinstance(wanted, int):
@@ -290,9 +295,9 @@ class Index:
 
     def _check_scorer(self) -> None:
         """Refuse a model or statistics other than those of the index, once."""
+        signature = str(self.scorer.signature)
         if self._checked or self._manifest is None:
             return
-        signature = str(self.scorer.signature)
         if signature != self._manifest.signature:
             raise InputError(
                 f"the index was built with {self._manifest.signature}, but the scorer at hand is "

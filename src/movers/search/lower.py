@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from movers.encode.ragged import Ragged
 from movers.measure.costs import COSTS
-from movers.measure.measured import Measured
 from movers.measure.structure import CONSTANT
 from movers.methods import Method
-from movers.search.shards import Shard, make_shard
+from movers.scorer import Scorer
+from movers.search.shards import Shard
 from movers.solve.bounds import ROUNDING, centroid_bounds, profile_bounds, word_bounds
 
 Floats = NDArray[np.float64]
@@ -24,33 +24,17 @@ SLACK = 4e-6
 
 @dataclass(frozen=True)
 class Query:
-    """A query as bounds see it.
+    """A query as bounds see it: a shard of one sentence, the measure, its share of structure."""
 
-    Parameters
-    ----------
-    measured, row
-        The query as the scorer measured it.
-    shard
-        The query as a shard of one sentence.
-    method, mix
-        The measure, and its share of structure.
-    """
-
-    measured: Measured
-    row: int
     shard: Shard
     method: Method
     mix: float
     threads: int | None
 
     @classmethod
-    def of(
-        cls, text: str, measured: Measured, method: Method, mix: float, threads: int | None
-    ) -> Query:
-        """Take a query out of measured sentences."""
-        row = measured.encodings.rows[text]
-        shard = make_shard(measured, [text], method)
-        return cls(measured, row, shard, method, mix, threads)
+    def of(cls, shard: Shard, scorer: Scorer) -> Query:
+        """Make a query of a sentence that was prepared for search."""
+        return cls(shard, scorer.method, float(scorer.settings.mix), scorer.threads)
 
 
 @dataclass(frozen=True)
@@ -98,10 +82,11 @@ def shard_lower(query: Query, shard: Shard) -> Lower:
     if share:
         words = share * word_bounds(cost, shard.starts, u, v, threads=query.threads) - slack
     odd = shard.counts == 0
-    if not method.needs_attention or method.reports == "linear":
-        heads = words[:, None].astype(np.float64)
-    else:
+    heads = np.repeat(words[:, None], max(1, shard.sums.shape[1]), axis=1)
+    if method.needs_attention:
         factors, sizes, constant = lower_factors(query, shard, means)
+        odd = odd | constant
+    if method.needs_attention and method.reports == "value":
         heads = profile_bounds(
             cost,
             shard.starts,
@@ -114,7 +99,6 @@ def shard_lower(query: Query, shard: Shard) -> Lower:
             threads=query.threads,
         )
         heads -= slack[:, None] + ROUNDING * factors * sizes
-        odd = odd | constant
     words[odd], heads[odd] = -np.inf, -np.inf
     return Lower(words, _rounded_down(heads))
 
@@ -148,7 +132,8 @@ def lower_costs(query: Query, shard: Shard) -> Singles:
         return np.sqrt(np.maximum(squares, 0.0)).astype(np.float32)
     with np.errstate(divide="ignore"):
         a, b = ((1.0 / side.norms).astype(np.float32) for side in (own, shard))
-    cost: Singles = (own.vectors * np.where(np.isfinite(a), a, 0)[:, None]) @ shard.vectors.T
+    scaled = own.vectors * np.where(np.isfinite(a), a, 0)[:, None]
+    cost: Singles = scaled @ shard.vectors.T
     cost *= -np.where(np.isfinite(b), b, 0)
     cost += np.float32(1.0 - SLACK)
     np.maximum(cost, 0, out=cost)

@@ -41,9 +41,7 @@ class Part:
         """Map the shard after a look at its size and header, or at all of it."""
         path = folder / self.name
         if not path.is_file():
-            raise InputError(
-                f"the index {str(folder)!r} lacks its file {self.name}; build it again"
-            )
+            raise InputError(f"the index {str(folder)!r} lacks {self.name}; build it again")
         size = path.stat().st_size
         if size != self.size:
             raise _damaged(path, f"{size} bytes, expected {self.size}")

@@ -22,6 +22,7 @@ from tqdm.auto import tqdm
 from movers.atomic import replacing
 from movers.errors import InputError
 from movers.search.cascade import Cascade
+from movers.search.exact import HeadOrder
 from movers.search.index import Index
 from movers.search.lower import Query
 from movers.search.shards import Shard
@@ -59,11 +60,11 @@ def mine(
         Show a progress bar.
     """
     check_threshold(threshold)
-    total = len(index)
+    total, order = len(index), HeadOrder(max(1, len(index.scorer.heads)))
     with tqdm(total=total, initial=start * BLOCK, desc="mining", disable=not progress) as bar:
         for low in range(start * BLOCK, total, BLOCK):
             rows = range(low, min(low + BLOCK, total))
-            yield [pair for row in rows for pair in _near(index, row, threshold)]
+            yield [pair for row in rows for pair in _near(index, row, threshold, order)]
             bar.update(len(rows))
 
 
@@ -73,30 +74,24 @@ def check_threshold(threshold: float) -> None:
         raise InputError(f"threshold must be a finite distance of at least 0, got {threshold}")
 
 
-def _near(index: Index, row: int, threshold: float) -> Iterator[Pair]:
+def _near(index: Index, row: int, threshold: float, order: HeadOrder) -> Iterator[Pair]:
     """Pairs of a sentence with those behind it."""
-    source = index.sentence(row)
-    shards = list(_behind(index.shards, row))
-    if not shards:
-        return
-    scorer = index.scorer
-    measured = scorer.measure([source])
-    query = Query.of(source, measured, scorer.method, scorer.settings.mix, scorer.threads)
-    cascade = Cascade(scorer, query, shards, wanted=len(index), within=threshold)
+    own, *behind = _from(index.shards, row)
+    query = Query.of(own.take(np.array([0])), index.scorer)
+    shards = [*([own.since(1)] if len(own) > 1 else []), *behind]
+    cascade = Cascade(index.scorer, query, shards, wanted=len(index), within=threshold, order=order)
     cascade.run()
     for place, distance in zip(*cascade.best.ranked(), strict=True):
         if distance <= threshold:
             second = row + 1 + int(place)
-            yield Pair(row, second, float(distance), source, index.sentence(second))
+            yield Pair(row, second, float(distance), own.sentence(0), index.sentence(second))
 
 
-def _behind(shards: list[Shard], row: int) -> Iterator[Shard]:
-    """The sentences behind a row."""
+def _from(shards: list[Shard], row: int) -> Iterator[Shard]:
+    """The sentences from a row on."""
     for shard in shards:
-        if row < 0:
-            yield shard
-        elif row + 1 < len(shard):
-            yield shard.since(row + 1)
+        if row < len(shard):
+            yield shard.since(max(row, 0))
         row -= len(shard)
 
 

@@ -192,31 +192,25 @@ def weighted_means(vectors: Array, norms: Array, weights: Ragged, method: Method
     return Ragged(vectors * factors[:, None], weights.starts).sums().astype(np.float16)
 
 
-def as_measured(query: Measured, row: int, shard: Shard, embedding: int | None) -> Measured:
-    """The query as row 0, the sentences of a shard from row 1 on, as the solver takes them."""
-    own = query.encodings
-    counts = np.concatenate([query.weights.lengths[row : row + 1], shard.counts])
-    starts = boundaries(counts)
-    vectors = norms = None
-    if query.vectors is not None and query.norms is not None:
-        vectors = Ragged(np.concatenate([query.vectors[row], shard.vectors]), starts)
-        norms = Ragged(np.concatenate([query.norms[row], shard.norms]), starts)
+def as_measured(shard: Shard, embedding: int | None) -> Measured:
+    """The sentences of a shard as the solver takes them."""
     heads = shard.sums.shape[1]
-    structure = own.structure[row] if heads else own.structure.data[:0]
     encodings = Encodings(
-        sentences=[own.sentences[row], *shard.sentences],
-        spans=Ragged(np.zeros((int(starts[-1]), 2), np.int32), starts),
+        sentences=shard.sentences,
+        spans=Ragged(np.zeros((len(shard.weights), 2), np.int32), shard.starts),
         spellings=[],
         vectors={},
-        structure=Ragged(
-            np.concatenate([structure, shard.structure]), boundaries(heads * counts**2)
-        ),
-        sums=np.concatenate([own.sums[row : row + 1, :heads], shard.sums]),
-        squares=np.concatenate([own.squares[row : row + 1, :heads], shard.squares]),
-        sizes=np.concatenate([own.sizes[row : row + 1], shard.sizes]),
+        structure=Ragged(shard.structure, boundaries(heads * shard.counts**2)),
+        sums=shard.sums,
+        squares=shard.squares,
+        sizes=shard.sizes,
     )
-    weights = Ragged(np.concatenate([query.weights[row], shard.weights]), starts)
-    return Measured(encodings, vectors, norms, weights, np.ones(len(counts)), embedding)
+    weights = Ragged(shard.weights, shard.starts)
+    totals = np.ones(len(shard))
+    if embedding is None:
+        return Measured(encodings, None, None, weights, totals)
+    vectors, norms = Ragged(shard.vectors, shard.starts), Ragged(shard.norms, shard.starts)
+    return Measured(encodings, vectors, norms, weights, totals, embedding)
 
 
 def write_shard(shard: Shard, path: Path, facts: Mapping[str, str]) -> None:

@@ -171,7 +171,7 @@ def structure_profiles(
     blocks, sizes = heads * lengths**2, heads * profile_sizes(lengths)
     block_start, start = np.cumsum(blocks) - blocks, np.cumsum(sizes) - sizes
     out = np.zeros(int(sizes.sum()), np.float32)
-    for n in np.unique(lengths[lengths > 0]):
+    for n in np.unique(lengths[lengths > 0]) if heads else ():
         rows = np.flatnonzero(lengths == n)
         square = structure[block_start[rows, None] + np.arange(heads * n * n)]
         matrices = square.reshape(-1, heads, n, n).astype(np.float64)
