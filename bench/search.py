@@ -12,14 +12,29 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import argparse
+import json
 import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
 from pathlib import Path
 
+import numpy as np
 from sentences import DATA
+
+import movers
+from movers.search.results import STAGES
+from movers.search.shards import as_measured, joined, make_shard
+from movers.transport import pose
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 SIZES = (1_000, 5_000, 20_000, 100_000)
 SUBSET = 2_000
+TASKS = ("all", "compare", "growth", "one")
 
 
 def sources() -> dict[str, list[str]]:
