@@ -73,7 +73,7 @@ def whole(folder):
 def test_killed_builds_leave_an_index_or_none(work, bert):
     folder, start = work
     rng = random.Random(0)
-    for _ in range(3):
+    for _ in range(2):
         if kill_after(start("build"), rng.uniform(0.02, 0.4)) or whole(folder / "index"):
             break
     else:
@@ -88,7 +88,7 @@ def test_killed_mining_goes_on(work, bert):
     index = Index.build(bert, folder / "corpus.txt", folder / "index")
     rng, finished = random.Random(1), []
     journal, output = folder / "pairs.jsonl.journal", folder / "pairs.jsonl"
-    for _ in range(3):
+    for _ in range(2):
         if kill_after(start("mine"), rng.uniform(0.1, 0.8)):
             break
         assert not output.exists()

@@ -129,7 +129,7 @@ def lower_costs(query: Query, shard: Shard) -> Singles:
         squares = own.norms[:, None] ** 2 + shard.norms**2
         squares *= 1.0 - SLACK
         squares -= 2.0 * (own.vectors @ shard.vectors.T)
-        return np.sqrt(np.maximum(squares, 0.0)).astype(np.float32)
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)), np.float32)
     with np.errstate(divide="ignore"):
         a, b = ((1.0 / side.norms).astype(np.float32) for side in (own, shard))
     scaled = own.vectors * np.where(np.isfinite(a), a, 0)[:, None]
