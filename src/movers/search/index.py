@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
+from movers.encode.models import EMBEDDED
 from movers.errors import InputError
 from movers.loading import load
 from movers.measure.costs import COSTS
@@ -123,7 +124,7 @@ class Index:
                 "replace=True"
             )
         folder.mkdir(parents=True, exist_ok=True)
-        for leftover in folder.glob(".*.safetensors"):
+        for leftover in (*folder.glob(".*.safetensors"), *folder.glob(f".{NAME}.*")):
             leftover.unlink()  # temporary files of a build that was killed
         return cls(scorer, [], folder=folder, manifest=_described(scorer))
 
@@ -341,7 +342,7 @@ def _described(scorer: Scorer) -> Manifest:
         str(scorer.signature),
         {
             "method": settings.method.name,
-            "model": encoder.name,
+            "model": _model(scorer),
             "embedding": settings.embedding,
             "layers": sorted({layer for layer, _ in scorer.heads}) or None,
             "heads": sorted({head for _, head in scorer.heads}) or "all",
@@ -355,6 +356,14 @@ def _described(scorer: Scorer) -> Manifest:
             "dtype": encoder.dtype,
         },
     )
+
+
+def _model(scorer: Scorer) -> str:
+    """The model by a name that holds wherever the index is opened from."""
+    encoder = scorer.encoder
+    if encoder.folder is None or encoder.name == EMBEDDED:
+        return encoder.name
+    return str(encoder.folder.resolve())
 
 
 def _lines(sentences: Iterable[str] | Path) -> Iterator[str]:
