@@ -4,7 +4,7 @@
     python bench/search.py compare     # pruning, time and identity with brute force
     python bench/search.py growth      # 1,000 to 100,000 composed sentences
 
-Times are processor time of one thread, the encoding of the query included. The corpus is the
+Times are processor time over all threads, the encoding of the query included. The corpus is the
 distinct sentences of PAWS-Wiki and STSB, dev and test; queries are drawn from it.
 """
 
