@@ -71,6 +71,12 @@ def test_only_the_command_line_knows_the_command_line():
             assert "cli" not in imported(path), path.name
 
 
+def test_only_explanations_and_the_command_line_know_the_web():
+    for path in ROOT.rglob("*.py"):
+        if path.parent.name not in ("cli", "web") and path.stem != "explaining":
+            assert "web" not in imported(path), path.name
+
+
 def test_importing_the_package_is_cheap():
     heavy = "torch", "transformers", "numba", "numpy"
     code = f"import sys, movers; print([name for name in {heavy} if name in sys.modules])"

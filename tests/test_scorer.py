@@ -143,6 +143,21 @@ def test_measures_made_from_one_scorer_encode_once(bert, spy):
 def test_statistics_of_another_kind_are_refused(bert):
     with pytest.raises(movers.InputError, match=r"'as-coded' was asked for.*call fit"):
         alone(bert, whitening="as-coded").distances(PAIRS)
+    bert.distances(PAIRS)
+    with pytest.raises(movers.InputError, match=r"'as-coded' was asked for.*call fit"):
+        bert.using(whitening="as-coded").distances(PAIRS)  # also if the sentences are known
+
+
+def test_sentences_can_be_encoded_ahead(bert, spy):
+    scorer = alone(bert)
+    scorer.prepare([text for pair in PAIRS for text in pair])
+    assert spy
+    spy.clear()
+    for pair in PAIRS[:3]:
+        scorer.compare(*pair)
+    assert spy == []
+    with pytest.raises(movers.InputError, match="expected a string"):
+        scorer.prepare([None])
 
 
 def test_comparing_what_was_fitted_on_needs_no_forward_pass(bert, spy):

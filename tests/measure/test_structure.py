@@ -54,6 +54,7 @@ def test_heads_are_taken_in_every_layer():
         ("13", "1", "layer 13 is out of range; the model has layers 1 to 12"),
         ("0", "1", "layer 0 is out of range"),
         ("11-14", "1", "layer 13, 14 is out of range"),
+        ("11-99999999999999", "1", "layer 13, 14, 15"),
         ([], "1", "out of range; the model has layers 1 to 12"),
         ("1", "5", "head 5 is out of range; the model has heads 1 to 4"),
         ("", "1", "cannot read layers ''; write '5', '5-12', '1,3,5-6' or 'all' or 'BV'"),

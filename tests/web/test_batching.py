@@ -47,7 +47,10 @@ def batcher(desk):
 
 def block(desk, batcher):
     """Keep the thread busy, so that whatever comes next has to wait."""
+    while batcher.waiting:
+        time.sleep(0.001)
     desk.open.clear()
+    desk.busy.clear()
     first = desk.job("a", "first")
     batcher.submit([first])
     assert desk.busy.wait(10)
@@ -109,6 +112,30 @@ def test_a_full_queue_turns_away_all_or_nothing(desk, batcher):
     assert 1 <= error.value.retry_after <= 60
     assert batcher.waiting == 600
     batcher.submit([desk.job("a", *["x"] * 400)])
+
+
+def test_jobs_that_would_come_too_late_are_turned_away(desk):
+    batcher = Batcher(desk.make, capacity=1000, patience=1e-9)
+    batcher.submit([desk.job("a", "x")])  # its pace is known when the next batch begins
+    block(desk, batcher)
+    first = desk.job("a", *["x"] * 10)
+    batcher.submit([first])  # nothing waits, so that this is taken in any case
+    with pytest.raises(BusyError, match="10 pairs are waiting"):
+        batcher.submit([desk.job("a", "x")])
+    desk.open.set()
+    batcher.close()
+    assert first.future.result(0)
+
+
+def test_batches_shrink_where_the_pace_is_slow(desk):
+    batcher = Batcher(desk.make, capacity=1000, stride=1e-9)
+    batcher.submit([desk.job("a", "x")])
+    block(desk, batcher)
+    job = desk.job("a", *["x"] * 40)
+    batcher.submit([job])
+    desk.open.set()
+    batcher.close()
+    assert [len(sources) for _, sources in desk.calls[2:]] == [16, 16, 8]
 
 
 def test_cancelled_jobs_make_room_and_are_never_computed(desk, batcher):

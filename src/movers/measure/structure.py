@@ -92,8 +92,8 @@ def _ranges(choice: str, available: range, what: str) -> list[int]:
                 f"cannot read {what}s {choice!r}; write '5', '5-12', '1,3,5-6' or 'all'"
                 + (" or 'BV'" if what == "layer" else "")
             )
-        # One number too many tells as much as a billion of them.
-        numbers += range(first, min(last, max(first, available[-1] + 1)) + 1)
+        # Far beyond the last one, a few wrong numbers tell as much as a billion of them.
+        numbers += range(first, min(last, max(first, 2 * available[-1])) + 1)
     return numbers
 
 

@@ -65,7 +65,11 @@ class Service:
         self.metrics = Metrics()
         self.answers = Answers(limits.max_words)
         self.batcher = Batcher(
-            models.scorer, capacity=limits.queue, observe=self.metrics.observe_batch
+            models.scorer,
+            capacity=limits.queue,
+            patience=limits.timeout / 2,
+            stride=limits.timeout / 8,
+            observe=self.metrics.observe_batch,
         )
         self.metrics.watch_queue(lambda: self.batcher.waiting)
 

@@ -19,9 +19,10 @@ Answer = Callable[[Any, Sequence[Pair]], list[Any]]
 """From a scorer and pairs to one result each; a result may be an exception."""
 
 BATCH_PAIRS = 256
+LEAST_PAIRS = 16
+"""Where even that takes longer than a batch should, there is nothing left to win."""
 TYPICAL_PAIR = 250
 """Characters of two ordinary sentences."""
-BATCH_EFFORT = BATCH_PAIRS * TYPICAL_PAIR**3
 SLOWEST_RETRY = 60
 
 
@@ -113,6 +114,11 @@ class Batcher:
         Makes the scorer of a setup; called, like every answer, by the thread alone.
     capacity
         Most pairs waiting.
+    patience
+        Most seconds that the pairs waiting may take, going by the pace of late: a job that would
+        come too late is better turned away at once.
+    stride
+        Seconds that a batch should take at most, going by the same pace.
     observe
         Told the pairs and the seconds of every batch.
     """
@@ -122,15 +128,19 @@ class Batcher:
         make: Callable[[Any], Any],
         *,
         capacity: int,
+        patience: float = math.inf,
+        stride: float = math.inf,
         observe: Callable[[int, float], None] = lambda pairs, seconds: None,
     ) -> None:
         self._make = make
         self._capacity = capacity
+        self._patience = patience
+        self._stride = stride
         self._observe = observe
         self._jobs: deque[Job] = deque()
         self._changed = threading.Condition()
         self._closed = False
-        self._rate = 100.0
+        self._rate = math.inf  # pairs per second, unknown as yet
         self._thread = threading.Thread(target=self._work, name="movers-batcher", daemon=True)
         self._thread.start()
 
@@ -151,8 +161,9 @@ class Batcher:
             if self._closed:
                 raise ClosedError
             self._drop_cancelled()
-            if (waiting := self.waiting) + size > self._capacity:
-                seconds = math.ceil((waiting + size - self._capacity) / self._rate)
+            room = min(self._capacity, self._rate * self._patience)
+            if (waiting := self.waiting) and waiting + size > room:
+                seconds = math.ceil(max(1.0, (waiting + size - room) / self._rate))
                 raise BusyError(waiting, min(seconds, SLOWEST_RETRY))
             self._jobs.extend(jobs)
             self._changed.notify()
@@ -173,7 +184,8 @@ class Batcher:
             started = time.perf_counter()
             self._answer_batch(batch)
             seconds, pairs = time.perf_counter() - started, sum(len(pairs) for _, pairs in batch)
-            self._rate += 0.2 * (pairs / seconds - self._rate)
+            pace = pairs / seconds
+            self._rate = pace if math.isinf(self._rate) else (self._rate + pace) / 2
             self._observe(pairs, seconds)
 
     def _next_batch(self) -> list[Share] | None:
@@ -184,7 +196,8 @@ class Batcher:
                 return None
             self._drop_cancelled()
             batch: list[Share] = []
-            room, effort = BATCH_PAIRS, float(BATCH_EFFORT)
+            room = int(min(BATCH_PAIRS, max(LEAST_PAIRS, self._rate * self._stride)))
+            effort = float(room * TYPICAL_PAIR**3)
             unfinished = []
             while self._jobs and room > 0 and effort > 0:
                 job = self._jobs.popleft()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import warnings
@@ -17,6 +18,10 @@ from movers.web.models import Models
 
 IDLE_SECONDS = 60
 """How long a connection may wait for its next request."""
+
+KERNEL_CACHE = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
+"""Torch keeps a compiled kernel for each shape of batch; a thousand of them, its own bound, take
+longer to fill than to notice that memory grows."""
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -62,6 +67,7 @@ def run(
     """
     _quieten()
     _allow_many_connections()
+    os.environ.setdefault(*KERNEL_CACHE)
     models.warm_up()
     server = make_server(models, limits, token=token)
     # uvicorn raises the signal once more when it is done; a stop that was asked for is no error.
