@@ -51,6 +51,7 @@ autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 autodoc_mock_imports = ["mteb", "ray", "sentence_transformers", "torch", "torchmetrics"]  # slow
 napoleon_google_docstring = False
+napoleon_use_param = False  # types of parameters are shapes, not names to link
 napoleon_use_rtype = False
 
 html_theme = "furo"
