@@ -9,7 +9,7 @@ KERNELS_READY := $(VENV)/.kernels
 export GOMP_SPINCOUNT := 0
 export HF_HUB_OFFLINE := 1
 
-.PHONY: demo test lint bench bench-frames bench-serve table methods-table clean
+.PHONY: demo test lint bench bench-frames bench-ray bench-serve table methods-table clean
 
 demo: $(READY) $(KERNELS_READY)
 	$(BIN)/python examples/demo.py
@@ -32,6 +32,10 @@ bench-serve: $(READY) $(KERNELS_READY)
 # Peak memory of scoring five million rows.
 bench-frames: $(READY)
 	$(BIN)/python bench/frames.py
+
+# Starts two Ray nodes on this machine and stops them again; a quarter of an hour on two cores.
+bench-ray: $(READY) $(KERNELS_READY)
+	$(BIN)/python bench/ray_cluster.py
 
 # Needs evaluation data: MOVERS_DATA, or the folder beside the checkout.
 table: $(READY) $(KERNELS_READY)

@@ -77,6 +77,12 @@ def test_only_explanations_and_the_command_line_know_the_web():
             assert "web" not in imported(path), path.name
 
 
+def test_only_the_command_line_knows_the_integrations():
+    for path in ROOT.rglob("*.py"):
+        if path.parent.name not in ("cli", "integrations"):
+            assert "integrations" not in imported(path), path.name
+
+
 def test_importing_the_package_is_cheap():
     heavy = "torch", "transformers", "numba", "numpy"
     code = f"import sys, movers; print([name for name in {heavy} if name in sys.modules])"

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from movers.atomic import replacing
+from movers.atomic import replacing, replacing_folder
 
 
 def test_replaces_only_when_all_goes_well(tmp_path):
@@ -34,6 +34,25 @@ def test_an_error_leaves_the_old_file(tmp_path, error, written, keep):
     assert path.read_text("utf-8") == "old"
     left = {entry.name for entry in tmp_path.iterdir()}
     assert left == {"file.txt", "file.partial"} if keep and written else left == {"file.txt"}
+
+
+def test_a_folder_appears_when_it_is_complete(tmp_path):
+    path, partial = tmp_path / "out", tmp_path / "out.partial"
+
+    def write(name, error=None):
+        with replacing_folder(path, partial=partial) as temporary:
+            (temporary / name).write_text(name, "utf-8")
+            assert not path.exists()
+            if error:
+                raise error
+
+    for name in ("one", "two"):
+        with pytest.raises(KeyboardInterrupt):
+            write(name, KeyboardInterrupt)
+    assert [entry.name for entry in partial.iterdir()] == ["two"]
+    write("three")
+    assert [entry.name for entry in path.iterdir()] == ["three"]
+    assert {entry.name for entry in tmp_path.iterdir()} == {"out", "out.partial"}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permission bits are POSIX")

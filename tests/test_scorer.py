@@ -436,6 +436,17 @@ def test_a_scorer_can_be_pickled_and_prints_its_signature(bert):
     assert copy._stores[0].encodings is not bert._stores[0].encodings
 
 
+def test_scorers_pickled_together_encode_together(bert):
+    first, second = pickle.loads(pickle.dumps([bert, bert.using("wmd")]))
+    first.distances(PAIRS[:4])
+    assert second._stores is first._stores and len(second._stores) == 1
+
+
+def test_preparing_tells_what_whitening_is_missing(tiny):
+    with pytest.warns(UnwhitenedWarning, match="no whitening statistics"):
+        movers.load("wmd", tiny("bert")).prepare()
+
+
 def test_a_new_fit_replaces_the_weights_of_the_last(bert):
     scorer = alone(bert, "smd-idf", whitening="none", layers="BV")
     scorer.fit([*SENTENCES, *SENTENCES[:1] * 30])

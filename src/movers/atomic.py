@@ -1,8 +1,9 @@
-"""Files that are written whole or not at all."""
+"""Files and folders that are written whole or not at all."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,27 @@ def replacing(path: Path, *, partial: Path | None = None) -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(path: Path, *, partial: Path) -> Iterator[Path]:
+    """Yield a temporary neighbour of the missing or empty folder ``path`` that becomes it.
+
+    On any error, files written so far move to the folder ``partial``, if there are any.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        yield temporary
+        os.chmod(temporary, 0o777 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        if any(temporary.iterdir()):
+            shutil.rmtree(partial, ignore_errors=True)
+            os.replace(temporary, partial)
+        raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _umask() -> int:

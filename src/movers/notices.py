@@ -25,6 +25,10 @@ class HeaderWarning(UserWarning):
     """A first line was taken as the header of a table, for lack of anything better."""
 
 
+class ClusterWarning(UserWarning):
+    """A cluster has no room for what was asked of it, and the work waits."""
+
+
 class DatasetWarning(UserWarning):
     """A data set has another size or balance than the one that its name stands for."""
 

@@ -18,7 +18,7 @@ from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.models import RECOMMENDED_LAYERS
 from movers.encode.parse import load_parser
 from movers.encode.stopwords import load_stopwords
-from movers.encode.store import EncodingStore
+from movers.encode.store import EncodingStore, Stores
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Whitening
 from movers.errors import InputError, ModelError
@@ -67,7 +67,7 @@ class Scorer:
         self.threads = threads
         self._source = encoder
         self._statistics = statistics
-        self._stores: list[EncodingStore] = []
+        self._stores = Stores()
         self._measured: Measured | None = None
         self._warned: set[int] = set()
 
@@ -80,7 +80,7 @@ class Scorer:
     def __getstate__(self) -> dict[str, Any]:
         """Leave model and encodings behind; a copy in another process loads its own."""
         state = {name: value for name, value in vars(self).items() if name != "encoder"}
-        return {**state, "_stores": [], "_measured": None}
+        return {**state, "_measured": None}
 
     @cached_property
     def encoder(self) -> TransformerEncoder:
@@ -446,8 +446,9 @@ class Scorer:
 
     def _store(self) -> EncodingStore:
         """The store that serves this scorer, shared with the scorers it was made from."""
-        self._check_whitening()
         request, key = self.request, self._whitening_key()
+        for layer in request.embeddings:
+            self._whitening_of(layer)  # refuse the wrong kind also for sentences known already
         for store in self._stores:
             if store.serve(request, key):
                 return store
@@ -482,23 +483,23 @@ class Scorer:
 
     def _whiten(self, encodings: Encodings) -> None:
         """Whiten the word vectors in place."""
-        if self.settings.whitening == "none" or not self.method.whitened:
-            return
         for layer, vectors in encodings.vectors.items():
-            whitening = self.statistics.whitening.get(layer)
-            if whitening is None:
-                self._warn_unwhitened(layer)
-            else:
+            if (whitening := self._whitening_of(layer)) is not None:
                 whitening.apply(vectors.data)
 
-    def _check_whitening(self) -> None:
-        """Refuse statistics of another kind, also where the sentences are encoded already."""
-        whitening = self.whitening if self.method.needs_vectors else None
-        if whitening is not None and self.settings.whitening not in (None, whitening.kind):
+    def _whitening_of(self, layer: int) -> Whitening | None:
+        """What is done to the vectors of a layer; warns if that is nothing for want of a fit."""
+        if self.settings.whitening == "none" or not self.method.whitened:
+            return None
+        whitening = self.statistics.whitening.get(layer)
+        if whitening is None:
+            self._warn_unwhitened(layer)
+        elif self.settings.whitening not in (None, whitening.kind):
             raise InputError(
                 f"whitening={self.settings.whitening!r} was asked for, but the statistics at "
                 f"hand are {whitening.kind!r}; call fit(sentences)"
             )
+        return whitening
 
     def _warn_unwhitened(self, layer: int) -> None:
         if layer not in self._warned:

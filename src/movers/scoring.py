@@ -31,6 +31,7 @@ from movers.tables import (
     format_of,
     open_table,
     pick_columns,
+    refuse_taken,
     table_writer,
 )
 
@@ -87,8 +88,7 @@ def score_table(
     rows = 0
     with open_table(file, input_format) as table:
         source, target = pick_columns(table.columns, *columns)
-        if taken := [name for name in scorers if name in table.columns]:
-            raise InputError(f"the table has a column {taken[0]!r} already; rename it first")
+        refuse_taken(table.columns, scorers)
         chunks: Iterable[Rows] = _checked(table.chunks, source, target)
         if fit:
             chunks = _fitted(chunks, scorers, progress=progress)
@@ -100,7 +100,7 @@ def score_table(
         with bar, _told(output, lambda: rows), _output(output, kind, table, [*scorers]) as write:
             for chunk, pairs in chunks:
                 for name, scorer in scorers.items():
-                    found = _distances(name, scorer, pairs)
+                    found = named_distances(name, scorer, pairs)
                     chunk[name] = found.tolist()
                     undefined[name] += int(np.isnan(found).sum())
                 write(chunk)
@@ -166,7 +166,8 @@ def _fitted(chunks: Iterable[Rows], scorers: dict[str, Scorer], *, progress: boo
     return held
 
 
-def _distances(name: str, scorer: Scorer, pairs: list[tuple[str, str]]) -> Floats:
+def named_distances(name: str, scorer: Scorer, pairs: list[tuple[str, str]]) -> Floats:
+    """Distances for a column; an error names it, and NaN stands without a warning."""
     with warnings.catch_warnings():
         # Counted over the whole file instead.
         warnings.simplefilter("ignore", UndefinedWarning)

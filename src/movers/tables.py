@@ -123,6 +123,12 @@ def pick_columns(columns: list[str], source: str | None, target: str | None) -> 
     )
 
 
+def refuse_taken(columns: list[str], names: Iterable[str]) -> None:
+    """Refuse names of new columns that a table has already."""
+    if taken := [name for name in names if name in columns]:
+        raise InputError(f"the table has a column {taken[0]!r} already; rename it first")
+
+
 def check_texts(values: Any, column: str, first_row: int) -> list[str]:
     """Take a missing cell as an empty sentence; refuse any other that is not text."""
     values = _listed(values)

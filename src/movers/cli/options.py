@@ -11,6 +11,7 @@ from cyclopts import Group, Parameter
 from movers.errors import InputError
 
 if TYPE_CHECKING:
+    from movers.integrations.ray import Workers
     from movers.scorer import Scorer
 
 SETTINGS = Group("Settings", help="What the number depends on; the signature names all of it.")
@@ -97,6 +98,46 @@ class Options(ModelOptions):
 
 DEFAULTS = Options()
 MODEL_DEFAULTS = ModelOptions()
+RAY = Group("Ray", help="Where --engine ray works; none of it changes a number.")
+Engine = Literal["local", "ray"]
+
+
+@Parameter(name="*", group=RAY)
+@dataclass(frozen=True)
+class RayOptions:
+    """Where the Ray engine works.
+
+    Parameters
+    ----------
+    address
+        A running cluster, HOST:PORT or "auto". Default: start Ray on this machine.
+    workers
+        Most worker processes. Default: as many as there is room for.
+    cpus_per_worker
+        Processors of each worker.
+    gpus_per_worker
+        GPUs of each worker.
+    """
+
+    address: str | None = None
+    workers: int | None = None
+    cpus_per_worker: float = 1
+    gpus_per_worker: float = 0
+
+    def pool(self) -> Workers:
+        """The workers these options ask for."""
+        from movers.integrations.ray import Workers
+
+        return Workers(self.workers, self.cpus_per_worker, self.gpus_per_worker)
+
+    def refuse(self) -> None:
+        """Refuse options that only the Ray engine has."""
+        for name, value in vars(self).items():
+            if value != getattr(RAY_DEFAULTS, name):
+                raise InputError(f"--{name.replace('_', '-')} needs --engine ray")
+
+
+RAY_DEFAULTS = RayOptions()
 Sentence = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Input = Annotated[Path, Parameter(allow_leading_hyphen=True)]
 Json = Annotated[bool, Parameter(negative="")]

@@ -11,14 +11,18 @@ from cyclopts import Parameter
 from movers.cli.messages import say
 from movers.cli.options import (
     DEFAULTS,
+    RAY_DEFAULTS,
+    Engine,
     Input,
     Json,
     Methods,
     Options,
     Out,
+    RayOptions,
     make_scorers,
     method_names,
 )
+from movers.errors import InputError
 
 
 def score(
@@ -32,7 +36,9 @@ def score(
     format: str | None = None,
     fit: Annotated[bool, Parameter(negative="")] = False,
     json: Json = False,
+    engine: Engine = "local",
     options: Options = DEFAULTS,
+    ray: RayOptions = RAY_DEFAULTS,
 ) -> None:
     """Add distances to a table of sentence pairs.
 
@@ -43,9 +49,10 @@ def score(
     Parameters
     ----------
     file
-        The table, or - for standard input.
+        The table, or - for standard input. For Ray also a folder of tables or a quoted pattern.
     output
-        Where to write, in the format its name ends in; - is standard output.
+        Where to write, in the format its name ends in; - is standard output. For Ray a folder,
+        which gets Parquet files.
     source
         Column of the first sentence. Default: source, sentence1 and the like, or the only two.
     target
@@ -58,20 +65,41 @@ def score(
         First fit whitening and idf on the sentences of this file, as the paper does.
     json
         Write JSON lines.
+    engine
+        Compute in this process or, with the same results, in worker processes of Ray.
     """
-    from movers.scoring import score_table
-
     scorers = dict(zip(method_names(methods), make_scorers(methods, options), strict=True))
-    report = score_table(
-        file,
-        output,
-        scorers,
-        columns=(source, target),
-        input_format=format,
-        output_format="jsonl" if json else None,
-        fit=fit,
-        progress=sys.stderr.isatty(),
-    )
+    progress = sys.stderr.isatty()
+    if engine == "ray":
+        from movers.integrations.ray_files import score_files
+
+        if json:
+            raise InputError("--engine ray writes Parquet; leave out --json")
+        report = score_files(
+            file,
+            output,
+            scorers,
+            columns=(source, target),
+            input_format=format,
+            fit_first=fit,
+            workers=ray.pool(),
+            address=ray.address,
+            progress=progress,
+        )
+    else:
+        from movers.scoring import score_table
+
+        ray.refuse()
+        report = score_table(
+            file,
+            output,
+            scorers,
+            columns=(source, target),
+            input_format=format,
+            output_format="jsonl" if json else None,
+            fit=fit,
+            progress=progress,
+        )
     say(f"{report.rows} row{'s' if report.rows != 1 else ''} in {report.seconds:.1f} s")
     for name, count in report.undefined.items():
         if count:
@@ -86,22 +114,40 @@ def fit(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     embeddings: str | None = None,
+    engine: Engine = "local",
     options: Options = DEFAULTS,
+    ray: RayOptions = RAY_DEFAULTS,
 ) -> None:
     """Fit whitening, idf and attention variability on sentences, and save them.
 
     Parameters
     ----------
     file
-        Text with one sentence per line.
+        Text with one sentence per line. For Ray also a folder of texts or a quoted pattern.
     output
         Statistics file to write (safetensors); use it with --statistics.
     embeddings
         Embedding layers to whiten: "0", "0,6" or "all". Default: the one of --embedding.
+    engine
+        Compute in this process or in worker processes of Ray, which fit whitening and idf only.
     """
-    from movers.scoring import fit_file
+    scorer, progress = options.load("wsmd"), sys.stderr.isatty()
+    if engine == "ray":
+        from movers.integrations.ray_files import fit_files
 
-    statistics = fit_file(file, options.load("wsmd"), embeddings, progress=sys.stderr.isatty())
+        statistics = fit_files(
+            file,
+            scorer,
+            embeddings,
+            workers=ray.pool(),
+            address=ray.address,
+            progress=progress,
+        )
+    else:
+        from movers.scoring import fit_file
+
+        ray.refuse()
+        statistics = fit_file(file, scorer, embeddings, progress=progress)
     statistics.save(output)
     layers = ", ".join(map(str, sorted(statistics.whitening))) or "none"
     say(f"wrote {output}: {statistics.origin}, whitened layers {layers}, {statistics.digest}")

@@ -54,3 +54,13 @@ class EncodingStore:
             encodings = encode(distinct, self.request)
         self.encodings = encodings
         return encodings
+
+
+class Stores(list[EncodingStore]):
+    """The stores of a family of scorers, newest first.
+
+    Pickling leaves the content behind, yet scorers pickled together go on sharing one list.
+    """
+
+    def __reduce__(self) -> tuple[type[Stores], tuple[()]]:
+        return Stores, ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 import numpy as np
@@ -15,7 +15,7 @@ from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, Whitening, WhiteningKind
 from movers.errors import InputError
-from movers.measure.idf import fit_idf, fit_piece_idf
+from movers.measure.idf import count_documents, count_words, idf_table, piece_idf_table
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
 
@@ -54,16 +54,90 @@ def fit_statistics(
     counts = Counter(sentences)
     if not counts:
         raise InputError("fit needs at least one sentence, got none")
+    sums, encodings = add_up(encoder, counts, request, whitening=whitening, progress=progress)
+    statistics = sums.statistics(
+        encoder,
+        request.rules,
+        whitening=whitening,
+        origin=origin,
+        corpus=corpus_digest(counts),
+        arrays=_variability(encoder, counts) if variability else {},
+    )
+    return statistics, encodings
+
+
+@dataclass
+class Sums:
+    """What a fit adds up over sentences; those of the parts of a corpus add up to its own.
+
+    Parameters
+    ----------
+    total
+        Sentences.
+    moments
+        Moments of the token vectors by embedding layer.
+    words, pieces
+        In how many sentences each word and each piece of a word occurs.
+    """
+
+    total: int = 0
+    moments: dict[int, Moments] = field(default_factory=dict)
+    words: Counter[str] = field(default_factory=Counter)
+    pieces: Counter[str] = field(default_factory=Counter)
+
+    def merge(self, other: Sums) -> None:
+        """Add the sums of another part of the corpus."""
+        self.total += other.total
+        for layer, moments in other.moments.items():
+            self.moments.setdefault(layer, Moments(len(moments.first))).merge(moments)
+        self.words.update(other.words)
+        self.pieces.update(other.pieces)
+
+    def statistics(
+        self,
+        encoder: TransformerEncoder,
+        rules: TokenRules,
+        *,
+        whitening: WhiteningKind | None,
+        origin: str = "",
+        corpus: str = "",
+        arrays: Mapping[str, Floats] | None = None,
+    ) -> Statistics:
+        """Make statistics of the sums, and freeze them."""
+        return Statistics(
+            fingerprint=encoder.fingerprint,
+            origin=origin or f"{self.total} sentences",
+            corpus=corpus,
+            whitening={
+                layer: Whitening.fit(moments, whitening or "clean")
+                for layer, moments in self.moments.items()
+            },
+            tables={
+                "idf": idf_table(self.words, self.total, rules.recipe),
+                "piece-idf": piece_idf_table(self.pieces, self.total),
+            },
+            arrays=arrays or {},
+        )
+
+
+def add_up(
+    encoder: TransformerEncoder,
+    counts: Mapping[str, int],
+    request: Request,
+    *,
+    whitening: WhiteningKind | None,
+    progress: bool = False,
+) -> tuple[Sums, Encodings]:
+    """Add up what a fit needs over distinct sentences, each as often as it occurs.
+
+    Returns the encodings as well, not yet whitened.
+    """
     distinct, times = list(counts), list(counts.values())
-    ordered = whitening == "as-coded"
     layers = request.embeddings if whitening else ()
+    ordered = whitening == "as-coded"
     moments = {layer: Moments(encoder.dimension, ordered=ordered) for layer in layers}
     encodings = encoder.encode(distinct, request, moments=moments, counts=times, progress=progress)
-    statistics = statistics_of(
-        encoder, counts, moments, request.rules, whitening=whitening, origin=origin
-    )
-    arrays = _variability(encoder, counts) if variability else {}
-    return replace(statistics, arrays=arrays), encodings
+    return Sums(sum(times), moments, *_documents(encoder, counts, request.rules)), encodings
 
 
 def statistics_of(
@@ -88,21 +162,20 @@ def statistics_of(
     whitening, origin
         As in `fit_statistics`.
     """
+    sums = Sums(sum(counts.values()), dict(moments), *_documents(encoder, counts, rules))
+    corpus = corpus_digest(counts)
+    return sums.statistics(encoder, rules, whitening=whitening, origin=origin, corpus=corpus)
+
+
+def _documents(
+    encoder: TransformerEncoder, counts: Mapping[str, int], rules: TokenRules
+) -> tuple[Counter[str], Counter[str]]:
+    """In how many sentences each word and each piece occurs, whatever words the rules drop."""
     distinct, times = list(counts), list(counts.values())
     every = TokenRules(recipe=rules.recipe, subwords=rules.subwords)
     words = encoder.encode(distinct, Request(rules=every))
-    return Statistics(
-        fingerprint=encoder.fingerprint,
-        origin=origin or f"{sum(times)} sentences",
-        corpus=corpus_digest(counts),
-        whitening={
-            layer: Whitening.fit(moment, whitening or "clean") for layer, moment in moments.items()
-        },
-        tables={
-            "idf": fit_idf(words, times, rules.recipe),
-            "piece-idf": fit_piece_idf(encoder.pieces(distinct), times),
-        },
-    )
+    pieces = count_documents(encoder.pieces(distinct), times)
+    return count_words(words, times, rules.recipe), pieces
 
 
 def corpus_digest(counts: Mapping[str, int]) -> str:

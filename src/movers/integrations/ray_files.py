@@ -1,0 +1,245 @@
+"""Files scored and fitted on by a Ray cluster: tables in, a folder of Parquet out."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Any
+
+from movers.atomic import replacing_folder
+from movers.errors import InputError
+from movers.integrations.ray import Workers, fit, score_columns, whitening_to_add_up
+from movers.integrations.ray_session import cluster, import_ray, plain_errors
+from movers.measure.statistics import Statistics
+from movers.measure.structure import parse_numbers
+from movers.scorer import Scorer
+from movers.scoring import Report
+from movers.tables import SUFFIXES, check_texts, format_of, open_table, pick_columns, refuse_taken
+
+logger = logging.getLogger("movers")
+
+SHARD_ROWS = 16_384
+"""Fewest rows of a file of the output, but for the last."""
+LIGHT = 0.1
+"""Share of a CPU that reading and writing ask for beside the workers."""
+LINES = 8192
+
+
+def score_files(
+    files: Path,
+    output: Path,
+    scorers: dict[str, Scorer],
+    *,
+    columns: tuple[str | None, str | None] = (None, None),
+    input_format: str | None = None,
+    fit_first: bool = False,
+    workers: Workers | None = None,
+    address: str | None = None,
+    progress: bool = False,
+) -> Report:
+    """Add one column of distances per scorer to tables of sentence pairs.
+
+    Parameters
+    ----------
+    files
+        A table, a folder of tables or a pattern such as ``parts/*.csv``, all with the same
+        columns; every node must find it under this path.
+    output
+        Folder to write; it appears when it is complete. The names of its Parquet files are in
+        the order of the rows.
+    scorers
+        Scorers by the name of the column they fill; fitting replaces them.
+    columns
+        Names of the two columns to compare; None finds them.
+    input_format
+        Format of the tables where their names do not tell.
+    fit_first
+        Fit the statistics on the sentences of the tables first.
+    workers
+        The worker processes to use.
+    address
+        A running cluster; None starts Ray on this machine for as long as the work takes.
+    progress
+        Show Ray's progress bars.
+    """
+    started = time.monotonic()
+    _check_folder(output)
+    tables = _tables(files, input_format)
+    names = _common_columns(tables, input_format)
+    pair = pick_columns(names, *columns)
+    refuse_taken(names, scorers)
+    with cluster(address), plain_errors():
+        dataset = _dataset(tables, _table_reader(input_format, pair), progress=progress)
+        if fit_first:
+            _fit_in_turn(dataset, scorers, pair, workers)
+        scored = score_columns(dataset, scorers, pair, workers=workers)
+        with _told(output), replacing_folder(output, partial=_partial(output)) as folder:
+            scored.write_parquet(
+                str(folder),
+                min_rows_per_file=SHARD_ROWS,
+                ray_remote_args={"num_cpus": LIGHT},
+            )
+            counts = _count(folder, [*scorers])
+            if not counts[0]:
+                raise InputError(f"{files} has a header but no rows")
+    return Report(*counts, time.monotonic() - started)
+
+
+def fit_files(
+    files: Path,
+    scorer: Scorer,
+    embeddings: str | None = None,
+    *,
+    workers: Workers | None = None,
+    address: str | None = None,
+    progress: bool = False,
+) -> Statistics:
+    """Fit whitening and document frequencies on texts with one sentence per line.
+
+    Takes a text, a folder of them ending in .txt, or a pattern. Attention variability and what
+    single measures learn need the whole corpus in one process: `movers.scoring.fit_file`.
+    """
+    texts = _expand(files, {".txt"})
+    layers: tuple[int, ...] = (scorer.embedding,)
+    if embeddings is not None:
+        layers = parse_numbers(embeddings, range(scorer.encoder.layers + 1), "embedding layer")
+    with cluster(address), plain_errors():
+        dataset = _dataset(texts, _read_lines, progress=progress)
+        fitted = fit(dataset, scorer, embeddings=layers, origin=files.name, workers=workers)
+    return fitted.statistics
+
+
+def _expand(files: Path, suffixes: set[str]) -> list[Path]:
+    """The files that a path, a folder or a pattern stands for, in order of name."""
+    if files.is_dir():
+        found = sorted(path for path in files.iterdir() if path.suffix.lower() in suffixes)
+    elif has_magic(str(files)) and not files.exists():
+        found = sorted(map(Path, glob(str(files), recursive=True)))
+    else:
+        found = [files]
+    if not found or not found[0].exists():
+        raise InputError(f"no file {str(files)!r}; expected one ending in {', '.join(suffixes)}")
+    return [path.resolve() for path in found]
+
+
+def _tables(files: Path, format: str | None) -> list[Path]:
+    found = _expand(files, set(SUFFIXES))
+    for path in found:
+        format_of(path, format)
+    return found
+
+
+def _common_columns(tables: list[Path], format: str | None) -> list[str]:
+    """The columns of the first table, which every other must have in the same order."""
+    first: list[str] | None = None
+    for path in tables:
+        with open_table(path, format) as table:
+            if first is not None and table.columns != first:
+                raise InputError(
+                    f"{path} has the columns {', '.join(table.columns)} while {tables[0]} has "
+                    f"{', '.join(first)}"
+                )
+            first = table.columns
+    assert first is not None
+    return first
+
+
+def _dataset(files: list[Path], read: Callable[[Path], Iterator[Any]], *, progress: bool) -> Any:
+    """A dataset of the rows of files, each read by one task, piece by piece."""
+    ray = import_ray()
+    ray.data.DataContext.get_current().enable_progress_bars = progress
+
+    def rows(batch: dict[str, Any]) -> Iterator[Any]:
+        for name in batch["path"]:
+            yield from read(Path(str(name)))
+
+    names = [{"path": str(path)} for path in files]
+    listed = ray.data.from_items(names, override_num_blocks=len(names))
+    return listed.map_batches(rows, batch_size=1, num_cpus=LIGHT)
+
+
+def _table_reader(format: str | None, columns: tuple[str, str]) -> Callable[[Path], Iterator[Any]]:
+    """A reader of tables that refuses cells other than text in two columns."""
+
+    def read(path: Path) -> Iterator[Any]:
+        import pyarrow
+
+        row = 0
+        with open_table(path, format) as table:
+            for chunk in table.chunks:
+                for name in columns:
+                    check_texts(chunk[name], name, row)
+                row += len(chunk[columns[0]])
+                yield pyarrow.table(chunk, schema=table.schema)
+
+    return read
+
+
+def _read_lines(path: Path) -> Iterator[dict[str, list[str]]]:
+    """The lines of a text that are not empty."""
+    held: list[str] = []
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            for line in stream:
+                held += [text.strip() for text in line.splitlines() if text.strip()]
+                if len(held) >= LINES:
+                    yield {"sentence": held}
+                    held = []
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 (byte {error.start})") from error
+    yield {"sentence": held}
+
+
+def _fit_in_turn(
+    dataset: Any, scorers: dict[str, Scorer], pair: tuple[str, str], workers: Workers | None
+) -> None:
+    """Put fitted scorers in place of the given ones; those that fit alike share one pass."""
+    fitted: dict[Any, Scorer] = {}
+    for name, scorer in scorers.items():
+        settings = scorer.settings
+        key = scorer.embedding, settings.recipe, settings.subwords, whitening_to_add_up(scorer)
+        if key not in fitted:
+            fitted[key] = fit(dataset, scorer, columns=pair, workers=workers)
+        scorers[name] = scorer.using(statistics=fitted[key].statistics)
+
+
+def _check_folder(output: Path) -> None:
+    if output.suffix.lower() in SUFFIXES or output == Path("-"):
+        raise InputError(
+            f"Ray writes a folder of Parquet files, not {str(output)!r}; name a folder with -o"
+        )
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise InputError(f"{str(output)!r} exists and is not an empty folder; name another")
+
+
+def _count(folder: Path, names: list[str]) -> tuple[int, dict[str, int]]:
+    """Rows of the output, and how many of them have no distance, by column."""
+    from pyarrow import compute, dataset
+
+    rows, undefined = 0, dict.fromkeys(names, 0)
+    for batch in dataset.dataset(folder, format="parquet").to_batches(columns=names):
+        rows += len(batch)
+        for name in names:
+            undefined[name] += compute.sum(compute.is_nan(batch[name]), min_count=0).as_py()
+    return rows, undefined
+
+
+def _partial(output: Path) -> Path:
+    return output.with_name(output.name + ".partial")
+
+
+@contextmanager
+def _told(output: Path) -> Iterator[None]:
+    """Say where finished files are when a run is broken off."""
+    partial = _partial(output)
+    before = partial.stat().st_ino if partial.exists() else None
+    try:
+        yield
+    except BaseException:
+        if partial.exists() and partial.stat().st_ino != before:
+            logger.warning("finished files are kept in %s", partial)
+        raise

@@ -1,0 +1,112 @@
+"""The worker processes of Ray, and what they do with a batch of rows."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from movers.encode.encodings import Request
+from movers.encode.whiten import WhiteningKind
+from movers.errors import InputError
+from movers.measure.fitting import add_up
+from movers.scorer import Scorer
+from movers.scoring import named_distances
+from movers.tables import check_texts
+
+
+@dataclass(frozen=True)
+class Workers:
+    """The worker processes to ask Ray for.
+
+    Parameters
+    ----------
+    count
+        Most workers at a time; None takes as many as the cluster has room for. Ray starts fewer
+        while reading and writing need the room.
+    cpus
+        Processors of each, and so its threads.
+    gpus
+        GPUs of each. Without any, workers compute on processors only.
+    """
+
+    count: int | None = None
+    cpus: float = 1
+    gpus: float = 0
+
+    def __post_init__(self) -> None:
+        if self.count is not None and self.count < 1:
+            raise InputError(f"there must be at least 1 worker, or None for all, got {self.count}")
+        if self.cpus <= 0 or self.gpus < 0:
+            raise InputError(
+                f"a worker needs more than 0 CPUs and no fewer than 0 GPUs, got {self.cpus} and "
+                f"{self.gpus}"
+            )
+
+    @property
+    def threads(self) -> int:
+        """Threads of each worker."""
+        return max(1, int(self.cpus))
+
+
+class Worker:
+    """Scorers in a worker process, all on one model and one store of encodings."""
+
+    def __init__(self, scorers: Any, columns: Sequence[str], workers: Workers) -> None:
+        import ray
+        import torch
+
+        if not workers.gpus:
+            # Ray leaves the GPUs of the machine visible to those who asked for none.
+            os.environ["CUDA_VISIBLE_DEVICES"] = ""
+        torch.set_num_threads(workers.threads)
+        self.columns = columns
+        self.scorers: dict[str, Scorer] = {
+            name: scorer.using(threads=workers.threads) for name, scorer in ray.get(scorers).items()
+        }
+        for scorer in self.scorers.values():
+            scorer.prepare()
+
+    def texts(self, batch: Any) -> Iterator[list[str]]:
+        """The sentences of every column."""
+        for name in self.columns:
+            yield check_texts(batch.column(name).to_pylist(), name, 0)
+
+
+class PairScorer(Worker):
+    """Adds a column of distances per scorer."""
+
+    def __call__(self, batch: Any) -> Any:
+        """Append a column per scorer."""
+        import pyarrow
+
+        pairs = list(zip(*self.texts(batch), strict=True))
+        for name, scorer in self.scorers.items():
+            distances = named_distances(name, scorer, pairs)
+            batch = batch.append_column(name, pyarrow.array(distances))
+        return batch
+
+
+class Adder(Worker):
+    """Adds up what a fit needs."""
+
+    def __init__(
+        self,
+        scorers: Any,
+        columns: Sequence[str],
+        workers: Workers,
+        request: Request,
+        whitening: WhiteningKind | None,
+    ) -> None:
+        super().__init__(scorers, columns, workers)
+        self.request, self.whitening = request, whitening
+
+    def __call__(self, batch: Any) -> dict[str, list[bytes]]:
+        """Add up the sentences of a batch, column by column."""
+        counts = Counter(text for texts in self.texts(batch) for text in texts)
+        (scorer,) = self.scorers.values()
+        sums, _ = add_up(scorer.encoder, counts, self.request, whitening=self.whitening)
+        return {"sums": [pickle.dumps(sums)]}

@@ -1,0 +1,260 @@
+"""Ray: two real nodes, a worker killed midway, and the numbers of a single process."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pyarrow.dataset
+import pytest
+
+from movers import cli
+from movers.encode.encodings import Request
+from movers.errors import DependencyError, InputError
+from movers.integrations.ray import Workers, fit, score
+from movers.integrations.ray_files import score_files
+from movers.integrations.ray_session import import_ray, plain_errors
+from movers.measure.fitting import Sums, add_up
+from movers.notices import ClusterWarning
+from tiny_models import PAIRS, SENTENCES
+
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ["RAY_DATA_LOG_LEVEL"] = "CRITICAL"
+ray = pytest.importorskip("ray", reason="needs the extra movers[ray]")
+
+STORE = 100 << 20
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two raylets with two CPUs each; the address of the first."""
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 2, "object_store_memory": STORE}
+    nodes = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    try:
+        nodes.add_node(**node)
+        ray.init(nodes.address, log_to_driver=False, logging_level="ERROR")
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        yield nodes.address
+    finally:
+        ray.shutdown()
+        nodes.shutdown()
+
+
+def table_of(pairs, **more):
+    sources, targets = map(list, zip(*pairs, strict=True))
+    return pa.table({"sentence1": sources, **more, "sentence2": targets})
+
+
+def consumed(dataset):
+    return pa.concat_tables(ray.get(dataset.to_arrow_refs()))
+
+
+def run(*arguments):
+    """Exit code of the command line."""
+    try:
+        return cli.main(arguments)
+    except SystemExit as stop:
+        return stop.code
+
+
+def worker_processes():
+    found = set()
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if "PairScorer" in " ".join(process.cmdline()):
+                found.add(process.pid)
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
+def test_a_killed_worker_changes_nothing(cluster, bert):
+    pairs = [*PAIRS, ("the of", "a dog")] * 16
+    table = table_of(pairs, id=list(range(len(pairs))))
+    scorers = {"wsmd": bert, "words": bert.using("wmd")}
+    scored = score(ray.data.from_arrow(table), scorers, workers=Workers(2), batch_size=2)
+    batches = iter(scored.iter_batches(batch_size=None, batch_format="pyarrow"))
+    first = next(batches)
+    victims = worker_processes()
+    os.kill(min(victims), signal.SIGKILL)
+    started = set()
+    found = [first]
+    for batch in batches:
+        found.append(batch)
+        started |= worker_processes() - victims
+    found = pa.concat_tables(found)
+    assert started, "Ray started no worker in place of the one that was killed"
+    assert found.select(table.column_names).equals(table)
+    assert found.column_names == [*table.column_names, "wsmd", "words"]
+    for name, scorer in scorers.items():
+        with pytest.warns(UserWarning, match="no distance"):
+            expected = scorer.distances(pairs)
+        np.testing.assert_array_equal(found[name].to_numpy(), expected)
+    assert np.isnan(found["wsmd"].to_numpy()).sum() == 16
+
+
+def in_batches(scorer, sentences, size):
+    """Statistics added up batch by batch in this process."""
+    request, sums = Request((scorer.embedding,), (), scorer.settings.rules), Sums()
+    for start in range(0, len(sentences), size):
+        counts = Counter(sentences[start : start + size])
+        sums.merge(add_up(scorer.encoder, counts, request, whitening="clean")[0])
+    return sums.statistics(scorer.encoder, request.rules, whitening="clean")
+
+
+def test_fitting_in_parts_equals_fitting_at_once(cluster, bert):
+    sentences = [*SENTENCES, *SENTENCES[:4]] * 3
+    table = pa.table({"sentence": sentences})
+    blocks = ray.data.from_arrow([table.slice(0, 7), table.slice(7)])
+    fitted = fit(blocks, bert, workers=Workers(1), batch_size=5, origin="words")
+    one, whole = fitted.statistics, bert.using(statistics=None).fit(sentences)
+    assert one.origin == "words"
+    assert one.tables == whole.statistics.tables
+    assert list(one.tables["idf"].values) == list(whole.statistics.tables["idf"].values)
+    assert one.digest == in_batches(bert, sentences, 5).digest, "blocks or workers show in a fit"
+    (layer,) = one.whitening
+    found, expected = one.whitening[layer], whole.statistics.whitening[layer]
+    assert found.tokens == expected.tokens
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12, atol=1e-12)
+    inverse, wanted = (white.matrix @ white.matrix.T for white in (found, expected))
+    np.testing.assert_allclose(inverse, wanted, rtol=1e-6, atol=1e-6 * np.abs(wanted).max())
+    np.testing.assert_allclose(fitted.distances(PAIRS), whole.distances(PAIRS), rtol=1e-5)
+
+
+def test_the_command_line_reaches_a_cluster_and_equals_the_local_engine(
+    cluster, tiny, tmp_path, bert
+):
+    folder, output = tmp_path / "parts", tmp_path / "out"
+    folder.mkdir()
+    for number, pairs in enumerate([PAIRS[:20], PAIRS[20:]]):
+        rows = [f'{number},"{a}","{b}"\n' for a, b in [*pairs, ("the of", "a dog")]]
+        (folder / f"{number}.csv").write_text("007,source,target\n" + "".join(rows))
+    bert.save(tmp_path / "fitted.safetensors")
+    arguments = ["--methods", "wmd,wsmd", "--model", str(tiny("bert"))]
+    arguments += ["--statistics", str(tmp_path / "fitted.safetensors")]
+    command = [sys.executable, "-m", "movers", "score", str(folder), "-o", str(output)]
+    command += ["--engine", "ray", "--address", cluster, "--workers", "1"]
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    assert "44 rows" in done.stderr and "wmd: 2 pairs without a proper distance" in done.stderr
+    assert str(bert.signature) in done.stderr
+    expected = []
+    for file in sorted(folder.iterdir()):
+        run("score", str(file), "-o", str(tmp_path / "one.parquet"), *arguments)
+        expected.append(pa.dataset.dataset(tmp_path / "one.parquet").to_table())
+    found = pa.dataset.dataset(sorted(output.iterdir()), format="parquet").to_table()
+    # As bytes, for NaN is unequal to itself.
+    assert found.to_pandas().to_csv() == pa.concat_tables(expected).to_pandas().to_csv()
+    assert not list(tmp_path.glob(".out*")) and not list(tmp_path.glob("*.partial"))
+
+
+def test_errors_of_workers_come_back_as_their_own(cluster, tmp_path, bert):
+    lines = ['{"source": "a dog barks", "target": "a cat sleeps"}\n'] * 3
+    (tmp_path / "good.jsonl").write_text("".join(lines) + '{"source": "the of", "target": "a"}\n')
+    (tmp_path / "bad.jsonl").write_text("".join(lines) + '{"source": "a dog", "target": 3}\n')
+    scorers = {"wsmd": bert.using(empty="raise")}
+    for name, message in (
+        ("bad", r"row 4, column 'target': expected text, found 3"),
+        ("good", r"wsmd: .*'the of'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            score_files(tmp_path / f"{name}.jsonl", tmp_path / "out", scorers, workers=Workers(1))
+    assert not (tmp_path / "out").exists()
+
+
+def test_columns_are_checked_before_anything_runs(cluster, bert):
+    table = table_of(PAIRS[:3])
+    for dataset, options, message in (
+        (table, {"columns": ("sentence1", "other")}, "no column 'other'"),
+        (table.append_column("wsmd-wrd", [[1, 2, 3]]), {}, "a column 'wsmd-wrd' already"),
+        (table, {"batch_size": 0}, "batch_size must be at least 1, got 0"),
+        (
+            pa.table({"source": [None, 5], "target": ["a", "b"]}),
+            {},
+            "row 2, column 'source': expected text, found 5",
+        ),
+    ):
+        with pytest.raises(InputError, match=message):
+            score(ray.data.from_arrow(dataset), bert, **options)
+    with pytest.raises(InputError, match="empty; expected rows"):
+        score(ray.data.from_items([]), bert)
+    with pytest.raises(InputError, match="which columns hold the sentences"):
+        fit(ray.data.from_arrow(table.rename_columns(["one", "two"])), bert)
+
+
+def test_too_large_a_worker_is_told(cluster, bert):
+    with pytest.warns(ClusterWarning, match="4 CPUs and 0 GPUs, too few for a worker of 90 CPUs"):
+        score(ray.data.from_arrow(table_of(PAIRS)), bert, workers=Workers(cpus=90))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"whitening": "as-coded"}, "adds vectors up in the order of the sentences"),
+        ({"layers": "BV"}, "learns more from a corpus than sums"),
+        ({"method": "sif"}, "sif .* learns more from a corpus than sums"),
+    ],
+)
+def test_fits_that_are_no_sums_are_refused(cluster, bert, changes, message):
+    with pytest.raises(InputError, match=message):
+        fit(ray.data.from_arrow(table_of(PAIRS)), bert.using(**changes))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "{tmp}/out.parquet"], "a folder of Parquet files, not"),
+        ([], "a folder of Parquet files, not '-'"),
+        (["-o", "{tmp}"], "exists and is not an empty folder"),
+        (["-o", "{tmp}/out", "--json"], "leave out --json"),
+        (["-o", "{tmp}/out", "--source", "nope"], "no column 'nope'"),
+        (["-o", "{tmp}/out", "--workers", "0"], "at least 1 worker"),
+        (["-o", "{tmp}/out", "--cpus-per-worker", "0"], "more than 0 CPUs"),
+        (["-o", "{tmp}/out", "--engine", "local", "--workers", "2"], "--workers needs --engine"),
+    ],
+)
+def test_bad_options_are_one_clear_line(capsys, tmp_path, arguments, message):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("source\ttarget\na dog\ta cat\n")
+    arguments = [argument.format(tmp=tmp_path) for argument in arguments]
+    engine = [] if "--engine" in arguments else ["--engine", "ray"]
+    assert run("score", str(path), *engine, *arguments) == 1
+    error = capsys.readouterr().err
+    assert message in error and "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ("nothing/*.csv", "no file"),
+        (".", "has the columns a, b while"),
+        ("1.csv", "which two columns hold the sentences"),
+    ],
+)
+def test_files_that_do_not_fit_together_are_refused(tmp_path, bert, files, message):
+    (tmp_path / "0.csv").write_text("source,target\na,b\n")
+    (tmp_path / "1.csv").write_text("a,b,c\na,b,c\n" if files == "1.csv" else "a,b\na,b\n")
+    with pytest.raises(InputError, match=message):
+        score_files(tmp_path / files, tmp_path / "out", {"wsmd": bert})
+
+
+def test_without_ray_the_extra_is_named(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(DependencyError, match=r"pip install movers\[ray\]"):
+        import_ray()
+    path = tmp_path / "pairs.tsv"
+    path.write_text("source\ttarget\na dog\ta cat\n")
+    assert run("score", str(path), "--engine", "ray", "-o", str(tmp_path / "out")) == 1
+    assert "pip install movers[ray]" in capsys.readouterr().err
+
+
+def test_failures_of_ray_itself_are_one_line():
+    with pytest.raises(Exception, match="the Ray job failed: OSError: disk full"), plain_errors():
+        raise ray.exceptions.RayError("Traceback\n  File x\nOSError: disk full\nmore")
