@@ -54,6 +54,8 @@ napoleon_google_docstring = False
 napoleon_use_param = False  # types of parameters are shapes, not names to link
 napoleon_use_rtype = False
 
+viewcode_follow_imported_members = False  # it confuses two names of one thing
+
 html_theme = "furo"
 html_title = f"movers {release}"
 html_static_path = ["_static"]

@@ -7,7 +7,9 @@ import tomllib
 from pathlib import Path
 
 import matplotlib
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from movers.cli import app
 from movers.methods import METHODS
@@ -17,6 +19,7 @@ PAGES = [
     ROOT / "README.md",
     *sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts),
 ]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 BLOCK = re.compile(r"^```(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PLAIN = {"text", "json", "{toctree}"}
 """Blocks that are output or layout, not code."""
@@ -134,3 +137,20 @@ def test_quoted_scores_were_measured():
     quoted = set(re.findall(scores, page))
     assert len(tables) == 3 and len(quoted) > 20
     assert quoted <= measured
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_run(path, tmp_path):
+    notebook = nbformat.read(path, as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not any(cell.outputs or cell.execution_count for cell in cells), "clear its outputs"
+    NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = {
+        kind
+        for cell in cells
+        for output in cell.outputs
+        for kind in (output.get("data") or {output.get("name"): ""})
+    }
+    assert shown >= {"stdout", "text/html"} | (
+        {"image/png"} if path.stem == "explanation" else set()
+    )
