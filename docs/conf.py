@@ -49,6 +49,18 @@ nitpicky = False  # types of numpy and torch have no page here
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
+autodoc_type_aliases = {
+    name: name
+    for name in (
+        "ArrayLike",
+        "Floats",
+        "Ints",
+        "ManyWeights",
+        "Matrix",
+        "OptionalWeights",
+        "Selection",
+    )
+}
 autodoc_mock_imports = ["mteb", "ray", "sentence_transformers", "torch", "torchmetrics"]  # slow
 napoleon_google_docstring = False
 napoleon_use_param = False  # types of parameters are shapes, not names to link

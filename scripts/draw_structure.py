@@ -70,7 +70,8 @@ def draw_matching(words: movers.Scorer, pairs: list[Comparison]) -> plt.Figure:
         panel.set_xticks(range(len(names)), names, rotation=30, ha="right")
         panel.set_yticks(range(len(names)), names)
         for (i, j), value in np.ndenumerate(squared):
-            panel.text(j, i, f"{value:.3f}", ha="center", va="center", fontsize=8)
+            colour = "white" if value > 0.2 else INK
+            panel.text(j, i, f"{value:.3f}", ha="center", va="center", color=colour, fontsize=8)
         distance = words.compare(SOURCE, target).distance
         panel.set_title(
             f"{target}\nwords {distance:.3f}, mean square {squared.mean():.4f}", fontsize=9

@@ -4,6 +4,8 @@ Nothing here runs Python per problem. A batch is cut into ranges of similar work
 take one by one; a result never depends on the cut.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
