@@ -65,22 +65,13 @@ def test_leaves_import_no_folder():
         assert set(imported(ROOT / f"{name}.py")) & names_at_root() <= LEAVES, name
 
 
-def test_only_the_command_line_knows_the_command_line():
+@pytest.mark.parametrize("folder", ["cli", *BUILT_ON_SCORERS])
+def test_only_the_command_line_knows_what_is_built_on_scorers(folder):
+    knowing = {folder, "cli", *(name for name, used in BUILT_ON_SCORERS.items() if folder in used)}
     for path in ROOT.rglob("*.py"):
-        if path.parent.name != "cli" and path.name != "__main__.py":
-            assert "cli" not in imported(path), path.name
-
-
-def test_only_explanations_and_the_command_line_know_the_web():
-    for path in ROOT.rglob("*.py"):
-        if path.parent.name not in ("cli", "web") and path.stem != "explaining":
-            assert "web" not in imported(path), path.name
-
-
-def test_only_the_command_line_knows_the_integrations():
-    for path in ROOT.rglob("*.py"):
-        if path.parent.name not in ("cli", "integrations"):
-            assert "integrations" not in imported(path), path.name
+        place = path.relative_to(ROOT).parts[0]
+        if place not in knowing | {"__main__.py", "explaining.py"}:
+            assert folder not in imported(path), path.name
 
 
 def test_importing_the_package_is_cheap():

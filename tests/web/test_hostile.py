@@ -131,14 +131,14 @@ def test_a_thousand_open_connections(program, server):
 
 
 def test_a_slow_client_is_told_and_let_go(models):
-    with serving(models, Limits(timeout=0.5)) as client:
+    with serving(models, Limits(timeout=1)) as client:
         address = ("127.0.0.1", client.base_url.port)
         with socket.create_connection(address) as slow:
             slow.sendall(
                 b"POST /v1/compare HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                 b'Content-Length: 100\r\n\r\n{"source": "drip'
             )
-            assert client.post("/v1/compare", json=FINE).status_code == 200
+            assert client.get("/healthz").status_code == 200  # others do not wait for it
             answer = slow.makefile("rb").read()  # ends because the server closes
         assert answer.startswith(b"HTTP/1.1 408") and b"16 bytes of the request arrived" in answer
 

@@ -4,7 +4,10 @@ import sys
 import pytest
 from jsonschema import Draft202012Validator
 
-pytestmark = pytest.mark.filterwarnings("ignore::movers.notices.UndefinedWarning")
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::movers.notices.{name}Warning")
+    for name in ("Undefined", "Unwhitened", "Truncation")
+]
 
 UNCHECKED = "positive_data_acceptance"
 """Text without words is valid by the schema and refused all the same."""

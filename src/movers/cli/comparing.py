@@ -42,7 +42,7 @@ def compare(
     json
         Print everything as JSON: distances, parts, plans, values head by head, signatures.
     """
-    from movers.terminal import print_comparisons
+    from movers.cli.terminal import print_comparisons
 
     scorers = make_scorers(methods, options)
     for scorer in scorers:
@@ -71,8 +71,8 @@ def methods(*, json: Json = False) -> None:
     json
         Print as JSON.
     """
+    from movers.cli.terminal import print_methods
     from movers.methods import ALIASES, METHODS
-    from movers.terminal import print_methods
 
     if json:
         print_json([asdict(method) for method in METHODS.values()])
@@ -92,8 +92,8 @@ def models(model: str | None = None, /, *, device: str = "auto", json: Json = Fa
     json
         Print as JSON.
     """
+    from movers.cli.terminal import print_facts
     from movers.loading import describe_model
-    from movers.terminal import print_facts
 
     facts = describe_model(model, device)
     if json:

@@ -179,8 +179,8 @@ def _folder(named: Path | None) -> Iterator[Path]:
 
 def _show(results: Results, folder: Path | None, *, json: bool) -> None:
     """Print the scores, and write the report if there is a folder for it."""
+    from movers.cli.terminal import print_scores
     from movers.evaluate.report import write_report
-    from movers.terminal import print_scores
 
     command = shlex.join(["movers", *sys.argv[1:]])
     results = replace(results, facts={"command": command, **results.facts})

@@ -20,6 +20,8 @@ from movers.encode.whiten import Moments
 
 PART_BYTES = 1 << 28
 """About what the encodings of one part take."""
+OPEN = 8
+"""Files of parts mapped at a time: pages once read count as memory as long as they are mapped."""
 
 
 class CorpusEncoder(TransformerEncoder):
@@ -130,6 +132,8 @@ class CorpusEncoder(TransformerEncoder):
 
     def _open(self, part: int, place: int) -> Encodings:
         if (part, place) not in self._opened:
+            if len(self._opened) == OPEN:
+                del self._opened[next(iter(self._opened))]
             self._opened[part, place] = _load(self._folder(part) / str(place))
         return self._opened[part, place]
 
