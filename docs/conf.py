@@ -21,6 +21,7 @@ copyright = author
 extensions = [
     "mathml",
     "myst_parser",
+    "readable",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
@@ -65,6 +66,7 @@ autodoc_mock_imports = ["mteb", "ray", "sentence_transformers", "torch", "torchm
 napoleon_google_docstring = False
 napoleon_use_param = False  # types of parameters are shapes, not names to link
 napoleon_use_rtype = False
+napoleon_use_ivar = True  # what a result holds, in one short list
 
 viewcode_follow_imported_members = False  # it confuses two names of one thing
 

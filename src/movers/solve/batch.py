@@ -23,8 +23,10 @@ class Values:
     ----------
     value
         Objective, ``(1 - mix) * linear + mix * structural``.
-    linear, structural
-        Its parts, ``<C, P>`` and ``scale * E(P)``.
+    linear
+        Its part of moving, ``<C, P>``.
+    structural
+        Its part of bending, ``scale * E(P)``.
     iterations
         Number of linear problems solved.
     gap
