@@ -9,7 +9,8 @@ KERNELS_READY := $(VENV)/.kernels
 export GOMP_SPINCOUNT := 0
 export HF_HUB_OFFLINE := 1
 
-.PHONY: demo test lint bench bench-frames bench-ray bench-serve table methods-table docs wheel-test clean
+.PHONY: demo test lint bench bench-frames bench-ray bench-search bench-serve table methods-table \
+	docs wheel-test clean
 
 demo: $(READY) $(KERNELS_READY)
 	$(BIN)/python examples/demo.py
@@ -36,6 +37,10 @@ bench-frames: $(READY)
 # Starts two Ray nodes on this machine and stops them again; a quarter of an hour on two cores.
 bench-ray: $(READY) $(KERNELS_READY)
 	$(BIN)/python bench/ray_cluster.py
+
+# Needs evaluation data: MOVERS_DATA, or the folder beside the checkout; half an hour and 5 GB.
+bench-search: $(READY) $(KERNELS_READY)
+	$(BIN)/python bench/search.py
 
 # Needs evaluation data: MOVERS_DATA, or the folder beside the checkout.
 table: $(READY) $(KERNELS_READY)

@@ -11,6 +11,9 @@ import pytest
 import movers
 from tiny_models import SENTENCES, TINY, TRAINERS, build_tokenizer, save_model
 
+# loaded as plug-ins, not to be looked through for doctests under one and the same name
+collect_ignore_glob = ["*/conftest.py"]
+
 # the first example of a compiled kernel waits for its compilation; where a run decides about a
 # change, the same examples come every time
 hypothesis.settings.register_profile(

@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from movers.methods import METHODS
     from movers.results import Comparison, Ranking
     from movers.scorer import Scorer
+    from movers.search.index import Index
 
 __all__ = [
     "METHODS",
     "Comparison",
     "DependencyError",
+    "Index",
     "InputError",
     "ModelError",
     "MoversError",
@@ -30,6 +32,7 @@ __all__ = [
 _HOMES = {
     "METHODS": "movers.methods",
     "Comparison": "movers.results",
+    "Index": "movers.search.index",
     "Ranking": "movers.results",
     "Scorer": "movers.scorer",
     "load": "movers.loading",

@@ -417,6 +417,17 @@ class Scorer:
         matches = tuple(Match(int(k), texts[k], float(found[k])) for k in best)
         return Ranking(query, matches, self.signature)
 
+    def measure(self, sentences: Iterable[str], *, progress: bool = False) -> Measured:
+        """Encode and weigh sentences: all that the solver needs of them.
+
+        Sentences of earlier calls may be among the rows; ``encodings.rows`` finds each.
+        """
+        return self._encoded(check_sentences(sentences, "sentence"), progress=progress)
+
+    def solve(self, measured: Measured, rows: Ints) -> Floats:
+        """Distance of pairs of measured sentences under every head, ``(pairs, heads)``."""
+        return self._values(measured, rows, progress=False)
+
     @property
     def request(self) -> Request:
         """What of a sentence enters the distance."""

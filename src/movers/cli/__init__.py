@@ -12,6 +12,7 @@ from movers.cli.evaluating import evaluate, reproduce
 from movers.cli.explaining import explain
 from movers.cli.messages import plain_messages, say
 from movers.cli.scoring import fit, score
+from movers.cli.search import dedupe, index, mine, search
 from movers.cli.serving import serve
 from movers.errors import MoversError
 from movers.version import __version__
@@ -23,7 +24,11 @@ app = App(
     help_format="markdown",
     suppress_keyboard_interrupt=False,
 )
-for command in (compare, explain, score, fit, evaluate, reproduce, methods, models, serve):
+COMMANDS = (
+    *(compare, explain, score, fit, index, search, mine, dedupe),
+    *(evaluate, reproduce, serve, methods, models),
+)
+for command in COMMANDS:
     app.command(command)
 
 

@@ -20,6 +20,7 @@ SPOKEN = {
     "--statistics with a file made by movers fit",
     "call fit(sentences)": "pass --fit, or --statistics with a file made by movers fit",
     " (on the command line --parser)": "",
+    "open it and add to it, or pass replace=True": "pass --add or --replace",
 }
 """Advice of the library in the words of the command line."""
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from movers.evaluate.results import Gain, Results, Score
 from movers.methods import Method
 from movers.results import Comparison
+from movers.search.results import SearchRanking
 
 BAR = 24
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -30,6 +31,27 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
         console.print(_alignment(last))
     console.print()
     console.print(Text(str(last.signature), "dim"), soft_wrap=True)
+
+
+def print_ranking(console: Console, ranking: SearchRanking) -> None:
+    """Print ranked sentences, which word went where in the first, and what was spared."""
+    console.print(Text(ranking.query, "bold"))
+    console.print()
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for heading, side in (("", "right"), ("distance", "right"), ("sentence", "left")):
+        table.add_column(heading, justify=side)  # type: ignore[arg-type]
+    for place, match in enumerate(ranking, 1):
+        table.add_row(str(place), Text(f"{match.distance:.4f}", "bold"), Text(match.text))
+    console.print(table)
+    for comparison in ranking.comparisons:
+        console.print()
+        console.print(Text(f"Which word went where: {comparison.target}", "bold"))
+        console.print(_alignment(comparison))
+    console.print()
+    if ranking.recall is not None:
+        console.print(f"recall of the candidates {ranking.recall:.0%}", highlight=False)
+    console.print(Text(str(ranking.pruning), "dim"), soft_wrap=True)
+    console.print(Text(str(ranking.signature), "dim"), soft_wrap=True)
 
 
 def print_methods(

@@ -90,6 +90,7 @@ class Benchmark:
             self._encode(progress=progress)
             for recipe in dict.fromkeys(column.recipe for column in self.columns):
                 self._score(recipe, progress=progress)
+        vars(self).pop("corpus", None)  # lets go of its files before they are removed
         shutil.rmtree(self.folder.encodings(self.dataset.name), ignore_errors=True)
 
     @cached_property

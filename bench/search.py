@@ -1,0 +1,322 @@
+"""Exact search beside brute force, gensim and a POT loop; and how it grows with the corpus.
+
+    make bench-search                  # what follows, on the evaluation data
+    python bench/search.py compare     # pruning, time and identity with brute force
+    python bench/search.py growth      # 1,000 to 100,000 composed sentences
+
+Times are processor time over all threads, the encoding of the query included. The corpus is the
+distinct sentences of PAWS-Wiki and STSB, dev and test; queries are drawn from it.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from sentences import DATA
+
+import movers
+from movers.search.results import STAGES
+from movers.search.shards import as_measured, joined, make_shard
+from movers.transport import pose
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+SIZES = (1_000, 5_000, 20_000, 100_000)
+SUBSET = 2_000
+TASKS = ("all", "compare", "growth", "one")
+
+
+def sources() -> dict[str, list[str]]:
+    """Distinct sentences by where they come from."""
+    columns = {"PAWSWiki": ("{}.tsv", 1, (1, 2)), "STSB": ("sts-{}.csv", 0, (5, 6))}
+    found = {}
+    for name, (pattern, header, places) in columns.items():
+        texts: list[str] = []
+        for split in ("dev", "test"):
+            lines = (DATA / name / pattern.format(split)).read_text("utf-8").splitlines()
+            rows = [line.split("\t") for line in lines[header:]]
+            texts += [" ".join(row[place].split()) for row in rows for place in places]
+        found[name] = list(dict.fromkeys(texts))
+    return found
+
+
+def composed(count: int) -> list[str]:
+    """Distinct sentences that start like one real sentence and end like another."""
+    rng, pools = random.Random(0), list(sources().values())
+    found: dict[str, None] = {}
+    while len(found) < count:
+        pool = pools[len(found) % len(pools)]
+        head, tail = (rng.choice(pool).split() for _ in range(2))
+        cut = rng.uniform(0.3, 0.7)
+        words = head[: round(cut * len(head))] + tail[round(cut * len(tail)) :]
+        found[" ".join(words)] = None
+    return list(found)
+
+
+def brute_force(index: movers.Index, query: str) -> np.ndarray:
+    """Distances to every sentence of an index, all of them solved."""
+    scorer = index.scorer
+    embedding = scorer.embedding if scorer.method.needs_vectors else None
+    own = make_shard(scorer.measure([query]), [query], scorer.method)
+    found = []
+    for shard in index.shards:
+        measured = as_measured(joined([own, shard]), embedding)
+        pairs = np.stack([np.zeros(len(shard), np.int64), np.arange(1, len(shard) + 1)], axis=1)
+        found.append(scorer.solve(measured, pairs).mean(axis=1))
+    return np.concatenate(found)
+
+
+def processor_time(function, *arguments):
+    """Run a function; its result and its processor time in milliseconds."""
+    start = time.process_time()
+    result = function(*arguments)
+    return result, 1000 * (time.process_time() - start)
+
+
+def compare_query(index: movers.Index, query: str, tops: tuple[int, ...]) -> dict:
+    """One query: brute force, then the search for several numbers of sentences."""
+    index.scorer._stores.clear()  # every search encodes its query itself
+    distances, brute = processor_time(brute_force, index, query)
+    record: dict = {"query": query, "brute": brute}
+    for top in tops:
+        index.scorer._stores.clear()
+        found, taken = processor_time(index.search, query, top)
+        best = np.argsort(distances, kind="stable")[:top]
+        same = [m.index for m in found] == best.tolist() and np.array_equal(
+            [m.distance for m in found], distances[best]
+        )
+        record[str(top)] = {"ms": taken, "same": same, **vars(found.pruning)}
+    return record
+
+
+def report(records: list[dict], tops: tuple[int, ...]) -> list[str]:
+    """A table: time, identity and what settled the sentences, by number wanted."""
+    brute = np.array([record["brute"] for record in records])
+    lines = [
+        f"{len(records)} queries, brute force median {np.median(brute):.0f} ms per query",
+        "",
+        "| top k | same as brute force | ms, median | share of brute force, median (quartiles) | "
+        + " | ".join(name.replace("_", " ") for name in STAGES if name != "left_out")
+        + " |",
+        "|" + "---|" * (3 + len(STAGES)),
+    ]
+    for top in map(str, tops):
+        taken = np.array([record[top]["ms"] for record in records])
+        low, middle, high = np.percentile(taken / brute, [25, 50, 75])
+        stages = [
+            f"{np.mean([r[top][name] / r[top]['corpus'] for r in records]):.1%}"
+            for name in STAGES
+            if name != "left_out"
+        ]
+        same = sum(record[top]["same"] for record in records)
+        lines.append(
+            f"| {top} | {same} of {len(records)} | {np.median(taken):.0f} | {middle:.3f} "
+            f"({low:.3f} to {high:.3f}) | {' | '.join(stages)} |"
+        )
+    return lines
+
+
+def compare(folder: Path, queries: int) -> list[str]:
+    """Search beside brute force on the whole corpus, and beside others on a part of it."""
+    texts = [text for part in sources().values() for text in part]
+    texts = list(dict.fromkeys(texts))
+    index, build = processor_time(open_or_build, folder / "index", texts)
+    _, opened = processor_time(movers.Index.open, folder / "index")
+    size = sum(path.stat().st_size for path in (folder / "index").iterdir()) / 1e6
+    print(f"{index!r}: {size:.0f} MB, made or opened in {build / 1000:.1f} s", flush=True)
+    tops = (1, 3, 10)
+    log = folder / "compared.jsonl"
+    records = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    chosen = random.Random(1).sample(texts, queries)
+    with log.open("a") as stream:
+        for query in chosen[len(records) :]:
+            records.append(compare_query(index, query, tops))
+            stream.write(json.dumps(records[-1]) + "\n")
+            stream.flush()
+    lines = [f"{len(index):,} sentences, {size:.0f} MB on disk, opened in {opened:.1f} ms", ""]
+    return [*lines, *report(records, tops), "", *others(index, texts, chosen[:5])]
+
+
+def open_or_build(folder: Path, texts: list[str]) -> movers.Index:
+    if (folder / "manifest.json").exists():
+        return movers.Index.open(folder)
+    return movers.Index.build(movers.load("wsmd", threads=1), texts, folder)
+
+
+def others(index: movers.Index, texts: list[str], queries: list[str]) -> list[str]:
+    """Gensim and a POT loop on a part of the corpus, beside search and brute force there."""
+    part = movers.Index.build(index.scorer, random.Random(2).sample(texts, SUBSET))
+    similarity, words = gensim_index(index.scorer, part.sentences)
+    times: dict[str, list[float]] = defaultdict(list)
+    for query in queries:
+        index.scorer._stores.clear()
+        times["movers, exact top 10, WSMD"].append(processor_time(part.search, query, 10)[1])
+        times["movers, brute force, WSMD"].append(processor_time(brute_force, part, query)[1])
+        taken = processor_time(similarity.__getitem__, words(query))[1]
+        times["gensim WmdSimilarity, static vectors, no structure"].append(taken)
+    sample = 20
+    taken = processor_time(pot_loop, part, queries[0], sample)[1]
+    times[f"POT fused_gromov_wasserstein2 loop, WSMD (from {sample} sentences)"] = [
+        taken * SUBSET / sample
+    ]
+    rows = [f"| {name} | {np.median(taken):,.0f} |" for name, taken in times.items()]
+    return [f"{SUBSET:,} sentences:", "", "| | ms per query, median |", "|---|---|", *rows]
+
+
+def gensim_index(scorer: movers.Scorer, texts: list[str]):
+    """Gensim's index over the same words, each with its mean vector of the input layer."""
+    from gensim.models import KeyedVectors
+    from gensim.similarities import WmdSimilarity
+
+    static = scorer.using("wmd", embedding=0, whitening="none")
+    encodings = static.measure(texts).encodings
+    vectors = encodings.vectors[0]
+    found = defaultdict(list)
+    documents = []
+    for text in texts:
+        row = encodings.rows[text]
+        names = [name.lower() for name in encodings.surface(row)]
+        documents.append(names)
+        for name, vector in zip(names, vectors[row], strict=True):
+            found[name].append(vector)
+    keyed = KeyedVectors(vectors.data.shape[1])
+    keyed.add_vectors(list(found), [np.mean(rows, axis=0) for rows in found.values()])
+
+    def words(query: str) -> list[str]:
+        own = static.measure([query]).encodings
+        return [name.lower() for name in own.surface(own.rows[query])]
+
+    return WmdSimilarity(documents, keyed, num_best=10), words
+
+
+def pot_loop(index: movers.Index, query: str, count: int) -> None:
+    """Solve the problems of some sentences one by one with POT."""
+    import ot
+
+    shard = index.shards[0].take(np.arange(count))
+    own = make_shard(index.scorer.measure([query]), [query], index.scorer.method)
+    measured = as_measured(joined([own, shard]), index.scorer.embedding)
+    structure, weights = measured.encodings.structure, measured.weights
+    u = weights[0]
+    for row in range(1, count + 1):
+        v = weights[row]
+        pair = np.array([[0, row]])
+        problems, _, _ = pose(index.scorer.method, measured, pair)
+        cost = problems["cost"].reshape(len(u), len(v))
+        sides = [
+            structure[side].reshape(-1, size, size).astype(float)
+            for side, size in ((0, len(u)), (row, len(v)))
+        ]
+        for head, scale in enumerate(problems["scale"][0]):
+            ot.gromov.fused_gromov_wasserstein2(
+                cost / scale,
+                sides[0][head],
+                sides[1][head],
+                u,
+                v / v.sum(),
+                alpha=0.5,
+                symmetric=False,
+            )
+
+
+def growth(folder: Path, queries: int) -> list[str]:
+    """Time and memory against the size of the corpus; the plot goes to results/."""
+    texts = composed(max(SIZES))
+    rows = []
+    for size in SIZES:
+        place = folder / str(size)
+        open_or_build(place, texts[:size])
+        code = [sys.executable, __file__, "one", "--folder", str(place), "--queries", str(queries)]
+        rows.append(json.loads(subprocess.run(code, capture_output=True, check=True).stdout))
+        print(rows[-1], flush=True)
+    draw(rows)
+    lines = ["| sentences | index, MB | open, ms | top 10, ms | top 3, ms | own memory, MB |"]
+    lines.append("|---|---|---|---|---|---|")
+    lines += [
+        f"| {r['sentences']:,} | {r['megabytes']:,.0f} | {r['open']:.1f} | {r['10']:.0f} | "
+        f"{r['3']:.0f} | {r['memory']:.0f} |"
+        for r in rows
+    ]
+    return lines
+
+
+def one(folder: Path, queries: int) -> dict:
+    """Time and memory of searching one index, in a process of its own."""
+    index, opened = processor_time(movers.Index.open, folder)
+    index.scorer.threads = 1
+    real = [text for part in sources().values() for text in part]
+    chosen = random.Random(3).sample(real, queries)
+    index.search(chosen[0], 1)
+    result = {"sentences": len(index), "open": opened}
+    before = own_memory()
+    for top in (3, 10):
+        result[str(top)] = float(
+            np.median([processor_time(index.search, text, top)[1] for text in chosen])
+        )
+    result["memory"] = own_memory() - before
+    result["megabytes"] = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
+    return result
+
+
+def own_memory() -> float:
+    """Memory of the process that is not mapped from files, in megabytes."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("RssAnon:")[1].split()[0]) / 1000
+
+
+def draw(rows: list[dict]) -> None:
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    figure, (time_axes, memory_axes) = pyplot.subplots(1, 2, figsize=(9, 3.4))
+    sizes = [row["sentences"] for row in rows]
+    for top in ("3", "10"):
+        time_axes.loglog(sizes, [row[top] for row in rows], marker="o", label=f"top {top}")
+    time_axes.set(xlabel="sentences", ylabel="processor time per query, ms")
+    time_axes.legend()
+    for name, label in (("megabytes", "index on disk"), ("memory", "own memory of a search")):
+        memory_axes.loglog(sizes, [max(row[name], 0.1) for row in rows], marker="o", label=label)
+    memory_axes.set(xlabel="sentences", ylabel="MB")
+    memory_axes.legend()
+    figure.tight_layout()
+    figure.savefig(RESULTS / "search_growth.svg")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "task", choices=("all", "compare", "growth", "one"), default="all", nargs="?"
+    )
+    parser.add_argument("--queries", type=int)
+    parser.add_argument("--folder", type=Path, help="where indices are kept; default: nowhere")
+    chosen = parser.parse_args()
+    if chosen.task == "one":
+        print(json.dumps(one(chosen.folder, chosen.queries)))
+        return
+    folder = chosen.folder or Path(tempfile.mkdtemp())
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        if chosen.task in ("all", "compare"):
+            print("\n".join(compare(folder, chosen.queries or 100)), flush=True)
+        if chosen.task in ("all", "growth"):
+            print("\n".join(growth(folder, chosen.queries or 10)), flush=True)
+    finally:
+        if chosen.folder is None:
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

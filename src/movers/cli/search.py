@@ -1,0 +1,201 @@
+"""Commands that search a corpus: index, search, mine, dedupe."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from rich.console import Console
+
+from movers.cli.messages import print_json, say
+from movers.cli.options import DEFAULTS, Json, Options, Sentence
+from movers.errors import InputError
+
+if TYPE_CHECKING:
+    from movers.search.index import Index
+
+Method = Annotated[str, Parameter(name=["--method"])]
+Target = Annotated[Path, Parameter(name=["--output", "-o"])]
+Flag = Annotated[bool, Parameter(negative="")]
+TopK = Annotated[int, Parameter(name=["--top-k", "-k"])]
+
+
+def index(
+    file: Path,
+    /,
+    *,
+    output: Target | None = None,
+    method: Method = "wsmd",
+    add: Flag = False,
+    replace: Flag = False,
+    check: Flag = False,
+    options: Options = DEFAULTS,
+) -> None:
+    """Encode a corpus for exact search.
+
+    A build that is broken off leaves no index; the same command goes on where it stopped.
+
+    Parameters
+    ----------
+    file
+        Text with one sentence per line; with --check the folder of an index.
+    output
+        Folder of the index.
+    method
+        A measure of transport: wsmd, wmd, wrd, smd, lambda, …
+    add
+        Add the sentences to an index that is there already, with its own settings.
+    replace
+        Build anew over an index that is there already.
+    check
+        Compare every byte of an index with its checksums, and do nothing else.
+    """
+    from movers.search.index import Index
+
+    if check:
+        say(f"{Index.open(file, verify=True)!r} is sound")
+        return
+    if output is None:
+        raise InputError("where should the index go? name a folder with -o")
+    started, progress = time.monotonic(), sys.stderr.isatty()
+    if add:
+        found = Index.open(output)
+        say(f"added {found.add(file, progress=progress):,} sentences")
+    else:
+        scorer = options.load(method)
+        found = Index.build(scorer, file, output, replace=replace, progress=progress)
+    size = sum(path.stat().st_size for path in output.iterdir()) / 1e6
+    say(f"{found!r}: {size:,.1f} MB in {time.monotonic() - started:.1f} s")
+    say(str(found.scorer.signature))
+
+
+def search(
+    folder: Path,
+    query: Sentence,
+    /,
+    *,
+    top_k: TopK = 10,
+    candidates: int | None = None,
+    exact: Flag = False,
+    align: int = 1,
+    json: Json = False,
+) -> None:
+    """Find the sentences of an index nearest to a query, exactly.
+
+    Parameters
+    ----------
+    folder
+        The index, made by `movers index`.
+    query
+        A sentence.
+    top_k
+        How many sentences to find.
+    candidates
+        Compare only so many, those with the nearest mean vectors: quicker, not exact.
+    exact
+        With --candidates: search exactly as well, and report the recall.
+    align
+        Show which word went where for so many of the first matches.
+    json
+        Print as JSON.
+    """
+    from movers.cli.terminal import print_ranking
+    from movers.search.index import Index
+
+    found = Index.open(folder).search(query, top_k, candidates=candidates, exact=exact, align=align)
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_ranking(Console(), found)
+
+
+def mine(
+    file: Path,
+    /,
+    *,
+    threshold: float,
+    output: Target,
+    method: Method = "wsmd",
+    options: Options = DEFAULTS,
+) -> None:
+    """Find all pairs of sentences at most so far apart, exactly.
+
+    Every pair is compared once, from the sentence that comes first. A run that is broken off,
+    in whatever way, goes on where it stopped when it is started again.
+
+    Parameters
+    ----------
+    file
+        Text with one sentence per line, or the folder of an index.
+    threshold
+        Largest distance of a pair.
+    output
+        Table to write: .tsv, .csv, .jsonl or .parquet.
+    method
+        A measure of transport.
+    """
+    from movers.search.mining import mine_file
+
+    started = time.monotonic()
+    with _corpus(file, method, output, options) as corpus:
+        pairs, resumed = mine_file(corpus, threshold, output, progress=sys.stderr.isatty())
+    if resumed:
+        say(f"resumed behind {resumed} finished blocks")
+    say(f"{pairs:,} pairs among {len(corpus):,} sentences in {time.monotonic() - started:.1f} s")
+    say(str(corpus.scorer.signature))
+
+
+def dedupe(
+    file: Path,
+    /,
+    *,
+    threshold: float,
+    output: Target,
+    dropped: Path | None = None,
+    method: Method = "wsmd",
+    options: Options = DEFAULTS,
+) -> None:
+    """Drop sentences that repeat an earlier one, word order respected.
+
+    In file order, a sentence is kept unless it lies within the threshold of one that was kept.
+
+    Parameters
+    ----------
+    file
+        Text with one sentence per line, or the folder of an index.
+    threshold
+        Largest distance of a duplicate.
+    output
+        Text file for the sentences that are kept.
+    dropped
+        Table for the others and what they repeat: .tsv, .csv, .jsonl or .parquet.
+    method
+        A measure of transport.
+    """
+    from movers.search.dedupe import dedupe_file
+
+    with _corpus(file, method, output, options) as corpus:
+        kept = dedupe_file(corpus, threshold, output, dropped, progress=sys.stderr.isatty())
+    say(f"kept {kept:,} of {len(corpus):,} distinct sentences")
+    say(str(corpus.scorer.signature))
+
+
+@contextmanager
+def _corpus(file: Path, method: str, output: Path, options: Options) -> Iterator[Index]:
+    """Open an index, or make one beside the output that lasts until the work is done."""
+    from movers.search.index import Index
+    from movers.search.manifest import NAME
+
+    if (file / NAME).is_file():
+        yield Index.open(file)
+        return
+    folder = output.with_name(output.name + ".index")
+    scorer = options.load(method)
+    yield Index.build(scorer, file, folder, replace=True, progress=sys.stderr.isatty())
+    shutil.rmtree(folder)

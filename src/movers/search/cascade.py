@@ -1,0 +1,168 @@
+"""The nearest sentences of a corpus, exactly, solving as few transport problems as possible.
+
+1. Some sentences whose mean vectors lie nearest are solved; the k-th best is the threshold.
+2. Bounds from words and attention profiles are computed for all that the mean vectors leave.
+3. In the order of their bounds sentences are solved head by head, given up as soon as they
+   cannot reach the threshold, and the threshold sinks.
+
+Only what lies strictly above the threshold is dropped, so ties come out as in brute force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.scorer import Scorer
+from movers.search.exact import HeadOrder, distances_within
+from movers.search.lower import Query, centroid_lower, shard_lower
+from movers.search.results import Pruning
+from movers.search.shards import Shard, joined
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FIRST = 32
+"""Sentences solved before the first threshold is set, or the number wanted if that is more."""
+BATCH = 512
+"""Sentences solved between two looks at the threshold."""
+
+
+@dataclass
+class Best:
+    """The best distances so far, and how far the k-th of them is."""
+
+    wanted: int
+    rows: list[Ints] = field(default_factory=list)
+    distances: list[Floats] = field(default_factory=list)
+    threshold: float = np.inf
+
+    def add(self, rows: Ints, distances: Floats) -> None:
+        """Take in solved sentences and lower the threshold."""
+        self.rows.append(rows)
+        self.distances.append(distances)
+        found = np.concatenate(self.distances)
+        found = found[np.isfinite(found)]
+        if len(found) >= self.wanted:
+            self.threshold = float(np.partition(found, self.wanted - 1)[self.wanted - 1])
+
+    def ranked(self) -> tuple[Ints, Floats]:
+        """Rows and distances, nearest first, ties in corpus order, undefined ones last."""
+        rows = np.concatenate([np.zeros(0, np.int64), *self.rows])
+        distances = np.concatenate([np.zeros(0), *self.distances])
+        by_row = np.argsort(rows)
+        rows, distances = rows[by_row], distances[by_row]
+        best = np.argsort(distances, kind="stable")[: self.wanted]
+        return rows[best], distances[best]
+
+
+class Cascade:
+    """One query against the shards of an index.
+
+    Parameters
+    ----------
+    within
+        Distances above it are of no interest, however few lie below.
+    order
+        What earlier queries taught about the order of heads.
+    """
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        query: Query,
+        shards: Sequence[Shard],
+        *,
+        wanted: int,
+        within: float = np.inf,
+        order: HeadOrder | None = None,
+    ) -> None:
+        self.scorer, self.query, self.shards = scorer, query, shards
+        self.starts = np.cumsum([0, *map(len, shards)])
+        self.best = Best(wanted, threshold=within)
+        self.order = order or HeadOrder(max(1, len(scorer.heads)))
+        self.given_up = 0
+
+    def run(self) -> Pruning:
+        """Find the best of all sentences."""
+        corpus = int(self.starts[-1])
+        centroid = np.concatenate(
+            [np.zeros(0), *(centroid_lower(self.query, shard) for shard in self.shards)]
+        )
+        if centroid.any() and np.isinf(self.best.threshold):
+            first = np.argsort(centroid, kind="stable")[: max(FIRST, self.best.wanted)]
+            self._solve(np.sort(first))
+        done = np.zeros(corpus, np.bool_)
+        done[self._solved()] = True
+        words, heads = self._bounds(~done & (centroid <= self.best.threshold))
+        means = heads.mean(axis=1, dtype=np.float64)
+        waiting = np.flatnonzero(~done & (means <= self.best.threshold))
+        waiting = waiting[np.argsort(means[waiting], kind="stable")]
+        size = max(FIRST, self.best.wanted)
+        while len(waiting):
+            self._solve(np.sort(waiting[:size]), heads)
+            waiting, size = waiting[size:], BATCH
+            waiting = waiting[means[waiting] <= self.best.threshold]
+        return self._report(centroid, words)
+
+    def some(self, rows: Ints) -> Pruning:
+        """Find the best of some sentences, all of them solved or given up."""
+        self._solve(np.sort(rows))
+        corpus = int(self.starts[-1])
+        return Pruning(corpus, left_out=corpus - len(rows), solved=len(rows))
+
+    def _solve(self, rows: Ints, heads: NDArray[np.float32] | None = None) -> None:
+        shard = self._gather(rows)
+        bounds = shard_lower(self.query, shard).heads if heads is None else heads[rows]
+        threshold = self.best.threshold
+        found = distances_within(self.scorer, self.query, shard, bounds, threshold, self.order)
+        known = ~np.isposinf(found) | np.isinf(threshold)
+        self.given_up += int((~known).sum())
+        self.best.add(rows[known], found[known])
+
+    def _gather(self, rows: Ints) -> Shard:
+        """Copy sentences together, wherever they are."""
+        places = np.searchsorted(self.starts, rows, side="right") - 1
+        parts = [
+            self.shards[place].take(rows[places == place] - self.starts[place])
+            for place in np.unique(places)
+        ]
+        return joined(parts) if len(parts) > 1 else parts[0]
+
+    def _bounds(self, wanted: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.float32]]:
+        """Bounds of the wanted sentences; infinite for the others."""
+        words = np.full(len(wanted), np.inf)
+        heads = np.full((len(wanted), self.order.heads), np.inf, np.float32)
+        for shard, start in zip(self.shards, self.starts[:-1], strict=True):
+            rows = np.flatnonzero(wanted[start : start + len(shard)])
+            if len(rows):
+                part = shard if len(rows) > len(shard) // 2 else shard.take(rows)
+                lower = shard_lower(self.query, part)
+                here = rows if part is shard else slice(None)
+                words[start + rows], heads[start + rows] = lower.words[here], lower.heads[here]
+        return words, heads
+
+    def _solved(self) -> Ints:
+        return np.concatenate([np.zeros(0, np.int64), *self.best.rows])
+
+    def _report(self, centroid: Floats, words: Floats) -> Pruning:
+        """Name for every sentence the cheapest stage that settles it."""
+        corpus, solved = len(centroid), len(self._solved())
+        far = centroid > self.best.threshold
+        by_words = ~far & np.isfinite(words) & (words > self.best.threshold)
+        dropped = {"centroid": int(far.sum()), "words": int(by_words.sum())}
+        spared = corpus - solved - self.given_up
+        # some that these stages would exclude were solved before the threshold had sunk so far
+        centroid_count = min(dropped["centroid"], spared)
+        words_count = min(dropped["words"], spared - centroid_count)
+        return Pruning(
+            corpus,
+            centroid=centroid_count,
+            words=words_count,
+            profile=spared - centroid_count - words_count,
+            heads=self.given_up,
+            solved=solved,
+        )

@@ -1,0 +1,128 @@
+"""Distances to those sentences that bounds cannot exclude: solved exactly, or given up early.
+
+A distance is the mean over heads. As soon as the heads solved so far and the bounds of the
+others add up to more than the threshold, the rest need not be solved. What is solved goes
+through the same functions, in the same precision, as `Scorer.matrix`: the same bits come out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.encode.ragged import boundaries
+from movers.measure.measured import Measured
+from movers.scorer import Scorer
+from movers.search.lower import Query
+from movers.search.shards import Shard, as_measured, joined, picked
+from movers.solve.batch import emd_batch, fgw_batch
+from movers.transport import pose
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TOGETHER = 3
+"""Heads solved at once: they share the solution of the word cost they all start from."""
+FOLD = 1.0 - 1e-9
+"""Sums of solved heads and bounds are taken a little lower, for their own rounding."""
+
+
+@dataclass
+class HeadOrder:
+    """In which order to solve heads: those first whose values exceed their bounds the most."""
+
+    heads: int
+    excess: Floats | None = None
+
+    def learn(self, values: Floats, bounds: NDArray[Any]) -> None:
+        """Look at some solved sentences."""
+        fit = np.isfinite(bounds).all(axis=1) & np.isfinite(values).all(axis=1)
+        if self.excess is None and fit.any():
+            self.excess = (values[fit] - bounds[fit]).mean(axis=0)
+
+    def groups(self) -> list[Ints]:
+        """Heads to solve one after another; all at once while nothing is known."""
+        if self.excess is None:
+            return [np.arange(self.heads)]
+        groups = np.split(np.arange(self.heads), range(TOGETHER, self.heads, TOGETHER))
+        excess = [float(self.excess[heads].mean()) for heads in groups]
+        return [groups[place] for place in np.argsort(excess)[::-1]]
+
+
+def distances_within(
+    scorer: Scorer,
+    query: Query,
+    shard: Shard,
+    bounds: NDArray[np.float32],
+    threshold: float,
+    order: HeadOrder,
+) -> Floats:
+    """Distances from the query to the sentences of a shard; infinite beyond the threshold.
+
+    Parameters
+    ----------
+    bounds
+        Lower bounds head by head, minus infinity for sentences that may be undefined.
+    threshold
+        Distances above it need not be known.
+    """
+    embedding = scorer.embedding if scorer.method.needs_vectors else None
+    measured = as_measured(joined([query.shard, shard]), embedding)
+    pairs = np.stack([np.zeros(len(shard), np.int64), np.arange(1, len(shard) + 1)], axis=1)
+    odd = ~np.isfinite(bounds).all(axis=1)
+    out = np.empty(len(shard))
+    out[odd] = scorer.solve(measured, pairs[odd]).mean(axis=1)
+    out[~odd] = _plain(scorer, measured, pairs[~odd], bounds[~odd], threshold, order)
+    return out
+
+
+def _plain(
+    scorer: Scorer,
+    measured: Measured,
+    pairs: Ints,
+    bounds: NDArray[np.float32],
+    threshold: float,
+    order: HeadOrder,
+) -> Floats:
+    """Distances of pairs that are known to have one."""
+    out = np.full(len(pairs), np.inf)
+    if not len(pairs):
+        return out
+    method = scorer.method
+    problems, _, _ = pose(method, measured, pairs, threads=scorer.threads)
+    if not method.needs_attention:
+        return np.asarray(emd_batch(**problems, threads=scorer.threads).value.mean(axis=1))
+    share = scorer.settings.mix if method.transport == "both" else 1.0
+    values = np.zeros((len(pairs), order.heads))
+    alive = np.arange(len(pairs))
+    least = bounds.sum(axis=1, dtype=np.float64)
+    for heads in order.groups():
+        part = _part(problems, alive, heads)
+        solved = fgw_batch(**part, mix=share, threads=scorer.threads)
+        values[alive[:, None], heads] = found = getattr(solved, method.reports)
+        least[alive] += found.sum(axis=1) - bounds[alive[:, None], heads].sum(axis=1)
+        alive = alive[least[alive] * FOLD <= threshold * order.heads]
+    order.learn(values[alive], bounds[alive])
+    out[alive] = values[alive].mean(axis=1)
+    return out
+
+
+def _part(problems: dict[str, Any], pairs: Ints, heads: Ints) -> dict[str, Any]:
+    """Some pairs under some heads, which lie one after another, of posed problems."""
+    shapes = problems["shapes"]
+    starts = boundaries(shapes.prod(axis=1))
+    whole = len(pairs) == len(shapes)
+    kept = shapes[pairs]
+    return {
+        **problems,
+        "shapes": kept,
+        "cost": problems["cost"] if whole else problems["cost"][picked(starts, pairs)],
+        "u_start": problems["u_start"][pairs],
+        "v_start": problems["v_start"][pairs],
+        "a_start": problems["a_start"][pairs] + heads[0] * kept[:, 0] ** 2,
+        "b_start": problems["b_start"][pairs] + heads[0] * kept[:, 1] ** 2,
+        "scale": np.ascontiguousarray(problems["scale"][pairs[:, None], heads]),
+    }

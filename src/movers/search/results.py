@@ -1,0 +1,71 @@
+"""What a search returns besides the ranking: the work it spared, and the reasons."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from movers.results import Comparison, Ranking
+
+STAGES = {
+    "centroid": "their mean vectors are too far apart",
+    "words": "their words are too far apart",
+    "profile": "words and attention profiles together are too far apart",
+    "heads": "given up after some attention heads",
+    "left_out": "not among the candidates",
+    "solved": "solved exactly",
+}
+"""Where a sentence of the corpus ends up, cheapest first."""
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """How many sentences of the corpus each stage settled.
+
+    ``seconds`` is processor time, the encoding of the query included.
+    """
+
+    corpus: int
+    centroid: int = 0
+    words: int = 0
+    profile: int = 0
+    heads: int = 0
+    left_out: int = 0
+    solved: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        parts = [
+            f"{name.replace('_', ' ')} {getattr(self, name):,}"
+            for name in STAGES
+            if getattr(self, name)
+        ]
+        return f"{self.corpus:,} sentences: {', '.join(parts)}; {self.seconds * 1000:.0f} ms"
+
+
+@dataclass(frozen=True)
+class SearchRanking(Ranking):
+    """The nearest sentences of an index, nearest first.
+
+    Parameters
+    ----------
+    pruning
+        What became of the rest.
+    comparisons
+        The first matches with their alignments, as many as were asked for.
+    recall
+        Share of the exact result that the candidates held, where both were run.
+    """
+
+    pruning: Pruning = field(default_factory=lambda: Pruning(0))
+    comparisons: tuple[Comparison, ...] = ()
+    recall: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            **super().to_dict(),
+            "pruning": asdict(self.pruning),
+            "recall": self.recall,
+            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
+        }

@@ -1,0 +1,262 @@
+"""One file of an index: some thousand sentences with all that comparing them needs."""
+
+from __future__ import annotations
+
+import json
+import mmap
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.atomic import replacing
+from movers.encode.encodings import Encodings
+from movers.encode.ragged import Ragged, boundaries
+from movers.errors import InputError
+from movers.measure.measured import Measured
+from movers.methods import Method
+from movers.solve.bounds import profile_sizes, structure_profiles
+
+Array = NDArray[Any]
+Ints = NDArray[np.int64]
+
+DTYPES: dict[str, Any] = {
+    "F64": np.float64,
+    "F32": np.float32,
+    "F16": np.float16,
+    "I64": np.int64,
+    "U8": np.uint8,
+}
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Sentences of an index, in memory or mapped from a file.
+
+    Parameters
+    ----------
+    text, text_starts
+        The sentences in UTF-8, one after another.
+    counts, sizes
+        Words kept of each, and tokens the factor k averages over.
+    weights, norms, vectors
+        Of every word; norms and vectors are empty for a method without.
+    means
+        Weighted mean of each sentence's vectors, of the normalised ones under a cosine cost; NaN
+        where that is undefined.
+    structure, profiles, sums, squares
+        Of every sentence under every head; empty for a method without structure.
+    """
+
+    text: Array
+    text_starts: Ints
+    counts: Ints
+    sizes: Ints
+    weights: Array
+    norms: Array
+    vectors: Array
+    means: Array
+    structure: Array
+    profiles: Array
+    sums: Array
+    squares: Array
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where the words of each sentence start."""
+        return boundaries(self.counts)
+
+    @cached_property
+    def structure_starts(self) -> Ints:
+        """Where the structure of each sentence starts."""
+        return boundaries(self.sums.shape[1] * self.counts**2)
+
+    @cached_property
+    def profile_starts(self) -> Ints:
+        """Where the profile of each sentence starts."""
+        return boundaries(self.sums.shape[1] * profile_sizes(self.counts))
+
+    def sentence(self, row: int) -> str:
+        """The text of a sentence."""
+        return bytes(self.text[self.text_starts[row] : self.text_starts[row + 1]]).decode()
+
+    @property
+    def sentences(self) -> list[str]:
+        """All texts."""
+        return [self.sentence(row) for row in range(len(self))]
+
+    def take(self, rows: Ints) -> Shard:
+        """Copy some of the sentences."""
+        words, profiles = picked(self.starts, rows), picked(self.profile_starts, rows)
+        blocks, letters = picked(self.structure_starts, rows), picked(self.text_starts, rows)
+        lengths = np.diff(self.text_starts)[rows]
+        return Shard(
+            text=self.text[letters],
+            text_starts=boundaries(lengths),
+            counts=self.counts[rows],
+            sizes=self.sizes[rows],
+            weights=self.weights[words],
+            norms=self.norms[words] if len(self.norms) else self.norms,
+            vectors=self.vectors[words] if len(self.vectors) else self.vectors,
+            means=self.means[rows],
+            structure=self.structure[blocks],
+            profiles=self.profiles[profiles],
+            sums=self.sums[rows],
+            squares=self.squares[rows],
+        )
+
+    def since(self, row: int) -> Shard:
+        """The sentences from a row on, without a copy."""
+        first, letter = self.starts[row], self.text_starts[row]
+        return Shard(
+            text=self.text[letter:],
+            text_starts=self.text_starts[row:] - letter,
+            counts=self.counts[row:],
+            sizes=self.sizes[row:],
+            weights=self.weights[first:],
+            norms=self.norms[first:],
+            vectors=self.vectors[first:],
+            means=self.means[row:],
+            structure=self.structure[self.structure_starts[row] :],
+            profiles=self.profiles[self.profile_starts[row] :],
+            sums=self.sums[row:],
+            squares=self.squares[row:],
+        )
+
+    def tensors(self) -> dict[str, Array]:
+        """All arrays by name."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+
+def picked(starts: Ints, rows: Ints) -> Ints:
+    """Places of all entries of the named rows of a ragged array."""
+    lengths = np.diff(starts)[rows]
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.asarray(np.arange(total) + np.repeat(starts[rows] - ends + lengths, lengths))
+
+
+def joined(shards: list[Shard]) -> Shard:
+    """All sentences of several shards in one."""
+    parts = {name: [shard.tensors()[name] for shard in shards] for name in shards[0].tensors()}
+    lengths = np.concatenate([np.diff(starts) for starts in parts.pop("text_starts")])
+    arrays = {name: np.concatenate(arrays) for name, arrays in parts.items()}
+    return Shard(text_starts=boundaries(lengths), **arrays)
+
+
+def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shard:
+    """Keep of measured sentences what a search under a method needs."""
+    encodings = measured.encodings
+    rows = np.array([encodings.rows[text] for text in sentences], np.int64)
+    texts = [text.encode() for text in sentences]
+    words = picked(measured.weights.starts, rows)
+    counts, weights = measured.weights.lengths[rows], measured.weights.data[words]
+    heads = encodings.sums.shape[1] if method.needs_attention else 0
+    blocks = picked(encodings.structure.starts, rows) if heads else np.zeros(0, np.int64)
+    structure = encodings.structure.data[blocks]
+    vectors = np.zeros((0, 0), np.float32)
+    norms, means = np.zeros(0), np.zeros((len(rows), 0), np.float16)
+    if measured.vectors is not None and measured.norms is not None:
+        vectors, norms = measured.vectors.data[words], measured.norms.data[words]
+        means = weighted_means(vectors, norms, Ragged(weights, boundaries(counts)), method)
+    return Shard(
+        text=np.frombuffer(b"".join(texts), np.uint8),
+        text_starts=boundaries(map(len, texts)),
+        counts=counts,
+        sizes=encodings.sizes[rows],
+        weights=weights,
+        norms=norms,
+        vectors=vectors,
+        means=means,
+        structure=structure,
+        profiles=structure_profiles(structure, weights, boundaries(counts), heads),
+        sums=encodings.sums[rows, :heads],
+        squares=encodings.squares[rows, :heads],
+    )
+
+
+def weighted_means(vectors: Array, norms: Array, weights: Ragged, method: Method) -> Array:
+    """Mean vector of every sentence, as the centroid bound of the method's cost needs it."""
+    factors = weights.data.copy()
+    if method.cost != "l2":
+        with np.errstate(divide="ignore"):
+            factors /= np.where(norms > 0, norms, np.nan)
+    return Ragged(vectors * factors[:, None], weights.starts).sums().astype(np.float16)
+
+
+def as_measured(shard: Shard, embedding: int | None) -> Measured:
+    """The sentences of a shard as the solver takes them."""
+    heads = shard.sums.shape[1]
+    encodings = Encodings(
+        sentences=shard.sentences,
+        spans=Ragged(np.zeros((len(shard.weights), 2), np.int32), shard.starts),
+        spellings=[],
+        vectors={},
+        structure=Ragged(shard.structure, boundaries(heads * shard.counts**2)),
+        sums=shard.sums,
+        squares=shard.squares,
+        sizes=shard.sizes,
+    )
+    weights = Ragged(shard.weights, shard.starts)
+    totals = np.ones(len(shard))
+    if embedding is None:
+        return Measured(encodings, None, None, weights, totals)
+    vectors, norms = Ragged(shard.vectors, shard.starts), Ragged(shard.norms, shard.starts)
+    return Measured(encodings, vectors, norms, weights, totals, embedding)
+
+
+def write_shard(shard: Shard, path: Path, facts: Mapping[str, str]) -> None:
+    """Write a shard to a safetensors file, whole or not at all."""
+    from safetensors.numpy import save_file
+
+    tensors = {name: np.ascontiguousarray(array) for name, array in shard.tensors().items()}
+    with replacing(path) as temporary:
+        save_file(tensors, temporary, metadata=dict(facts))
+
+
+def read_header(path: Path) -> tuple[bytes, dict[str, Any]]:
+    """The header of a safetensors file, as bytes and parsed."""
+    try:
+        with path.open("rb") as stream:
+            size = int.from_bytes(stream.read(8), "little")
+            raw = stream.read(size) if size < 1 << 20 else b""
+        header: dict[str, Any] = json.loads(raw)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(path)!r} is not a shard of an index ({error})") from error
+    return raw, header
+
+
+def open_shard(path: Path) -> Shard:
+    """Map a shard; nothing is read before it is used."""
+    raw, header = read_header(path)
+    with path.open("rb") as stream:
+        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    arrays = {}
+    for part in fields(Shard):
+        try:
+            entry = header[part.name]
+            low, high = entry["data_offsets"]
+            dtype = DTYPES[entry["dtype"]]
+            count = (high - low) // dtype().itemsize
+            flat = np.frombuffer(mapped, dtype, count, 8 + len(raw) + low)
+            arrays[part.name] = flat.reshape(entry["shape"])
+        except (KeyError, ValueError) as error:
+            raise InputError(f"{str(path)!r} is damaged ({part.name}: {error})") from error
+    return Shard(**arrays)
+
+
+def digest_file(path: Path) -> str:
+    """SHA-256 of a whole file."""
+    with path.open("rb") as stream:
+        total = sha256()
+        for block in iter(lambda: stream.read(1 << 20), b""):
+            total.update(block)
+    return total.hexdigest()

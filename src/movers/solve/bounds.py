@@ -1,0 +1,196 @@
+"""Lower bounds of transport distances: what lies above a threshold need not be solved.
+
+Every bound lies below the global minimum of its problem, hence below whatever local minimum
+the solver reports. All of them look at one source and many targets at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.compiling import Floats, Ints, announced
+from movers.parallel import share_out
+
+Singles = NDArray[np.float32]
+
+ROUNDING = 1e-5
+"""What single precision may add to a bound, as a share of the terms that it is made of; the
+largest rounding errors seen are a hundredth of it."""
+
+
+def centroid_bounds(
+    source: NDArray[np.floating], targets: NDArray[np.floating], *, squared: bool
+) -> Floats:
+    """Bound the cost of moving words by the distance of their weighted means.
+
+    For a norm, ``sum P[i, j] |x_i - y_j| >= |sum u_i x_i - sum v_j y_j|`` (Kusner et al., 2015).
+    One minus the cosine is half the squared distance of the normalised vectors, and as squares
+    are convex too, half the squared distance of their means bounds it.
+
+    Parameters
+    ----------
+    source : (dimension,)
+        Weighted mean of the source's word vectors; of the normalised ones if ``squared``.
+    targets : (targets, dimension)
+        The same of all targets. What rounding to their precision may add is taken off.
+    squared
+        Whether the cost is one minus the cosine instead of the Euclidean distance.
+    """
+    near, far = source.astype(np.float32), targets.astype(np.float32)
+    rounding = float(np.finfo(targets.dtype).eps) + ROUNDING
+    slack = rounding * (np.linalg.norm(far, axis=1) + np.linalg.norm(near))
+    apart = np.maximum(np.linalg.norm(far - near, axis=1) - slack, 0.0).astype(np.float64)
+    return np.asarray(apart * apart / 2.0 if squared else apart)
+
+
+def word_bounds(
+    cost: Singles, starts: Ints, u: Singles, v: Singles, *, threads: int | None = None
+) -> Floats:
+    """Bound ``min <C, P>`` from below by a dual point.
+
+    At least the relaxed word mover's distance of both directions (Kusner et al., 2015): what
+    is left of the columns after every row got its minimum counts as well.
+
+    Parameters
+    ----------
+    cost : (n, words)
+        Costs to the words of all targets, one after another.
+    starts : (targets + 1,)
+        Where the words of each target start.
+    u, v : (n,), (words,)
+        Weights, summing to one in each sentence.
+    """
+    from movers.solve.kernels.bounding import words_range
+
+    out = np.zeros(len(starts) - 1)
+    most = int(np.diff(starts).max(initial=1))
+
+    def solve(low: int, high: int) -> None:
+        cell, lowest = np.empty((len(u), most), np.float32), np.empty(most, np.float32)
+        words_range(low, high, cost, starts, u, v, cell, lowest, out)
+
+    with announced("bounds"):
+        share_out(solve, np.diff(starts) * len(u), threads)
+    return out
+
+
+def profile_bounds(
+    cost: Singles,
+    starts: Ints,
+    u: Singles,
+    v: Singles,
+    source: Singles,
+    profiles: Singles,
+    factors: Singles,
+    share: float,
+    *,
+    threads: int | None = None,
+) -> Floats:
+    """Bound ``min share <C, P> + factor E(P)`` for every target and head.
+
+    With row means, column means and the mean taken out of the structures (all weighted), the
+    energy splits exactly:
+
+        E(P) = sum P[i, j] ((a_i - b_j)**2 + (c_i - d_j)**2) + (g - h)**2 + E'(P).
+
+    The first part joins the word cost in one linear problem, bounded as in `word_bounds`. E' is
+    the energy of what is left, at least the squared difference of the spectra: a plan, scaled
+    by the roots of the weights, is a contraction, so von Neumann's inequality holds separately
+    for positive and negative eigenvalues of the symmetric parts and for the singular values of
+    the antisymmetric parts.
+
+    Parameters
+    ----------
+    cost, starts, u, v
+        As in `word_bounds`.
+    source, profiles : flat
+        What `structure_profiles` made of the source and of all targets.
+    factors : (targets, heads)
+        Factor of the energy.
+    share
+        Factor of the word cost.
+
+    Returns
+    -------
+    Array of shape ``(targets, heads)``.
+    """
+    from movers.solve.kernels.bounding import profiles_range
+
+    lengths = np.diff(starts)
+    heads = factors.shape[1]
+    sizes = heads * profile_sizes(lengths)
+    profile_start = np.cumsum(sizes) - sizes
+    out = np.zeros(factors.shape)
+    most = int(lengths.max(initial=1))
+
+    def solve(low: int, high: int) -> None:
+        cell, lowest = np.empty((len(u), most), np.float32), np.empty(most, np.float32)
+        profiles_range(
+            low,
+            high,
+            cost,
+            starts,
+            u,
+            v,
+            source,
+            profiles,
+            profile_start,
+            factors,
+            np.float32(share),
+            cell,
+            lowest,
+            out,
+        )
+
+    with announced("bounds"):
+        share_out(solve, lengths * len(u) * heads, threads)
+    return out
+
+
+def profile_sizes(lengths: Ints) -> Ints:
+    """Numbers that a profile takes for every head, by the number of words."""
+    return np.asarray(3 * lengths + 1 + lengths // 2, np.int64)
+
+
+def structure_profiles(
+    structure: Singles | Floats, weights: Floats, starts: Ints, heads: int
+) -> Singles:
+    """Summarise structures for `profile_bounds`, one sentence after another.
+
+    Parameters
+    ----------
+    structure : flat
+        Blocks ``(heads, n, n)`` of every sentence.
+    weights : flat
+        Weights of the words, summing to one in each sentence.
+    starts : (sentences + 1,)
+        Where the words of each sentence start.
+    """
+    lengths = np.diff(starts)
+    blocks, sizes = heads * lengths**2, heads * profile_sizes(lengths)
+    block_start, start = np.cumsum(blocks) - blocks, np.cumsum(sizes) - sizes
+    out = np.zeros(int(sizes.sum()), np.float32)
+    for n in np.unique(lengths[lengths > 0]) if heads else ():
+        rows = np.flatnonzero(lengths == n)
+        square = structure[block_start[rows, None] + np.arange(heads * n * n)]
+        matrices = square.reshape(-1, heads, n, n).astype(np.float64)
+        u = weights[starts[rows, None] + np.arange(n)]
+        profile = _profile(matrices, u).reshape(len(rows), -1)
+        out[start[rows, None] + np.arange(profile.shape[1])] = profile
+    return out
+
+
+def _profile(matrices: Floats, u: Floats) -> Floats:
+    """Profiles of sentences of one length, shape ``(sentences, heads, numbers)``."""
+    rows = np.einsum("shik,sk->shi", matrices, u)
+    columns = np.einsum("shki,sk->shi", matrices, u)
+    mean = np.einsum("shi,si->sh", rows, u)[..., None]
+    rest = matrices - rows[..., :, None] - columns[..., None, :] + mean[..., None]
+    root = np.sqrt(u)
+    rest *= (root[:, :, None] * root[:, None, :])[:, None]
+    flipped = rest.swapaxes(-1, -2)
+    even = np.linalg.eigvalsh((rest + flipped) / 2.0)[..., ::-1]
+    odd = np.linalg.svd((rest - flipped) / 2.0, compute_uv=False)
+    pairs = odd[..., : odd.shape[-1] // 2 * 2].reshape(*odd.shape[:-1], -1, 2).mean(axis=-1)
+    return np.concatenate([rows - mean, columns - mean, mean, even, pairs], axis=-1)

@@ -1,0 +1,114 @@
+import warnings
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import movers
+from movers.errors import InputError
+from movers.search import mining
+from movers.search.dedupe import dedupe_file
+from movers.search.index import Index
+from movers.search.mining import Pair, duplicates, mine, mine_file
+
+
+@pytest.fixture(scope="module")
+def index(bert, corpus):
+    return Index.build(bert, corpus[:70])
+
+
+@pytest.fixture(scope="module")
+def matrix(index):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", movers.notices.UndefinedWarning)
+        return index.scorer.matrix(index.sentences)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(mining, "BLOCK", 8)
+
+
+def found_by_brute_force(matrix, threshold):
+    i, j = np.triu_indices(len(matrix), 1)
+    near = matrix[i, j] <= threshold
+    return {(a, b): matrix[a, b] for a, b in zip(i[near], j[near], strict=True)}
+
+
+@pytest.mark.parametrize("quantile", [0.0, 0.02, 0.3])
+def test_mining_finds_just_the_pairs_of_the_matrix(index, matrix, small_blocks, quantile):
+    values = matrix[np.triu_indices(len(matrix), 1)]
+    threshold = float(np.nanquantile(values, quantile))
+    expected = found_by_brute_force(matrix, threshold)
+    found = [pair for block in mine(index, threshold) for pair in block]
+    assert {(pair.first, pair.second): pair.distance for pair in found} == expected
+    assert len(found) == len(expected) > 0
+    assert all(pair.source == index.sentence(pair.first) for pair in found)
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
+def test_pairs_are_written_in_the_format_of_the_name(index, matrix, tmp_path, suffix):
+    output = tmp_path / f"pairs{suffix}"
+    threshold = float(np.nanquantile(matrix, 0.1))
+    count, resumed = mine_file(index, threshold, output)
+    assert (count, resumed) == (len(found_by_brute_force(matrix, threshold)), 0)
+    if suffix == ".parquet":
+        assert pq.read_table(output).num_rows == count
+    else:
+        assert len(output.read_text().splitlines()) == count + (suffix != ".jsonl")
+    assert list(tmp_path.iterdir()) == [output]
+
+
+def test_a_broken_off_run_goes_on_where_it_stopped(
+    index, matrix, small_blocks, tmp_path, monkeypatch
+):
+    output = tmp_path / "pairs.tsv"
+    threshold = float(np.nanquantile(matrix, 0.1))
+    original, rows = mining._near, []
+
+    def failing(index, row, *rest):
+        rows.append(row)
+        if row == 27 and rows.count(row) == 1:
+            raise KeyboardInterrupt
+        return original(index, row, *rest)
+
+    monkeypatch.setattr(mining, "_near", failing)
+    with pytest.raises(KeyboardInterrupt):
+        mine_file(index, threshold, output)
+    journal = tmp_path / "pairs.tsv.journal"
+    with journal.open("a") as stream:
+        stream.write('[{"first": 3')  # what a kill may leave of a line
+    with pytest.raises(InputError, match="other sentences or settings"):
+        mine_file(index, threshold / 2, output)
+    count, resumed = mine_file(index, threshold, output)
+    assert resumed == 3 and rows.count(23) == 1 and rows.count(24) == 2
+    assert count == len(found_by_brute_force(matrix, threshold))
+    assert not journal.exists()
+
+
+def test_thresholds_must_be_distances(index, tmp_path):
+    for threshold in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(InputError, match="threshold must be"):
+            mine_file(index, threshold, tmp_path / "pairs.tsv")
+    with pytest.raises(InputError, match="cannot tell the format"):
+        mine_file(index, 0.1, tmp_path / "pairs.xyz")
+
+
+def test_duplicates_repeat_the_nearest_kept_sentence():
+    pairs = [Pair(0, 2, 0.3, "", ""), Pair(1, 2, 0.1, "", ""), Pair(2, 3, 0.1, "", "")]
+    assert duplicates(pairs, 4) == [0, 1, 1, 3]
+
+
+def test_kept_sentences_are_far_apart_and_dropped_ones_near_one(index, matrix, tmp_path):
+    threshold = float(np.nanquantile(matrix, 0.1))
+    output, dropped = tmp_path / "kept.txt", tmp_path / "dropped.tsv"
+    count = dedupe_file(index, threshold, output, dropped)
+    kept = output.read_text().splitlines()
+    rows = [index.sentences.index(text) for text in kept]
+    among = matrix[np.ix_(rows, rows)][np.triu_indices(count, 1)]
+    assert len(kept) == count and not np.any(among <= threshold)
+    lines = [line.split("\t") for line in dropped.read_text().splitlines()[1:]]
+    assert len(lines) == len(index) - count > 0
+    for text, repeats, distance in lines:
+        assert repeats in kept and text not in kept and float(distance) <= threshold
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dropped.tsv", "kept.txt"]

@@ -1,0 +1,90 @@
+import json
+
+import pytest
+
+import movers
+from test_cli import run
+
+SENTENCES = (
+    "The press greets the president in Chicago.",
+    "The president greets the press in Chicago.",
+    "A quick brown fox jumps over the lazy dog.",
+    "The press greets the president in Chicago!",
+)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("\n".join(SENTENCES) + "\n")
+    return path
+
+
+@pytest.fixture
+def folder(corpus, capsys, tmp_path):
+    code, _, err = run(capsys, "index", corpus, "-o", tmp_path / "index")
+    assert code == 0 and "4 sentences, wsmd-wrd" in err and "method:wsmd-wrd" in err
+    return tmp_path / "index"
+
+
+def test_search_shows_matches_alignment_and_pruning(capsys, folder):
+    code, out, _ = run(capsys, "search", folder, "The president met the press", "-k", "2")
+    assert code == 0
+    expected = movers.load("wsmd").rank("The president met the press", SENTENCES, top_k=2)
+    for match in expected:
+        assert match.text in out and f"{match.distance:.4f}" in out
+    assert "Which word went where: The president greets the press" in out
+    assert "4 sentences: solved 4" in out and str(expected.signature) in out.replace("\n", "")
+
+
+def test_search_as_json(capsys, folder):
+    arguments = ["--json", "-k", "1", "--candidates", "2", "--exact", "--align", "0"]
+    code, out, _ = run(capsys, "search", folder, "A fox", *arguments)
+    found = json.loads(out)
+    assert code == 0 and found["matches"][0]["index"] == 2
+    assert found["recall"] == 1.0 and found["pruning"]["left_out"] == 2
+    assert found["comparisons"] == []
+
+
+def test_index_is_extended_checked_and_guarded(capsys, folder, corpus, tmp_path):
+    more = tmp_path / "more.txt"
+    more.write_text(f"{SENTENCES[0]}\nA cat sleeps\n")
+    code, _, err = run(capsys, "index", more, "-o", folder, "--add")
+    assert code == 0 and "added 1 sentences" in err
+    code, _, err = run(capsys, "index", corpus, "-o", folder)
+    assert code == 1 and "pass --add or --replace" in err
+    code, _, err = run(capsys, "index", folder, "--check")
+    assert code == 0 and "5 sentences" in err and "sound" in err
+    shard = folder / "shard-00001.safetensors"
+    shard.write_bytes(shard.read_bytes()[:-3])
+    code, _, err = run(capsys, "search", folder, "a cat")
+    assert code == 1 and "damaged" in err
+    code, _, err = run(capsys, "search", tmp_path, "a cat")
+    assert code == 1 and "no index in" in err
+    code, _, err = run(capsys, "index", corpus)
+    assert code == 1 and "name a folder with -o" in err
+
+
+def test_mine_writes_near_pairs(capsys, corpus, folder, tmp_path):
+    for source in (corpus, folder):
+        output = tmp_path / "near.tsv"
+        code, _, err = run(capsys, "mine", source, "--threshold", "0.2", "-o", output)
+        assert code == 0 and "3 pairs among 4 sentences" in err
+        rows = [line.split("\t")[:2] for line in output.read_text().splitlines()[1:]]
+        assert sorted(rows) == [["0", "1"], ["0", "3"], ["1", "3"]]
+        assert sorted(path.name for path in tmp_path.iterdir()) == [
+            "corpus.txt",
+            "index",
+            "near.tsv",
+        ]
+
+
+def test_dedupe_respects_word_order(capsys, corpus, tmp_path):
+    output, dropped = tmp_path / "kept.txt", tmp_path / "dropped.csv"
+    arguments = ["--threshold", "0.05", "-o", output, "--dropped", dropped]
+    code, _, err = run(capsys, "dedupe", corpus, *arguments)
+    assert code == 0 and "kept 3 of 4" in err
+    assert output.read_text().splitlines() == list(SENTENCES[:3])
+    assert dropped.read_text().splitlines()[1].startswith(f"{SENTENCES[3]},{SENTENCES[0]},0.0")
+    code, _, err = run(capsys, "dedupe", corpus, "--threshold", "-1", "-o", output)
+    assert code == 1 and "threshold must be" in err
