@@ -9,7 +9,8 @@ KERNELS_READY := $(VENV)/.kernels
 export GOMP_SPINCOUNT := 0
 export HF_HUB_OFFLINE := 1
 
-.PHONY: demo test lint bench bench-frames bench-ray bench-search bench-serve table methods-table clean
+.PHONY: demo test lint bench bench-frames bench-ray bench-search bench-serve table methods-table \
+	docs wheel-test clean
 
 demo: $(READY) $(KERNELS_READY)
 	$(BIN)/python examples/demo.py
@@ -48,6 +49,19 @@ table: $(READY) $(KERNELS_READY)
 methods-table: $(READY) $(KERNELS_READY)
 	$(BIN)/python scripts/method_table.py $(or $(MOVERS_DATA),../shared/data)
 
+# The site, from the pages under docs/ and results/; any warning is an error.
+docs: $(READY)
+	$(BIN)/python -m sphinx -b html -c docs -d docs/_build/doctrees -W --keep-going . docs/_build/html
+
+# The wheel alone, with pinned dependencies, in a fresh environment away from the checkout.
+wheel-test: $(READY)
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(BIN)/python -m build --outdir build/wheel
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt build/wheel/*.whl
+	cd build/wheel && env -u PYTHONPATH venv/bin/movers --version
+	cd build/wheel && env -u PYTHONPATH venv/bin/movers compare "a dog bites a man" "a man bites a dog"
+
 # numba's cache watches only the files of the outermost kernels.
 $(KERNELS_READY): $(READY) $(wildcard src/movers/solve/kernels/*.py)
 	rm -f src/movers/solve/kernels/__pycache__/*.nb?
@@ -59,4 +73,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis

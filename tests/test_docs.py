@@ -1,19 +1,35 @@
-"""Every Python block of the documentation runs, top to bottom."""
+"""The documentation keeps its word: Python runs, commands parse, quoted scores were measured."""
 
 import re
+import shlex
 import sys
+import tomllib
 from pathlib import Path
 
 import matplotlib
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
+from movers.cli import app
 from movers.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGES = [
+    ROOT / "README.md",
+    *sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts),
+]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+BLOCK = re.compile(r"^```(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PLAIN = {"text", "json", "{toctree}"}
+"""Blocks that are output or layout, not code."""
 
 matplotlib.use("agg")
+
+
+def blocks(page, *languages):
+    found = BLOCK.findall(page.read_text("utf-8"))
+    return [body for language, body in found if language in languages]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -23,7 +39,7 @@ def test_code_blocks_run(page, tmp_path, monkeypatch):
     known, loaded = dict(METHODS), set(sys.modules)
     namespace: dict = {}
     try:
-        for block in BLOCK.findall(page.read_text("utf-8")):
+        for block in blocks(page, "python"):
             if named := re.match(r"# file: (\w+)\.py\n", block):
                 (tmp_path / f"{named[1]}.py").write_text(block, "utf-8")
             else:
@@ -36,3 +52,105 @@ def test_code_blocks_run(page, tmp_path, monkeypatch):
                 sys.modules[name].__file__
             ):
                 del sys.modules[name]
+
+
+def commands(block):
+    """Command lines of a console block, as words; comments, pipes and redirections cut off."""
+    for line in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        words = shlex.split(line, comments=True)
+        yield words[: next((k for k, word in enumerate(words) if word in "<>|&&"), None)]
+
+
+def check_movers(arguments):
+    """Every command, option and value is one the command line takes."""
+    app.parse_args(arguments, print_error=False, exit_on_error=False)
+
+
+def check_make(targets):
+    rules = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    assert set(targets) <= rules
+
+
+def check_python(arguments):
+    assert (ROOT / arguments[0]).is_file()
+
+
+def check_pip(arguments):
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = re.findall(r"\[(.*?)\]", arguments[-1])
+    assert arguments[0] == "install"
+    assert {extra for group in named for extra in group.split(",")} <= set(
+        extras["optional-dependencies"]
+    )
+
+
+def check_nothing(arguments):
+    """Commands of the system are not ours to check."""
+
+
+CHECKS = {
+    "movers": check_movers,
+    "make": check_make,
+    "python": check_python,
+    "pip": check_pip,
+    "export": check_nothing,
+    "curl": check_nothing,
+    "git": check_nothing,
+    "cd": check_nothing,
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_exist(page):
+    for block in blocks(page, "console"):
+        found = list(commands(block))
+        assert found, f"no line starts with $ in:\n{block}"
+        for program, *arguments in found:
+            CHECKS[program](arguments)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_is_of_a_kind_that_is_checked(page):
+    languages = {language for language, _ in BLOCK.findall(page.read_text("utf-8"))}
+    assert languages <= {"python", "console", *PLAIN}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["compere a b", "compare a b --colour red", "score pairs.tsv --mix much", "fit corpus.txt"],
+)
+def test_wrong_commands_are_found(line):
+    with pytest.raises(Exception, match=r"(?i)unknown|invalid|requires"):
+        check_movers(shlex.split(line))
+
+
+def test_quoted_scores_were_measured():
+    """The page that gives advice quotes the tables it links to, digit by digit."""
+    scores = r"\b\d\d\.\d\d\b|\b0\.\d{3}\b"
+    page = (ROOT / "docs" / "choosing.md").read_text("utf-8")
+    tables = re.findall(r"\]\(\.\./(results/\S+\.md)\)", page)
+    measured = {
+        number
+        for table in tables
+        for number in re.findall(scores, (ROOT / table).read_text("utf-8"))
+    }
+    quoted = set(re.findall(scores, page))
+    assert len(tables) == 3 and len(quoted) > 20
+    assert quoted <= measured
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_run(path, tmp_path):
+    notebook = nbformat.read(path, as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not any(cell.outputs or cell.execution_count for cell in cells), "clear its outputs"
+    NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = {
+        kind
+        for cell in cells
+        for output in cell.outputs
+        for kind in (output.get("data") or {output.get("name"): ""})
+    }
+    assert shown >= {"stdout", "text/html"} | (
+        {"image/png"} if path.stem == "explanation" else set()
+    )

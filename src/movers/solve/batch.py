@@ -4,6 +4,8 @@ Nothing here runs Python per problem. A batch is cut into ranges of similar work
 take one by one; a result never depends on the cut.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +23,10 @@ class Values:
     ----------
     value
         Objective, ``(1 - mix) * linear + mix * structural``.
-    linear, structural
-        Its parts, ``<C, P>`` and ``scale * E(P)``.
+    linear
+        Its part of moving, ``<C, P>``.
+    structural
+        Its part of bending, ``scale * E(P)``.
     iterations
         Number of linear problems solved.
     gap

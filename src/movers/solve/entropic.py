@@ -5,6 +5,8 @@ Finds the plan ``P = diag(a) K diag(b)`` with the wanted marginals, which minimi
 be as small as they like.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Exact linear transport (earth mover's distance)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import overload
 
@@ -38,6 +40,8 @@ def emd(
 
 def emd(cost, u=None, v=None, *, threads=None):  # type: ignore[no-untyped-def]
     """Solve the transport problem exactly.
+
+    ::
 
         min <C, P>   over   P >= 0,  P 1 = u,  Pᵀ 1 = v
 

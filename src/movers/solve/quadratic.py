@@ -1,5 +1,7 @@
 """Gromov-Wasserstein and fused Gromov-Wasserstein transport."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import overload
 
@@ -43,6 +45,8 @@ def gw(
 
 def gw(A, B, u=None, v=None, *, scale=1.0, threads=None):  # type: ignore[no-untyped-def]
     """Find a plan between two structures (Gromov-Wasserstein, square loss).
+
+    ::
 
         min  scale * sum (A[i, k] - B[j, l])**2 P[i, j] P[k, l]
         over P >= 0,  P 1 = u,  Pᵀ 1 = v
@@ -104,6 +108,8 @@ def fgw(
 
 def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, threads=None):  # type: ignore[no-untyped-def]
     """Find a plan that moves little and bends little (fused Gromov-Wasserstein).
+
+    ::
 
         min  (1 - mix) <C, P> + mix * scale * sum (A[i, k] - B[j, l])**2 P[i, j] P[k, l]
         over P >= 0,  P 1 = u,  Pᵀ 1 = v

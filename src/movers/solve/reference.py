@@ -3,6 +3,8 @@
 It follows the text-book recipe step by step and exists to be read and to be compared with.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from scipy.optimize import linprog
 

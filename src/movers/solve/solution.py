@@ -1,5 +1,7 @@
 """What a solver returns."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from movers.compiling import Floats
