@@ -87,11 +87,12 @@ def evaluate(
         variability=variability,
         contextual={} if choice.contextual is None else {str(dev and dev.name): choice.contextual},
     )
-    for values in found.values():
-        results = _joined(results, _collected(values, choice, selections))
-    return replace(
-        results, stages=run.stages, facts={**results.facts, "peak memory": _peak_memory()}
-    )
+    with run.timed("scores", len(found), "data sets"):
+        for values in found.values():
+            results = _joined(results, _collected(values, choice, selections))
+    took = sum(stage.seconds for stage in run.stages)
+    facts = {"time": f"{took / 60:.1f} minutes", "peak memory": _peak_memory()}
+    return replace(results, stages=run.stages, facts={**results.facts, **facts})
 
 
 def _with_development(tasks: Sequence[Task], dev: Dataset) -> list[Task]:
