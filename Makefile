@@ -16,7 +16,7 @@ demo: $(READY) $(KERNELS_READY)
 	$(BIN)/python examples/demo.py
 
 test: $(READY) $(KERNELS_READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(READY)
 	$(BIN)/ruff check .

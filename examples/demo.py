@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 import movers
-from movers.terminal import print_comparisons
+from movers.cli.terminal import print_comparisons
 
 SENTENCE = "Obama speaks to the media in Illinois."
 PARAPHRASE = "The President greets the press in Chicago."

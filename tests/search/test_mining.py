@@ -46,6 +46,13 @@ def test_mining_finds_just_the_pairs_of_the_matrix(index, matrix, small_blocks, 
     assert all(pair.source == index.sentence(pair.first) for pair in found)
 
 
+def test_a_pair_just_at_the_threshold_is_found(index, matrix):
+    values = np.unique(matrix[np.triu_indices(len(matrix), 1)])
+    for threshold in values[:60:4].tolist():
+        found = [pair for block in mine(index, threshold) for pair in block]
+        assert len(found) == len(found_by_brute_force(matrix, threshold))
+
+
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
 def test_pairs_are_written_in_the_format_of_the_name(index, matrix, tmp_path, suffix):
     output = tmp_path / f"pairs{suffix}"

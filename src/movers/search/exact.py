@@ -103,7 +103,8 @@ def _plain(
         part = _part(problems, alive, heads)
         solved = fgw_batch(**part, mix=share, threads=scorer.threads)
         values[alive[:, None], heads] = found = getattr(solved, method.reports)
-        least[alive] += found.sum(axis=1) - bounds[alive[:, None], heads].sum(axis=1)
+        replaced = bounds[alive[:, None], heads].sum(axis=1, dtype=np.float64)
+        least[alive] += found.sum(axis=1) - replaced
         alive = alive[least[alive] * FOLD <= threshold * order.heads]
     order.learn(values[alive], bounds[alive])
     out[alive] = values[alive].mean(axis=1)
