@@ -13,11 +13,10 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from paws_table import development_split
-from scipy.stats import spearmanr
-from sklearn.metrics import roc_auc_score
 
 import movers
+from movers.evaluate.datasets import Dataset, read_dataset
+from movers.evaluate.metrics import score
 from movers.methods import METHODS
 from movers.notices import UndefinedWarning
 
@@ -37,24 +36,9 @@ vectors, `cls` always takes the last layer.
 NAMES = ("PAWS paper", "PAWS reference", "STS-B paper", "STS-B reference")
 
 
-def stsb(path: Path) -> tuple[np.ndarray, list[tuple[str, str]]]:
-    rows = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
-    rows = [(" ".join(row[5].split()), " ".join(row[6].split()), float(row[4])) for row in rows]
-    rows.sort(key=lambda row: (len(row[0].split()), len(row[1].split()), row[2]))
-    return np.array([row[2] for row in rows]), [row[:2] for row in rows]
-
-
-def auc(gold: np.ndarray, distances: np.ndarray) -> float:
-    # Ties that rounding would break stay ties.
-    return float(roc_auc_score(gold, -distances.round(9)))
-
-
-def rho(gold: np.ndarray, distances: np.ndarray) -> float:
-    return float(spearmanr(gold, -distances.round(9)).statistic)
-
-
-def column(data: Path, gold, pairs, metric, **settings) -> tuple[dict[str, float], int]:
+def column(data: Path, dataset: Dataset, **settings) -> tuple[dict[str, float], int]:
     """The score of every measure under one recipe and one layer of vectors."""
+    pairs = dataset.pairs
     # Pair by pair, shortest first: the order in which the published code averages tokens.
     sentences = [text for pair in pairs for text in pair]
     counts = data / "sif" / "enwiki_vocab_min200.txt"
@@ -65,26 +49,21 @@ def column(data: Path, gold, pairs, metric, **settings) -> tuple[dict[str, float
     scores = {}
     for name in sorted(METHODS, key=lambda name: str(base.using(name).settings.rules)):
         scorer = base.using(name).fit(sentences)
-        scores[name] = 100 * metric(
-            gold[defined], scorer.distances(np.array(pairs)[defined].tolist())
-        )
+        distances = scorer.distances(np.array(pairs)[defined].tolist())
+        scores[name] = 100 * score(dataset.metric, dataset.gold[defined], distances)
     return scores, int(defined.sum())
 
 
 def main(data: Path) -> None:
     warnings.simplefilter("ignore", UndefinedWarning)
-    sets = (
-        (*development_split(data / "PAWSWiki" / "dev.tsv"), auc),
-        (*stsb(data / "STSB" / "sts-dev.csv"), rho),
-    )
     columns, kept = [], 0
-    for gold, pairs, metric in sets:
+    for dataset in (read_dataset(name, data) for name in ("paws-wiki-dev", "stsb-dev")):
         for recipe in ("paper", "reference"):
             for embedding in (0, -1):
                 started = time.monotonic()
-                found, kept = column(data, gold, pairs, metric, recipe=recipe, embedding=embedding)
+                found, kept = column(data, dataset, recipe=recipe, embedding=embedding)
                 columns.append(found)
-                print(f"{metric.__name__} {recipe} {embedding}: {time.monotonic() - started:.0f} s")
+                print(f"{dataset.name} {recipe} {embedding}: {time.monotonic() - started:.0f} s")
     rows = [
         f"| `{name}` | " + " | ".join(f"{found[name]:.2f}" for found in columns) + " |"
         for name in METHODS

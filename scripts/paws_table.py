@@ -9,10 +9,9 @@ split (the 1500 shortest pairs), statistics fitted on it, noise directions dropp
 import sys
 from pathlib import Path
 
-import numpy as np
-from sklearn.metrics import roc_auc_score
-
 import movers
+from movers.evaluate.datasets import read_dataset
+from movers.evaluate.metrics import auc
 
 TARGET = Path(__file__).parent.parent / "results" / "paws_wiki_dev.md"
 HEADING = """# PAWS-Wiki, development split, embedded model
@@ -27,16 +26,9 @@ here.
 """
 
 
-def development_split(path: Path) -> tuple[np.ndarray, list[tuple[str, str]]]:
-    lines = path.read_text("utf-8").splitlines()[1:]
-    rows = [line.split("\t") for line in lines]
-    rows = [(" ".join(a.split()), " ".join(b.split()), int(label)) for _, a, b, label in rows]
-    rows.sort(key=lambda row: (len(row[0].split()), len(row[1].split()), row[2]))
-    return np.array([row[2] for row in rows[:1500]]), [row[:2] for row in rows[:1500]]
-
-
 def main(data: Path) -> None:
-    labels, pairs = development_split(data / "PAWSWiki" / "dev.tsv")
+    dataset = read_dataset("paws-wiki-dev", data)
+    pairs = dataset.pairs
     sentences = [text for side in zip(*pairs, strict=True) for text in side]
     lines = []
     for recipe in ("paper", "reference"):
@@ -48,7 +40,7 @@ def main(data: Path) -> None:
                 words = scorer.using(base).distances(pairs)
                 heads = scorer.using(f"wsmd-{base}").head_values(pairs)
                 layers = heads.reshape(len(pairs), 6, 12).mean(axis=2).T
-                cells = [f"{100 * roc_auc_score(labels, -row):.2f}" for row in (words, *layers)]
+                cells = [f"{100 * auc(dataset.gold, row):.2f}" for row in (words, *layers)]
                 lines.append(f"| {recipe} | {vectors} | {base} | {' | '.join(cells)} |")
                 print(lines[-1])
     TARGET.write_text(HEADING + "\n".join(lines) + "\n", "utf-8")
