@@ -138,3 +138,21 @@ def test_unknown_names_and_missing_data_are_clear(tmp_path, tiny):
     with pytest.raises(InputError, match=r"paws-qqp-test needs PAWSQQP/dev_and_test\.tsv"):
         reproduce(base, ["main"], tmp_path / "run", data=tmp_path)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--mixes", "a"], "expected numbers separated by commas, got 'a'"),
+        (["--mixes", "3"], "mix must lie between 0 and 1"),
+        (["--embeddings", "99"], "embedding layer 99 is out of range"),
+        (["--recipes", "wrong"], "recipe must be one of"),
+        (["--layers", "top1"], "pass --dev or name layers"),
+        (["--methods", "wsmdd"], "no method 'wsmdd'"),
+    ],
+)
+@pytest.mark.filterwarnings("default::movers.notices.DatasetWarning")
+def test_bad_choices_are_one_clear_line(tiny, paws, capsys, arguments, message):
+    command = ["evaluate", "stsb-test", "--data", str(paws), "--model", str(tiny("bert"))]
+    assert main([*command, *arguments]) == 1
+    assert message in capsys.readouterr().err

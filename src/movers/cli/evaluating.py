@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Parameter
 from rich.console import Console
 
 from movers.cli.messages import print_json, say
 from movers.cli.options import MODEL_DEFAULTS, Json, Methods, ModelOptions, method_names
+from movers.errors import InputError
 
 if TYPE_CHECKING:
     from movers.evaluate.results import Results
 
 Folder = Annotated[Path, Parameter(name=["--output", "-o"])]
 Resume = Annotated[bool, Parameter(negative="")]
+Number = TypeVar("Number", int, float)
 
 
 def evaluate(
@@ -82,12 +84,11 @@ def evaluate(
     pairs = read_dataset(dataset, data, limit=limit)
     picking = None if dev is None else read_dataset(dev, data)
     scorer = _with_files(options, data).load("wsmd")
-    count = scorer.encoder.layers
     grid = Grid(
         tuple(METHODS) if methods == "every" else tuple(method_names(methods)),
         tuple(recipes.split(",")),
-        tuple(int(layer) % (count + 1) for layer in embeddings.split(",")),
-        tuple(float(mix) for mix in mixes.split(",")),
+        tuple(scorer.using(embedding=layer).embedding for layer in _listed(embeddings, int)),
+        tuple(_listed(mixes, float)),
     )
     with _folder(output) as folder:
         results = run(
@@ -154,6 +155,14 @@ def reproduce(
             progress=sys.stderr.isatty(),
         )
         _show(results, folder, json=json)
+
+
+def _listed(text: str, kind: Callable[[str], Number]) -> list[Number]:
+    """Numbers separated by commas."""
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"expected numbers separated by commas, got {text!r}") from None
 
 
 def _with_files(options: ModelOptions, data: Path | None) -> ModelOptions:

@@ -15,6 +15,8 @@ SPOKEN = {
     "empty='keep'": "--empty keep",
     "whitening='none'": "--whitening none",
     "device='auto'": "--device auto",
+    "dev=…": "--dev",
+    "resume=True": "--resume",
     "parser='": "--parser '",
     "call fit(sentences) first or pass statistics=… saved by an earlier fit": "pass --fit, or "
     "--statistics with a file made by movers fit",
