@@ -156,3 +156,8 @@ def test_bad_choices_are_one_clear_line(tiny, paws, capsys, arguments, message):
     command = ["evaluate", "stsb-test", "--data", str(paws), "--model", str(tiny("bert"))]
     assert main([*command, *arguments]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_other_models_stand_alone(paws, capsys):
+    assert main(["reproduce", "main", "other-models", "--data", str(paws)]) == 1
+    assert "other-models runs models of its own; name it alone" in capsys.readouterr().err

@@ -133,15 +133,14 @@ def reproduce(
     json
         Print the scores as JSON.
     """
-    from movers.evaluate.experiments import EXPERIMENTS, ONE_MODEL, find_experiment
+    from movers.evaluate.experiments import ONE_MODEL, find_experiment
     from movers.evaluate.experiments import reproduce as run
 
     names = tables or ONE_MODEL
-    models = {find_experiment(name).models for name in names}
-    if options.model is None and len(models) > 1:
-        names = tuple(name for name in names if not EXPERIMENTS[name].models)
-        say("other-models runs models of its own; run it by itself")
-    others = () if options.model else EXPERIMENTS[names[0]].models
+    own = {find_experiment(name).models for name in names}
+    if options.model is None and len(own) > 1:
+        raise InputError("other-models runs models of its own; name it alone, or pass --model")
+    others = () if options.model else own.pop()
     for model in others or (options.model,):
         folder = output / model.replace("/", "--") if model and others else output
         results = run(

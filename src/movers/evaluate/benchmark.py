@@ -274,7 +274,7 @@ def group_of(column: Column) -> str:
 
 def label(column: Column) -> str:
     """Name of a column within its group."""
-    return column.method if column.mix is None else f"{column.method}@{column.mix:g}"
+    return column.method if column.mix is None else f"{column.method}@{column.mix}"
 
 
 def _settings(column: Column) -> dict[str, Any]:
