@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from movers.atomic import replacing, replacing_folder
+from movers.atomic import UNFINISHED, replacing, replacing_folder, sweep
 
 
 def test_replaces_only_when_all_goes_well(tmp_path):
@@ -53,6 +53,24 @@ def test_a_folder_appears_when_it_is_complete(tmp_path):
     write("three")
     assert [entry.name for entry in path.iterdir()] == ["three"]
     assert {entry.name for entry in tmp_path.iterdir()} == {"out", "out.partial"}
+
+
+def test_what_a_killed_process_was_writing_is_swept_away(tmp_path):
+    kept = tmp_path / "deep" / ".hidden.parquet"
+    kept.parent.mkdir()
+    kept.write_text("kept", "utf-8")
+    (tmp_path / "deep" / f"{UNFINISHED}one.parquet").touch()
+    (tmp_path / f"{UNFINISHED}out" / "more").mkdir(parents=True)
+    sweep(tmp_path)
+    assert {*tmp_path.rglob("*")} == {kept.parent, kept}
+
+
+def test_temporary_names_are_those_that_are_swept(tmp_path):
+    with replacing(tmp_path / "file.txt") as file:
+        file.write_text("whole", "utf-8")
+        assert file.name.startswith(UNFINISHED) and file.suffix == ".txt"
+    with replacing_folder(tmp_path / "out", partial=tmp_path / "partial") as folder:
+        assert folder.name.startswith(UNFINISHED)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permission bits are POSIX")

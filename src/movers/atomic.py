@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+UNFINISHED = ".unfinished-"
+"""How the names of temporary files and folders begin."""
+
 
 @contextmanager
 def replacing(path: Path, *, partial: Path | None = None) -> Iterator[Path]:
@@ -18,7 +21,7 @@ def replacing(path: Path, *, partial: Path | None = None) -> Iterator[Path]:
     ``partial`` if that is given and there is anything, or is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    number, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+    number, name = tempfile.mkstemp(f".{path.name}", UNFINISHED, path.parent)
     os.close(number)
     temporary = Path(name)
     try:
@@ -40,7 +43,7 @@ def replacing_folder(path: Path, *, partial: Path) -> Iterator[Path]:
     On any error, files written so far move to the folder ``partial``, if there are any.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    temporary = Path(tempfile.mkdtemp(f".{path.name}", UNFINISHED, path.parent))
     try:
         yield temporary
         os.chmod(temporary, 0o777 & ~_umask())
@@ -52,6 +55,15 @@ def replacing_folder(path: Path, *, partial: Path) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a killed process was still writing anywhere in a folder."""
+    for leftover in [*folder.rglob(f"{UNFINISHED}*")]:
+        if leftover.is_dir():
+            shutil.rmtree(leftover)
+        else:
+            leftover.unlink(missing_ok=True)
 
 
 def _umask() -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from movers.atomic import UNFINISHED
 from tiny_models import PAIRS
 
 RUN = """
@@ -55,7 +56,7 @@ def written(folder):
     for parent, folders, files in os.walk(folder):  # does not mind what vanishes meanwhile
         names = [name for name in files if name.endswith((".parquet", ".safetensors"))]
         for name in (*names, *(name for name in folders if name.startswith("part-"))):
-            if not name.startswith(".") and not name.endswith(".partial"):
+            if not name.startswith(UNFINISHED) and not name.endswith(".partial"):
                 path = Path(parent, name)
                 kept[path] = path.stat().st_mtime_ns if path.is_file() else None
     return kept
@@ -87,6 +88,9 @@ def test_a_killed_run_resumes_to_the_same_bits(command, tmp_path):
     total = len(values(whole))
     moments = sorted(random.Random(7).sample(range(1, total), 3))
     for start, after in enumerate(moments):
+        for chunk in (broken / "values").rglob("*.parquet"):
+            # as if the process had died in the middle of writing, which it rarely does by chance
+            chunk.with_name(f"{UNFINISHED}x.{chunk.name}").touch()
         resume = ["again"] if start else []
         finished = killed([*command, str(broken), *resume], broken, after)
     resumed = subprocess.run(
@@ -94,7 +98,8 @@ def test_a_killed_run_resumes_to_the_same_bits(command, tmp_path):
     )
     chunks = {path: made for path, made in finished.items() if path.suffix == ".parquet"}
     assert chunks and all(path.stat().st_mtime_ns == made for path, made in chunks.items())
-    assert len(values(broken)) == total
+    assert not list(broken.rglob(f"{UNFINISHED}*")), "nothing is left of what was killed"
+    assert values(broken).keys() == values(whole).keys()
     for name, table in values(whole).items():
         assert values(broken)[name].equals(table), name
     assert json.loads(resumed.stdout) == json.loads(expected.stdout)

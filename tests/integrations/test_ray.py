@@ -152,7 +152,7 @@ def test_the_command_line_reaches_a_cluster_and_equals_the_local_engine(
     found = pa.dataset.dataset(sorted(output.iterdir()), format="parquet").to_table()
     # As bytes, for NaN is unequal to itself.
     assert found.to_pandas().to_csv() == pa.concat_tables(expected).to_pandas().to_csv()
-    assert not list(tmp_path.glob(".out*")) and not list(tmp_path.glob("*.partial"))
+    assert not list(tmp_path.glob(".*")) and not list(tmp_path.glob("*.partial"))
 
 
 def test_errors_of_workers_come_back_as_their_own(cluster, tmp_path, bert):

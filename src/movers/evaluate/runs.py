@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.atomic import replacing
+from movers.atomic import replacing, sweep
 from movers.errors import InputError
 from movers.evaluate.results import Stage
 
@@ -90,6 +90,7 @@ def open_run(path: Path, settings: Mapping[str, Any], *, resume: bool = False) -
         raise InputError(f"{path} holds a run already; pass resume=True, or name another folder")
     else:
         _check_same(path, _read_json(file), header)
+        sweep(path)
     return RunFolder(path)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
+from movers.atomic import sweep
 from movers.encode.models import EMBEDDED
 from movers.errors import InputError
 from movers.loading import load
@@ -124,8 +125,7 @@ class Index:
                 "replace=True"
             )
         folder.mkdir(parents=True, exist_ok=True)
-        for leftover in (*folder.glob(".*.safetensors"), *folder.glob(f".{NAME}.*")):
-            leftover.unlink()  # temporary files of a build that was killed
+        sweep(folder)
         return cls(scorer, [], folder=folder, manifest=_described(scorer))
 
     @classmethod
