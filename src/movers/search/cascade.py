@@ -20,7 +20,7 @@ from movers.scorer import Scorer
 from movers.search.exact import HeadOrder, distances_within
 from movers.search.lower import Query, centroid_lower, shard_lower
 from movers.search.results import Pruning
-from movers.search.shards import Shard, joined
+from movers.search.shards import Shard, gathered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -115,22 +115,22 @@ class Cascade:
         return Pruning(corpus, left_out=corpus - len(rows), solved=len(rows))
 
     def _solve(self, rows: Ints, heads: NDArray[np.float32] | None = None) -> None:
-        shard = self._gather(rows)
-        bounds = shard_lower(self.query, shard).heads if heads is None else heads[rows]
+        both = self._gather(rows)
+        bounds = shard_lower(self.query, both.since(1)).heads if heads is None else heads[rows]
         threshold = self.best.threshold
-        found = distances_within(self.scorer, self.query, shard, bounds, threshold, self.order)
+        found = distances_within(self.scorer, both, bounds, threshold, self.order)
         known = ~np.isposinf(found) | np.isinf(threshold)
         self.given_up += int((~known).sum())
         self.best.add(rows[known], found[known])
 
     def _gather(self, rows: Ints) -> Shard:
-        """Copy sentences together, wherever they are."""
+        """Copy the query and some sentences together, wherever they are."""
         places = np.searchsorted(self.starts, rows, side="right") - 1
-        parts = [
-            self.shards[place].take(rows[places == place] - self.starts[place])
+        pieces = [
+            (self.shards[place], rows[places == place] - self.starts[place])
             for place in np.unique(places)
         ]
-        return joined(parts) if len(parts) > 1 else parts[0]
+        return gathered([(self.query.shard, np.zeros(1, np.int64)), *pieces])
 
     def _bounds(self, wanted: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.float32]]:
         """Bounds of the wanted sentences; infinite for the others."""

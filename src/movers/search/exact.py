@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 from movers.encode.ragged import boundaries
 from movers.measure.measured import Measured
 from movers.scorer import Scorer
-from movers.search.lower import Query
-from movers.search.shards import Shard, as_measured, joined, picked
+from movers.search.shards import Shard, as_measured, picked
 from movers.solve.batch import emd_batch, fgw_batch
 from movers.transport import pose
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TOGETHER = 3
+TOGETHER = 2
 """Heads solved at once: they share the solution of the word cost they all start from."""
 FOLD = 1.0 - 1e-9
 """Sums of solved heads and bounds are taken a little lower, for their own rounding."""
@@ -54,26 +53,28 @@ class HeadOrder:
 
 def distances_within(
     scorer: Scorer,
-    query: Query,
-    shard: Shard,
+    both: Shard,
     bounds: NDArray[np.float32],
     threshold: float,
     order: HeadOrder,
 ) -> Floats:
-    """Distances from the query to the sentences of a shard; infinite beyond the threshold.
+    """Distances from a query to sentences; infinite beyond the threshold.
 
     Parameters
     ----------
+    both
+        The query, then the sentences.
     bounds
         Lower bounds head by head, minus infinity for sentences that may be undefined.
     threshold
         Distances above it need not be known.
     """
     embedding = scorer.embedding if scorer.method.needs_vectors else None
-    measured = as_measured(joined([query.shard, shard]), embedding)
-    pairs = np.stack([np.zeros(len(shard), np.int64), np.arange(1, len(shard) + 1)], axis=1)
+    measured = as_measured(both, embedding)
+    targets = np.arange(1, len(both))
+    pairs = np.stack([np.zeros_like(targets), targets], axis=1)
     odd = ~np.isfinite(bounds).all(axis=1)
-    out = np.empty(len(shard))
+    out = np.empty(len(pairs))
     out[odd] = scorer.solve(measured, pairs[odd]).mean(axis=1)
     out[~odd] = _plain(scorer, measured, pairs[~odd], bounds[~odd], threshold, order)
     return out

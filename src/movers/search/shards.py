@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import sha256
@@ -32,6 +32,16 @@ DTYPES: dict[str, Any] = {
     "I64": np.int64,
     "U8": np.uint8,
 }
+
+RAGGED = {
+    "text": "text_starts",
+    "weights": "starts",
+    "norms": "starts",
+    "vectors": "starts",
+    "structure": "structure_starts",
+    "profiles": "profile_starts",
+}
+"""Arrays that hold a block for every sentence, and what says where it starts."""
 
 
 @dataclass(frozen=True)
@@ -95,23 +105,7 @@ class Shard:
 
     def take(self, rows: Ints) -> Shard:
         """Copy some of the sentences."""
-        words, profiles = picked(self.starts, rows), picked(self.profile_starts, rows)
-        blocks, letters = picked(self.structure_starts, rows), picked(self.text_starts, rows)
-        lengths = np.diff(self.text_starts)[rows]
-        return Shard(
-            text=self.text[letters],
-            text_starts=boundaries(lengths),
-            counts=self.counts[rows],
-            sizes=self.sizes[rows],
-            weights=self.weights[words],
-            norms=self.norms[words] if len(self.norms) else self.norms,
-            vectors=self.vectors[words] if len(self.vectors) else self.vectors,
-            means=self.means[rows],
-            structure=self.structure[blocks],
-            profiles=self.profiles[profiles],
-            sums=self.sums[rows],
-            squares=self.squares[rows],
-        )
+        return gathered([(self, rows)])
 
     def since(self, row: int) -> Shard:
         """The sentences from a row on, without a copy."""
@@ -144,12 +138,34 @@ def picked(starts: Ints, rows: Ints) -> Ints:
     return np.asarray(np.arange(total) + np.repeat(starts[rows] - ends + lengths, lengths))
 
 
-def joined(shards: list[Shard]) -> Shard:
+def gathered(pieces: Sequence[tuple[Shard, Ints]]) -> Shard:
+    """Copy some sentences of several shards into one."""
+    arrays = {
+        part.name: np.concatenate(
+            [block for shard, rows in pieces for block in _blocks(shard, part.name, rows)]
+        )
+        for part in fields(Shard)
+        if part.name != "text_starts"
+    }
+    lengths = [np.diff(shard.text_starts)[rows] for shard, rows in pieces]
+    return Shard(text_starts=boundaries(np.concatenate(lengths)), **arrays)
+
+
+def _blocks(shard: Shard, name: str, rows: Ints) -> Iterator[Array]:
+    """The entries of one array that belong to some sentences."""
+    array = getattr(shard, name)
+    if name not in RAGGED:
+        yield array[rows]
+        return
+    yield array[:0]
+    starts = getattr(shard, RAGGED[name])
+    for low, high in zip(starts[rows].tolist(), starts[rows + 1].tolist(), strict=True):
+        yield array[low:high]
+
+
+def joined(shards: Sequence[Shard]) -> Shard:
     """All sentences of several shards in one."""
-    parts = {name: [shard.tensors()[name] for shard in shards] for name in shards[0].tensors()}
-    lengths = np.concatenate([np.diff(starts) for starts in parts.pop("text_starts")])
-    arrays = {name: np.concatenate(arrays) for name, arrays in parts.items()}
-    return Shard(text_starts=boundaries(lengths), **arrays)
+    return gathered([(shard, np.arange(len(shard))) for shard in shards])
 
 
 def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shard:
