@@ -2,8 +2,9 @@
 
 1. Some sentences whose mean vectors lie nearest are solved; the k-th best is the threshold.
 2. Bounds from words and attention profiles are computed for all that the mean vectors leave.
-3. In the order of their bounds sentences are solved head by head, given up as soon as they
-   cannot reach the threshold, and the threshold sinks.
+3. In the order of their bounds sentences get a stronger bound under the heads where it gains
+   most, and those it leaves are solved head by head, given up as soon as they cannot reach the
+   threshold; and the threshold sinks.
 
 Only what lies strictly above the threshold is dropped, so ties come out as in brute force.
 """
@@ -27,7 +28,7 @@ Ints = NDArray[np.int64]
 
 FIRST = 32
 """Sentences solved before the first threshold is set, or the number wanted if that is more."""
-BATCH = 512
+BATCH = 2048
 """Sentences solved between two looks at the threshold."""
 
 
@@ -84,7 +85,7 @@ class Cascade:
         self.starts = np.cumsum([0, *map(len, shards)])
         self.best = Best(wanted, threshold=within)
         self.order = order or HeadOrder(max(1, len(scorer.heads)))
-        self.given_up = 0
+        self.paired = self.given_up = 0
 
     def run(self) -> Pruning:
         """Find the best of all sentences."""
@@ -118,9 +119,10 @@ class Cascade:
         both = self._gather(rows)
         bounds = shard_lower(self.query, both.since(1)).heads if heads is None else heads[rows]
         threshold = self.best.threshold
-        found = distances_within(self.scorer, both, bounds, threshold, self.order)
+        found, paired = distances_within(self.scorer, both, bounds, threshold, self.order)
         known = ~np.isposinf(found) | np.isinf(threshold)
-        self.given_up += int((~known).sum())
+        self.paired += paired
+        self.given_up += int((~known).sum()) - paired
         self.best.add(rows[known], found[known])
 
     def _gather(self, rows: Ints) -> Shard:
@@ -154,7 +156,7 @@ class Cascade:
         far = centroid > self.best.threshold
         by_words = ~far & np.isfinite(words) & (words > self.best.threshold)
         dropped = {"centroid": int(far.sum()), "words": int(by_words.sum())}
-        spared = corpus - solved - self.given_up
+        spared = corpus - solved - self.paired - self.given_up
         # some that these stages would exclude were solved before the threshold had sunk so far
         centroid_count = min(dropped["centroid"], spared)
         words_count = min(dropped["words"], spared - centroid_count)
@@ -163,6 +165,7 @@ class Cascade:
             centroid=centroid_count,
             words=words_count,
             profile=spared - centroid_count - words_count,
+            pairing=self.paired,
             heads=self.given_up,
             solved=solved,
         )

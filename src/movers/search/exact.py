@@ -18,6 +18,8 @@ from movers.measure.measured import Measured
 from movers.scorer import Scorer
 from movers.search.shards import Shard, as_measured, picked
 from movers.solve.batch import emd_batch, fgw_batch
+from movers.solve.bounds import pairing_bounds
+from movers.solve.kernels import LANES
 from movers.transport import pose
 
 Floats = NDArray[np.float64]
@@ -25,18 +27,42 @@ Ints = NDArray[np.int64]
 
 TOGETHER = 2
 """Heads solved at once: they share the solution of the word cost they all start from."""
+PAIRED = 2 / 3
+"""Share of the heads that get the stronger bound: the others hardly gain from it."""
 FOLD = 1.0 - 1e-9
 """Sums of solved heads and bounds are taken a little lower, for their own rounding."""
 
 
 @dataclass
 class HeadOrder:
-    """In which order to solve heads: those first whose values exceed their bounds the most."""
+    """Which heads to bound better, and in which order to solve them, learned as we go.
+
+    Parameters
+    ----------
+    gain
+        By how much the stronger bound of a head exceeds the first one, on average.
+    excess
+        By how much its values exceed its bounds.
+    """
 
     heads: int
+    gain: Floats | None = None
     excess: Floats | None = None
 
-    def learn(self, values: Floats, bounds: NDArray[Any]) -> None:
+    @property
+    def paired(self) -> Ints:
+        """Heads that gain most from the stronger bound; all of them while nothing is known."""
+        if self.gain is None:
+            return np.arange(self.heads)
+        lanes = LANES * max(1, round(PAIRED * self.heads / LANES))
+        return np.sort(np.argsort(self.gain)[::-1][:lanes])
+
+    def learn_gain(self, found: Floats, bounds: NDArray[Any]) -> None:
+        """Look at stronger bounds of all heads beside the first ones."""
+        if self.gain is None and len(found):
+            self.gain = np.maximum(found - bounds, 0.0).mean(axis=0)
+
+    def learn_excess(self, values: Floats, bounds: NDArray[Any]) -> None:
         """Look at some solved sentences."""
         fit = np.isfinite(bounds).all(axis=1) & np.isfinite(values).all(axis=1)
         if self.excess is None and fit.any():
@@ -57,7 +83,7 @@ def distances_within(
     bounds: NDArray[np.float32],
     threshold: float,
     order: HeadOrder,
-) -> Floats:
+) -> tuple[Floats, int]:
     """Distances from a query to sentences; infinite beyond the threshold.
 
     Parameters
@@ -68,6 +94,10 @@ def distances_within(
         Lower bounds head by head, minus infinity for sentences that may be undefined.
     threshold
         Distances above it need not be known.
+
+    Returns
+    -------
+    The distances, and how many of the infinite ones a bound excluded before any was solved.
     """
     embedding = scorer.embedding if scorer.method.needs_vectors else None
     measured = as_measured(both, embedding)
@@ -76,8 +106,8 @@ def distances_within(
     odd = ~np.isfinite(bounds).all(axis=1)
     out = np.empty(len(pairs))
     out[odd] = scorer.solve(measured, pairs[odd]).mean(axis=1)
-    out[~odd] = _plain(scorer, measured, pairs[~odd], bounds[~odd], threshold, order)
-    return out
+    out[~odd], paired = _plain(scorer, measured, pairs[~odd], bounds[~odd], threshold, order)
+    return out, paired
 
 
 def _plain(
@@ -87,19 +117,23 @@ def _plain(
     bounds: NDArray[np.float32],
     threshold: float,
     order: HeadOrder,
-) -> Floats:
+) -> tuple[Floats, int]:
     """Distances of pairs that are known to have one."""
     out = np.full(len(pairs), np.inf)
     if not len(pairs):
-        return out
+        return out, 0
     method = scorer.method
     problems, _, _ = pose(method, measured, pairs, threads=scorer.threads)
     if not method.needs_attention:
-        return np.asarray(emd_batch(**problems, threads=scorer.threads).value.mean(axis=1))
+        found = emd_batch(**problems, threads=scorer.threads).value
+        return np.asarray(found.mean(axis=1)), 0
     share = scorer.settings.mix if method.transport == "both" else 1.0
+    if method.reports == "value":
+        _tighten(problems, share, bounds, order, scorer.threads)
     values = np.zeros((len(pairs), order.heads))
-    alive = np.arange(len(pairs))
     least = bounds.sum(axis=1, dtype=np.float64)
+    alive = np.flatnonzero(least * FOLD <= threshold * order.heads)
+    paired = len(pairs) - len(alive)
     for heads in order.groups():
         part = _part(problems, alive, heads)
         solved = fgw_batch(**part, mix=share, threads=scorer.threads)
@@ -107,9 +141,23 @@ def _plain(
         replaced = bounds[alive[:, None], heads].sum(axis=1, dtype=np.float64)
         least[alive] += found.sum(axis=1) - replaced
         alive = alive[least[alive] * FOLD <= threshold * order.heads]
-    order.learn(values[alive], bounds[alive])
+    order.learn_excess(values[alive], bounds[alive])
     out[alive] = values[alive].mean(axis=1)
-    return out
+    return out, paired
+
+
+def _tighten(
+    problems: dict[str, Any],
+    share: float,
+    bounds: NDArray[np.float32],
+    order: HeadOrder,
+    threads: int | None,
+) -> None:
+    """Raise the bounds of those heads that gain from it."""
+    heads = order.paired
+    found = pairing_bounds(**problems, mix=share, heads=heads, threads=threads)
+    order.learn_gain(found, bounds)
+    bounds[:, heads] = np.fmax(bounds[:, heads], found)
 
 
 def _part(problems: dict[str, Any], pairs: Ints, heads: Ints) -> dict[str, Any]:

@@ -3,3 +3,6 @@
 A row of m columns is stored with ``padded(m)`` entries, whole vector registers; costs carry
 `FORBIDDEN` in the padding. Matrices keep the row length of the largest problem of their chunk.
 """
+
+LANES = 8
+"""Heads that lie side by side where a kernel works on several at once."""
