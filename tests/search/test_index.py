@@ -54,6 +54,21 @@ def test_search_equals_brute_force_whatever_the_corpus(bert, seed, method, top_k
     assert_same(index, texts[seed % len(texts)], top_k)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_within_leaves_out_what_is_farther(bert, corpus, small_shards, method):
+    index = Index.build(bert.using(method), corpus)
+    every = [
+        match for match in index.search(QUERIES[0], len(corpus)) if match.distance == match.distance
+    ]
+    for place in (0, 5, 60):
+        limit = every[place].distance  # itself within, and all that tie with it
+        near = tuple(match for match in every if match.distance <= limit)
+        assert index.search(QUERIES[0], len(corpus), within=limit).matches == near
+        assert index.search(QUERIES[0], 3, within=limit).matches == near[:3]
+        some = index.search(QUERIES[0], 3, within=limit, candidates=range(len(corpus)), exact=True)
+        assert some.matches == near[:3] and some.recall == 1
+
+
 def test_most_of_a_corpus_is_pruned(embedded):
     texts = make_corpus(400)
     found = assert_same(Index.build(embedded, texts), "the press greets the president", 3)
@@ -213,3 +228,6 @@ def test_alignments_on_request_and_batches_of_queries(bert, corpus):
     assert json.loads(json.dumps(first.to_dict()))["pruning"]["corpus"] == len(corpus)
     with pytest.raises(InputError, match="top_k must be at least 1"):
         index.search("dog", 0)
+    for wrong in (-0.1, float("nan")):
+        with pytest.raises(InputError, match="within must be a distance of at least 0"):
+            index.search("dog", within=wrong)

@@ -81,6 +81,7 @@ def search(
     /,
     *,
     top_k: TopK = 10,
+    within: float | None = None,
     candidates: int | None = None,
     exact: Flag = False,
     align: int = 1,
@@ -96,6 +97,8 @@ def search(
         A sentence.
     top_k
         How many sentences to find.
+    within
+        Leave out sentences farther away than this; quicker, as most need not be compared.
     candidates
         Compare only so many, those with the nearest mean vectors: quicker, not exact.
     exact
@@ -108,7 +111,9 @@ def search(
     from movers.cli.terminal import print_ranking
     from movers.search.index import Index
 
-    found = Index.open(folder).search(query, top_k, candidates=candidates, exact=exact, align=align)
+    found = Index.open(folder).search(
+        query, top_k, within=within, candidates=candidates, exact=exact, align=align
+    )
     if json:
         print_json(found.to_dict())
     else:

@@ -42,7 +42,7 @@ def print_ranking(console: Console, ranking: SearchRanking) -> None:
         table.add_column(heading, justify=side)  # type: ignore[arg-type]
     for place, match in enumerate(ranking, 1):
         table.add_row(str(place), Text(f"{match.distance:.4f}", "bold"), Text(match.text))
-    console.print(table)
+    console.print(table if ranking.matches else "no sentence lies that near")
     for comparison in ranking.comparisons:
         console.print()
         console.print(Text(f"Which word went where: {comparison.target}", "bold"))

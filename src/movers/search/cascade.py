@@ -48,7 +48,8 @@ class Best:
         found = np.concatenate(self.distances)
         found = found[np.isfinite(found)]
         if len(found) >= self.wanted:
-            self.threshold = float(np.partition(found, self.wanted - 1)[self.wanted - 1])
+            last = float(np.partition(found, self.wanted - 1)[self.wanted - 1])
+            self.threshold = min(self.threshold, last)
 
     def ranked(self) -> tuple[Ints, Floats]:
         """Rows and distances, nearest first, ties in corpus order, undefined ones last."""

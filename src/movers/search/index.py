@@ -214,6 +214,7 @@ class Index:
         query: str,
         top_k: int = 10,
         *,
+        within: float | None = None,
         candidates: int | Iterable[int] | None = None,
         exact: bool = False,
         align: int = 0,
@@ -226,6 +227,9 @@ class Index:
             Any sentence.
         top_k
             How many to find.
+        within
+            Leave out sentences that are farther away, however few remain. What is known to lie
+            beyond need not be looked at, so this also makes the search quicker.
         candidates
             Look only at so many sentences, those whose mean vectors have the highest cosine with
             the query's; or at the sentences with these numbers, from wherever they come. The
@@ -237,12 +241,14 @@ class Index:
         """
         self._check_scorer()  # loads the model
         started = time.process_time()
-        cascade = self._cascade(query, top_k)
+        cascade = self._cascade(query, top_k, within)
         if candidates is None:
             pruning = cascade.run()
         else:
             pruning = cascade.some(self._candidates(cascade, candidates))
         rows, distances = cascade.best.ranked()
+        if within is not None:
+            rows, distances = rows[distances <= within], distances[distances <= within]
         pruning = dataclasses.replace(pruning, seconds=time.process_time() - started)
         matches = tuple(
             Match(int(row), self.sentence(row), float(distance))
@@ -250,8 +256,8 @@ class Index:
         )
         recall = None
         if exact and candidates is not None:
-            truth = {match.index for match in self.search(query, top_k)}
-            recall = len(truth & set(rows.tolist())) / len(truth)
+            truth = {match.index for match in self.search(query, top_k, within=within)}
+            recall = len(truth & set(rows.tolist())) / len(truth) if truth else 1.0
         first = [match.text for match in matches[:align]]
         return SearchRanking(
             query,
@@ -272,12 +278,15 @@ class Index:
         bar = tqdm(texts, desc="searching", unit="query", disable=not progress)
         return [self.search(text, top_k, **options) for text in bar]
 
-    def _cascade(self, query: str, top_k: int) -> Cascade:
+    def _cascade(self, query: str, top_k: int, within: float | None) -> Cascade:
         if top_k < 1:
             raise InputError(f"top_k must be at least 1, got {top_k}")
+        limit = np.inf if within is None else within
+        if not limit >= 0:
+            raise InputError(f"within must be a distance of at least 0, got {within}")
         own = self._encoded([check_sentence(query, "query")])
         made = Query.of(own, self.scorer)
-        return Cascade(self.scorer, made, self.shards, wanted=top_k)
+        return Cascade(self.scorer, made, self.shards, wanted=top_k, within=limit)
 
     def _candidates(self, cascade: Cascade, wanted: int | Iterable[int]) -> np.ndarray[Any, Any]:
         if not isinstance(wanted, int):
