@@ -318,10 +318,10 @@ class Index:
 
 def nearest_means(query: Query, shards: Sequence[Shard], wanted: int) -> np.ndarray[Any, Any]:
     """Sentences whose mean vectors have the highest cosine with that of the query."""
-    own = query.shard.means[0].astype(np.float32)
+    own = query.shard.centroids[0]
     found = []
     for shard in shards:
-        means = shard.means.astype(np.float32)
+        means = shard.centroids
         lengths = np.maximum(np.linalg.norm(means, axis=1), 1e-30)
         found.append(-np.nan_to_num(means @ own / lengths))
     return np.argsort(np.concatenate(found), kind="stable")[:wanted]

@@ -13,7 +13,13 @@ from movers.measure.structure import CONSTANT
 from movers.methods import Method
 from movers.scorer import Scorer
 from movers.search.shards import Shard
-from movers.solve.bounds import ROUNDING, centroid_bounds, profile_bounds, word_bounds
+from movers.solve.bounds import (
+    ROUNDING,
+    Profiles,
+    centroid_bounds,
+    profile_bounds,
+    word_bounds,
+)
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -64,7 +70,13 @@ def centroid_lower(query: Query, shard: Shard) -> Floats:
     share = _word_share(query)
     if method.cost is None or not share:
         return np.zeros(len(shard))
-    found = centroid_bounds(query.shard.means[0], shard.means, squared=method.cost != "l2")
+    own = query.shard
+    found = centroid_bounds(
+        own.centroids[0],
+        shard.centroids,
+        own.mean_errors[0] + shard.mean_errors,
+        squared=method.cost != "l2",
+    )
     return np.where(np.isfinite(found), share * found, 0.0)
 
 
@@ -92,8 +104,8 @@ def shard_lower(query: Query, shard: Shard) -> Lower:
             shard.starts,
             u,
             v,
-            own.profiles,
-            shard.profiles,
+            Profiles(own.profiles, own.profile_steps),
+            Profiles(shard.profiles, shard.profile_steps),
             factors,
             share,
             threads=query.threads,

@@ -15,7 +15,7 @@ from movers.atomic import replacing
 from movers.errors import InputError
 from movers.search.shards import Shard, digest_file, open_shard, read_header
 
-FORMAT = "movers-index-1"
+FORMAT = "movers-index-2"
 NAME = "manifest.json"
 STATISTICS = "statistics.safetensors"
 
@@ -101,7 +101,9 @@ class Manifest:
         except ValueError as error:
             raise _damaged(path, str(error)) from error
         if form != FORMAT:
-            raise InputError(f"{str(path)!r} has format {form!r}, expected {FORMAT!r}")
+            raise InputError(
+                f"{str(path)!r} has format {form!r}, expected {FORMAT!r}; build the index again"
+            )
         checksum = content.pop("checksum", None)
         if checksum != _checksum({"format": FORMAT, **content}):
             raise _damaged(path, "its checksum differs")

@@ -21,6 +21,7 @@ from movers.errors import InputError
 from movers.measure.measured import Measured
 from movers.methods import Method
 from movers.solve.bounds import profile_sizes, structure_profiles
+from movers.solve.rounding import to_integers
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -28,8 +29,9 @@ Ints = NDArray[np.int64]
 DTYPES: dict[str, Any] = {
     "F64": np.float64,
     "F32": np.float32,
-    "F16": np.float16,
     "I64": np.int64,
+    "I16": np.int16,
+    "I8": np.int8,
     "U8": np.uint8,
 }
 
@@ -56,10 +58,10 @@ class Shard:
         Words kept of each, and tokens the factor k averages over.
     weights, norms, vectors
         Of every word; norms and vectors are empty for a method without.
-    means
-        Weighted mean of each sentence's vectors, of the normalised ones under a cosine cost; NaN
-        where that is undefined.
-    structure, profiles, sums, squares
+    means, mean_steps, mean_errors
+        Weighted mean of each sentence's vectors, of the normalised ones under a cosine cost; in
+        steps, which are NaN where it is undefined, and how far that moved it.
+    structure, profiles, profile_steps, sums, squares
         Of every sentence under every head; empty for a method without structure.
     """
 
@@ -71,8 +73,11 @@ class Shard:
     norms: Array
     vectors: Array
     means: Array
+    mean_steps: Array
+    mean_errors: Array
     structure: Array
     profiles: Array
+    profile_steps: Array
     sums: Array
     squares: Array
 
@@ -93,6 +98,11 @@ class Shard:
     def profile_starts(self) -> Ints:
         """Where the profile of each sentence starts."""
         return boundaries(self.sums.shape[1] * profile_sizes(self.counts))
+
+    @property
+    def centroids(self) -> NDArray[np.float32]:
+        """Mean vectors of all sentences, as far as their steps tell."""
+        return np.asarray(self.means * self.mean_steps[:, None], np.float32)
 
     def sentence(self, row: int) -> str:
         """The text of a sentence."""
@@ -119,8 +129,11 @@ class Shard:
             norms=self.norms[first:],
             vectors=self.vectors[first:],
             means=self.means[row:],
+            mean_steps=self.mean_steps[row:],
+            mean_errors=self.mean_errors[row:],
             structure=self.structure[self.structure_starts[row] :],
             profiles=self.profiles[self.profile_starts[row] :],
+            profile_steps=self.profile_steps[row:],
             sums=self.sums[row:],
             squares=self.squares[row:],
         )
@@ -179,10 +192,12 @@ def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shar
     blocks = picked(encodings.structure.starts, rows) if heads else np.zeros(0, np.int64)
     structure = encodings.structure.data[blocks]
     vectors = np.zeros((0, 0), np.float32)
-    norms, means = np.zeros(0), np.zeros((len(rows), 0), np.float16)
+    norms, means = np.zeros(0), np.zeros((len(rows), 0))
     if measured.vectors is not None and measured.norms is not None:
         vectors, norms = measured.vectors.data[words], measured.norms.data[words]
         means = weighted_means(vectors, norms, Ragged(weights, boundaries(counts)), method)
+    mean_integers, mean_steps = to_integers(means, np.int8)
+    profiles = structure_profiles(structure, weights, boundaries(counts), heads)
     return Shard(
         text=np.frombuffer(b"".join(texts), np.uint8),
         text_starts=boundaries(map(len, texts)),
@@ -191,9 +206,12 @@ def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shar
         weights=weights,
         norms=norms,
         vectors=vectors,
-        means=means,
+        means=mean_integers,
+        mean_steps=mean_steps,
+        mean_errors=_moved(means, mean_integers * mean_steps[:, None]),
         structure=structure,
-        profiles=structure_profiles(structure, weights, boundaries(counts), heads),
+        profiles=profiles.numbers,
+        profile_steps=profiles.steps,
         sums=encodings.sums[rows, :heads],
         squares=encodings.squares[rows, :heads],
     )
@@ -205,7 +223,13 @@ def weighted_means(vectors: Array, norms: Array, weights: Ragged, method: Method
     if method.cost != "l2":
         with np.errstate(divide="ignore"):
             factors /= np.where(norms > 0, norms, np.nan)
-    return Ragged(vectors * factors[:, None], weights.starts).sums().astype(np.float16)
+    return Ragged(vectors * factors[:, None], weights.starts).sums()
+
+
+def _moved(before: Array, after: Array) -> Array:
+    """How far rows were moved, rounded up."""
+    apart = np.linalg.norm(before - after, axis=1).astype(np.float32)
+    return np.asarray(np.nextafter(apart, np.float32(np.inf)))
 
 
 def as_measured(shard: Shard, embedding: int | None) -> Measured:

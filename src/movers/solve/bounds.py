@@ -7,6 +7,7 @@ the solver reports. All of them look at one source and many targets at once.
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from movers.compiling import Floats, Ints, announced
 from movers.parallel import share_out
 from movers.solve.kernels import LANES
+from movers.solve.rounding import to_integers
 
 Singles = NDArray[np.float32]
 
@@ -22,9 +24,7 @@ ROUNDING = 1e-5
 largest rounding errors seen are a hundredth of it."""
 
 
-def centroid_bounds(
-    source: NDArray[np.floating], targets: NDArray[np.floating], *, squared: bool
-) -> Floats:
+def centroid_bounds(source: Singles, targets: Singles, errors: Singles, *, squared: bool) -> Floats:
     """Bound the cost of moving words by the distance of their weighted means.
 
     For a norm, ``sum P[i, j] |x_i - y_j| >= |sum u_i x_i - sum v_j y_j|`` (Kusner et al., 2015).
@@ -36,14 +36,14 @@ def centroid_bounds(
     source : (dimension,)
         Weighted mean of the source's word vectors; of the normalised ones if ``squared``.
     targets : (targets, dimension)
-        The same of all targets. What rounding to their precision may add is taken off.
+        The same of all targets.
+    errors : (targets,)
+        How far off a target and the source may be, together.
     squared
         Whether the cost is one minus the cosine instead of the Euclidean distance.
     """
-    near, far = source.astype(np.float32), targets.astype(np.float32)
-    rounding = float(np.finfo(targets.dtype).eps) + ROUNDING
-    slack = rounding * (np.linalg.norm(far, axis=1) + np.linalg.norm(near))
-    apart = np.maximum(np.linalg.norm(far - near, axis=1) - slack, 0.0).astype(np.float64)
+    slack = errors + ROUNDING * (np.linalg.norm(targets, axis=1) + np.linalg.norm(source))
+    apart = np.maximum(np.linalg.norm(targets - source, axis=1) - slack, 0.0).astype(np.float64)
     return np.asarray(apart * apart / 2.0 if squared else apart)
 
 
@@ -83,8 +83,8 @@ def profile_bounds(
     starts: Ints,
     u: Singles,
     v: Singles,
-    source: Singles,
-    profiles: Singles,
+    source: Profiles,
+    targets: Profiles,
     factors: Singles,
     share: float,
     *,
@@ -107,7 +107,7 @@ def profile_bounds(
     ----------
     cost, starts, u, v
         As in `word_bounds`.
-    source, profiles : flat
+    source, targets
         What `structure_profiles` made of the source and of all targets.
     factors : (targets, heads)
         Factor of the energy.
@@ -136,11 +136,12 @@ def profile_bounds(
             starts,
             u,
             v,
-            source,
-            profiles,
+            *source,
+            *targets,
             profile_start,
             factors,
             np.float32(share),
+            np.empty((2, int(profile_sizes(np.array([max(most, len(u))]))[0])), np.float32),
             cell,
             lowest,
             out,
@@ -226,10 +227,25 @@ def profile_sizes(lengths: Ints) -> Ints:
     return np.asarray(3 * lengths + 1 + lengths // 2, np.int64)
 
 
+class Profiles(NamedTuple):
+    """Summaries of structures, one sentence after another.
+
+    Parameters
+    ----------
+    numbers : flat
+        For every head of a sentence as many as `profile_sizes` says, in steps.
+    steps : (sentences, heads)
+        What one step is.
+    """
+
+    numbers: NDArray[np.int16]
+    steps: Singles
+
+
 def structure_profiles(
     structure: Singles | Floats, weights: Floats, starts: Ints, heads: int
-) -> Singles:
-    """Summarise structures for `profile_bounds`, one sentence after another.
+) -> Profiles:
+    """Summarise structures for `profile_bounds`.
 
     Parameters
     ----------
@@ -243,14 +259,17 @@ def structure_profiles(
     lengths = np.diff(starts)
     blocks, sizes = heads * lengths**2, heads * profile_sizes(lengths)
     block_start, start = np.cumsum(blocks) - blocks, np.cumsum(sizes) - sizes
-    out = np.zeros(int(sizes.sum()), np.float32)
+    out = Profiles(
+        np.zeros(int(sizes.sum()), np.int16), np.zeros((len(lengths), heads), np.float32)
+    )
     for n in np.unique(lengths[lengths > 0]) if heads else ():
         rows = np.flatnonzero(lengths == n)
         square = structure[block_start[rows, None] + np.arange(heads * n * n)]
         matrices = square.reshape(-1, heads, n, n).astype(np.float64)
         u = weights[starts[rows, None] + np.arange(n)]
-        profile = _profile(matrices, u).reshape(len(rows), -1)
-        out[start[rows, None] + np.arange(profile.shape[1])] = profile
+        numbers, out.steps[rows] = to_integers(_profile(matrices, u), np.int16)
+        flat = numbers.reshape(len(rows), -1)
+        out.numbers[start[rows, None] + np.arange(flat.shape[1])] = flat
     return out
 
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from movers.compiling import Floats, Ints, entry, inlined, kernel
+from movers.solve import rounding
 
-HIGH = np.float32(np.inf)
+HIGH, ZERO = np.float32(np.inf), np.float32(0.0)
+HALF = np.float32(rounding.HALF)
 
 
 @entry
@@ -44,10 +46,13 @@ def profiles_range(
     u: Any,
     v: Any,
     source: Any,
+    source_steps: Any,
     profiles: Any,
+    steps: Any,
     profile_start: Ints,
     factors: Any,
     share: Any,
+    values: Any,
     cell: Any,
     lowest: Any,
     out: Floats,
@@ -56,24 +61,30 @@ def profiles_range(
 
     A profile holds for every head: centred row means (n), centred column means (n), the mean,
     eigenvalues of the symmetric part (n, descending) and singular values of the antisymmetric
-    part (n // 2, descending, each standing for two) of what is left.
+    part (n // 2, descending, each standing for two) of what is left; all of them in steps. What
+    rounding to steps may have added to a difference is taken off.
     """
     n = len(u)
     width = profile_size(n)
+    x, y = values
     for p in range(low, high):
         start, m = starts[p], starts[p + 1] - starts[p]
         size = profile_size(m)
         for h in range(factors.shape[1]):
             factor = factors[p, h]
-            a, b = h * width, profile_start[p] + h * size
+            slack = HALF * (source_steps[0, h] + steps[p, h])
+            for k in range(width):
+                x[k] = source_steps[0, h] * np.float32(source[h * width + k])
+            for k in range(size):
+                y[k] = steps[p, h] * np.float32(profiles[profile_start[p] + h * size + k])
             for i in range(n):
-                row, column = source[a + i], source[a + n + i]
+                row, column = x[i], x[n + i]
                 for j in range(m):
-                    x = row - profiles[b + j]
-                    y = column - profiles[b + m + j]
-                    cell[i, j] = share * cost[i, start + j] + factor * (x * x + y * y)
-            apart = source[a + 2 * n] - profiles[b + 2 * m]
-            rest = spectral_gap(source, a + 2 * n + 1, n, profiles, b + 2 * m + 1, m)
+                    a = max(abs(row - y[j]) - slack, ZERO)
+                    b = max(abs(column - y[m + j]) - slack, ZERO)
+                    cell[i, j] = share * cost[i, start + j] + factor * (a * a + b * b)
+            apart = max(abs(x[2 * n] - y[2 * m]) - slack, ZERO)
+            rest = spectral_gap(x, 2 * n + 1, n, y, 2 * m + 1, m, slack)
             out[p, h] = dual_value(cell, u, v, start, n, m, lowest) + factor * (
                 apart * apart + rest
             )
@@ -116,21 +127,23 @@ def dual_value(cell: Any, u: Any, v: Any, start: int, n: int, m: int, lowest: An
 
 
 @kernel
-def spectral_gap(x: Any, a: int, n: int, y: Any, b: int, m: int) -> Any:
+def spectral_gap(x: Any, a: int, n: int, y: Any, b: int, m: int, slack: Any) -> Any:
     """Sum of squared differences of two spectra, positive and negative values apart.
 
     ``x[a:]`` holds n eigenvalues, then n // 2 singular values; the shorter side gets zeros.
+    Every difference counts less ``slack``.
     """
-    zero = np.float32(0.0)
-    total = zero
+    total = ZERO
     for t in range(max(n, m)):
-        above = max(x[a + t], zero) if t < n else zero
-        above -= max(y[b + t], zero) if t < m else zero
-        below = max(-x[a + n - 1 - t], zero) if t < n else zero
-        below -= max(-y[b + m - 1 - t], zero) if t < m else zero
+        above = max(x[a + t], ZERO) if t < n else ZERO
+        above -= max(y[b + t], ZERO) if t < m else ZERO
+        below = max(-x[a + n - 1 - t], ZERO) if t < n else ZERO
+        below -= max(-y[b + m - 1 - t], ZERO) if t < m else ZERO
+        above, below = max(abs(above) - slack, ZERO), max(abs(below) - slack, ZERO)
         total += above * above + below * below
     for t in range(max(n // 2, m // 2)):
-        turn = x[a + n + t] if t < n // 2 else zero
-        turn -= y[b + m + t] if t < m // 2 else zero
+        turn = x[a + n + t] if t < n // 2 else ZERO
+        turn -= y[b + m + t] if t < m // 2 else ZERO
+        turn = max(abs(turn) - slack, ZERO)
         total += np.float32(2.0) * turn * turn
     return total

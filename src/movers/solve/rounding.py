@@ -1,0 +1,29 @@
+"""Numbers kept as small integers times a step, and how far that may have moved them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+HALF = 0.501
+"""How far a number moves at most, in steps: half of one, and the rounding of the step itself."""
+
+
+def to_integers(values: Floats, dtype: type[np.signedinteger[Any]]) -> tuple[NDArray[Any], Singles]:
+    """Round along the last axis; what is not finite makes its step NaN.
+
+    Examples
+    --------
+    >>> integers, steps = to_integers(np.array([[0.5, -1.0, 0.25]]), np.int8)
+    >>> integers.tolist(), (integers * steps[:, None]).round(3).tolist()
+    ([[64, -127, 32]], [[0.504, -1.0, 0.252]])
+    """
+    most = np.abs(values).max(axis=-1, initial=0.0)
+    steps = (most / np.iinfo(dtype).max).astype(np.float32)
+    unit = np.where(np.isfinite(steps) & (steps > 0), steps, 1.0)
+    return np.rint(np.nan_to_num(values) / unit[..., None]).astype(dtype), steps
