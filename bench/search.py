@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,14 @@ from movers.transport import pose
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 SIZES = (1_000, 5_000, 20_000, 100_000)
 SUBSET = 2_000
-TASKS = ("all", "compare", "growth", "one")
+WANTED = {
+    "1": (1, None),
+    "3": (3, None),
+    "5": (5, None),
+    "10": (10, None),
+    "10 within 0.5": (10, 0.5),
+}
+"""Searches by name: how many sentences, and how far at most."""
 
 
 def sources() -> dict[str, list[str]]:
@@ -84,23 +92,24 @@ def processor_time(function, *arguments):
     return result, 1000 * (time.process_time() - start)
 
 
-def compare_query(index: movers.Index, query: str, tops: tuple[int, ...]) -> dict:
+def compare_query(index: movers.Index, query: str) -> dict:
     """One query: brute force, then the search for several numbers of sentences."""
     index.scorer._stores.clear()  # every search encodes its query itself
     distances, brute = processor_time(brute_force, index, query)
     record: dict = {"query": query, "brute": brute}
-    for top in tops:
+    for name, (top, within) in WANTED.items():
         index.scorer._stores.clear()
-        found, taken = processor_time(index.search, query, top)
+        found, taken = processor_time(partial(index.search, within=within), query, top)
         best = np.argsort(distances, kind="stable")[:top]
+        best = best if within is None else best[distances[best] <= within]
         same = [m.index for m in found] == best.tolist() and np.array_equal(
             [m.distance for m in found], distances[best]
         )
-        record[str(top)] = {"ms": taken, "same": same, **vars(found.pruning)}
+        record[name] = {"ms": taken, "same": same, **vars(found.pruning)}
     return record
 
 
-def report(records: list[dict], tops: tuple[int, ...]) -> list[str]:
+def report(records: list[dict]) -> list[str]:
     """A table: time, identity and what settled the sentences, by number wanted."""
     brute = np.array([record["brute"] for record in records])
     lines = [
@@ -111,7 +120,7 @@ def report(records: list[dict], tops: tuple[int, ...]) -> list[str]:
         + " |",
         "|" + "---|" * (3 + len(STAGES)),
     ]
-    for top in map(str, tops):
+    for top in WANTED:
         taken = np.array([record[top]["ms"] for record in records])
         low, middle, high = np.percentile(taken / brute, [25, 50, 75])
         stages = [
@@ -135,17 +144,16 @@ def compare(folder: Path, queries: int) -> list[str]:
     _, opened = processor_time(movers.Index.open, folder / "index")
     size = sum(path.stat().st_size for path in (folder / "index").iterdir()) / 1e6
     print(f"{index!r}: {size:.0f} MB, made or opened in {build / 1000:.1f} s", flush=True)
-    tops = (1, 3, 10)
     log = folder / "compared.jsonl"
     records = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
     chosen = random.Random(1).sample(texts, queries)
     with log.open("a") as stream:
         for query in chosen[len(records) :]:
-            records.append(compare_query(index, query, tops))
+            records.append(compare_query(index, query))
             stream.write(json.dumps(records[-1]) + "\n")
             stream.flush()
     lines = [f"{len(index):,} sentences, {size:.0f} MB on disk, opened in {opened:.1f} ms", ""]
-    return [*lines, *report(records, tops), "", *others(index, texts, chosen[:5])]
+    return [*lines, *report(records), "", *others(index, texts, chosen[:5])]
 
 
 def open_or_build(folder: Path, texts: list[str]) -> movers.Index:
