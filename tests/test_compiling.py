@@ -4,7 +4,8 @@ import logging
 import subprocess
 import sys
 import threading
-import time
+
+import pytest
 
 from movers import compiling
 
@@ -14,21 +15,34 @@ def test_importing_compiles_nothing():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def wait_for_timers():
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.join()
+
+
+@pytest.fixture
+def untold(monkeypatch):
+    monkeypatch.setattr(compiling, "_told", threading.Event())
+
+
+@pytest.mark.usefixtures("untold")
 def test_slow_first_use_is_announced_once(monkeypatch, caplog):
     monkeypatch.setattr(compiling, "PATIENCE", 0.01)
-    monkeypatch.setattr(compiling, "_told", threading.Event())
     with caplog.at_level(logging.WARNING, "movers"):
-        for _ in range(2):
-            with compiling.announced("a kernel that takes its time"):
-                time.sleep(0.1)
+        for name in ("a kernel", "a kernel", "another kernel"):
+            with compiling.announced(f"{name} that takes its time"):
+                wait_for_timers()
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "compiling the solver kernels" in caplog.text
 
 
-def test_fast_first_use_is_silent(caplog):
+@pytest.mark.usefixtures("untold")
+def test_fast_first_use_is_silent(monkeypatch, caplog):
+    monkeypatch.setattr(compiling, "PATIENCE", 5)
     with compiling.announced("a fast kernel"):
         pass
-    time.sleep(0.02)
+    wait_for_timers()
     assert not caplog.records
 
 
