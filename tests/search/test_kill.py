@@ -1,9 +1,6 @@
 """SIGKILL at any moment leaves a usable index or none, and no work is lost."""
 
 import json
-import os
-import random
-import signal
 import subprocess
 import sys
 import time
@@ -11,6 +8,7 @@ import time
 import pytest
 from corpus import make_corpus
 
+from movers.atomic import UNFINISHED
 from movers.errors import InputError
 from movers.search.index import Index
 
@@ -23,7 +21,6 @@ index.SHARD, mining.BLOCK = 16, 4
 folder, model, statistics, task = sys.argv[1:]
 scorer = movers.load("wsmd", model, statistics=statistics, threads=1)
 corpus, output = Path(folder, "corpus.txt"), Path(folder, "pairs.jsonl")
-print("ready", flush=True)
 if task == "build":
     movers.Index.build(scorer, corpus, Path(folder, "index"))
 else:
@@ -47,13 +44,12 @@ def work(bert, tiny, tmp_path):
     return tmp_path, start
 
 
-def kill_after(process, seconds):
-    """Wait until a task has begun, then kill it; whether it was done before."""
-    assert process.stdout.readline().strip() == "ready"
-    time.sleep(seconds)
-    os.kill(process.pid, signal.SIGKILL)
-    rest, _ = process.communicate(timeout=60)
-    return "done" in rest
+def kill_once(process, reached):
+    """Kill a task as soon as it has come so far."""
+    while process.poll() is None and not reached():
+        time.sleep(0.001)
+    process.kill()
+    process.communicate(timeout=60)
 
 
 def finish(process):
@@ -70,33 +66,48 @@ def whole(folder):
     return False
 
 
-def test_killed_builds_leave_an_index_or_none(work, bert):
+def shards(folder):
+    """The finished parts of an index, and when they were written."""
+    return {path: path.stat().st_mtime_ns for path in folder.glob("shard-*.safetensors")}
+
+
+def test_killed_builds_leave_an_index_or_none(work):
     folder, start = work
-    rng = random.Random(0)
-    for _ in range(2):
-        if kill_after(start("build"), rng.uniform(0.02, 0.4)) or whole(folder / "index"):
-            break
-    else:
-        finish(start("build"))
-    index = Index.open(folder / "index", verify=True)
-    assert index.sentences == make_corpus(150)
-    assert not list((folder / "index").glob(".*")), "nothing is left of what was killed"
+    index = folder / "index"
+    for count in (1, 5):
+        kill_once(start("build"), lambda count=count: len(shards(index)) >= count)
+        made = shards(index)
+        assert made
+        (index / f"{UNFINISHED}x.safetensors").touch()  # as if killed in the middle of writing
+        if whole(index):  # all was done before the kill
+            (index / "manifest.json").unlink()
+    finish(start("build"))
+    assert made.items() <= shards(index).items(), "no finished part is lost"
+    assert Index.open(index, verify=True).sentences == make_corpus(150)
+    assert not list(index.glob(".*")), "nothing is left of what was killed"
+
+
+def lines(path):
+    try:
+        return path.read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
 
 
 def test_killed_mining_goes_on(work, bert):
     folder, start = work
     index = Index.build(bert, folder / "corpus.txt", folder / "index")
-    rng, finished = random.Random(1), []
+    finished, early = [], []
     journal, output = folder / "pairs.jsonl.journal", folder / "pairs.jsonl"
-    for _ in range(2):
-        if kill_after(start("mine"), rng.uniform(0.1, 0.8)):
+    for blocks in (3, 10):
+        kill_once(start("mine"), lambda blocks=blocks: lines(journal) > blocks)
+        if output.exists():  # all was done before the kill
+            early.append(output.read_bytes())
             break
-        assert not output.exists()
-        if journal.exists():
-            finished.append(sum(line.endswith(b"\n") for line in journal.open("rb")))
-    else:
-        finish(start("mine"))
+        finished.append(lines(journal))
+    finish(start("mine"))
     assert finished == sorted(finished), "no finished block is lost"
+    assert all(content == output.read_bytes() for content in early)
     found = [json.loads(line) for line in output.read_text().splitlines()]
     matrix = index.scorer.using(empty="keep").matrix(index.sentences[:40])
     near = {(a, b) for a in range(40) for b in range(a + 1, 40) if matrix[a, b] <= 0.3}
