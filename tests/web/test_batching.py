@@ -23,7 +23,7 @@ class Desk:
     def answer(self, scorer, pairs):
         self.calls.append((scorer, [source for source, _ in pairs]))
         self.busy.set()
-        self.open.wait(10)
+        self.open.wait()
         if any(source == "poison" for source, _ in pairs):
             raise RuntimeError("poisoned")
         return [f"{scorer}:{source}" for source, _ in pairs]
@@ -46,15 +46,20 @@ def batcher(desk):
 
 
 def block(desk, batcher):
-    """Keep the thread busy, so that whatever comes next has to wait."""
-    while batcher.waiting:
-        time.sleep(0.001)
+    """Keep the idle thread busy, so that whatever comes next has to wait."""
     desk.open.clear()
     desk.busy.clear()
     first = desk.job("a", "first")
     batcher.submit([first])
     assert desk.busy.wait(10)
     return first
+
+
+def measure_pace(desk, batcher):
+    """Have a pair answered: its pace is known when the next batch begins."""
+    job = desk.job("a", "x")
+    batcher.submit([job])
+    assert job.future.result(10)
 
 
 def test_whatever_waits_is_answered_in_one_call_per_setup(desk, batcher):
@@ -116,7 +121,7 @@ def test_a_full_queue_turns_away_all_or_nothing(desk, batcher):
 
 def test_jobs_that_would_come_too_late_are_turned_away(desk):
     batcher = Batcher(desk.make, capacity=1000, patience=1e-9)
-    batcher.submit([desk.job("a", "x")])  # its pace is known when the next batch begins
+    measure_pace(desk, batcher)
     block(desk, batcher)
     first = desk.job("a", *["x"] * 10)
     batcher.submit([first])  # nothing waits, so that this is taken in any case
@@ -129,7 +134,7 @@ def test_jobs_that_would_come_too_late_are_turned_away(desk):
 
 def test_batches_shrink_where_the_pace_is_slow(desk):
     batcher = Batcher(desk.make, capacity=1000, stride=1e-9)
-    batcher.submit([desk.job("a", "x")])
+    measure_pace(desk, batcher)
     block(desk, batcher)
     job = desk.job("a", *["x"] * 40)
     batcher.submit([job])
@@ -150,17 +155,22 @@ def test_cancelled_jobs_make_room_and_are_never_computed(desk, batcher):
     assert not any("late" in sources for _, sources in desk.calls)
 
 
-def test_cancelling_everything_leaves_the_thread_alive(desk, batcher):
+def test_cancelling_everything_leaves_the_thread_alive(desk):
+    sizes = []
+    batcher = Batcher(desk.make, capacity=1000, observe=lambda pairs, seconds: sizes.append(pairs))
     block(desk, batcher)
     job = desk.job("a", "late")
     batcher.submit([job])
     job.future.cancel()
     desk.open.set()
-    time.sleep(0.05)
-    again = desk.job("a", "again")
+    while batcher.waiting:
+        time.sleep(0.001)
+    again = desk.job("a", "again", "and again")
     batcher.submit([again])
-    assert again.future.result(10) == ["a:again"]
+    assert again.future.result(10) == ["a:again", "a:and again"]
     assert batcher.alive
+    batcher.close()
+    assert sizes == [1, 2]  # a batch of nothing would make the pace look slow
 
 
 def test_a_cancelled_long_job_stops_between_batches(desk, batcher):

@@ -179,6 +179,11 @@ class Batcher:
         for job in [job for job in self._jobs if job.future.done()]:
             self._jobs.remove(job)
 
+    def _wanted(self) -> bool:
+        """Whether there is a job that somebody still waits for."""
+        self._drop_cancelled()
+        return bool(self._jobs)
+
     def _work(self) -> None:
         while (batch := self._next_batch()) is not None:
             started = time.perf_counter()
@@ -191,10 +196,9 @@ class Batcher:
     def _next_batch(self) -> list[Share] | None:
         """Wait for jobs and take a batch of their pairs; None once closed and done."""
         with self._changed:
-            self._changed.wait_for(lambda: self._jobs or self._closed)
+            self._changed.wait_for(lambda: self._wanted() or self._closed)
             if not self._jobs:
                 return None
-            self._drop_cancelled()
             batch: list[Share] = []
             room = int(min(BATCH_PAIRS, max(LEAST_PAIRS, self._rate * self._stride)))
             effort = float(room * TYPICAL_PAIR**3)
