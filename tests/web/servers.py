@@ -41,19 +41,23 @@ class Program:
             env={**os.environ, **environment},
             text=True,
         )
-        self.log = []
-        self.ready = threading.Event()
+        self.log, self.url = [], None
+        self.begun = threading.Event()
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
-        assert self.ready.wait(200), self.log
-        self.url = re.search(r"http://\S+", self.log[-1])[0]
+        self.begun.wait(250)
+        if self.url is None:
+            self.process.kill()
+            raise AssertionError("".join(self.log))
         self.port = int(self.url.rpartition(":")[2])
 
     def _read(self):
         for line in self.process.stderr:
             self.log.append(line)
-            if "serving on" in line:
-                self.ready.set()
+            if found := re.search(r"serving on (\S+)", line):
+                self.url = found[1]
+                self.begun.set()
+        self.begun.set()  # or ended
 
     def client(self, **options):
         return httpx.Client(base_url=self.url, timeout=60, **options)

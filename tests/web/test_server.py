@@ -1,4 +1,7 @@
+import re
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -7,12 +10,19 @@ import pytest
 from servers import Program
 
 from movers import cli
+from movers.web.batching import BATCH_PAIRS
 
 PAIRS = [[f"dog number {k} barks at the moon", f"the cat {k} sleeps on a sofa"] for k in range(300)]
 
 
+def accepted(client):
+    """Pairs that wait or were answered; those of the batch under way are missing."""
+    counts = re.findall(r"^movers_pairs_(?:total|waiting) (\S+)", client.get("/metrics").text, re.M)
+    return sum(map(float, counts))
+
+
 def test_stopping_finishes_what_was_accepted():
-    program = Program("--max-body", "200000", MOVERS_TOKEN="sesame")
+    program = Program("--max-body", "200000", "--timeout", "120", MOVERS_TOKEN="sesame")
     answers = []
     with program.client(headers={"Authorization": "Bearer sesame"}) as client:
         idle = httpx.Client(base_url=program.url)
@@ -25,9 +35,9 @@ def test_stopping_finishes_what_was_accepted():
         asking = [threading.Thread(target=ask) for _ in range(3)]
         for thread in asking:
             thread.start()
-        while "movers_pairs_total 0.0" in client.get("/metrics").text:
+        while accepted(client) < 3 * len(PAIRS) - BATCH_PAIRS:
             time.sleep(0.02)
-        code, _ = program.stop(60)
+        code, _ = program.stop(130)
         for thread in asking:
             thread.join()
         idle.close()
@@ -38,6 +48,25 @@ def test_stopping_finishes_what_was_accepted():
     assert program.log[-1] == "movers: stopped\n"
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", program.port))
+
+
+STOPPED = """
+import os, signal, sys
+from movers.web.limits import Limits
+from movers.web.models import Models
+from movers.web.server import bind, run
+
+def ready():
+    os.kill(os.getpid(), signal.SIGTERM)
+
+with bind("127.0.0.1", 0) as listener:
+    run(Models.load([sys.argv[1]]), Limits(), listener, ready=ready)
+"""
+
+
+def test_a_stop_right_after_the_start_is_not_lost(tiny):
+    command = [sys.executable, "-c", STOPPED, str(tiny("bert"))]
+    assert subprocess.run(command, timeout=200).returncode == 0
 
 
 def test_only_loopback_unless_told_otherwise(program):

@@ -7,6 +7,7 @@ import signal
 import socket
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import uvicorn
 
@@ -70,9 +71,14 @@ def run(
     os.environ.setdefault(*KERNEL_CACHE)
     models.warm_up()
     server = make_server(models, limits, token=token)
-    # uvicorn raises the signal once more when it is done; a stop that was asked for is no error.
-    for stop in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(stop, lambda *_: None)
+
+    def stop(*_: Any) -> None:
+        server.should_exit = True
+
+    # For signals that come before uvicorn listens to them, and those it raises once more when it
+    # is done: a stop that was asked for is no error.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
     ready()
     server.run(sockets=[listener])
 
