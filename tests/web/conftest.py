@@ -6,7 +6,9 @@ from movers.web.models import Models
 
 @pytest.fixture(scope="session")
 def models(bert):
-    return Models({"tiny": bert})
+    models = Models({"tiny": bert})
+    models.warm_up()  # kernels take longer to compile than a request may
+    return models
 
 
 @pytest.fixture(scope="session")
