@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from movers.atomic import UNFINISHED
 from movers.errors import InputError
 from movers.evaluate.results import Stage
 from movers.evaluate.runs import open_run, read_column, read_facts, write_chunk
@@ -43,6 +44,13 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(InputError, match=r"run\.json is damaged"):
         open_run(tmp_path, SETTINGS, resume=True)
+
+
+def test_a_run_killed_before_it_began_begins_anew(tmp_path):
+    left = tmp_path / f"{UNFINISHED}x.run.json"
+    left.touch()
+    open_run(tmp_path, SETTINGS)
+    assert not left.exists()
 
 
 def test_times_add_up_over_starts(tmp_path):

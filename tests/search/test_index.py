@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import movers
+from movers.atomic import UNFINISHED
 from movers.errors import InputError
 from movers.search import index as index_module
 from movers.search.index import Index
@@ -97,7 +98,10 @@ def test_saved_index_opens_with_its_own_scorer(bert, corpus, small_shards, tmp_p
 
 def test_add_keeps_what_is_there(bert, corpus, small_shards, tmp_path):
     index = Index.build(bert, corpus[:50], tmp_path / "index")
+    left = tmp_path / "index" / f"{UNFINISHED}x.safetensors"
+    left.touch()  # as if killed before while it was adding
     assert index.add(corpus[40:]) == len(corpus) - 50
+    assert not left.exists()
     assert index.sentences == corpus
     assert_same(Index.open(tmp_path / "index"), QUERIES[0], 9)
 

@@ -90,7 +90,7 @@ def open_run(path: Path, settings: Mapping[str, Any], *, resume: bool = False) -
         raise InputError(f"{path} holds a run already; pass resume=True, or name another folder")
     else:
         _check_same(path, _read_json(file), header)
-        sweep(path)
+    sweep(path)
     return RunFolder(path)
 
 

@@ -161,6 +161,8 @@ class Index:
         On disk the index keeps its old state until all of them are in.
         """
         self._check_scorer()
+        if self.folder is not None:
+            sweep(self.folder)
         before = len(self)
         known = {_key(text) for text in self.sentences}
         self._extend(_lines(sentences), known, progress=progress)
