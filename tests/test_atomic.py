@@ -74,11 +74,17 @@ def test_temporary_names_are_those_that_are_swept(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permission bits are POSIX")
-def test_permissions_follow_the_umask(tmp_path):
+def test_permissions_follow_the_umask(tmp_path, monkeypatch):
     before = os.umask(0o027)
     try:
-        with replacing(tmp_path / "file") as temporary:
-            temporary.write_text("x", "utf-8")
+        with monkeypatch.context() as patched:
+            patched.delattr(os, "umask")  # all threads share it: to be left alone
+            with replacing(tmp_path / "file") as temporary:
+                temporary.write_text("x", "utf-8")
+                temporary.chmod(0o600)
+            with replacing_folder(tmp_path / "out", partial=tmp_path / "partial"):
+                pass
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o750

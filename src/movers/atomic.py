@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-import tempfile
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,12 +22,12 @@ def replacing(path: Path, *, partial: Path | None = None) -> Iterator[Path]:
     ``partial`` if that is given and there is anything, or is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    number, name = tempfile.mkstemp(f".{path.name}", UNFINISHED, path.parent)
-    os.close(number)
-    temporary = Path(name)
+    temporary = _unfinished(path)
+    temporary.touch(exist_ok=False)
+    usual = stat.S_IMODE(temporary.stat().st_mode)
     try:
         yield temporary
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, usual)  # the writer may have put a file of its own there
         os.replace(temporary, path)
     except BaseException:
         if partial is not None and temporary.exists() and temporary.stat().st_size:
@@ -43,10 +44,10 @@ def replacing_folder(path: Path, *, partial: Path) -> Iterator[Path]:
     On any error, files written so far move to the folder ``partial``, if there are any.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(f".{path.name}", UNFINISHED, path.parent))
+    temporary = _unfinished(path)
+    temporary.mkdir()
     try:
         yield temporary
-        os.chmod(temporary, 0o777 & ~_umask())
         os.replace(temporary, path)
     except BaseException:
         if any(temporary.iterdir()):
@@ -66,7 +67,6 @@ def sweep(folder: Path) -> None:
             leftover.unlink(missing_ok=True)
 
 
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+def _unfinished(path: Path) -> Path:
+    """A new name beside a path; what is made there gets the usual permissions."""
+    return path.with_name(f"{UNFINISHED}{secrets.token_hex(8)}.{path.name}")
