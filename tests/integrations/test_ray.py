@@ -13,6 +13,7 @@ import pyarrow.dataset
 import pytest
 
 from movers import cli
+from movers.atomic import UNFINISHED
 from movers.encode.encodings import Request
 from movers.errors import DependencyError, InputError
 from movers.integrations.ray import Workers, fit, score
@@ -243,6 +244,12 @@ def test_files_that_do_not_fit_together_are_refused(tmp_path, bert, files, messa
     (tmp_path / "1.csv").write_text("a,b,c\na,b,c\n" if files == "1.csv" else "a,b\na,b\n")
     with pytest.raises(InputError, match=message):
         score_files(tmp_path / files, tmp_path / "out", {"wsmd": bert})
+
+
+def test_leftovers_of_a_killed_run_are_not_read(tmp_path, bert):
+    (tmp_path / f"{UNFINISHED}x.0.csv").write_text("source,target\na dog")
+    with pytest.raises(InputError, match="no file"):
+        score_files(tmp_path, tmp_path / "out", {"wsmd": bert})
 
 
 def test_without_ray_the_extra_is_named(monkeypatch, capsys, tmp_path):

@@ -116,7 +116,11 @@ def fit_files(
 def _expand(files: Path, suffixes: set[str]) -> list[Path]:
     """The files that a path, a folder or a pattern stands for, in order of name."""
     if files.is_dir():
-        found = sorted(path for path in files.iterdir() if path.suffix.lower() in suffixes)
+        found = sorted(
+            path
+            for path in files.iterdir()
+            if path.suffix.lower() in suffixes and not path.name.startswith(".")
+        )
     elif has_magic(str(files)) and not files.exists():
         found = sorted(map(Path, glob(str(files), recursive=True)))
     else:
