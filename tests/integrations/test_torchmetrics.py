@@ -161,8 +161,12 @@ def test_processes_are_gathered_in_order(tmp_path):
         )
         for rank in (0, 1)
     ]
-    for worker in workers:
-        lines = worker.communicate(timeout=120)[0].splitlines()
-        first, second = map(json.loads, lines)
+    try:
+        outputs = [worker.communicate(timeout=240)[0] for worker in workers]
+    finally:
+        for worker in workers:
+            worker.kill()  # one of them may wait for the other in vain
+    for output in outputs:
+        first, second = map(json.loads, output.splitlines())
         assert first == [pytest.approx(22 / 5), [4, 0, 9, 7, 2]]
         assert second == [5, [5]]
