@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+# with the usual 15, workers starve beside other tests
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 
 import hypothesis
 import pytest
