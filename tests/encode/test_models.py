@@ -4,6 +4,9 @@ import json
 import shutil
 
 import pytest
+from huggingface_hub import HfApi
+from huggingface_hub.errors import HfHubHTTPError
+from transformers import AutoTokenizer
 
 import movers
 from movers.encode import models
@@ -71,6 +74,33 @@ def test_a_missing_folder_or_name_is_a_model_error(tmp_path):
     for name in ("no-such/model-anywhere", str(tmp_path / "nothing"), "not a name!"):
         with pytest.raises(movers.ModelError, match="cannot load model"):
             TransformerEncoder(name)
+
+
+@pytest.mark.parametrize(
+    ("answer", "local"),
+    [
+        (ConnectionError("nobody there"), True),
+        (HfHubHTTPError.__new__(HfHubHTTPError, "not found"), False),
+        (None, False),
+    ],
+)
+def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch, answer, local):
+    asked = []
+
+    def model_info(api, name, **options):
+        asked.append(name)
+        if answer is not None:
+            raise answer
+
+    def from_pretrained(name, **options):
+        asked.append(options["local_files_only"])
+        raise OSError("not found")
+
+    monkeypatch.setattr(HfApi, "model_info", model_info)
+    monkeypatch.setattr(AutoTokenizer, "from_pretrained", from_pretrained)
+    with pytest.raises(movers.ModelError, match="cannot load model 'no/such': not found"):
+        models.load_pretrained("no/such", "cpu", "float32")
+    assert asked == ["no/such", local]
 
 
 def test_the_embedded_model_is_the_published_one(embedded, monkeypatch):

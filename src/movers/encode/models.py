@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import sha256
@@ -30,6 +31,10 @@ RECOMMENDED_LAYERS = {
 
 TOKENIZER_FILES = ("tokenizer.json", "vocab.*", "*.model")
 DTYPES = ("float32", "bfloat16", "float16")
+HUB_SECONDS = 10.0
+"""How long the model hub may take to answer."""
+
+logger = logging.getLogger("movers")
 
 
 def embedded_folder() -> Path:
@@ -89,15 +94,16 @@ def load_pretrained(name: str | Path, device: str, dtype: str) -> tuple[Any, Any
     from transformers import AutoModel, AutoTokenizer
 
     _check_folder(name)
+    where = {"trust_remote_code": False, "local_files_only": not _hub_answers(name)}
     try:
         with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+            tokenizer = AutoTokenizer.from_pretrained(name, **where)
             model = AutoModel.from_pretrained(
                 name,
                 attn_implementation="eager",
                 use_safetensors=True,
-                trust_remote_code=False,
                 dtype=getattr(torch, dtype),
+                **where,
             )
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -111,6 +117,27 @@ def load_pretrained(name: str | Path, device: str, dtype: str) -> tuple[Any, Any
     if model.config.is_encoder_decoder:
         model = model.get_encoder()
     return tokenizer, model.to(device).eval()
+
+
+def _hub_answers(name: str | Path) -> bool:
+    """Ask the model hub about a name, once; a folder needs no hub.
+
+    Where nobody answers, transformers would try again for a minute before it looks at what is
+    cached.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    if Path(name).is_dir():
+        return False
+    try:
+        HfApi().model_info(str(name), timeout=HUB_SECONDS)
+    except (HfHubHTTPError, HFValidationError):
+        return True  # an answer, too; loading will say what it means
+    except Exception as error:
+        logger.debug("the model hub does not answer: %s", error)
+        return False
+    return True
 
 
 def _check_folder(name: str | Path) -> None:
@@ -134,12 +161,12 @@ def _check_folder(name: str | Path) -> None:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Hide the progress bars of transformers; errors and warnings still show."""
-    from transformers.utils import logging
+    from transformers.utils import logging as bars
 
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
+    shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
     try:
         yield
     finally:
         if shown:
-            logging.enable_progress_bar()
+            bars.enable_progress_bar()
