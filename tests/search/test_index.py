@@ -68,6 +68,7 @@ def test_within_leaves_out_what_is_farther(bert, corpus, small_shards, method):
         assert index.search(QUERIES[0], 3, within=limit).matches == near[:3]
         some = index.search(QUERIES[0], 3, within=limit, candidates=range(len(corpus)), exact=True)
         assert some.matches == near[:3] and some.recall == 1
+        assert sum(getattr(some.pruning, stage) for stage in STAGES) == len(corpus)
 
 
 def test_most_of_a_corpus_is_pruned(embedded):

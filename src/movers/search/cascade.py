@@ -114,7 +114,13 @@ class Cascade:
         """Find the best of some sentences, all of them solved or given up."""
         self._solve(np.sort(rows))
         corpus = int(self.starts[-1])
-        return Pruning(corpus, left_out=corpus - len(rows), solved=len(rows))
+        return Pruning(
+            corpus,
+            pairing=self.paired,
+            heads=self.given_up,
+            left_out=corpus - len(rows),
+            solved=len(self._solved()),
+        )
 
     def _solve(self, rows: Ints, heads: NDArray[np.float32] | None = None) -> None:
         both = self._gather(rows)

@@ -128,7 +128,7 @@ def _plain(
         found = emd_batch(**problems, threads=scorer.threads).value
         return np.asarray(found.mean(axis=1)), 0
     share = scorer.settings.mix if method.transport == "both" else 1.0
-    if method.reports == "value":
+    if method.reports == "value" and np.isfinite(threshold):
         _tighten(problems, share, bounds, order, scorer.threads)
     values = np.zeros((len(pairs), order.heads))
     least = bounds.sum(axis=1, dtype=np.float64)

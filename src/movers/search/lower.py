@@ -14,12 +14,12 @@ from movers.methods import Method
 from movers.scorer import Scorer
 from movers.search.shards import Shard
 from movers.solve.bounds import (
-    ROUNDING,
     Profiles,
     centroid_bounds,
     profile_bounds,
     word_bounds,
 )
+from movers.solve.rounding import SINGLE
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -89,7 +89,7 @@ def shard_lower(query: Query, shard: Shard) -> Lower:
     cost = lower_costs(query, shard)
     means = lower_means(query, shard, cost)
     share = _word_share(query)
-    slack = ROUNDING * share * means
+    slack = SINGLE * share * means
     words = np.zeros(len(shard))
     if share:
         words = share * word_bounds(cost, shard.starts, u, v, threads=query.threads) - slack
@@ -110,7 +110,7 @@ def shard_lower(query: Query, shard: Shard) -> Lower:
             share,
             threads=query.threads,
         )
-        heads -= slack[:, None] + ROUNDING * factors * sizes
+        heads -= slack[:, None] + SINGLE * factors * sizes
     words[odd], heads[odd] = -np.inf, -np.inf
     return Lower(words, _rounded_down(heads))
 

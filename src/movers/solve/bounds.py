@@ -15,13 +15,9 @@ from numpy.typing import NDArray
 from movers.compiling import Floats, Ints, announced
 from movers.parallel import share_out
 from movers.solve.kernels import LANES
-from movers.solve.rounding import to_integers
+from movers.solve.rounding import SINGLE, to_integers
 
 Singles = NDArray[np.float32]
-
-ROUNDING = 1e-5
-"""What single precision may add to a bound, as a share of the terms that it is made of; the
-largest rounding errors seen are a hundredth of it."""
 
 
 def centroid_bounds(source: Singles, targets: Singles, errors: Singles, *, squared: bool) -> Floats:
@@ -42,7 +38,7 @@ def centroid_bounds(source: Singles, targets: Singles, errors: Singles, *, squar
     squared
         Whether the cost is one minus the cosine instead of the Euclidean distance.
     """
-    slack = errors + ROUNDING * (np.linalg.norm(targets, axis=1) + np.linalg.norm(source))
+    slack = errors + SINGLE * (np.linalg.norm(targets, axis=1) + np.linalg.norm(source))
     apart = np.maximum(np.linalg.norm(targets - source, axis=1) - slack, 0.0).astype(np.float64)
     return np.asarray(apart * apart / 2.0 if squared else apart)
 

@@ -1,4 +1,4 @@
-"""Numbers kept as small integers times a step, and how far that may have moved them."""
+"""What rounding may do to a number: in single precision, or kept as a small integer."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
+SINGLE = 1e-5
+"""What single precision may add to a bound, as a share of the terms that it is made of; the
+largest rounding errors seen are a hundredth of it."""
 HALF = 0.501
 """How far a number moves at most, in steps: half of one, and the rounding of the step itself."""
 

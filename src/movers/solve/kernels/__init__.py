@@ -5,4 +5,4 @@ A row of m columns is stored with ``padded(m)`` entries, whole vector registers;
 """
 
 LANES = 8
-"""Heads that lie side by side where a kernel works on several at once."""
+"""Columns, or heads, that a kernel handles at once in vector registers."""

@@ -9,7 +9,8 @@ would rather have another column: ``G[i, j] - duals[j] >= G[i, s(i)] - duals[s(i
 import numpy as np
 
 from movers.compiling import Floats, Ints, kernel
-from movers.solve.kernels.lanes import LANES, cheapest_rows
+from movers.solve.kernels import LANES
+from movers.solve.kernels.lanes import cheapest_rows
 
 SWEEPS = 6
 

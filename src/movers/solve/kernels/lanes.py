@@ -4,15 +4,15 @@ The compiler vectorises long loops; ours run over ten columns. Two of them are t
 from vector instructions, eight columns at a time.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-LANES = 8
+from movers.solve.kernels import LANES
+from movers.solve.kernels.vectors import operation
+
 ROWS = 2
 
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
@@ -20,13 +20,7 @@ _INDICES = ir.VectorType(ir.IntType(64), LANES)
 _FUSED = ["contract"]
 
 
-def vector_loop(function: Callable[..., Any]) -> Callable[..., None]:
-    """Make a numba intrinsic, which kernels call without the typing context."""
-    built: Callable[..., None] = intrinsic(function)
-    return built
-
-
-@vector_loop
+@operation
 def product_tile(
     typing: Any,
     linear: Any,
@@ -78,7 +72,7 @@ def _product_tile(context: Any, builder: Any, signature: Any, arguments: Any) ->
     return context.get_dummy_value()
 
 
-@vector_loop
+@operation
 def cheapest_rows(
     typing: Any, cost: Any, potential: Any, n: Any, j: Any, lowest: Any, rows: Any
 ) -> Any:

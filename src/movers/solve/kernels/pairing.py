@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from movers.compiling import Floats, Ints, entry, inlined, kernel
+from movers.solve import rounding
 from movers.solve.kernels import LANES
 from movers.solve.kernels.vectors import (
     least,
@@ -36,8 +37,7 @@ LENT = np.float32(0.7)
 """Share of the cost of a move that others may count as theirs; 0.5 and 0.9 bound a little less."""
 HEAT, STEPS = np.float32(0.03), 2
 """Temperature of soft minima as a share of the mean cost, and how often they are taken."""
-ROUNDING = np.float32(1e-5)
-"""What single precision may add to a bound, as a share of the terms that it is made of."""
+ROUNDING = np.float32(rounding.SINGLE)
 TINY = np.float32(1e-12)
 """Added to mean squares, so that roots can be divided by."""
 
@@ -255,6 +255,17 @@ def forced(
     return total
 
 
+@inlined
+def subtract_least(cell: Any, at: int, step: int, count: int) -> Any:
+    """Subtract the least of a row or column of ``cell`` from it, and return that."""
+    low = spread(HIGH)
+    for j in range(count):
+        low = least(low, load(cell, at + j * step))
+    for j in range(count):
+        put(cell, at + j * step, minus(load(cell, at + j * step), low))
+    return low
+
+
 @kernel
 def take_duals(cell: Any, few: Any, n: int, many: Any, m: int) -> Any:
     """Subtract the least of every column, then of every row; return their weighted sum.
@@ -263,20 +274,10 @@ def take_duals(cell: Any, few: Any, n: int, many: Any, m: int) -> Any:
     """
     total = spread(ZERO)
     for q in range(n):
-        low = spread(HIGH)
-        for p in range(m):
-            low = least(low, load(cell, (p * n + q) * LANES))
-        for p in range(m):
-            at = (p * n + q) * LANES
-            put(cell, at, minus(load(cell, at), low))
+        low = subtract_least(cell, q * LANES, n * LANES, m)
         total = plus(total, times(spread(few[q]), low))
     for p in range(m):
-        low = spread(HIGH)
-        for q in range(n):
-            low = least(low, load(cell, (p * n + q) * LANES))
-        for q in range(n):
-            at = (p * n + q) * LANES
-            put(cell, at, minus(load(cell, at), low))
+        low = subtract_least(cell, p * n * LANES, LANES, n)
         total = plus(total, times(spread(many[p]), low))
     return total
 

@@ -11,7 +11,8 @@ points to the root) and Cunningham's choice of the leaving arc, degenerate pivot
 import numpy as np
 
 from movers.compiling import Floats, Ints, inlined, kernel
-from movers.solve.kernels.lanes import LANES, cheapest_rows
+from movers.solve.kernels import LANES
+from movers.solve.kernels.lanes import cheapest_rows
 
 PARENT, DEPTH, CHILD, NEXT, BEFORE = 0, 1, 2, 3, 4
 LINKS = 5

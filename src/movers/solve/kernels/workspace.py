@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from movers.compiling import Floats, Ints
-from movers.solve.kernels.lanes import LANES, ROWS
+from movers.solve.kernels import LANES
+from movers.solve.kernels.lanes import ROWS
 from movers.solve.kernels.simplex import LINKS
 
 CALLS = 100
