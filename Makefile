@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TOOLS_READY := $(VENV)/.tools
 KERNELS_READY := $(VENV)/.kernels
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 # Idle OpenMP threads that spin slow everything else down on few cores.
 export GOMP_SPINCOUNT := 0
@@ -15,46 +17,46 @@ export HF_HUB_OFFLINE := 1
 demo: $(READY) $(KERNELS_READY)
 	$(BIN)/python examples/demo.py
 
-test: $(READY) $(KERNELS_READY)
+test: $(TOOLS_READY) $(KERNELS_READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-lint: $(READY)
+lint: $(TOOLS_READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(READY) $(KERNELS_READY)
+bench: $(TOOLS_READY) $(KERNELS_READY)
 	$(BIN)/python bench/run.py
 
 # Two minutes of load on loopback, and the library on the same pairs.
-bench-serve: $(READY) $(KERNELS_READY)
+bench-serve: $(TOOLS_READY) $(KERNELS_READY)
 	$(BIN)/python bench/serve.py --report results/serve.md
 
 # Peak memory of scoring five million rows.
-bench-frames: $(READY)
+bench-frames: $(TOOLS_READY)
 	$(BIN)/python bench/frames.py
 
 # Starts two Ray nodes on this machine and stops them again; a quarter of an hour on two cores.
-bench-ray: $(READY) $(KERNELS_READY)
+bench-ray: $(TOOLS_READY) $(KERNELS_READY)
 	$(BIN)/python bench/ray_cluster.py
 
 # Needs evaluation data: MOVERS_DATA, or the folder beside the checkout; half an hour and 5 GB.
-bench-search: $(READY) $(KERNELS_READY)
+bench-search: $(TOOLS_READY) $(KERNELS_READY)
 	$(BIN)/python bench/search.py
 
 # Needs evaluation data: MOVERS_DATA, or the folder beside the checkout.
-table: $(READY) $(KERNELS_READY)
+table: $(TOOLS_READY) $(KERNELS_READY)
 	$(BIN)/python scripts/paws_table.py $(or $(MOVERS_DATA),../shared/data)
 
-methods-table: $(READY) $(KERNELS_READY)
+methods-table: $(TOOLS_READY) $(KERNELS_READY)
 	$(BIN)/python scripts/method_table.py $(or $(MOVERS_DATA),../shared/data)
 
 # The site, from the pages under docs/ and results/; any warning is an error.
-docs: $(READY)
+docs: $(TOOLS_READY)
 	$(BIN)/python -m sphinx -b html -c docs -d docs/_build/doctrees -W --keep-going . docs/_build/html
 
 # The wheel alone, with pinned dependencies, in a fresh environment away from the checkout.
-wheel-test: $(READY)
+wheel-test: $(TOOLS_READY)
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(BIN)/python -m build --outdir build/wheel
 	$(PYTHON) -m venv build/wheel/venv
@@ -67,9 +69,15 @@ $(KERNELS_READY): $(READY) $(wildcard src/movers/solve/kernels/*.py)
 	rm -f src/movers/solve/kernels/__pycache__/*.nb?
 	touch $@
 
+# What a user would install: enough for the demo.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(INSTALL) -e .
+	touch $@
+
+# Everything else: tests, linters, plug-ins, cluster, documentation.
+$(TOOLS_READY): $(READY)
+	$(INSTALL) -e ".[dev]"
 	touch $@
 
 clean:
