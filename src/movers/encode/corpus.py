@@ -107,7 +107,7 @@ class CorpusEncoder(TransformerEncoder):
         progress: bool = False,
     ) -> Encodings:
         """Read sentences of the corpus back; encode whatever else there is."""
-        known = [n for n, kept in enumerate(self.requests) if _covers(kept, request)]
+        known = [n for n, kept in enumerate(self.requests) if kept.covers(request)]
         inside = all(text in self._places for text in sentences)
         if not (known and inside and sentences) or moments:
             return super().encode(
@@ -170,14 +170,6 @@ class CorpusEncoder(TransformerEncoder):
             yield part
 
 
-def _covers(kept: Request, asked: Request) -> bool:
-    return (
-        kept.rules == asked.rules
-        and {*asked.embeddings} <= {*kept.embeddings}
-        and {*asked.heads} <= {*kept.heads}
-    )
-
-
 def _save(encodings: Encodings, folder: Path) -> None:
     """Write encodings as arrays that can be mapped into memory."""
     arrays = {
@@ -188,6 +180,7 @@ def _save(encodings: Encodings, folder: Path) -> None:
         "sums": encodings.sums,
         "squares": encodings.squares,
         "sizes": encodings.sizes,
+        "pooled": encodings.pooled,
         **{f"vectors-{layer}": rows.data for layer, rows in encodings.vectors.items()},
     }
     _save_arrays(arrays, folder)
@@ -212,6 +205,7 @@ def _load(folder: Path) -> Encodings:
         sums=np.array(arrays["sums"]),
         squares=np.array(arrays["squares"]),
         sizes=np.array(arrays["sizes"]),
+        pooled=arrays["pooled"],
     )
 
 

@@ -27,22 +27,37 @@ class Request:
         Attention heads to keep.
     rules
         Which words stay, and which recipe cuts the attention to them.
+    pooled
+        Whether to keep the vector of the sentence as well: the mean over all its tokens, special
+        ones included, in the last layer.
     """
 
     embeddings: tuple[int, ...] = ()
     heads: tuple[Head, ...] = ()
     rules: TokenRules = field(default_factory=TokenRules)
+    pooled: bool = False
 
     def nbytes(self, words: int, dimension: int) -> int:
         """Bytes that a sentence of so many words takes."""
-        return 4 * words * (len(self.embeddings) * dimension + len(self.heads) * words)
+        vectors = words * len(self.embeddings) + self.pooled
+        return 4 * (vectors * dimension + len(self.heads) * words * words)
 
     def union(self, other: Request) -> Request | None:
         """One request that serves both, or None if their words or heads differ."""
         heads = self.heads or other.heads
         if self.rules != other.rules or (other.heads and other.heads != heads):
             return None
-        return Request(tuple(sorted({*self.embeddings, *other.embeddings})), heads, self.rules)
+        embeddings = tuple(sorted({*self.embeddings, *other.embeddings}))
+        return Request(embeddings, heads, self.rules, self.pooled or other.pooled)
+
+    def covers(self, other: Request) -> bool:
+        """Whether what this keeps is enough for another request."""
+        return (
+            self.rules == other.rules
+            and {*other.embeddings} <= {*self.embeddings}
+            and {*other.heads} <= {*self.heads}
+            and self.pooled >= other.pooled
+        )
 
 
 @dataclass(frozen=True)
@@ -67,6 +82,9 @@ class Encodings:
         reference's.
     sizes
         Tokens the factor k averages over, shape ``(sentences,)``.
+    pooled
+        Vectors of the sentences, ``(sentences, dimension)`` float32; without columns if they were
+        not asked for.
     """
 
     sentences: list[str]
@@ -77,6 +95,7 @@ class Encodings:
     sums: NDArray[np.float64]
     squares: NDArray[np.float64]
     sizes: NDArray[np.int64]
+    pooled: NDArray[np.float32]
     rows: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -123,6 +142,7 @@ class Encodings:
             sums=self.sums[rows][:, picked],
             squares=self.squares[rows][:, picked],
             sizes=self.sizes[rows],
+            pooled=self.pooled[rows] if request.pooled else self.pooled[rows, :0],
         )
 
     def places(self, row: int) -> tuple[tuple[int, int], ...]:
@@ -149,5 +169,6 @@ class Encodings:
             sums=np.concatenate([self.sums, other.sums]),
             squares=np.concatenate([self.squares, other.squares]),
             sizes=np.concatenate([self.sizes, other.sizes]),
+            pooled=np.concatenate([self.pooled, other.pooled]),
             rows={},
         )

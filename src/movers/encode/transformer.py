@@ -180,11 +180,15 @@ class TransformerEncoder:
         """Encode distinct sentences for several requests in one forward pass; see `encode`."""
         moments = moments or {}
         kept = [self._kept(sentences, request) for request in requests]
-        layers = sorted({*moments, *(n for request in requests for n in request.embeddings)})
+        layers = sorted({*moments, *(n for one in requests for n in self._layers_of(one))})
         heads = sorted({head for request in requests for head in request.heads})
         if layers or heads:  # else the words are all that is asked for
             self._run(kept, layers, heads, moments, counts, progress=progress)
         return [one.out for one in kept]
+
+    def _layers_of(self, request: Request) -> list[int]:
+        """Layers whose hidden states a request needs."""
+        return [*request.embeddings, *([self.layers] if request.pooled else [])]
 
     def _kept(self, sentences: Sequence[str], request: Request) -> _Kept:
         self._check(request)
@@ -374,6 +378,7 @@ def _allocate(
         sums=np.zeros((len(sentences), heads)),
         squares=np.zeros((len(sentences), heads)),
         sizes=counts.copy() if paper else tokens.ids.lengths,
+        pooled=np.zeros((len(sentences), dimension * request.pooled), np.float32),
     )
 
 
@@ -390,6 +395,8 @@ class _Kept:
         out, words, rules = self.out, self.tokens.words[row], self.request.rules
         for layer, rows in out.vectors.items():
             rows[row][:] = _pool(states[layer], words, rules)
+        if self.request.pooled:
+            out.pooled[row] = states[max(states)].mean(axis=0)
         if matrices is None:
             return
         kept = _pool(matrices.swapaxes(0, 1), words, rules).swapaxes(0, 1)

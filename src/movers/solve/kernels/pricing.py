@@ -1,0 +1,56 @@
+"""What a structure charges for plans that were made without it."""
+
+from typing import Any
+
+import numpy as np
+
+from movers.compiling import Floats, Ints, entry, kernel
+
+
+@entry
+def price_range(
+    lo: int,
+    hi: int,
+    shapes: Ints,
+    plans: Floats,
+    plan_start: Ints,
+    structure: Any,
+    a_start: Ints,
+    b_start: Ints,
+    cells: Ints,
+    mass: Floats,
+    out: Floats,
+) -> None:
+    """Fill in ``sum (A[i, k] - B[j, l])**2 Q[i, j] Q[k, l]`` for every pair and head.
+
+    `cells` (2, most) and `mass` (most,) are room for the cells of one plan.
+    """
+    for p in range(lo, hi):
+        n, m = shapes[p, 0], shapes[p, 1]
+        filled = _list_cells(plans, plan_start[p], n, m, cells, mass)
+        for h in range(out.shape[1]):
+            a, b = a_start[p] + h * n * n, b_start[p] + h * m * m
+            total = 0.0
+            for c in range(filled):
+                i, j = a + cells[0, c] * n, b + cells[1, c] * m
+                inner = 0.0
+                for d in range(filled):
+                    here, there = structure[i + cells[0, d]], structure[j + cells[1, d]]
+                    apart = np.float64(here) - np.float64(there)
+                    inner += mass[d] * apart * apart
+                total += mass[c] * inner
+            out[p, h] = total
+
+
+@kernel
+def _list_cells(plans: Floats, start: int, n: int, m: int, cells: Ints, mass: Floats) -> int:
+    filled = 0
+    for i in range(n):
+        for j in range(m):
+            moved = plans[start + i * m + j]
+            if moved > 0.0:
+                cells[0, filled] = i
+                cells[1, filled] = j
+                mass[filled] = moved
+                filled += 1
+    return filled
