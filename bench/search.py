@@ -220,7 +220,7 @@ def pot_loop(index: movers.Index, query: str, count: int) -> None:
     for row in range(1, count + 1):
         v = weights[row]
         pair = np.array([[0, row]])
-        problems, _, _ = pose(index.scorer.method, measured, pair)
+        problems, _ = pose(index.scorer.method, measured, pair)
         cost = problems["cost"].reshape(len(u), len(v))
         sides = [
             structure[side].reshape(-1, size, size).astype(float)

@@ -1,5 +1,8 @@
 """The table of methods, and finding a row of it."""
 
+from itertools import pairwise
+
+import numpy as np
 import pytest
 
 import movers
@@ -7,6 +10,8 @@ from movers.baselines import find_baseline
 from movers.measure.costs import COSTS
 from movers.measure.weights import WEIGHTS
 from movers.methods import ALIASES, METHODS, find_method
+from tiny_models import SENTENCES
+from tree_parsers import MadeUp
 
 
 def test_every_row_names_things_that_exist():
@@ -34,6 +39,20 @@ def test_every_word_measure_has_its_structural_versions():
         assert (both.weights, both.cost) == (METHODS[base].weights, METHODS[base].cost)
         assert (both.transport, both.reports) == ("both", "value")
         assert (linear.transport, linear.reports) == ("both", "linear")
+
+
+@pytest.mark.parametrize("recipe", ["paper", "reference"])
+def test_the_table_knows_which_measures_are_symmetric(tiny, recipe):
+    texts = [*SENTENCES, *(f"{b} {a}" for a, b in pairwise(SENTENCES))]
+    pairs = [(a, b) for a in texts[:8] for b in texts[5:]]
+    base = movers.load("wmd", tiny("bert"), recipe=recipe, parser=MadeUp()).fit(texts)
+    base = base.using("synwmd").fit(texts)
+    for name in METHODS:
+        scorer = base.using(name).fit(texts)
+        there, back = scorer.distances(pairs), scorer.distances([pair[::-1] for pair in pairs])
+        # a few problems with structure may end in another local minimum
+        apart = np.abs(there - back) > 1e-9 * (1 + np.abs(there))
+        assert (apart.mean() < 0.02) == scorer.method.symmetric, name
 
 
 def test_aliases_lead_to_rows():

@@ -92,6 +92,7 @@ def test_large_batches_are_chunked_without_a_trace(bert, monkeypatch):
     monkeypatch.setattr("movers.scorer.CHUNK", 4)
     monkeypatch.setattr("movers.scorer.BLOCK_BYTES", 10)
     np.testing.assert_array_equal(bert.using().head_values(PAIRS), expected)
+    np.testing.assert_array_equal(bert.using().distances(PAIRS), expected.mean(axis=1))
 
 
 def test_a_full_cache_is_dropped(bert, monkeypatch):
@@ -99,7 +100,25 @@ def test_a_full_cache_is_dropped(bert, monkeypatch):
     monkeypatch.setattr("movers.encode.store.GROWTH_BYTES", 10)
     scorer = alone(bert)
     assert [scorer.distances([pair])[0] for pair in PAIRS[:6]] == expected.tolist()
-    assert len(scorer._stores[0].encodings) <= 2
+    assert [len(block) for block in scorer._stores[0].blocks] == [2]
+    for number in range(3):
+        scorer.distances([(f"new pair {number}", f"compare {number}")])
+    assert [len(block) for block in scorer._stores[0].blocks] == [2, 2]
+    monkeypatch.setattr("movers.encode.store.KEEP_BYTES", 10)
+    scorer.distances([("last pair", "compared")])
+    assert [len(block) for block in scorer._stores[0].blocks] == [2]
+
+
+def test_a_corpus_beyond_the_growth_is_encoded_once(bert, spy, monkeypatch):
+    monkeypatch.setattr("movers.encode.store.GROWTH_BYTES", 10)
+    scorer = alone(bert)
+    expected = bert.using().matrix(SENTENCES[:2], SENTENCES[2:])
+    spy.clear()
+    for number, query in enumerate(SENTENCES[:2]):
+        ranking = scorer.rank(query, SENTENCES[2:], top_k=None)
+        assert sorted(match.distance for match in ranking) == sorted(expected[number])
+        scorer.compare("something else", "in between")
+    assert len(spy) == len(SENTENCES) + 2
 
 
 def test_concurrent_use_gives_the_same_numbers(bert):
@@ -350,16 +369,15 @@ def test_empty_sides_compared_on_request(bert, method, policy):
     assert nothing.plan.shape == (0, 0)
 
 
-def test_one_word_each_has_no_structure(bert):
-    pair = ("dog", "fox")
-    with pytest.raises(movers.InputError, match="constant structure"):
-        bert.using().compare(*pair)
-    with pytest.warns(UndefinedWarning, match="1 of 1"):
-        assert np.isnan(bert.using().distances([pair])).all()
-    kept = bert.using(empty="keep").compare(*pair)
-    assert kept.structural == 0
-    assert kept.linear == pytest.approx(bert.using("wrd").compare(*pair).distance)
-    assert kept.distance == pytest.approx(0.5 * kept.linear)
+@pytest.mark.parametrize("policy", [None, "raise", "nan", "keep"])
+def test_structures_of_one_word_each_agree(bert, policy):
+    pair = ("a dog", "the fox")
+    scorer = bert.using(empty=policy)
+    found = scorer.compare(*pair)
+    assert found.structural == 0
+    assert found.linear == pytest.approx(bert.using("wrd").compare(*pair).distance)
+    assert found.distance == pytest.approx(0.5 * found.linear) and found.distance > 0
+    assert scorer.distances([pair, PAIRS[0]])[0] == found.distance
     assert bert.using("smd").compare(*pair).distance == 0
     assert bert.using(recipe="reference").compare(*pair).distance > 0
 
@@ -414,6 +432,34 @@ def test_a_matrix_of_one_list_is_symmetric(bert):
     np.testing.assert_allclose(full, bert.using("wmd").matrix(SENTENCES, SENTENCES), atol=1e-9)
 
 
+@pytest.mark.parametrize("method", ["wsmd", "opwd", "bertscore-precision"])
+def test_a_matrix_is_the_same_in_blocks(bert, method, monkeypatch):
+    scorer = bert.using(method)
+    both, own = scorer.matrix(SENTENCES[:7], SENTENCES[2:]), scorer.matrix(SENTENCES)
+    pairs = [(a, b) for a in SENTENCES for b in SENTENCES]
+    np.testing.assert_allclose(own.ravel(), scorer.distances(pairs), rtol=1e-9, atol=1e-9)
+    monkeypatch.setattr("movers.scorer.CHUNK", 3)
+    monkeypatch.setattr("movers.scorer.BLOCK_BYTES", 10)
+    monkeypatch.setattr("movers.encode.store.GROWTH_BYTES", 10)
+    monkeypatch.setattr("movers.encode.store.KEEP_BYTES", 10)
+    blocked = alone(scorer)
+    np.testing.assert_array_equal(blocked.matrix(SENTENCES[:7], SENTENCES[2:]), both)
+    assert len(blocked._stores[0].blocks[0]) <= 6
+    np.testing.assert_array_equal(blocked.matrix(SENTENCES), own)
+
+
+def test_only_the_mean_over_heads_is_held(bert, monkeypatch):
+    rooms = []
+    monkeypatch.setattr("movers.scorer.CHUNK", 5)
+    room = movers.Scorer._room
+    monkeypatch.setattr(
+        movers.Scorer, "_room", lambda *given: rooms.append(given[1]) or room(*given)
+    )
+    bert.using().distances(PAIRS)
+    bert.using().matrix(SENTENCES)
+    assert rooms and max(rooms) <= 5
+
+
 def test_rank_checks_and_breaks_ties_in_corpus_order(bert):
     for top_k in (0, -1):
         with pytest.raises(movers.InputError, match="top_k must be at least 1"):
@@ -433,7 +479,7 @@ def test_a_scorer_can_be_pickled_and_prints_its_signature(bert):
     np.testing.assert_array_equal(copy.distances(PAIRS[:4]), bert.distances(PAIRS[:4]))
     assert repr(copy) == f"Scorer({bert.signature})"
     assert repr(movers.load("wmd", "no/such-model")) == "Scorer(wmd, model not loaded yet)"
-    assert copy._stores[0].encodings is not bert._stores[0].encodings
+    assert copy._stores[0].blocks[0] is not bert._stores[0].blocks[0]
 
 
 def test_scorers_pickled_together_encode_together(bert):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from movers.transport import CONSTANT_STRUCTURE, REASONS, SOURCE_EMPTY, TARGET_EMPTY, solve_pairs
+from movers.transport import REASONS, SOURCE_EMPTY, TARGET_EMPTY, solve_pairs
 from tiny_models import SENTENCES
 
 TEXTS = [SENTENCES[0], "", SENTENCES[1], "dog", "fox"]
@@ -22,8 +22,7 @@ def test_empty_pairs_do_not_disturb_the_others(bert, name):
         np.testing.assert_array_equal(found, getattr(plain.values, part))
     np.testing.assert_array_equal(mixed.scales[[0, 4, 5]], plain.scales)
     assert (mixed.values.value[[1, 2]] == np.inf).all() and (mixed.values.value[3] == 0).all()
-    constant = CONSTANT_STRUCTURE if method.transport == "both" else 0
-    assert mixed.undefined.tolist() == [0, SOURCE_EMPTY, TARGET_EMPTY, SOURCE_EMPTY, constant, 0]
+    assert mixed.undefined.tolist() == [0, SOURCE_EMPTY, TARGET_EMPTY, SOURCE_EMPTY, 0, 0]
     assert mixed.shapes.tolist() == measured.weights.lengths[rows].tolist()
 
 

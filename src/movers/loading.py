@@ -69,10 +69,9 @@ def load(
     subwords
         ``"first"`` piece stands for its word, or ``"mean"`` of all its pieces.
     empty
-        What to do with a pair that has no proper distance, because a side has no words left or
-        there is no structure to compare: ``"raise"``, ``"nan"``, or ``"keep"`` (compare the
-        stop words where there is nothing else, count missing structure as 0). None raises in
-        `Scorer.compare` and gives NaN with a warning elsewhere.
+        What to do with a pair that has no distance because a side has no words left:
+        ``"raise"``, ``"nan"``, or ``"keep"`` (compare the stop words where there is nothing
+        else). None raises in `Scorer.compare` and gives NaN with a warning elsewhere.
     statistics
         Fitted statistics or the file they were saved to; None takes those shipped for the model.
     device

@@ -63,6 +63,9 @@ class Method:
         enter at all.
     layer
         Embedding layer, where the measure does not leave the choice.
+    symmetric
+        Whether source and target may change places: to rounding, and where structure enters up
+        to the local minimum that is found.
     recipes
         How the two recipes differ, in a line.
     reference
@@ -82,6 +85,7 @@ class Method:
     whitened: bool = True
     vectors: bool = True
     layer: int | None = None
+    symmetric: bool = True
     recipes: str = ""
     reference: Method | None = None
 
@@ -175,7 +179,7 @@ POOLED = (
 )
 MATCHED = tuple(
     _raw(
-        Method(name, title, ZHANG, weights, baseline=f"bertscore.{part}"),
+        Method(name, title, ZHANG, weights, baseline=f"bertscore.{part}", symmetric=part == "f1"),
         "reference: dot products of whitened vectors, without stop words",
         unit="token",
         weights="piece-idf" if weights == "idf" else "pieces",
@@ -201,6 +205,7 @@ ORDERED = (
         "word mover's, penalty for broken order",
         CHOW,
         baseline="wmdo",
+        symmetric=False,
         recipes="reference: the penalty mixes up positions and vocabulary, as published",
     ),
     *(
@@ -209,6 +214,7 @@ ORDERED = (
             title,
             SU,
             baseline=f"opwd.{cost}",
+            symmetric=False,
             recipes="reference: plain word mover's distance, as published",
             reference=Method(name, title, SU, "uniform", cost, "words"),
         )

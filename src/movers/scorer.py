@@ -22,6 +22,7 @@ from movers.encode.store import EncodingStore, Stores
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Whitening
 from movers.errors import InputError, ModelError
+from movers.grids import blocks, cells
 from movers.measure.fitting import corpus_digest, fit_statistics
 from movers.measure.measured import Context, Measured, measure
 from movers.measure.statistics import Statistics
@@ -236,7 +237,7 @@ class Scorer:
         if self.request.union(request) == request:
             self._whiten(fresh)
             # In place: scorers that share the stores and get these statistics find it there.
-            self._stores.insert(0, EncodingStore(request, self._whitening_key(), fresh))
+            self._stores.insert(0, EncodingStore(request, self._whitening_key(), (fresh,)))
             del self._stores[STORES:]
 
     def _blocks(self, counts: Counter[str], *, progress: bool) -> Blocks:
@@ -245,7 +246,7 @@ class Scorer:
         for start in range(0, len(every), CHUNK):
             texts = every[start : start + CHUNK]
             measured = self._encoded(texts, progress=progress)
-            rows = np.array([measured.encodings.rows[text] for text in texts], np.int64)
+            rows = measured.encodings.numbers(texts)
             yield measured, rows, np.array([counts[text] for text in texts], np.int64)
 
     def _fit_swf(self, counts: Counter[str]) -> None:
@@ -307,7 +308,8 @@ class Scorer:
         progress
             Show progress bars.
         """
-        return np.asarray(self.head_values(pairs, progress=progress).mean(axis=1))
+        texts = read_pairs(pairs)
+        return self._fill(np.zeros(len(texts)), texts, progress=progress)
 
     def head_values(self, pairs: Any, *, progress: bool = False) -> Floats:
         """Distance of every pair under every head, shape ``(pairs, heads)``.
@@ -315,11 +317,20 @@ class Scorer:
         Measures without structure have one column.
         """
         texts = read_pairs(pairs)
-        out = np.zeros((len(texts), max(1, len(self.heads))))
+        return self._fill(self._room(len(texts)), texts, progress=progress)
+
+    def _fill(self, out: Floats, texts: list[tuple[str, str]], *, progress: bool) -> Floats:
+        """Write distances of pairs: of every head, or the mean where there is room for no more."""
         for place, measured, rows in self._read(texts, progress=progress):
-            out[place] = self._values(measured, rows, progress=progress)
-        self._warn_undefined(out)
+            with _bar(len(rows), progress) as bar:
+                for chunk, values in self._values(measured, rows):
+                    out[place][chunk] = values if out.ndim > 1 else values.mean(axis=1)
+                    bar.update(len(values))
+        self._warn_undefined(np.isnan(out if out.ndim == 1 else out[:, 0]))
         return out
+
+    def _room(self, pairs: int) -> Floats:
+        return np.zeros((pairs, max(1, len(self.heads))))
 
     def parts(self, pairs: Any) -> Parts:
         """Distance of every pair under every head, with its parts, as they come.
@@ -341,9 +352,8 @@ class Scorer:
         for start in range(0, len(texts), size):
             block = texts[start : start + size]
             measured = self._encoded([text for pair in block for text in pair], progress=progress)
-            rows = measured.encodings.rows
-            numbers = np.array([[rows[a], rows[b]] for a, b in block], np.int64)
-            yield slice(start, start + len(block)), measured, numbers
+            sides = [measured.encodings.numbers(side) for side in zip(*block, strict=True)]
+            yield slice(start, start + len(block)), measured, np.stack(sides, axis=1)
 
     def score(
         self,
@@ -388,21 +398,25 @@ class Scorer:
     ) -> Floats:
         """All distances between sources and targets, shape ``(sources, targets)``.
 
-        Without targets, between the sources themselves; the matrix is then symmetric.
+        Without targets, between the sources themselves; a symmetric measure then gives a
+        symmetric matrix.
         """
         left = check_sentences(sources, "source")
         right = left if targets is None else check_sentences(targets, "target")
-        measured = self._encoded([*left, *right], progress=progress)
-        rows = measured.encodings.rows
-        a, b = (np.array([rows[text] for text in side], np.int64) for side in (left, right))
-        out = np.zeros((len(a), len(b)))
-        i, j = np.triu_indices(len(a)) if targets is None else np.indices(out.shape).reshape(2, -1)
-        pairs = np.stack([a[i], b[j]], axis=1)
-        values = self._values(measured, pairs, progress=progress)
-        self._warn_undefined(values)
-        out[i, j] = values.mean(axis=1)
-        if targets is None:
-            out[j, i] = out[i, j]
+        mirrored = targets is None and self.method.symmetric
+        out = np.zeros((len(left), len(right)))
+        total = len(left) * (len(left) + 1) // 2 if mirrored else out.size
+        with _bar(total, progress) as bar:
+            for i, j in blocks(out.shape, self._pairs_at_once(), triangle=mirrored):
+                measured = self._encoded([*left[i], *right[j]], progress=progress)
+                a, b = measured.encodings.numbers(left[i]), measured.encodings.numbers(right[j])
+                for r, c in cells(len(a), len(b), CHUNK, triangle=mirrored and i == j):
+                    found = self.solve(measured, np.stack([a[r], b[c]], axis=1)).mean(axis=1)
+                    out[i, j][r, c] = found
+                    if mirrored:
+                        out[j, i][c, r] = found
+                    bar.update(len(found))
+        self._warn_undefined(np.isnan(out))
         return out
 
     def rank(
@@ -426,7 +440,10 @@ class Scorer:
 
     def solve(self, measured: Measured, rows: Ints) -> Floats:
         """Distance of pairs of measured sentences under every head, ``(pairs, heads)``."""
-        return self._values(measured, rows, progress=False)
+        out = self._room(len(rows))
+        for chunk, values in self._values(measured, rows):
+            out[chunk] = values
+        return out
 
     @property
     def request(self) -> Request:
@@ -529,15 +546,11 @@ class Scorer:
         whitening = self.statistics.whitening
         return ",".join(f"{layer}:{white.digest}" for layer, white in sorted(whitening.items()))
 
-    def _values(self, measured: Measured, rows: Ints, *, progress: bool) -> Floats:
-        """Distances of pairs of encoded sentences under every head."""
-        out = np.zeros((len(rows), max(1, len(self.heads))))
+    def _values(self, measured: Measured, rows: Ints) -> Iterator[tuple[slice, Floats]]:
+        """Distances of pairs of encoded sentences under every head, a few at a time."""
         policy = self.settings.empty or "nan"
-        with tqdm(total=len(rows), desc="comparing", unit="pair", disable=not progress) as bar:
-            for chunk, solved in self._chunks(measured, rows):
-                out[chunk] = self._settle(solved, measured, rows[chunk], policy)
-                bar.update(len(rows[chunk]))
-        return out
+        for chunk, solved in self._chunks(measured, rows):
+            yield chunk, self._settle(solved, measured, rows[chunk], policy)
 
     def _chunks(self, measured: Measured, rows: Ints) -> Iterator[tuple[slice, Solved]]:
         """Pairs solved a few at a time, so that their costs never fill the memory."""
@@ -545,12 +558,11 @@ class Scorer:
             chunk = slice(start, start + CHUNK)
             yield chunk, self._solve(measured, rows[chunk])
 
-    def _warn_undefined(self, values: Floats) -> None:
-        if undefined := int(np.isnan(values[:, 0]).sum()):
+    def _warn_undefined(self, undefined: NDArray[np.bool_]) -> None:
+        if undefined.any():
             notify(
-                f"{undefined} of {len(values)} pairs have no distance (no words left on one side, "
-                "or a single word on both and so no structure) and got NaN; pass empty='keep' to "
-                "compare what there is",
+                f"{undefined.sum()} of {undefined.size} pairs have no distance, for one side has "
+                "no words left, and got NaN; pass empty='keep' to compare the stop words",
                 UndefinedWarning,
             )
 
@@ -580,6 +592,10 @@ class Scorer:
         if policy == "nan":
             values[undefined] = np.nan
         return values
+
+
+def _bar(total: int, progress: bool) -> Any:
+    return tqdm(total=total, desc="comparing", unit="pair", disable=not progress)
 
 
 def _unless_nan(values: Floats, part: Floats) -> float:

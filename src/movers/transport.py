@@ -35,8 +35,7 @@ class Solved:
         The factor k, ``(pairs, heads)``.
     undefined
         Why a pair has no proper distance, as an index into `REASONS`; 0 where it has one. The
-        values are then the limits: infinitely far from nothing, nothing at 0 from nothing,
-        and no structural part where there is no structure.
+        values are then the limits: infinitely far from nothing, nothing at 0 from nothing.
     """
 
     values: Values
@@ -106,11 +105,8 @@ REASONS = (
     "empty='keep'",
     "the target has no words left after stop-word removal ({target!r}); pass stopwords=None or "
     "empty='keep'",
-    "source and target have one and the same constant structure ({source!r}, {target!r}), so the "
-    "factor k = C_M / A_MSE is undefined; use a measure without structure, such as wrd, or "
-    "empty='keep' to count structure as 0",
 )
-SOURCE_EMPTY, TARGET_EMPTY, CONSTANT_STRUCTURE = 1, 2, 3
+SOURCE_EMPTY, TARGET_EMPTY = 1, 2
 
 
 def solve_pairs(
@@ -152,14 +148,14 @@ def _solve_filled(
     threads: int | None,
     plans: bool,
 ) -> Solved:
-    problems, costs, undefined = pose(method, measured, rows, threads=threads)
+    problems, costs = pose(method, measured, rows, threads=threads)
     if method.needs_attention:
         share = mix if method.transport == "both" else 1.0
         values = fgw_batch(**problems, mix=share, threads=threads, plans=plans)
     else:
         values = emd_batch(**problems, threads=threads, plans=plans)
     scales = problems.get("scale", np.ones((len(rows), 1)))
-    return Solved(values, problems["shapes"], costs, scales, undefined)
+    return Solved(values, problems["shapes"], costs, scales, np.zeros(len(rows), np.int8))
 
 
 def _score_filled(
@@ -180,13 +176,13 @@ def _score_filled(
 
 def pose(
     method: Method, measured: Measured, rows: Ints, *, threads: int | None = None
-) -> tuple[dict[str, Any], Ragged, NDArray[np.int8]]:
+) -> tuple[dict[str, Any], Ragged]:
     """Pose the transport problems of pairs of sentences that have words.
 
     Returns
     -------
-    Arguments for `emd_batch`, or for `fgw_batch` if the method looks at structure; the cost
-    matrices; and why a pair is undefined (see `Solved`).
+    Arguments for `emd_batch`, or for `fgw_batch` if the method looks at structure; and the cost
+    matrices.
     """
     weights, encodings = measured.weights, measured.encodings
     shapes = pair_shapes(weights.lengths, rows[:, 0], rows[:, 1])
@@ -201,16 +197,15 @@ def pose(
         "v_start": v_start,
     }
     if not method.needs_attention:
-        return problems, costs, np.zeros(len(rows), np.int8)
-    scales, undefined = _scales(method, measured, costs, apart, rows)
+        return problems, costs
     a_start, b_start = np.ascontiguousarray(encodings.structure.starts[rows].T)
     problems |= {
         "structure": encodings.structure.data,
-        "scale": scales,
+        "scale": _scales(method, measured, costs, apart, rows),
         "a_start": a_start,
         "b_start": b_start,
     }
-    return problems, costs, undefined
+    return problems, costs
 
 
 def _spread(solved: Solved, filled: NDArray[np.bool_], missing: NDArray[np.bool_]) -> Solved:
@@ -257,15 +252,13 @@ def _costs(
 
 def _scales(
     method: Method, measured: Measured, costs: Ragged, apart: Floats | float, rows: Ints
-) -> tuple[Floats, NDArray[np.int8]]:
-    """The factor k, and which pairs have none; structure alone is not scaled."""
+) -> Floats:
+    """The factor k; structure alone is not scaled."""
     encodings = measured.encodings
-    undefined = np.zeros(len(rows), np.int8)
     if method.transport != "both":
-        return np.ones((len(rows), max(1, encodings.sums.shape[1]))), undefined
+        return np.ones((len(rows), max(1, encodings.sums.shape[1])))
     assert method.cost is not None and measured.norms is not None
     sources, targets = rows.T
     errors = structure_errors(encodings, sources, targets)
     means = mean_costs(method.cost, costs, measured.norms, encodings.sizes, sources, targets, apart)
-    undefined[(errors == 0).any(axis=1)] = CONSTANT_STRUCTURE
-    return structure_scales(means, errors), undefined
+    return structure_scales(means, errors)

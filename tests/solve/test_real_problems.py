@@ -76,7 +76,7 @@ def test_no_worse_than_pot(pairs, settings, heads):
     scorer = movers.load(**settings, layers="all", whitening="none").fit(texts)
     measured = scorer._encoded(texts)
     rows = np.array([[measured.encodings.rows[text] for text in pair] for pair in pairs])
-    batch, _, _ = pose(scorer.method, measured, rows)
+    batch, _ = pose(scorer.method, measured, rows)
     found = fgw_batch(**batch, mix=0.5)
     result = tally(problems(batch, 0.5, heads), found.value[:, heads].ravel())
     assert result.problems >= 132

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -113,6 +113,10 @@ class Encodings:
     def nbytes(self) -> int:
         """Bytes held by vectors and structure."""
         return self.structure.data.nbytes + sum(rows.data.nbytes for rows in self.vectors.values())
+
+    def numbers(self, sentences: Iterable[str]) -> NDArray[np.int64]:
+        """The rows of sentences."""
+        return np.array([self.rows[text] for text in sentences], np.int64)
 
     def surface(self, row: int) -> list[str]:
         """The kept words of a sentence as they stand in its text; special tokens by their name."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import reduce
 
 from movers.encode.encodings import Encodings, Request
 
 GROWTH_BYTES = 1 << 26
-"""Up to this size new sentences join the old; a larger store starts afresh instead of copying."""
+"""Up to this size new sentences join the old; of a larger block only those asked for are copied."""
+KEEP_BYTES = 1 << 30
+"""Up to this size sentences of earlier calls are kept beside those of the last one."""
 
 
 @dataclass
@@ -21,13 +24,13 @@ class EncodingStore:
         What is kept of each sentence.
     whitening
         Name of the whitening applied to the vectors.
-    encodings
-        The sentences so far.
+    blocks
+        The sentences so far: those of the last call, then those of an earlier one.
     """
 
     request: Request
     whitening: str
-    encodings: Encodings | None = None
+    blocks: tuple[Encodings, ...] = ()
 
     def serve(self, request: Request, whitening: str) -> bool:
         """Whether this store can serve a request, after widening what it keeps if need be."""
@@ -35,25 +38,34 @@ class EncodingStore:
         if union is None or whitening != self.whitening:
             return False
         if union != self.request:
-            self.request, self.encodings = union, None
+            self.request, self.blocks = union, ()
         return True
 
     def get(
         self, sentences: Iterable[str], encode: Callable[[list[str], Request], Encodings]
     ) -> Encodings:
         """Encodings that hold all the sentences; only new ones are encoded."""
-        distinct = list(dict.fromkeys(sentences))
-        known = self.encodings
-        rows = {} if known is None else known.rows
-        missing = [text for text in distinct if text not in rows]
-        if known is not None and not missing:
-            return known
-        if known is not None and known.nbytes < GROWTH_BYTES:
-            encodings = known.joined(encode(missing, self.request))
-        else:
-            encodings = encode(distinct, self.request)
-        self.encodings = encodings
-        return encodings
+        missing = list(dict.fromkeys(sentences))
+        for block in self.blocks:
+            if all(text in block.rows for text in missing):
+                return block
+        parts: list[Encodings] = []
+        kept: list[Encodings] = []
+        for block in self.blocks:
+            known = [text for text in missing if text in block.rows]
+            missing = [text for text in missing if text not in block.rows]
+            if block.nbytes < GROWTH_BYTES:
+                parts.append(block)
+                continue
+            if known:
+                parts.append(block.take(block.numbers(known), self.request, self.request.heads))
+            if 2 * len(known) < len(block) and block.nbytes <= KEEP_BYTES:
+                kept.append(block)
+        # The largest part comes last, and so is copied once.
+        parts = [*([encode(missing, self.request)] if missing or not parts else []), *parts]
+        made = reduce(Encodings.joined, parts)
+        self.blocks = (made, *kept[:1])
+        return made
 
 
 class Stores(list[EncodingStore]):

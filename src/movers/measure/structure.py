@@ -125,8 +125,9 @@ def structure_errors(encodings: Encodings, sources: Ints, targets: Ints) -> Floa
 def structure_scales(mean_costs: Floats, errors: Floats) -> Floats:
     """The factor k = C_M / A_MSE that puts structure on the scale of the cost.
 
-    Where both structures are one and the same constant, A_MSE is 0, the structural part is 0
-    under every plan, and so is the factor.
+    Where both structures are one and the same constant (one word on each side), A_MSE is 0. Then
+    they agree under every plan, as any two equal structures do under some plan, and the structural
+    part is 0 whatever the factor; 0 is also the limit as two equal structures turn constant.
     """
     positive = np.where(errors > 0, errors, 1.0)
     return np.where(errors > 0, mean_costs[:, None] / positive, 0.0)

@@ -123,7 +123,7 @@ def _plain(
     if not len(pairs):
         return out, 0
     method = scorer.method
-    problems, _, _ = pose(method, measured, pairs, threads=scorer.threads)
+    problems, _ = pose(method, measured, pairs, threads=scorer.threads)
     if not method.needs_attention:
         found = emd_batch(**problems, threads=scorer.threads).value
         return np.asarray(found.mean(axis=1)), 0
