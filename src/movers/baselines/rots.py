@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.baselines import Floats, Ints, Scores, conceptor, cosine_distances, transformed
+from movers.baselines import Floats, Ints, Scores, conceptor, cosine_distances
 from movers.baselines.average import renumbered
 from movers.baselines.grid import Grid
 from movers.encode.encodings import Encodings
+from movers.encode.products import product
 from movers.encode.ragged import Ragged, boundaries
 from movers.encode.tokens import PUNCTUATION
 from movers.encode.trees import Tree
@@ -182,7 +183,7 @@ def _words(measured: Measured, picked: Ints, context: Context) -> Words:
         kept = _not_punctuation([word for row in picked for word in encodings.surface(row)], spans)
         bounds = np.append(0, np.cumsum(kept))[spans.starts]
         negation = conceptor.negation(measured, context)
-        negated = transformed(vectors.data[kept], negation)
+        negated = product(vectors.data[kept], negation)
         vectors = Ragged(_scaled(Ragged(negated, bounds)), bounds)
         spans, weights = Ragged(spans.data[kept], bounds), weights[kept]
     trees = _trees(encodings, picked, spans, context)
