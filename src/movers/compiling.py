@@ -45,6 +45,11 @@ def summing(function: Kernel) -> Kernel:
     return _decorate(function, cache=True, fastmath={"contract", "reassoc"})
 
 
+def exact(function: Kernel) -> Kernel:
+    """Like `entry`, and every operation is rounded by itself: the same bits on any processor."""
+    return _decorate(function, cache=True, fastmath=False)
+
+
 def kernel(function: Kernel) -> Kernel:
     """Compile `function` for use by other kernels."""
     return _decorate(function, **_INNER)

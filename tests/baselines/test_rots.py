@@ -31,15 +31,34 @@ def tree_of(heads):
     ],
 )
 def test_segments_level_by_level(heads, expected):
-    found = [level.tolist() for level in segmentations(tree_of(heads))]
+    cuts = segmentations(tree_of(heads))
+    found = [cut.begins.tolist() for cut in cuts]
     assert len(found) == 5
     assert found[: len(expected)] == expected
     assert found[-1] == list(range(len(heads)))
+    assert cuts[-1].own.all()
+
+
+@pytest.mark.parametrize(
+    ("heads", "own"),
+    [
+        ([1, 2, -1, 4, 2], [0, 1, 2, 3, 4]),
+        # 0 and 2 make a sub-tree around 1, which hangs from 4: word 1 is in no segment
+        ([2, 4, 4, 4, -1], [0, 2, 3, 4]),
+        # the sub-tree of 0, 2 and 4 reaches over that of 1 and 3
+        ([2, 5, 5, 1, 2, -1], [0, 2, 4, 5]),
+        # that of 1 and 4 begins inside the one of 0 and 2: its last word stands alone
+        ([2, 5, 5, 5, 1, -1], [0, 2, 3, 4, 5]),
+    ],
+)
+def test_a_segment_holds_the_words_of_its_own_sub_tree(heads, own):
+    assert np.flatnonzero(segmentations(tree_of(heads))[1].own).tolist() == own
 
 
 def plain_similarity(sides):
     """The mean of five levels; a side is (tree, weighted vectors)."""
-    cuts = [[*map(list, segmentations(tree))] for tree, _ in sides]
+    levels = [segmentations(tree) for tree, _ in sides]
+    cuts = [[cut.begins.tolist() for cut in level] for level in levels]
     if any(len(vectors) == 1 for _, vectors in sides):
         s, t = (vectors.sum(axis=0) for _, vectors in sides)
         return s @ t / np.linalg.norm(s) / np.linalg.norm(t)
@@ -48,8 +67,13 @@ def plain_similarity(sides):
     for depth in range(5):
         ends = [[*cut[depth][1:], len(v)] for cut, (_, v) in zip(cuts, sides, strict=True)]
         x, y = (
-            np.array([v[a:b].sum(axis=0) for a, b in zip(cut[depth], end, strict=True)])
-            for cut, end, (_, v) in zip(cuts, ends, sides, strict=True)
+            np.array(
+                [
+                    v[a:b][level[depth].own[a:b]].sum(axis=0)
+                    for a, b in zip(cut[depth], end, strict=True)
+                ]
+            )
+            for level, cut, end, (_, v) in zip(levels, cuts, ends, sides, strict=True)
         )
         a, b = np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1)
         cost = 1 - x @ y.T / (a[:, None] * b + 1e-10)
@@ -99,7 +123,9 @@ def sides_of(scorer, pair):
             vectors = vectors / (np.linalg.norm(vectors, axis=0) + 1e-10)
             tree = MadeUp.tree(text).over(spans)
         else:  # the published code parses what is left of the sentence
-            words = encodings.surface(row)
+            tokens = scorer.encoder.tokenizer.tokenize(text)
+            stop = scorer.settings.rules.stopwords | {*".,!?"}
+            words = [token for token in tokens if not token.startswith("##") and token not in stop]
             ends = np.cumsum([len(word) + 1 for word in words]) - 1
             spans = np.array(
                 [(end - len(word), end) for word, end in zip(words, ends, strict=True)]
@@ -136,6 +162,16 @@ def test_looked_up_trees_are_cut_to_the_words_left(scorer):
     scorer.using(parser=lookup).distances(PAIRS[:1])
     assert set(lookup.calls) == set(PAIRS[0])
     assert (set(made_up.calls) == set(PAIRS[0])) == (scorer.settings.recipe == "paper")
+
+
+def test_published_code_parses_lower_case_first_pieces(tiny):
+    made_up = MadeUp()
+    text = "The Press greets Chicagoans"
+    scorer = movers.load("rots", tiny("bert"), recipe="reference", parser=made_up)
+    scorer.using(whitening="none").distances([(text, text)])
+    pieces = scorer.encoder.tokenizer.tokenize("press greets chicagoans")
+    assert any(piece.startswith("##") for piece in pieces)
+    assert made_up.calls == [" ".join(p for p in pieces if not p.startswith("##"))]
 
 
 def test_trees_are_needed(tiny):

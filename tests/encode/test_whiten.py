@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from movers.encode.whiten import Moments, Whitening
+from movers.encode.whiten import Moments, OrderedMoments, Whitening
 from movers.errors import InputError
 
 
@@ -18,12 +18,20 @@ def layer_normed(count, dimension, seed=0):
     return rows.astype(np.float32)
 
 
-def moments_of(rows, weights=None, batch=64):
-    moments = Moments(rows.shape[1])
+def moments_of(rows, weights=None, batch=64, kind=Moments):
+    """Moments of rows, each a sentence of its own."""
+    moments = kind(rows.shape[1])
     weights = np.ones(len(rows), int) if weights is None else weights
-    for start in range(0, len(rows), batch):
-        moments.add(rows[start : start + batch], weights[start : start + batch])
+    for low in range(0, len(rows), batch):
+        cut = slice(low, low + batch)
+        moments.add(rows[cut], weights[cut], np.arange(len(rows))[cut])
+    moments.settle(len(rows))
     return moments
+
+
+def fitted(rows, kind="clean"):
+    ordered = OrderedMoments if kind == "as-coded" else Moments
+    return Whitening.fit(moments_of(rows, kind=ordered), kind)
 
 
 @given(st.integers(0, 1000), st.integers(2, 40), st.integers(1, 9), st.floats(-1e3, 1e3))
@@ -51,36 +59,71 @@ def test_moments_of_parts_merge_into_those_of_the_whole(seed, sizes):
 
 def test_moments_that_depend_on_order_do_not_merge():
     with pytest.raises(InputError, match="order of their rows cannot be merged"):
-        Moments(3).merge(Moments(3, ordered=True))
+        Moments(3).merge(OrderedMoments(3))
 
 
-def test_the_single_precision_mean_is_taken_in_the_order_of_the_sentences():
+def test_as_coded_moments_are_taken_in_single_precision_and_in_order():
     rows = np.random.default_rng(3).normal(100, 1, size=(3000, 4)).astype(np.float32)
     sentences = np.repeat(np.arange(300), 10)
-    moments = Moments(4, ordered=True)
     shuffle = np.random.default_rng(4).permutation
+    moments, states = OrderedMoments(4), []
     for part in np.arange(300).reshape(3, 100):  # parts in order, any order within a part
         for batch in shuffle(part).reshape(2, 50):
             picked = np.concatenate([np.flatnonzero(sentences == number) for number in batch])
-            moments.add(rows[picked], np.full(len(picked), 1), sentences[picked])
-        moments.settle()
-        moments = Moments.from_state(moments.state())
+            moments.add(rows[picked], np.full(len(picked), 1), sentences[picked] - part[0])
+        moments.settle(100)
+        states.append(moments.state())
+        moments = OrderedMoments.from_states(states)
+    mean, covariance = moments.rounded()
+    np.testing.assert_array_equal(mean, rows.mean(axis=0))
+    assert not np.array_equal(mean, rows.astype(float).mean(axis=0).astype(np.float32))
+    np.testing.assert_allclose(covariance, np.cov((rows - mean).T), rtol=1e-12)
     white = Whitening.fit(moments, "as-coded")
-    np.testing.assert_array_equal(white.mean, rows.mean(axis=0))
-    assert not np.array_equal(white.mean, rows.astype(float).mean(axis=0).astype(np.float32))
+    np.testing.assert_array_equal(white.mean, mean)
+
+
+def test_repeated_sentences_count_where_they_stand():
+    rows = np.random.default_rng(5).normal(100, 1, size=(40, 4)).astype(np.float32)
+    order = np.random.default_rng(6).integers(0, 40, 4000)
+    times = np.bincount(order, minlength=40)
+    moments = moments_of(rows, times, kind=OrderedMoments)
+    together = moments.rounded()[0]
+    moments.order = order.tolist()
+    np.testing.assert_array_equal(moments.rounded()[0], rows[order].mean(axis=0))
+    np.testing.assert_array_equal(together, np.repeat(rows, times, axis=0).mean(axis=0))
+    assert not np.array_equal(moments.rounded()[0], together)
+
+
+def test_as_coded_differences_are_rounded_to_single_precision():
+    rows = np.random.default_rng(8).normal(100, 1e-3, size=(500, 6)).astype(np.float32)
+    white = fitted(rows, "as-coded")
+    found = rows.astype(float)  # double, to show bits that rounding to single would hide
+    white.apply(found)
+    mean = white.mean.astype(np.float32)
+    np.testing.assert_allclose(found, (rows - mean).astype(float) @ white.matrix, rtol=1e-9)
+    shifted = Whitening(white.mean + 1e-7, white.matrix, "as-coded", 500)
+    again = rows.astype(float)
+    shifted.apply(again)  # below the spacing of single precision at 100
+    np.testing.assert_array_equal(again, found)
+
+
+def test_as_coded_needs_rows_in_their_order():
+    with pytest.raises(InputError, match="keep rows in their order"):
+        Whitening.fit(moments_of(layer_normed(100, 12)), "as-coded")
 
 
 @pytest.mark.parametrize(("kind", "directions"), [("clean", 11), ("as-coded", 12)])
 def test_whitened_tokens_have_identity_covariance(kind, directions):
     rows = layer_normed(4000, 12)
-    white = Whitening.fit(moments_of(rows), kind)
+    white = fitted(rows, kind)
     assert white.tokens == 4000
     assert np.count_nonzero(np.abs(white.matrix).sum(axis=0)) == directions
     found = (rows.astype(float) - white.mean) @ white.matrix
-    expected = np.diag([1.0] * directions + [0.0] * (12 - directions))
-    tolerance = 1e-9 if kind == "clean" else 0.2  # the variance of noise is noise
-    np.testing.assert_allclose(np.cov(found.T), expected, atol=tolerance)
+    # the variance of the last direction is noise in as-coded, and a processor's own
+    expected = np.eye(12)[:11, :11]
+    np.testing.assert_allclose(np.cov(found.T)[:11, :11], expected, atol=1e-5)
     if kind == "clean":
+        np.testing.assert_allclose(np.cov(found.T), np.diag([1.0] * 11 + [0.0]), atol=1e-9)
         np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-12)
     else:
         # the mean is a single-precision one, off by more than rounding in double
@@ -89,16 +132,19 @@ def test_whitened_tokens_have_identity_covariance(kind, directions):
 
 def test_kinds_agree_where_there_is_no_noise():
     rows = np.random.default_rng(1).normal(size=(500, 6)).astype(np.float32)
-    clean, coded = (Whitening.fit(moments_of(rows), kind) for kind in ("clean", "as-coded"))
-    np.testing.assert_array_equal(clean.matrix, coded.matrix)
+    clean, coded = (fitted(rows, kind) for kind in ("clean", "as-coded"))
+    signs = np.sign(np.sum(clean.matrix * coded.matrix, axis=0))  # a direction has two ends
+    np.testing.assert_allclose(clean.matrix, coded.matrix * signs, atol=1e-5)
     np.testing.assert_allclose(clean.mean, coded.mean, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["clean", "as-coded"])
 @pytest.mark.parametrize("dimension", [16, 384])
-def test_apply_is_in_place_and_blind_to_company(dimension):
+def test_apply_is_in_place_and_blind_to_company(dimension, kind):
     # rows in double precision show bits that rounding to single would mostly hide
     rows = layer_normed(2 * dimension + 4200, dimension).astype(float)
-    white = Whitening.fit(moments_of(rows, batch=1000))
+    clean = Whitening.fit(moments_of(rows, batch=1000))
+    white = Whitening(clean.mean, clean.matrix, kind, clean.tokens)
     together = rows.copy()
     white.apply(together)
     np.testing.assert_allclose(together, (rows - white.mean) @ white.matrix, rtol=1e-4, atol=1e-4)

@@ -48,16 +48,6 @@ def find_baseline(name: str) -> Any:
     return getattr(found, part) if part else found
 
 
-def transformed(vectors: Floats, matrix: Floats) -> Floats:
-    """Rows times a matrix; no result depends on the company of its row.
-
-    Matrix libraries choose other kernels for few rows, hence the floor on their number.
-    """
-    padded = np.zeros((max(len(vectors), 32), len(matrix)))
-    padded[: len(vectors)] = vectors
-    return np.asarray((padded @ matrix)[: len(vectors)])
-
-
 def cosine_distances(vectors: Floats, rows: Ints) -> Floats:
     """One minus the cosine of two rows, for every pair; a zero vector is at distance 1."""
     sources, targets = vectors[rows[:, 0]], vectors[rows[:, 1]]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores, cosine_distances, transformed
+from movers.baselines import Floats, Ints, Scores, cosine_distances
 from movers.baselines.average import pooled, renumbered
+from movers.encode.products import product
 from movers.encode.whiten import Whitening
 from movers.errors import InputError
 from movers.measure.measured import Context, Measured
@@ -22,7 +23,7 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     picked, pairs = renumbered(rows)
     vectors = pooled(measured, measured.weights.data, picked)
     if context.recipe == "paper":
-        vectors = transformed(vectors, negation(measured, context))
+        vectors = product(vectors, negation(measured, context))
     return Scores(cosine_distances(vectors, pairs))
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from movers.baselines import Blocks, Floats, Ints, Scores, cosine_distances, transformed
+from movers.baselines import Blocks, Floats, Ints, Scores, cosine_distances
 from movers.baselines.average import pooled, renumbered
+from movers.encode.products import product
 from movers.errors import InputError
 from movers.measure.measured import Context, Measured
 
@@ -52,13 +53,13 @@ def word_by_word(name: str, measured: Measured, rows: Ints, context: Context) ->
     components = components_of(name, measured, context)
     weights = measured.weights.data
     vectors = pooled(measured, weights, picked)
-    lost = transformed(pooled(measured, weights**2, picked), components.T @ components)
+    lost = product(pooled(measured, weights**2, picked), components.T @ components)
     return Scores(cosine_distances(vectors - lost, pairs))
 
 
 def without(vectors: Floats, components: Floats) -> Floats:
     """Vectors less their components."""
-    return vectors - transformed(vectors, components.T @ components)
+    return vectors - product(vectors, components.T @ components)
 
 
 def components_of(name: str, measured: Measured, context: Context) -> Floats:

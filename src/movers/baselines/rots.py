@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.baselines import Floats, Ints, Scores, conceptor, cosine_distances, transformed
+from movers.baselines import Floats, Ints, Scores, conceptor, cosine_distances
 from movers.baselines.average import renumbered
 from movers.baselines.grid import Grid
 from movers.encode.encodings import Encodings
+from movers.encode.products import product
 from movers.encode.ragged import Ragged, boundaries
-from movers.encode.tokens import PUNCTUATION
+from movers.encode.tokens import PUNCTUATION, START_MARKERS
 from movers.encode.trees import Tree
 from movers.measure.costs import norms_of, pair_costs
 from movers.measure.measured import Context, Measured
@@ -26,6 +27,7 @@ LEVELS = 5
 PRIOR = 10.0
 TINY = 1e-10
 SMALL = 1e-3
+MARKERS = "".join(START_MARKERS)
 
 
 def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
@@ -128,12 +130,13 @@ def _levels(words: Words) -> list[Level]:
     starts = words.vectors.starts
     levels = []
     for depth in range(LEVELS):
-        begins = [cut[depth] for cut in cuts]
-        above = [cut[max(depth - 1, 0)] for cut in cuts]
+        begins = [cut[depth].begins for cut in cuts]
+        above = [cut[max(depth - 1, 0)].begins for cut in cuts]
+        own = np.concatenate([np.zeros(0, bool), *(cut[depth].own for cut in cuts)])
         bounds = boundaries(len(rows) for rows in begins)
         every = np.concatenate([np.zeros(0, np.int64), *begins])
         first = every + np.repeat(starts[:-1], np.diff(bounds))
-        data = words.vectors.data
+        data = np.where(own[:, None], words.vectors.data, 0.0)
         sums = np.add.reduceat(data, first, axis=0) if len(first) else data[:0]
         vectors = Ragged(sums, bounds)
         parents = [
@@ -143,30 +146,48 @@ def _levels(words: Words) -> list[Level]:
     return levels
 
 
-def segmentations(tree: Tree, levels: int = LEVELS) -> list[Ints]:
-    """Where the segments of every level begin.
+@dataclass(frozen=True)
+class Cut:
+    """A sentence cut into segments.
+
+    Parameters
+    ----------
+    begins
+        Where the segments begin; each ends where the next begins.
+    own
+        Whether each word belongs to the segment around it.
+    """
+
+    begins: Ints
+    own: NDArray[np.bool_]
+
+
+def segmentations(tree: Tree, levels: int = LEVELS) -> list[Cut]:
+    """The segments of every level.
 
     Level 0 is the whole sentence. A sub-tree whose top is d edges below the root gives the
-    segment of level d, from its first to its last word; words in none stand alone. Several
-    roots count as dependents of one above them.
+    segment of level d, from its first to its last word; words in none stand alone. Where a
+    sub-tree leaves out words in between, those belong to no segment of the level. Several roots
+    count as dependents of one above them.
     """
     size = len(tree)
-    low, high = np.arange(size), np.arange(size)
-    for node in np.argsort(-tree.depths, kind="stable"):
-        head = tree.heads[node]
-        if head >= 0:
-            low[head], high[head] = min(low[head], low[node]), max(high[head], high[node])
     depths = tree.depths + (np.count_nonzero(tree.heads < 0) > 1)
-    found = [np.arange(min(size, 1))]
+    found = [Cut(np.arange(min(size, 1)), np.ones(size, bool))]
     for level in range(1, levels):
-        end = np.arange(size)
-        here = depths == level
-        np.maximum.at(end, low[here], high[here])
-        begins, place = [], 0
+        top = np.arange(size)
+        while (deeper := depths[top] > level).any():
+            top = np.where(deeper, tree.heads[top], top)
+        inside = depths >= level
+        low, high = np.arange(size), np.arange(size)  # first and last word of each sub-tree
+        np.minimum.at(low, top[inside], np.flatnonzero(inside))
+        np.maximum.at(high, top[inside], np.flatnonzero(inside))
+        begins, own, place = [], np.zeros(size, bool), 0
         while place < size:
             begins.append(place)
-            place = int(end[place]) + 1
-        found.append(np.array(begins, np.int64))
+            last = int(high[top[place]]) if low[top[place]] == place else place
+            own[place : last + 1] = top[place : last + 1] == top[place]
+            place = last + 1
+        found.append(Cut(np.array(begins, np.int64), own))
     return found
 
 
@@ -182,7 +203,7 @@ def _words(measured: Measured, picked: Ints, context: Context) -> Words:
         kept = _not_punctuation([word for row in picked for word in encodings.surface(row)], spans)
         bounds = np.append(0, np.cumsum(kept))[spans.starts]
         negation = conceptor.negation(measured, context)
-        negated = transformed(vectors.data[kept], negation)
+        negated = product(vectors.data[kept], negation)
         vectors = Ragged(_scaled(Ragged(negated, bounds)), bounds)
         spans, weights = Ragged(spans.data[kept], bounds), weights[kept]
     trees = _trees(encodings, picked, spans, context)
@@ -192,17 +213,27 @@ def _words(measured: Measured, picked: Ints, context: Context) -> Words:
 def _trees(encodings: Encodings, picked: Ints, spans: Ragged, context: Context) -> list[Tree]:
     """Trees over the words compared.
 
-    The published code parses what is left of a sentence without its stop words. Where trees are
-    only looked up there is none of that, and the tree of the sentence is cut to the words left.
+    The published code parses what is left of a sentence without its stop words: the first
+    pieces of the others, in lower case. Where trees are only looked up there is none of that,
+    and the tree of the sentence is cut to the words left.
     """
     if context.recipe == "reference" and not getattr(context.parser, "lookup", False):
-        words = [encodings.surface(int(row)) for row in picked]
+        words = _first_pieces([encodings.sentences[row] for row in picked], context)
         found = context.trees([" ".join(row) for row in words])
         own = [_places(row) for row in words]
     else:
         found = context.trees([encodings.sentences[row] for row in picked])
         own = [row.astype(np.int64) for row in spans]
     return [tree.over(row) for tree, row in zip(found, own, strict=True)]
+
+
+def _first_pieces(sentences: list[str], context: Context) -> list[list[str]]:
+    """The first piece of every kept word, without marker and in lower case."""
+    pieces, ranges = context.locate(sentences)
+    return [
+        [row[first].lstrip(MARKERS).lower() for first in words[:, 0]]
+        for row, words in zip(pieces, ranges, strict=True)
+    ]
 
 
 def _places(words: list[str]) -> Ints:

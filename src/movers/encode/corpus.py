@@ -16,7 +16,7 @@ from tqdm.auto import tqdm
 from movers.encode.encodings import Encodings, Request
 from movers.encode.ragged import Ragged
 from movers.encode.transformer import TransformerEncoder
-from movers.encode.whiten import Moments
+from movers.encode.whiten import Moments, OrderedMoments
 
 PART_BYTES = 1 << 28
 """About what the encodings of one part take."""
@@ -41,6 +41,8 @@ class CorpusEncoder(TransformerEncoder):
         The sentences of the corpus, and how often each occurs.
     requests
         What will be asked of the sentences; the rules of any two differ.
+    ordered
+        Keep all token vectors too, for as-coded whitening.
     """
 
     def __init__(
@@ -49,9 +51,12 @@ class CorpusEncoder(TransformerEncoder):
         store: Path,
         counts: Mapping[str, int],
         requests: Sequence[Request],
+        *,
+        ordered: bool = False,
     ) -> None:
         vars(self).update(vars(encoder))
         self.store, self.counts, self.requests = store, counts, tuple(requests)
+        self.ordered = ordered
         self.layers_kept = sorted({layer for one in requests for layer in one.embeddings})
 
     def run(self, *, progress: bool = False) -> None:
@@ -89,11 +94,12 @@ class CorpusEncoder(TransformerEncoder):
         return self._moments_after(len(list(self._parts())))
 
     def _moments_after(self, parts: int) -> dict[int, Moments]:
+        kind = OrderedMoments if self.ordered else Moments
         if not parts:
-            return {layer: Moments(self.dimension, ordered=True) for layer in self.layers_kept}
-        last = self._folder(parts - 1)
+            return {layer: kind(self.dimension) for layer in self.layers_kept}
+        folders = [self._folder(part) for part in range(parts)]
         return {
-            layer: Moments.from_state(_load_arrays(last / f"moments-{layer}"))
+            layer: kind.from_states([_load_arrays(one / f"moments-{layer}") for one in folders])
             for layer in self.layers_kept
         }
 

@@ -225,7 +225,7 @@ class TransformerEncoder:
                         one.store(row, states, _picked(matrices, picked))
                 bar.update(len(batch))
         for moment in moments.values():
-            moment.settle()
+            moment.settle(len(ids))
 
     def pieces(self, sentences: Sequence[str]) -> list[list[str]]:
         """All tokens of every sentence as the tokenizer spells them, special tokens included."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.encode.products import product
+from movers.encode.ragged import Ragged, boundaries
 from movers.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -20,6 +22,7 @@ NOISE = 1e-10
 """Directions with less variance than this share of the largest are rounding noise."""
 
 ROWS = 4096
+TOGETHER = 512
 
 
 class Moments:
@@ -32,19 +35,15 @@ class Moments:
     ----------
     dimension
         Length of a vector.
-    ordered
-        Also add up all rows in single precision and in the order of the sentences, as the
-        published code does: the rounding error of its mean is visible in scores.
     """
 
-    def __init__(self, dimension: int, *, ordered: bool = False) -> None:
+    ordered = False
+
+    def __init__(self, dimension: int) -> None:
         self.count = 0.0
         self.origin: Floats | None = None
         self.first: Floats = np.zeros(dimension)
         self.second: Floats = np.zeros((dimension, dimension))
-        self.ordered = ordered
-        self.total: NDArray[np.float32] = np.zeros((0, dimension), np.float32)
-        self.waiting: list[tuple[NDArray[np.int64], NDArray[np.float32]]] = []
 
     def add(
         self,
@@ -61,41 +60,28 @@ class Moments:
         self.count += float(weights.sum())
         self.first += weighted.sum(axis=0)
         self.second += weighted.T @ centred
-        if self.ordered:
-            assert sentences is not None
-            repeated = np.repeat(np.arange(len(vectors)), weights)
-            self.waiting.append((sentences[repeated], np.asarray(vectors, np.float32)[repeated]))
 
-    def settle(self) -> None:
-        """Add up, sentence by sentence, the rows that came since the last call.
-
-        A batch holds sentences of one length; only when the last of some sentences is there can
-        their rows be put in order.
-        """
-        if self.waiting:
-            sentences, vectors = (np.concatenate(part) for part in zip(*self.waiting, strict=True))
-            rows = vectors[np.argsort(sentences, kind="stable")]
-            self.total = np.concatenate([self.total, rows]).sum(axis=0, keepdims=True)
-            self.waiting = []
+    def settle(self, sentences: int) -> None:
+        """Hear that the rows of so many sentences, numbered from 0, are complete."""
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """All sums as arrays; `from_state` goes on from there."""
-        assert self.origin is not None and not self.waiting
+        """All sums as arrays; `from_states` goes on from there."""
+        assert self.origin is not None
         return {
             "count": np.array([self.count]),
             "origin": self.origin,
             "first": self.first,
             "second": self.second,
-            "total": self.total,
         }
 
     @classmethod
-    def from_state(cls, state: Mapping[str, NDArray[Any]]) -> Moments:
-        """Take up the sums that `state` returned."""
-        moments = cls(len(state["first"]), ordered=len(state["total"]) > 0)
-        moments.count = float(state["count"][0])
-        moments.origin, moments.first = np.array(state["origin"]), np.array(state["first"])
-        moments.second, moments.total = np.array(state["second"]), np.array(state["total"])
+    def from_states(cls, states: Sequence[Mapping[str, NDArray[Any]]]) -> Self:
+        """Take up the sums of the last of several states, taken whenever sentences settled."""
+        last = states[-1]
+        moments = cls(len(last["first"]))
+        moments.count = float(last["count"][0])
+        moments.origin, moments.first = np.array(last["origin"]), np.array(last["first"])
+        moments.second = np.array(last["second"])
         return moments
 
     def merge(self, other: Moments) -> None:
@@ -119,18 +105,85 @@ class Moments:
         return np.asarray(self.origin + self.first / self.count)
 
     @property
-    def single(self) -> NDArray[np.float32]:
-        """Mean vector in single precision, from rows added up in order if that was asked for."""
-        if not len(self.total):
-            return self.mean.astype(np.float32)
-        return np.asarray(self.total[0] / np.float32(self.count))
-
-    @property
     def covariance(self) -> Floats:
         """Unbiased covariance matrix."""
         first = self.first / self.count
         scatter = self.second - self.count * np.outer(first, first)
         return np.asarray(scatter / (self.count - 1))
+
+
+class OrderedMoments(Moments):
+    """Moments that also keep all rows in single precision, by sentence.
+
+    The published code adds rows up in single precision and in the order of the file, and takes
+    the covariance of differences rounded to single precision. Both roundings are visible in
+    scores, and the second needs every row again once the mean is known.
+    """
+
+    ordered = True
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__(dimension)
+        self.order: Sequence[int] | None = None
+        """The sentences in the order they came in; None has each repeat follow the first."""
+        self._kept: list[tuple[Ragged, NDArray[np.int64]]] = []
+        self._waiting: list[tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]] = []
+
+    def add(
+        self,
+        vectors: NDArray[Any],
+        weights: NDArray[Any],
+        sentences: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Add rows of vectors, each as often as its weight says, from numbered sentences."""
+        super().add(vectors, weights)
+        assert sentences is not None
+        self._waiting.append((sentences, np.asarray(vectors, np.float32), weights))
+
+    def settle(self, sentences: int) -> None:
+        """Put the rows that came since the last call in order; batches go by length."""
+        if not self._waiting:
+            return
+        numbers, rows, weights = map(np.concatenate, zip(*self._waiting, strict=True))
+        place = np.argsort(numbers, kind="stable")
+        times = np.ones(sentences, np.int64)
+        times[numbers] = weights
+        starts = boundaries(np.bincount(numbers, minlength=sentences))
+        self._kept.append((Ragged(rows[place], starts), times))
+        self._waiting = []
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All sums, and the rows of the sentences settled last."""
+        assert not self._waiting
+        rows, times = self._kept[-1]
+        return {**super().state(), "rows": rows.data, "starts": rows.starts, "times": times}
+
+    @classmethod
+    def from_states(cls, states: Sequence[Mapping[str, NDArray[Any]]]) -> Self:
+        """Take up the sums of the last of several states, and the rows of all."""
+        moments = super().from_states(states)
+        moments._kept = [
+            (Ragged(one["rows"], np.array(one["starts"])), np.array(one["times"])) for one in states
+        ]
+        return moments
+
+    def rounded(self) -> tuple[NDArray[np.float32], Floats]:
+        """Mean in single precision, and covariance of the differences from it, rounded too."""
+        mean = self._single()
+        apart = Moments(len(self.first))
+        for rows, times in self._kept:
+            apart.add(rows.data - mean, np.repeat(times, rows.lengths))
+        return mean, apart.covariance
+
+    def _single(self) -> NDArray[np.float32]:
+        sentences = [row for rows, _ in self._kept for row in rows]
+        times = np.concatenate([times for _, times in self._kept])
+        order = np.repeat(np.arange(len(times)), times) if self.order is None else self.order
+        total = np.zeros((0, len(self.first)), np.float32)
+        for low in range(0, len(order), TOGETHER):
+            rows = [sentences[number] for number in order[low : low + TOGETHER]]
+            total = np.concatenate([total, *rows]).sum(axis=0, keepdims=True)
+        return np.asarray(total[0] / np.float32(self.count))
 
 
 @dataclass(frozen=True)
@@ -155,8 +208,8 @@ class Whitening:
         """Fit on accumulated moments.
 
         ``"clean"`` drops directions that hold only rounding noise (a layer-normalised model has
-        one by construction). ``"as-coded"`` keeps them and centres with a single-precision mean,
-        as the published code does; at the input layer that noise is visible in the scores.
+        one by construction). ``"as-coded"`` keeps them and centres in single precision, as the
+        published code does; that noise is visible in scores, at the input layer above all.
         """
         dimension = len(moments.first)
         if moments.count < 2 * dimension:
@@ -164,19 +217,25 @@ class Whitening:
                 f"whitening needs at least {2 * dimension} tokens for {dimension}-dimensional "
                 f"vectors, got {moments.count:.0f}; fit on more sentences or pass whitening='none'"
             )
-        directions, variances, _ = np.linalg.svd(moments.covariance, hermitian=True)
+        mean, covariance = moments.mean, moments.covariance
+        if kind == "as-coded":
+            if not isinstance(moments, OrderedMoments):
+                raise InputError("as-coded whitening needs moments that keep rows in their order")
+            single, covariance = moments.rounded()
+            mean = single.astype(np.float64)
+        directions, variances, _ = np.linalg.svd(covariance, hermitian=True)
         scales = np.zeros(dimension)
         kept = variances > (0 if kind == "as-coded" else NOISE * variances[0])
         scales[kept] = variances[kept] ** -0.5
-        mean = moments.single.astype(np.float64) if kind == "as-coded" else moments.mean
         return cls(mean, directions * scales, kind, int(moments.count))
 
     def apply(self, vectors: NDArray[np.float32]) -> None:
-        """Whiten rows in place, in double precision."""
+        """Whiten rows in place, in double precision; as-coded differences are rounded to single.
+
+        No bit of a row depends on its company, nor on the processor.
+        """
+        precision = np.float32 if self.kind == "as-coded" else np.float64
         for start in range(0, len(vectors), ROWS):
             block = vectors[start : start + ROWS]
-            # einsum without BLAS would be slow and BLAS picks other kernels for few rows; a
-            # floor on the rows keeps a row's result independent of its company.
-            padded = np.zeros((max(len(block), 32), block.shape[1]))
-            padded[: len(block)] = block - self.mean
-            block[:] = (padded @ self.matrix)[: len(block)]
+            centred = np.asarray(block, precision) - self.mean.astype(precision)
+            block[:] = product(centred, self.matrix)

@@ -23,7 +23,7 @@ from movers.encode.transformer import TransformerEncoder
 from movers.evaluate.datasets import Dataset
 from movers.evaluate.results import Column, Stage
 from movers.evaluate.runs import RunFolder, write_chunk
-from movers.measure.fitting import statistics_of
+from movers.measure.fitting import follow, statistics_of
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
 from movers.methods import Method, find_method
@@ -109,7 +109,10 @@ class Benchmark:
     @cached_property
     def counts(self) -> Counter[str]:
         """The sentences in the order of the pairs: the one in which published code averages."""
-        return Counter(text for pair in self.dataset.pairs for text in pair)
+        return Counter(self._texts())
+
+    def _texts(self) -> Iterator[str]:
+        return (text for pair in self.dataset.pairs for text in pair)
 
     @cached_property
     def chunks(self) -> list[slice]:
@@ -133,7 +136,9 @@ class Benchmark:
     def corpus(self) -> CorpusEncoder:
         """The model with all sentences of the data set at hand."""
         store = self.folder.encodings(self.dataset.name)
-        return CorpusEncoder(self.model, store, self.counts, self.requests)
+        kinds = {self._scorer(one, self.model).settings.whitening_to_fit for one in self.columns}
+        ordered = "as-coded" in kinds
+        return CorpusEncoder(self.model, store, self.counts, self.requests, ordered=ordered)
 
     @cached_property
     def requests(self) -> list[Request]:
@@ -227,10 +232,12 @@ class Benchmark:
 
     def _fit(self, columns: Sequence[Column]) -> Statistics:
         settings = self._scorer(columns[0], self.model).settings
+        moments = self.corpus.moments if settings.whitening_to_fit else {}
+        follow(moments, self._texts())
         statistics = statistics_of(
             self.corpus,
             self.counts,
-            self.corpus.moments if settings.whitening_to_fit else {},
+            moments,
             settings.rules,
             whitening=settings.whitening_to_fit,
             origin=self.dataset.title,

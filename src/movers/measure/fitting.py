@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from movers.encode.encodings import Encodings, Request
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
-from movers.encode.whiten import Moments, Whitening, WhiteningKind
+from movers.encode.whiten import Moments, OrderedMoments, Whitening, WhiteningKind
 from movers.errors import InputError
 from movers.measure.idf import count_documents, count_words, idf_table, piece_idf_table
 from movers.measure.statistics import Statistics
@@ -51,10 +51,12 @@ def fit_statistics(
     -------
     The statistics, and the encodings of the distinct sentences, not yet whitened.
     """
-    counts = Counter(sentences)
+    corpus = list(sentences)
+    counts = Counter(corpus)
     if not counts:
         raise InputError("fit needs at least one sentence, got none")
     sums, encodings = add_up(encoder, counts, request, whitening=whitening, progress=progress)
+    follow(sums.moments, corpus)
     statistics = sums.statistics(
         encoder,
         request.rules,
@@ -134,10 +136,20 @@ def add_up(
     """
     distinct, times = list(counts), list(counts.values())
     layers = request.embeddings if whitening else ()
-    ordered = whitening == "as-coded"
-    moments = {layer: Moments(encoder.dimension, ordered=ordered) for layer in layers}
+    kind = OrderedMoments if whitening == "as-coded" else Moments
+    moments = {layer: kind(encoder.dimension) for layer in layers}
     encodings = encoder.encode(distinct, request, moments=moments, counts=times, progress=progress)
     return Sums(sum(times), moments, *_documents(encoder, counts, request.rules)), encodings
+
+
+def follow(moments: Mapping[int, Moments], corpus: Iterable[str]) -> None:
+    """Tell moments that depend on it the order of a corpus, repeated sentences in their places."""
+    ordered = [one for one in moments.values() if isinstance(one, OrderedMoments)]
+    if ordered:
+        numbers: dict[str, int] = {}
+        order = [numbers.setdefault(text, len(numbers)) for text in corpus]
+        for one in ordered:
+            one.order = order
 
 
 def statistics_of(

@@ -1,0 +1,33 @@
+"""Rows times a matrix, with sums whose order is ours and not that of a matrix library.
+
+A matrix library picks its order by processor and by shape, so the bits of a row would depend on
+how many others are multiplied with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.compiling import announced
+from movers.parallel import share_out
+
+Floats = NDArray[np.float64]
+
+
+def product(rows: NDArray[Any], matrix: Floats) -> Floats:
+    """Rows times a matrix in double precision: the same bits in any company, on any processor."""
+    from movers.encode import product_kernels  # loads numba, so not before the call
+
+    given = np.ascontiguousarray(rows, np.float64)
+    factor = np.ascontiguousarray(matrix, np.float64)
+    out = np.zeros((len(given), factor.shape[1]))
+
+    def solve(low: int, high: int) -> None:
+        product_kernels.multiply(low, high, given, factor, out)
+
+    with announced("product"):
+        share_out(solve, np.full(len(given), factor.size), None)
+    return out
