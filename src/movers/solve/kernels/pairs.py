@@ -4,8 +4,7 @@ import numpy as np
 
 from movers.compiling import Floats, Ints, inlined, kernel
 from movers.solve.kernels.gradient import FORBIDDEN, padded
-from movers.solve.kernels.assignment import assign, still_optimal
-from movers.solve.kernels.simplex import LINKS, northwest, settle
+from movers.solve.kernels.simplex import LINKS, PARENT, northwest, settle
 from movers.solve.kernels.vertices import find_vertex, list_cells, on_cells
 from movers.solve.kernels.workspace import Workspace
 
@@ -150,49 +149,32 @@ def solve_linear(
     if square:
         for j in range(n):
             w.match[j] = j
-        _least_of_columns(w.linear, n, w.duals)
+            w.duals[j] = w.linear[0, j]
+        for i in range(1, n):
+            for j in range(n):
+                w.duals[j] = min(w.duals[j], w.linear[i, j])
     else:
         northwest(w.supply, w.demand, n, m, w.tree, w.flow)
     reached = find_vertex(w, n, m, square, unit, PRECISION * typical, slot)
     value = on_cells(w, w.gradient, n, m, slot)
     if reached <= SAFE * abs(value) or (positive and value == 0.0):
         return True
-    settled = _settle_linear(w, n, m, square, PRECISION * abs(value))
+    settled = _settle_linear(w, n, m, square)
     list_cells(w, n, m, square, unit, slot)
     return settled
 
 
 @kernel
-def _settle_linear(w: Workspace, n: int, m: int, square: bool, slack: float) -> bool:
+def _settle_linear(w: Workspace, n: int, m: int, square: bool) -> bool:
     """Go on where costs are so far apart that a slack of their mean means nothing."""
-    if not square:
-        return settle(w.gradient, n, m, w.tree, w.flow, w.potential, w.distance, w.stop)
-    if not still_optimal(
-        w.gradient, n, w.match, w.duals, w.prices, w.distance, w.candidates, slack
-    ):
-        _least_of_columns(w.linear, n, w.duals)
-        return assign(
-            w.gradient,
-            n,
-            w.match,
-            w.owner,
-            w.duals,
-            w.prices,
-            w.distance,
-            w.previous,
-            w.state,
-            w.stop,
-        )
-    return True
-
-
-@inlined
-def _least_of_columns(cost: Floats, n: int, out: Floats) -> None:
-    for j in range(n):
-        out[j] = cost[0, j]
-    for i in range(1, n):
-        for j in range(n):
-            out[j] = min(out[j], cost[i, j])
+    if square:
+        northwest(w.supply, w.demand, n, m, w.tree, w.flow)
+    done = settle(w.gradient, n, m, w.tree, w.flow, w.potential, w.distance, w.stop)
+    for c in range(n + m - 1):
+        if square and w.flow[c] > 0.0:
+            p = w.tree[PARENT, c]
+            w.match[min(c, p)] = max(c, p) - n
+    return done
 
 
 @inlined
