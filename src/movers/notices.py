@@ -21,6 +21,10 @@ class UndefinedWarning(UserWarning):
     """Some pairs have no distance, and NaN stands in their place."""
 
 
+class ConvergenceWarning(UserWarning):
+    """Some transport problems were given up at the bound on their effort."""
+
+
 class HeaderWarning(UserWarning):
     """A first line was taken as the header of a table, for lack of anything better."""
 

@@ -12,12 +12,20 @@ from numpy.typing import NDArray
 
 RANGES_PER_THREAD = 8
 WORTH_A_THREAD = 2e6
+LONGEST_RANGE = 5e7
+"""Work between two looks at whether to go on, some tenths of a second."""
 
 
 def share_out(
-    solve: Callable[[int, int], None], work: NDArray[np.int64], threads: int | None
+    solve: Callable[[int, int], None],
+    work: NDArray[np.int64],
+    threads: int | None,
+    stop: NDArray[np.int64] | None = None,
 ) -> None:
     """Run ``solve(low, high)`` over ranges of about equal work.
+
+    An interrupt (Ctrl-C) ends it after the ranges under way. For that the calling thread only
+    waits where there is enough work to be worth interrupting: inside a kernel it would not hear.
 
     Parameters
     ----------
@@ -27,17 +35,27 @@ def share_out(
         Rough cost of every item; a small total is not worth a second thread.
     threads
         Most threads to use; None takes one per available processor.
+    stop
+        One number, set to 1 when ranges under way shall end early too.
     """
     total = int(work.sum())
     workers = min(threads or available_threads(), 1 + int(total // WORTH_A_THREAD))
-    if workers <= 1:
+    if workers <= 1 and total <= LONGEST_RANGE:
         solve(0, len(work))
         return
-    shares = np.linspace(0, total, workers * RANGES_PER_THREAD + 1)[1:-1]
+    ranges = max(workers * RANGES_PER_THREAD if workers > 1 else 1, int(total // LONGEST_RANGE))
+    shares = np.linspace(0, total, ranges + 1)[1:-1]
     cuts = np.unique([0, *np.searchsorted(np.cumsum(work), shares), len(work)]).tolist()
-    with ThreadPoolExecutor(workers) as pool:
+    pool = ThreadPoolExecutor(workers)
+    try:
         for done in [pool.submit(solve, *span) for span in pairwise(cuts)]:
             done.result()
+    except BaseException:
+        if stop is not None:
+            stop[0] = 1
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def available_threads() -> int:

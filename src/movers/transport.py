@@ -169,7 +169,10 @@ def _score_filled(
     shapes = pair_shapes(measured.weights.lengths, rows[:, 0], rows[:, 1])
     shown = scores.plans if scores.plans is not None else np.zeros(int(shapes.prod(axis=1).sum()))
     iterations = np.zeros(column.shape, np.int32)
-    values = Values(column, column, nothing, iterations, nothing, shown if plans else None)
+    converged = np.ones(column.shape, np.bool_)
+    values = Values(
+        column, column, nothing, iterations, nothing, converged, shown if plans else None
+    )
     costs = Ragged.zeros([0] * len(rows))
     return Solved(values, shapes, costs, np.ones_like(column), np.zeros(len(rows), np.int8))
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.compiling import Floats, Ints, announced
+from movers.notices import ConvergenceWarning, notify
 from movers.parallel import share_out
 
 
@@ -31,6 +32,9 @@ class Values:
         Number of linear problems solved.
     gap
         Frank-Wolfe duality gap, an upper bound on what one more step could gain.
+    converged
+        False where a bound on the effort ended the search: the plan is feasible, and may not be
+        optimal.
     plans
         Optimal plans on request: for every pair a block (heads, n, m), all blocks in one
         flat array.
@@ -41,6 +45,7 @@ class Values:
     structural: Floats
     iterations: NDArray[np.int32]
     gap: Floats
+    converged: NDArray[np.bool_]
     plans: Floats | None
 
 
@@ -75,16 +80,31 @@ def emd_batch(
     from movers.solve.kernels.workspace import allocate
 
     cost_start = _starts(shapes)
-    value = np.zeros(len(shapes))
+    value, converged = np.zeros(len(shapes)), np.zeros(len(shapes), np.bool_)
     out = np.zeros(cost.size if plans else 0)
+    stop = np.zeros(1, np.int64)
 
     def solve(lo: int, hi: int) -> None:
-        space = allocate(*_largest(shapes[lo:hi]), slots=1)
-        emd_range(space, lo, hi, shapes, cost, cost_start, u, u_start, v, v_start, value, out)
+        emd_range(
+            allocate(*_largest(shapes[lo:hi]), slots=1, stop=stop),
+            lo,
+            hi,
+            shapes,
+            cost,
+            cost_start,
+            u,
+            u_start,
+            v,
+            v_start,
+            value,
+            converged,
+            out,
+        )
 
     work = shapes.sum(axis=1) * shapes.prod(axis=1)
     with announced("emd"):
-        share_out(solve, work, threads)
+        share_out(solve, work, threads, stop)
+    _warn_of_bounds(converged)
     column = value[:, None]
     return Values(
         value=column,
@@ -92,6 +112,7 @@ def emd_batch(
         structural=np.zeros_like(column),
         iterations=np.ones(column.shape, np.int32),
         gap=np.zeros_like(column),
+        converged=converged[:, None],
         plans=out if plans else None,
     )
 
@@ -135,7 +156,8 @@ def fgw_batch(
 
     cost_start = _starts(shapes)
     linear, structural, gap = np.zeros((3, *scale.shape))
-    iterations = np.zeros(scale.shape, np.int32)
+    iterations, converged = np.zeros(scale.shape, np.int32), np.zeros(scale.shape, np.bool_)
+    stop = np.zeros(1, np.int64)
     # one kernel for both precisions: it need not be compiled twice
     wide = structure.dtype != np.float32
     single = np.asarray(structure[:0] if wide else structure, np.float32)
@@ -144,7 +166,7 @@ def fgw_batch(
 
     def solve(lo: int, hi: int) -> None:
         fgw_range(
-            allocate(*_largest(shapes[lo:hi]), slots=SLOTS),
+            allocate(*_largest(shapes[lo:hi]), slots=SLOTS, stop=stop),
             lo,
             hi,
             shapes,
@@ -164,20 +186,34 @@ def fgw_batch(
             structural,
             iterations,
             gap,
+            converged,
             out,
         )
 
     work = shapes.sum(axis=1) * shapes.prod(axis=1) * 4 * scale.shape[1]
     with announced("fgw"):
-        share_out(solve, work, threads)
+        share_out(solve, work, threads, stop)
+    _warn_of_bounds(converged)
     return Values(
         value=(1.0 - mix) * linear + mix * structural,
         linear=linear,
         structural=structural,
         iterations=iterations,
         gap=gap,
+        converged=converged,
         plans=out if plans else None,
     )
+
+
+def _warn_of_bounds(converged: NDArray[np.bool_]) -> None:
+    if not converged.all():
+        notify(
+            f"{converged.size - int(converged.sum())} of {converged.size} transport problems "
+            f"reached the bound on their effort; their plans are feasible and may not be optimal "
+            f"(`converged` is False there). Scale costs and structures, or drop entries that no "
+            f"plan can use",
+            ConvergenceWarning,
+        )
 
 
 def _starts(shapes: Ints) -> Ints:

@@ -115,6 +115,7 @@ def solutions(shapes: Ints, found: Values) -> list[Solution]:
             plan=plans[p].reshape(shapes[p]),
             iterations=int(found.iterations[p, 0]),
             gap=float(found.gap[p, 0]),
+            converged=bool(found.converged[p, 0]),
         )
         for p in range(len(shapes))
     ]

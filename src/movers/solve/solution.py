@@ -25,6 +25,9 @@ class Solution:
         Number of linear transport problems solved on the way.
     gap
         Frank-Wolfe duality gap ``<G, P - P_c>``: 0 at a stationary plan.
+    converged
+        False if a bound on the effort ended the search: the plan is feasible, and may not be
+        optimal.
     """
 
     value: float
@@ -33,3 +36,4 @@ class Solution:
     plan: Floats
     iterations: int
     gap: float
+    converged: bool = True

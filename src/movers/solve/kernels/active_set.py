@@ -22,8 +22,10 @@ def minimise_on_simplex(
     factor: Floats,
     step: Floats,
     slack: float,
-) -> None:
+) -> bool:
     """Move x in place to a point that no single entry can improve by more than `slack`.
+
+    Returns False if it took too many rounds; the point is no worse than the start all the same.
 
     Each round minimises over the entries in use, or follows a direction of no curvature to
     the boundary, where an entry drops out; at a minimum the most promising one comes in.
@@ -33,6 +35,7 @@ def minimise_on_simplex(
         if x[i] > 0.0:
             members[size] = i
             size += 1
+    ended = False
     for _ in range(10 * count + 50):
         _heaviest_first(x, members, size)
         curved = _direction(gram, slope, x, count, members, size, factor, step)
@@ -41,6 +44,7 @@ def minimise_on_simplex(
             _move(x, members, size, step, 1.0)
             entering = _most_promising(gram, slope, x, count, members[0], slack)
             if entering < 0:
+                ended = True
                 break
             members[size] = entering
             size += 1
@@ -55,6 +59,7 @@ def minimise_on_simplex(
         total += x[i]
     for i in range(count):
         x[i] /= total
+    return ended
 
 
 @kernel

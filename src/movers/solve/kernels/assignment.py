@@ -56,10 +56,12 @@ def assign(
     distance: Floats,
     previous: Ints,
     state: Ints,
-) -> None:
+    stop: Ints,
+) -> bool:
     """Solve by shortest augmenting paths, from whatever potentials `duals` holds.
 
-    `match` receives the column of each row, `owner` the row of each column.
+    `match` receives the column of each row, `owner` the row of each column. Returns False if the
+    search was cut short by `stop` or by costs that are not numbers: rows then have any column.
     """
     for j in range(n):
         owner[j] = -1
@@ -76,9 +78,26 @@ def assign(
         if owner[at] < 0:
             owner[at] = i
             match[i] = at
+    done = True
     for i in range(n):
         if match[i] < 0:
-            _augment(cost, n, i, match, owner, duals, prices, distance, previous, state)
+            done = done and stop[0] == 0
+            done = done and _augment(
+                cost, n, i, match, owner, duals, prices, distance, previous, state
+            )
+            if not done:
+                _take_any(n, i, match, owner)
+    return done
+
+
+@kernel
+def _take_any(n: int, free: int, match: Ints, owner: Ints) -> None:
+    """Give the row `free` the first column that no row has."""
+    for j in range(n):
+        if owner[j] < 0:
+            owner[j] = free
+            match[free] = j
+            return
 
 
 @kernel
@@ -93,14 +112,15 @@ def _augment(
     distance: Floats,
     previous: Ints,
     state: Ints,
-) -> None:
-    """Give the row `free` a column along a shortest alternating path (Dijkstra)."""
+) -> bool:
+    """Give the row `free` a column along a shortest alternating path (Dijkstra), if there is one."""
     for j in range(n):
         distance[j] = np.inf
         state[j] = 0
     row = free
     reached = 0.0
-    while True:
+    at = -1
+    for _ in range(n):
         offset = reached - prices[row]
         nearest = np.inf
         at = -1
@@ -114,20 +134,23 @@ def _augment(
                     nearest = distance[j]
                     at = j
         reached = nearest
-        if owner[at] < 0:
+        if at < 0 or owner[at] < 0:
             break
         state[at] = 1
         row = owner[at]
+    if at < 0:
+        return False
     prices[free] += reached
     for j in range(n):
         if state[j] == 1:
             prices[owner[j]] += reached - distance[j]
             duals[j] -= reached - distance[j]
-    while True:
+    for _ in range(n):
         row = previous[at]
         owner[at] = row
         other = match[row]
         match[row] = at
         if row == free:
-            return
+            break
         at = other
+    return True

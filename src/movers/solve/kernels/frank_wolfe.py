@@ -8,6 +8,8 @@ would zigzag towards a face for thousands of steps: once the linear problem keep
 known vertices, the quadratic programme over their hull is solved exactly after every call.
 """
 
+import numpy as np
+
 from movers.compiling import inlined, kernel
 from movers.solve.kernels.active_set import minimise_on_simplex
 from movers.solve.kernels.gradient import padded
@@ -30,7 +32,7 @@ def descend(
     constant: float,
     floor: float,
     quadratic: float,
-) -> tuple[int, int, float]:
+) -> tuple[int, int, float, bool]:
     """Minimise from the product plan, whose gradient is in place.
 
     Parameters
@@ -42,8 +44,9 @@ def descend(
 
     Returns
     -------
-    active, calls, gap
-        Number of active vertices and of linear problems solved, and the last gap.
+    active, calls, gap, converged
+        Number of active vertices and of linear problems solved, the last gap, and False if a
+        bound on the effort ended the search.
     """
     linear = w.linear_of[0]
     for i in range(n):
@@ -52,16 +55,17 @@ def descend(
     w.active[0] = 0
     w.weight[0] = 1.0
     active, repeats, partial, calls = 1, 0, 0, 0
-    exact = False
+    exact, converged, balanced = False, True, True
     gap, initial = 0.0, quadratic
     while True:
         calls += 1
         slot = calls
         tolerance = RELATIVE * abs(linear + quadratic + constant) + floor
-        find_vertex(w, n, m, square, unit, 0.1 * tolerance, slot)
+        reached = find_vertex(w, n, m, square, unit, 0.1 * tolerance, slot)
         there = on_cells(w, w.gradient, n, m, slot)
         gap = linear + 2.0 * quadratic - there
-        if gap <= tolerance or calls == CALLS:
+        if gap <= tolerance or calls == CALLS or w.stop[0] != 0:
+            converged = gap <= tolerance and reached < np.inf
             break
         known = find_active(
             w.rows, w.columns, w.mass, w.cells, n + m, w.active, active, slot, w.dense
@@ -71,13 +75,16 @@ def descend(
             w.linear_of[slot] = on_cells(w, w.linear, n, m, slot)
             repeats = 0
         elif exact:
+            converged = balanced and reached < np.inf
             break  # the quadratic programme has already balanced this one
         else:
             slot = w.active[known]
             repeats += 1
         if exact:
             active = _activate(w, active, slot)
-            linear, quadratic = _rebalance(w, n, m, active - 1, active, initial, 0.1 * tolerance)
+            linear, quadratic, balanced = _rebalance(
+                w, n, m, active - 1, active, initial, 0.1 * tolerance
+            )
             continue
         own = (on_cells(w, w.gradients[slot], n, m, slot) - w.linear_of[slot]) / 2.0
         cross = (there - w.linear_of[slot]) / 2.0
@@ -95,8 +102,10 @@ def descend(
         quadratic = (1.0 - t) ** 2 * quadratic + 2.0 * t * (1.0 - t) * cross + t * t * own
         if repeats >= REPEATS or partial >= PARTIAL_STEPS:
             exact = True
-            linear, quadratic = _rebalance(w, n, m, 0, active, initial, 0.1 * tolerance)
-    return active, calls, max(gap, 0.0)
+            linear, quadratic, balanced = _rebalance(
+                w, n, m, 0, active, initial, 0.1 * tolerance
+            )
+    return active, calls, max(gap, 0.0), converged
 
 
 @inlined
@@ -147,16 +156,18 @@ def _extend_gram(w: Workspace, n: int, m: int, start: int, active: int, initial:
 @kernel
 def _rebalance(
     w: Workspace, n: int, m: int, known: int, active: int, initial: float, slack: float
-) -> tuple[float, float]:
+) -> tuple[float, float, bool]:
     """Solve for the best weights of the active vertices, and renew the gradient.
 
     The Gram matrix of the first `known` vertices is in place. Returns the linear and the
-    quadratic part of the objective.
+    quadratic part of the objective, and whether the weights are the best.
     """
     _extend_gram(w, n, m, known, active, initial)
     for i in range(active):
         w.share[i] = w.weight[w.active[i]]
-    minimise_on_simplex(w.gram, w.slope, w.share, active, w.members, w.factor, w.step, slack)
+    balanced = minimise_on_simplex(
+        w.gram, w.slope, w.share, active, w.members, w.factor, w.step, slack
+    )
     w.gradient[:n] = 0.0
     linear, quadratic = 0.0, 0.0
     for i in range(active):
@@ -169,4 +180,4 @@ def _rebalance(
             for k in range(n):
                 for j in range(padded(m)):
                     w.gradient[k, j] += x * w.gradients[w.active[i], k, j]
-    return linear, quadratic
+    return linear, quadratic, balanced

@@ -4,12 +4,16 @@ import numpy as np
 
 from movers.compiling import Floats, Ints, inlined, kernel
 from movers.solve.kernels.gradient import FORBIDDEN, padded
-from movers.solve.kernels.simplex import LINKS, northwest
-from movers.solve.kernels.vertices import find_vertex
+from movers.solve.kernels.simplex import LINKS, PARENT, northwest, settle
+from movers.solve.kernels.vertices import find_vertex, list_cells, on_cells
 from movers.solve.kernels.workspace import Workspace
 
 WHOLE = 2.0**52
+LIGHT = 1e-8
+"""A share of which whole masses do not leave enough digits."""
 PRECISION = 1e-13
+SAFE = 1e-9
+"""How large the slack may be beside the optimum before it is looked for with all digits."""
 
 
 @kernel
@@ -50,6 +54,18 @@ def whole_masses(store: Floats, start: int, keep: Ints, kept: int, out: Floats) 
     out[heaviest] += left
 
 
+@kernel
+def real_shares(store: Floats, start: int, keep: Ints, kept: int, out: Floats) -> bool:
+    """Fill in the shares themselves, and say whether some are so light as to need that."""
+    total, least = 0.0, np.inf
+    for i in range(kept):
+        total += store[start + keep[i]]
+        least = min(least, store[start + keep[i]])
+    for i in range(kept):
+        out[i] = store[start + keep[i]] / total
+    return least < LIGHT * total
+
+
 @inlined
 def load_weights(
     w: Workspace,
@@ -60,7 +76,10 @@ def load_weights(
     rows: int,
     columns: int,
 ) -> tuple[int, int, bool, float]:
-    """Set the masses of the pair; return kept sizes, "is an assignment", and the unit of mass."""
+    """Set the masses of the pair; return kept sizes, "is an assignment", and the unit of mass.
+
+    The unit is 0 where some tokens are so light that plans need their real shares.
+    """
     n = keep_heavy(u, u_start, rows, w.keep_rows)
     m = keep_heavy(v, v_start, columns, w.keep_columns)
     uniform = is_uniform(u, u_start, w.keep_rows, n) and is_uniform(v, v_start, w.keep_columns, m)
@@ -72,6 +91,10 @@ def load_weights(
         unit = 1.0 / WHOLE
         whole_masses(u, u_start, w.keep_rows, n, w.supply)
         whole_masses(v, v_start, w.keep_columns, m, w.demand)
+        light_u = real_shares(u, u_start, w.keep_rows, n, w.u)
+        light_v = real_shares(v, v_start, w.keep_columns, m, w.v)
+        if light_u or light_v:
+            return n, m, False, 0.0
     for i in range(n):
         w.u[i] = w.supply[i] * unit
     for j in range(m):
@@ -106,12 +129,19 @@ def load_cost(
 
 @kernel
 def solve_linear(
-    w: Workspace, n: int, m: int, square: bool, unit: float, typical: float, slot: int
-) -> None:
+    w: Workspace,
+    n: int,
+    m: int,
+    square: bool,
+    unit: float,
+    typical: float,
+    positive: bool,
+    slot: int,
+) -> bool:
     """Solve the transport problem of the linear part alone; keep its plan in `slot`.
 
     Both starts are the diagonal for equal sides, so a sentence is matched to itself even if
-    repeated words would allow other free plans.
+    repeated words would allow other free plans. Returns False if the search was cut short.
     """
     for i in range(n):
         for j in range(padded(m)):
@@ -125,7 +155,26 @@ def solve_linear(
                 w.duals[j] = min(w.duals[j], w.linear[i, j])
     else:
         northwest(w.supply, w.demand, n, m, w.tree, w.flow)
-    find_vertex(w, n, m, square, unit, PRECISION * typical, slot)
+    reached = find_vertex(w, n, m, square, unit, PRECISION * typical, slot)
+    value = on_cells(w, w.gradient, n, m, slot)
+    if reached <= SAFE * abs(value) or (positive and value == 0.0):
+        return True
+    settled = _settle_linear(w, n, m, square)
+    list_cells(w, n, m, square, unit, slot)
+    return settled
+
+
+@kernel
+def _settle_linear(w: Workspace, n: int, m: int, square: bool) -> bool:
+    """Go on where costs are so far apart that a slack of their mean means nothing."""
+    if square:
+        northwest(w.supply, w.demand, n, m, w.tree, w.flow)
+    done = settle(w.gradient, n, m, w.tree, w.flow, w.potential, w.distance, w.stop)
+    for c in range(n + m - 1):
+        if square and w.flow[c] > 0.0:
+            p = w.tree[PARENT, c]
+            w.match[min(c, p)] = max(c, p) - n
+    return done
 
 
 @inlined

@@ -36,14 +36,15 @@ def emd_range(
     v: Floats,
     v_start: Ints,
     value: Floats,
+    converged: Any,
     plans: Floats,
 ) -> None:
     """Solve ``min <C, P>``; `plans` may be empty."""
     for p in range(lo, hi):
         columns = shapes[p, 1]
         n, m, square, unit = load_weights(w, u, v, u_start[p], v_start[p], shapes[p, 0], columns)
-        _, typical, _ = load_cost(w, cost, cost_start[p], columns, n, m, 1.0)
-        solve_linear(w, n, m, square, unit, typical, 0)
+        _, typical, positive = load_cost(w, cost, cost_start[p], columns, n, m, 1.0)
+        converged[p] = solve_linear(w, n, m, square, unit, typical, positive, 0)
         value[p] = on_cells(w, w.cost, n, m, 0)
         if plans.size:
             _add_vertex(w, n, m, 0, 1.0, columns, plans, cost_start[p])
@@ -71,6 +72,7 @@ def fgw_range(
     structural: Floats,
     iterations: Any,
     gap: Floats,
+    converged: Any,
     plans: Floats,
 ) -> None:
     """Solve ``min (1 - mix) <C, P> + mix scale E(P)`` for every head.
@@ -82,7 +84,7 @@ def fgw_range(
         rows, columns = shapes[p, 0], shapes[p, 1]
         n, m, square, unit = load_weights(w, u, v, u_start[p], v_start[p], rows, columns)
         mean, typical, positive = load_cost(w, cost, cost_start[p], columns, n, m, 1.0 - mix)
-        solve_linear(w, n, m, square, unit, typical, 1)
+        moved = solve_linear(w, n, m, square, unit, typical, positive, 1)
         remember_linear(w, n, m, square)
         free = positive and on_cells(w, w.linear, n, m, 1) <= FREE * typical
         for h in range(heads):
@@ -101,13 +103,13 @@ def fgw_range(
             floor = FLOOR * (typical + constant)
             recall_linear(w, n, m, square)
             active, calls, last_gap, found = 1, 1, 0.0, 0.0
-            settled = False
+            settled, done = False, moved
             if free or factor == 0.0:
                 found = _follow_linear(w, n, m, square, unit)
                 settled = factor == 0.0 or factor * found <= floor
             if not settled:
                 w.linear_of[0] = (1.0 - mix) * mean
-                active, calls, last_gap = descend(
+                active, calls, last_gap, done = descend(
                     w, n, m, square, unit, factor, constant, floor, -factor * product
                 )
                 found = _energy(w, n, m, active, squares)
@@ -115,6 +117,7 @@ def fgw_range(
             structural[p, h] = scale[p, h] * found
             iterations[p, h] = calls
             gap[p, h] = last_gap
+            converged[p, h] = done
             if plans.size:
                 start = heads * cost_start[p] + h * rows * columns
                 _write_plan(w, n, m, active, columns, plans, start)

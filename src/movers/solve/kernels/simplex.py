@@ -16,6 +16,9 @@ from movers.solve.kernels.lanes import cheapest_rows
 
 PARENT, DEPTH, CHILD, NEXT, BEFORE = 0, 1, 2, 3, 4
 LINKS = 5
+EPSILON = 2.0**-52
+ROUNDING = 16 * EPSILON
+"""What the digits of the largest potential leave undecided in a reduced cost."""
 
 
 @kernel
@@ -55,21 +58,113 @@ def improve(
     lowest: Floats,
     rows: Ints,
     slack: float,
-) -> None:
-    """Pivot until no arc is cheaper than its potentials by more than `slack`.
+    stop: Ints,
+) -> float:
+    """Pivot until no arc is cheaper than its potentials by more than `slack`, or than rounding.
 
     A pricing pass keeps the best row of every column; these candidates are used up, best
     first, before the next pass.
+
+    Returns
+    -------
+    The slack within which the flow is optimal; infinite where the search was cut short, by its
+    bound or by `stop`. The flow is feasible all the same.
     """
     _set_potentials(cost, n, m, tree, potential)
-    # exact flows exclude cycling; rounded potentials deserve a bound all the same
-    for _ in range(100 * (n + m) + 1000):
-        best = _price(cost, n, m, potential, lowest, rows, slack)
-        if best < 0:
-            return
-        while best >= 0:
+    shifts, pivots, most = 0, 0, most_pivots(n, m)
+    while pivots < most and stop[0] == 0:
+        largest = _largest(potential, n + m)
+        within = max(slack, ROUNDING * largest)
+        best = _price(cost, n, m, potential, lowest, rows, within)
+        if best < 0 and not shifts * EPSILON * largest > within:
+            return within
+        # potentials are shifted by additions: before the end, and in a long search, set them anew
+        if best < 0 or shifts > 20 * (n + m):
+            _set_potentials(cost, n, m, tree, potential)
+            shifts = 0
+            continue
+        while best >= 0 and pivots < most:
             _pivot(cost, n, m, rows[best], best, tree, flow, potential)
-            best = _best_candidate(cost, n, m, potential, rows, slack)
+            best = _best_candidate(cost, n, m, potential, rows, within)
+            shifts += 1
+            pivots += 1
+    return np.inf
+
+
+@kernel
+def settle(
+    cost: Floats,
+    n: int,
+    m: int,
+    tree: Ints,
+    flow: Floats,
+    potential: Floats,
+    tails: Floats,
+    stop: Ints,
+) -> bool:
+    """Pivot until no arc is cheaper than its potentials at all; False if cut short.
+
+    For costs so far apart that rounding of the large ones hides the small: potentials have
+    twice the digits (`tails` holds the second half) and are set anew for every pivot.
+    """
+    for _ in range(most_pivots(n, m)):
+        if stop[0] != 0:
+            return False
+        _set_long_potentials(cost, n, m, tree, potential, tails)
+        best = -EPSILON * EPSILON * (n + m) * _largest(potential, n + m)
+        row, column = -1, -1
+        for i in range(n):
+            for j in range(m):
+                one, lost = _difference(cost[i, j], potential[i])
+                two, more = _difference(one, potential[n + j])
+                reduced = two + (lost + more - tails[i] - tails[n + j])
+                if reduced < best:
+                    best, row, column = reduced, i, j
+        if row < 0:
+            return True
+        _pivot(cost, n, m, row, column, tree, flow, potential)
+    return False
+
+
+@inlined
+def most_pivots(n: int, m: int) -> int:
+    """Far more than any search takes that gets anywhere."""
+    return 1000 * (n + m) + 1000
+
+
+@inlined
+def _largest(potential: Floats, nodes: int) -> float:
+    largest = 0.0
+    for c in range(nodes):
+        largest = max(largest, abs(potential[c]))
+    return largest
+
+
+@inlined
+def _difference(x: float, y: float) -> tuple[float, float]:
+    """``x - y`` rounded, and what rounding took off it (Knuth)."""
+    found = x - y
+    taken = x - found
+    return found, (x - (found + taken)) + (taken - y)
+
+
+@kernel
+def _set_long_potentials(
+    cost: Floats, n: int, m: int, tree: Ints, potential: Floats, tails: Floats
+) -> None:
+    """Make the reduced cost of every tree arc zero, to twice the digits."""
+    root = n + m - 1
+    potential[root] = 0.0
+    tails[root] = 0.0
+    c = _after(tree, root, root)
+    while c >= 0:
+        p = tree[PARENT, c]
+        arc = cost[c, p - n] if c < n else cost[p, c - n]
+        rough, lost = _difference(arc, potential[p])
+        lost -= tails[p]
+        potential[c] = rough + lost
+        tails[c] = lost - (potential[c] - rough)
+        c = _after(tree, c, root)
 
 
 @kernel

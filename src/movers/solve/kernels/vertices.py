@@ -1,8 +1,11 @@
 """Vertices of the transport polytope: found by a linear problem, kept as lists of cells."""
 
+import numpy as np
+
 from movers.compiling import Floats, Ints, inlined, kernel
 from movers.solve.kernels.assignment import assign, still_optimal
 from movers.solve.kernels.gradient import at_vertex, spread
+from movers.solve.kernels.shares import real_flows
 from movers.solve.kernels.simplex import PARENT, improve
 from movers.solve.kernels.workspace import Workspace
 
@@ -12,18 +15,35 @@ SAME = 1e-14
 @inlined
 def find_vertex(
     w: Workspace, n: int, m: int, square: bool, unit: float, slack: float, slot: int
-) -> None:
-    """Minimise ``<w.gradient, V>`` within `slack`, from the last optimum; keep V in `slot`."""
+) -> float:
+    """Minimise ``<w.gradient, V>`` within `slack`, from the last optimum; keep V in `slot`.
+
+    Returns the slack that was reached, which is infinite if the search was cut short.
+    """
+    reached = slack
     if square:
         if not still_optimal(
             w.gradient, n, w.match, w.duals, w.prices, w.distance, w.candidates, slack
         ):
-            assign(
-                w.gradient, n, w.match, w.owner, w.duals, w.prices, w.distance, w.previous, w.state
+            done = assign(
+                w.gradient,
+                n,
+                w.match,
+                w.owner,
+                w.duals,
+                w.prices,
+                w.distance,
+                w.previous,
+                w.state,
+                w.stop,
             )
+            reached = slack if done else np.inf
     else:
-        improve(w.gradient, n, m, w.tree, w.flow, w.potential, w.prices, w.candidates, slack)
+        reached = improve(
+            w.gradient, n, m, w.tree, w.flow, w.potential, w.prices, w.candidates, slack, w.stop
+        )
     list_cells(w, n, m, square, unit, slot)
+    return reached
 
 
 @inlined
@@ -32,6 +52,11 @@ def list_cells(w: Workspace, n: int, m: int, square: bool, unit: float, slot: in
     at = slot * (n + m)
     if square:
         w.cells[slot] = _cells_of_match(n, w.match, w.rows, w.columns, w.mass, at)
+    elif unit == 0.0:
+        real_flows(n, m, w.tree, w.u, w.v, w.distance, w.links, w.real_flow)
+        w.cells[slot] = _cells_of_tree(
+            n, m, w.tree, w.real_flow, 1.0, w.rows, w.columns, w.mass, at
+        )
     else:
         w.cells[slot] = _cells_of_tree(n, m, w.tree, w.flow, unit, w.rows, w.columns, w.mass, at)
 

@@ -16,6 +16,8 @@ SLOTS = CALLS + 1
 class Workspace(NamedTuple):
     """Arrays for problems up to a given size; a slot per linear problem, slot 0 is the start.
 
+    ``stop`` is one number that all threads of a batch look at: not 0 once they shall end.
+
     A *vertex* is what a linear problem returns: a sparse plan. Slot s keeps its cells from
     ``s * (n + m)`` on.
     """
@@ -44,6 +46,8 @@ class Workspace(NamedTuple):
     gradient: Floats
     tree: Ints
     flow: Floats
+    real_flow: Floats
+    links: Ints
     potential: Floats
     candidates: Ints
     match: Ints
@@ -70,9 +74,10 @@ class Workspace(NamedTuple):
     members: Ints
     factor: Floats
     step: Floats
+    stop: Ints
 
 
-def allocate(n: int, m: int, slots: int) -> Workspace:
+def allocate(n: int, m: int, slots: int, stop: Ints) -> Workspace:
     """Allocate for problems of at most n x m with at most `slots` vertices."""
     nodes = n + m
     rows = (n + ROWS - 1) // ROWS * ROWS
@@ -100,6 +105,8 @@ def allocate(n: int, m: int, slots: int) -> Workspace:
         gradient=np.empty((rows, width)),
         tree=np.empty((LINKS, nodes), np.int64),
         flow=np.empty(nodes),
+        real_flow=np.empty(nodes),
+        links=np.empty((2, nodes), np.int64),
         potential=np.empty(nodes),
         candidates=np.empty(side, np.int64),
         match=np.empty(side, np.int64),
@@ -124,4 +131,5 @@ def allocate(n: int, m: int, slots: int) -> Workspace:
         members=np.empty(slots, np.int64),
         factor=np.empty((slots, slots)),
         step=np.empty(slots),
+        stop=stop,
     )
