@@ -129,7 +129,7 @@ class Explanation:
             alone = emd(found.cost, plan.sum(axis=1), plan.sum(axis=0))
             distance, plan = alone.value, alone.plan
         return {
-            "method": found.method.removeprefix("wsmd-").removeprefix("lambda-"),
+            "method": find_method(found.method).base or found.method,
             "distance": _number(distance),
             "chance": _short(self._chance[0]) if found.cost.size else None,
             "plan": _flows(plan),

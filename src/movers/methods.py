@@ -70,6 +70,10 @@ class Method:
         How the two recipes differ, in a line.
     reference
         The row for the reference recipe where it is another one.
+    base
+        Name of the word measure that a row with structure builds on; None for any other row.
+    needs_trees
+        Whether dependency trees enter the measure.
     """
 
     name: str
@@ -88,6 +92,8 @@ class Method:
     symmetric: bool = True
     recipes: str = ""
     reference: Method | None = None
+    base: str | None = None
+    needs_trees: bool = False
 
     @property
     def needs_vectors(self) -> bool:
@@ -100,11 +106,6 @@ class Method:
     def needs_attention(self) -> bool:
         """Whether attention enters the measure."""
         return self.transport in ("structure", "both")
-
-    @property
-    def needs_trees(self) -> bool:
-        """Whether dependency trees enter the measure."""
-        return self.weights == "swf" or self.cost == "swd" or self.baseline == "rots"
 
     def under(self, recipe: Recipe) -> Method:
         """The row that a recipe picks."""
@@ -193,7 +194,7 @@ MATCHED = tuple(
 )
 TREES = "reference: words as they stand between blanks, case kept; unseen ones weigh least"
 SYNTACTIC = tuple(
-    Method(name, title, WEI, "swf", cost, "words", stopwords=False, recipes=TREES)
+    Method(name, title, WEI, "swf", cost, "words", stopwords=False, recipes=TREES, needs_trees=True)
     for name, title, cost in (
         ("synwmd", "syntax-aware word mover's, sub-trees in the cost", "swd"),
         ("synwmd-cos", "syntax-aware word mover's, cosine cost", "cosine"),
@@ -224,7 +225,11 @@ ORDERED = (
         )
     ),
     _raw(
-        Method("rots", "recursive transport along the tree", WANG, "sif", baseline="rots"),
+        Method(
+            *("rots", "recursive transport along the tree", WANG, "sif"),
+            baseline="rots",
+            needs_trees=True,
+        ),
         "reference: whitened, without stop words, neither scaled nor negated",
     ),
     Method(
@@ -250,6 +255,7 @@ def _structural(base: Method) -> Method:
         title=f"words and structure: {base.name} with attention",
         paper=YAMAGIWA,
         transport="both",
+        base=base.name,
         recipes=SCALE,
         reference=base.reference and _structural(base.reference),
     )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from movers.evaluate.results import Column, Illustration, Overlap, Results, Score, Stage
+from movers.evaluate.outcomes import Column, Illustration, Overlap, Results, Score, Stage
 from movers.methods import METHODS
 
 METRICS = {"paws-wiki-test": "auc", "stsb-test": "spearman", "sick-test": "spearman"}

@@ -9,7 +9,7 @@ from movers.evaluate import benchmark as benchmark_file
 from movers.evaluate.benchmark import Benchmark, Grid, measure_variability
 from movers.evaluate.collect import Values, head_scores
 from movers.evaluate.metrics import score
-from movers.evaluate.results import Column
+from movers.evaluate.outcomes import Column
 from movers.evaluate.runs import open_run, read_facts
 from movers.measure.structure import attention_variability
 from movers.methods import METHODS

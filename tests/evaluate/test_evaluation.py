@@ -9,7 +9,7 @@ from movers.errors import InputError
 from movers.evaluate.benchmark import Grid
 from movers.evaluate.evaluation import Task, evaluate
 from movers.evaluate.metrics import compare, score
-from movers.evaluate.results import Column
+from movers.evaluate.outcomes import Column
 from movers.measure.structure import contextual_layers
 from tiny_models import PAIRS
 

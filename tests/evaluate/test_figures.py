@@ -15,8 +15,8 @@ from matplotlib.text import Annotation, Text
 from synthetic import make_results
 
 from movers.evaluate import figures
-from movers.evaluate.canvas import Label, Labels, draw, place_labels
-from movers.evaluate.results import Overlap
+from movers.evaluate.canvas import Label, Labels, place_labels
+from movers.evaluate.outcomes import Overlap
 from movers.evaluate.svg import PALETTE, inlined, slug
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -104,16 +104,16 @@ def test_inlined_figures_take_their_colours_from_the_page(drawings):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_page_defines_every_colour(dark):
-    css = files("movers.evaluate").joinpath("report.css").read_text("utf-8")
+    css = files("movers.evaluate").joinpath("templates/report.css").read_text("utf-8")
     light, _, rest = css.partition("@media (prefers-color-scheme: dark)")
     found = dict(re.findall(r"--(\w+): (#\w+);", rest.partition("* {")[0] if dark else light))
     assert set(PALETTE) <= set(found)
     assert dark or {name: found[name] for name in PALETTE} == PALETTE
 
 
-def test_drawing_leaves_the_settings_alone():
+def test_drawing_leaves_the_settings_alone(results):
     before = dict(matplotlib.rcParams)
-    draw("a", "b", "c", lambda figure: figure.subplots().plot([1, 2]), size=(2, 2))
+    assert figures.stage_figure(results)
     assert dict(matplotlib.rcParams) == before
 
 

@@ -12,8 +12,8 @@ from synthetic import METRICS, make_results
 
 from movers.errors import DependencyError
 from movers.evaluate.findings import VARIANTS, agreements, improvements
+from movers.evaluate.outcomes import Column, Gain, Illustration, Results, Score, Stage
 from movers.evaluate.report import write_report
-from movers.evaluate.results import Column, Gain, Illustration, Results, Score, Stage
 
 VOID = {"meta", "br", "img", "link", "hr"}
 

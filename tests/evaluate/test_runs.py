@@ -5,7 +5,7 @@ import pytest
 
 from movers.atomic import UNFINISHED
 from movers.errors import InputError
-from movers.evaluate.results import Stage
+from movers.evaluate.outcomes import Stage
 from movers.evaluate.runs import open_run, read_column, read_facts, write_chunk
 
 SETTINGS = {"model": "bert@1234", "mixes": (0.5,), "parser": None}

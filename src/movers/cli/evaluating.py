@@ -19,7 +19,7 @@ from movers.cli.options import MODEL_DEFAULTS, Json, Methods, ModelOptions, meth
 from movers.errors import InputError
 
 if TYPE_CHECKING:
-    from movers.evaluate.results import Results
+    from movers.evaluate.outcomes import Results
 
 Folder = Annotated[Path, Parameter(name=["--output", "-o"])]
 Resume = Annotated[bool, Parameter(negative="")]

@@ -9,13 +9,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from movers.evaluate.results import Gain, Results, Score
+from movers.evaluate.outcomes import Gain, Results, Score
 from movers.methods import Method
 from movers.results import Comparison
 from movers.search.results import SearchRanking
 
 BAR = 24
 EIGHTHS = " ▏▎▍▌▋▊▉█"
+VERSIONS = (("wsmd-X", "X with structure", "value"), ("lambda-X", "words of wsmd-X", "linear"))
+"""Name, title and reported part of the versions that every word measure has."""
 
 
 def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
@@ -61,15 +63,16 @@ def print_methods(
     table = Table(box=None, header_style="dim", pad_edge=False)
     for heading in ("name", "what it is", "from", "the reference recipe differs"):
         table.add_column(heading)
-    versions = ("wsmd-", "lambda-")
+    versions: dict[str, Method] = {}
     for name, method in methods.items():
-        if not name.startswith(versions):
+        if method.base is None:
             table.add_row(Text(name, "bold"), method.title, *_source(method))
-    for prefix, title in zip(versions, ("X with structure", "words of wsmd-X"), strict=True):
-        first = next(method for name, method in methods.items() if name.startswith(prefix))
-        table.add_row(Text(f"{prefix}X", "bold"), title, *_source(first))
+        else:
+            versions.setdefault(method.reports, method)
+    for name, title, reports in VERSIONS:
+        table.add_row(Text(name, "bold"), title, *_source(versions[reports]))
     console.print(table)
-    bases = [name.removeprefix("wsmd-") for name in methods if name.startswith("wsmd-")]
+    bases = dict.fromkeys(method.base for method in methods.values() if method.base)
     console.print(f"\nX is one of {', '.join(bases)}.", highlight=False)
     for alias, name in aliases.items():
         console.print(f"{alias} is short for {name}.", highlight=False)

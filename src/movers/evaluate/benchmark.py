@@ -21,7 +21,7 @@ from movers.encode.corpus import CorpusEncoder
 from movers.encode.encodings import Request
 from movers.encode.transformer import TransformerEncoder
 from movers.evaluate.datasets import Dataset
-from movers.evaluate.results import Column, Stage
+from movers.evaluate.outcomes import Column, Stage
 from movers.evaluate.runs import RunFolder, write_chunk
 from movers.measure.fitting import follow, statistics_of
 from movers.measure.statistics import Statistics

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from io import BytesIO
 from math import cos, pi, sin
 
 import numpy as np
-from matplotlib import style
+from matplotlib import rc_context, style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -16,7 +17,7 @@ from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 
 from movers.evaluate.document import Drawing
-from movers.evaluate.results import Floats
+from movers.evaluate.outcomes import Floats, Results
 from movers.evaluate.svg import PALETTE, finished
 
 INK, SOFT, FAINT = PALETTE["ink"], PALETTE["soft"], PALETTE["faint"]
@@ -50,43 +51,54 @@ STYLE = {
     "figure.constrained_layout.w_pad": 0.1,
     "figure.constrained_layout.h_pad": 0.08,
 }
+UNSIGNED = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+"""Nothing about the making of a file, which would differ from one to the next."""
 PIXELS = 100 / 72
 """Pixels of the layout in a typographic point."""
 
 
-def draw(
-    name: str,
-    title: str,
-    description: str,
-    fill: Callable[[Figure], None],
-    *,
-    size: tuple[float, float],
-    folded: bool = False,
-) -> Drawing:
-    """Make a figure of ``size`` inches; the same content gives the same bytes."""
-    with style.context(["default", {**STYLE, "svg.hashsalt": name}]):
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasAgg(figure)
-        fill(figure)
-        buffer = BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-    svg = finished(buffer.getvalue(), name, title, description)
-    return Drawing(name, title, description, svg, folded=folded)
+def styled(
+    draw: Callable[[Results], Iterator[Drawing]],
+) -> Callable[[Results], tuple[Drawing, ...]]:
+    """Have a function draw in our style, and leave matplotlib's settings as they were."""
+
+    @wraps(draw)
+    def drawn(results: Results) -> tuple[Drawing, ...]:
+        with style.context(["default", STYLE]):
+            return tuple(draw(results))
+
+    return drawn
 
 
-def panel_size(count: int, width: float, height: float, *, columns: int = 2) -> tuple[float, float]:
-    """Inches that so many panels take."""
-    return min(count, columns) * width, -(-count // columns) * height
+def open_figure(width: float, height: float) -> Figure:
+    """An empty figure of so many inches."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
 
 
-def panels(figure: Figure, count: int, *, columns: int = 2) -> list[Axes]:
-    """Axes side by side, ``columns`` in a row."""
+def open_panels(
+    count: int, width: float, height: float, *, columns: int = 2
+) -> tuple[Figure, list[Axes]]:
+    """A figure of so many panels, each of so many inches, ``columns`` in a row."""
     columns = min(columns, count)
-    grid = figure.subplots(-(-count // columns), columns, squeeze=False)
-    axes: list[Axes] = list(grid.flat)
+    rows = -(-count // columns)
+    figure = open_figure(columns * width, rows * height)
+    axes: list[Axes] = list(figure.subplots(rows, columns, squeeze=False).flat)
     for spare in axes[count:]:
         spare.set_axis_off()
-    return axes[:count]
+    return figure, axes[:count]
+
+
+def finish(
+    figure: Figure, name: str, title: str, description: str, *, folded: bool = False
+) -> Drawing:
+    """Make a drawing of a figure; the same content gives the same bytes."""
+    buffer = BytesIO()
+    with rc_context({"svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", metadata=UNSIGNED)
+    svg = finished(buffer.getvalue(), name, title, description)
+    return Drawing(name, title, description, svg, folded=folded)
 
 
 @dataclass(frozen=True)
@@ -127,28 +139,29 @@ def place_labels(figure: Figure, panels: Sequence[Labels]) -> None:
         dots = panel.axes.transData.transform(dots)
         taken = np.hstack([dots - 5, dots + 5])
         for label in panel.labels:
-            box = _place(panel.axes, label, taken)
-            taken = taken if box is None else np.vstack([taken, box])
+            taken = _place(panel.axes, label, taken)
 
 
-def _place(axes: Axes, label: Label, taken: Floats) -> Floats | None:
-    """Write one label; the box it covers, or None if it was left out."""
+def _place(axes: Axes, label: Label, taken: Floats) -> Floats:
+    """Write one label, or leave it out; return the boxes that are taken afterwards."""
     note = _annotated(axes, label)
     point = axes.transData.transform((label.x, label.y))
     extent, frame = Text.get_window_extent(note), axes.get_window_extent()
-    radii = RADII[:1] if label.optional else RADII
-    for radius, angle in ((radius, angle) for radius in radii for angle in ANGLES):
+    places = [(radius, angle) for radius in RADII for angle in ANGLES]
+    for radius, angle in places[: len(ANGLES)] if label.optional else places:
         box = _box(point, extent, radius * PIXELS, angle)
         inside = (box[:2] >= frame.min).all() and (box[2:] <= frame.max).all()
         over = (box[:2] < taken[:, 2:]) & (taken[:, :2] < box[2:])
         if inside and not over.all(axis=1).any():
-            _move(note, radius, angle)
-            return box
-    if label.optional:
-        note.remove()
-        return None
-    _move(note, radii[0], ANGLES[0])
-    return _box(point, extent, radii[0] * PIXELS, ANGLES[0])
+            break
+    else:
+        if label.optional:
+            note.remove()
+            return taken
+        radius, angle = places[0]
+        box = _box(point, extent, radius * PIXELS, angle)
+    _move(note, radius, angle)
+    return np.vstack([taken, box])
 
 
 def _annotated(axes: Axes, label: Label) -> Annotation:
@@ -182,7 +195,6 @@ def _box(point: Floats, extent: Bbox, distance: float, angle: float) -> Floats:
 def _move(note: Annotation, radius: float, angle: float) -> None:
     """Put a label at a distance from its point, with a line to it if that is far."""
     note.set_position((radius * cos(angle), radius * sin(angle)))
-    side = _side(angle)
-    note.set_horizontalalignment("left" if side > 0 else "right" if side < 0 else "center")
+    note.set_horizontalalignment({1: "left", -1: "right", 0: "center"}[_side(angle)])  # type: ignore[arg-type]
     assert note.arrow_patch is not None
     note.arrow_patch.set_visible(radius > RADII[1])

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from movers.evaluate.benchmark import Benchmark, group_of, label
 from movers.evaluate.layers import CRITERION, LayerChoice
 from movers.evaluate.metrics import compare, estimate, score, settle
+from movers.evaluate.outcomes import Column, Gain, Score
 from movers.evaluate.published import find_published
-from movers.evaluate.results import Column, Gain, Score
 from movers.evaluate.runs import read_column
 from movers.measure.structure import describe_numbers
 from movers.methods import find_method

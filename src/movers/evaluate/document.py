@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,19 +47,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Heading:
-    """What stands above ``span`` columns; one without parts is a column itself."""
+    """What stands above its parts; one without parts is a column itself."""
 
     text: str
     parts: tuple[str, ...] = ()
 
-    @property
-    def span(self) -> int:
-        """Number of columns below."""
-        return max(1, len(self.parts))
-
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A table with one or two lines of headings; a folded one opens on request."""
 
     title: str
@@ -68,6 +64,15 @@ class Table:
     folded: bool = False
     verbal: bool = False
     """Whether entries are words, which are set to the left, and not numbers."""
+
+    @property
+    def openings(self) -> list[bool]:
+        """For each column, whether it is the first below a heading."""
+        return [
+            bool(heading.parts) and not number
+            for heading in self.headings
+            for number in range(len(heading.parts) or 1)
+        ]
 
 
 @dataclass(frozen=True)
@@ -87,9 +92,14 @@ class Section:
 
     title: str
     text: tuple[str, ...] = ()
-    blocks: tuple[Table | Drawing, ...] = ()
+    blocks: tuple[ReportTable | Drawing, ...] = ()
     points: tuple[str, ...] = ()
     """Sentences for a list."""
+
+    @property
+    def anchor(self) -> str:
+        """What a link to it ends in."""
+        return re.sub(r"\W+", "-", self.title.lower())
 
     def __bool__(self) -> bool:
         """Whether there is anything to show."""
@@ -115,8 +125,13 @@ def signed(value: float) -> str:
     return MISSING if math.isnan(value) else f"{rounded:+.2f}" if rounded else "0.00"
 
 
-def change(value: float, *, hint: str = "") -> Cell:
+def change(value: float, *, aside: str = "", hint: str = "") -> Cell:
     """The entry for a gain or a loss."""
     text = signed(value)
     tones: dict[str, Tone] = {"+": "gain", "-": "loss"}
-    return Cell(text, tone=tones.get(text[0], ""), hint=hint)
+    return Cell(text, aside, tones.get(text[0], ""), hint=hint)
+
+
+def quiet(text: str | None) -> Cell:
+    """An entry to compare with; an empty one for None."""
+    return Cell() if text is None else Cell(text, tone="quiet")

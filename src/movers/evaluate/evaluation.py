@@ -21,7 +21,7 @@ from movers.evaluate.collect import (
 )
 from movers.evaluate.datasets import Dataset
 from movers.evaluate.layers import CRITERION, LayerChoice, check_selections
-from movers.evaluate.results import Column, Gain, Results, Score
+from movers.evaluate.outcomes import Column, Gain, Results, Score
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.frequencies import load_frequencies
 from movers.measure.structure import contextual_layers

@@ -12,8 +12,8 @@ from movers.evaluate.datasets import DATASETS, Dataset, common_words, data_folde
 from movers.evaluate.evaluation import Task, evaluate
 from movers.evaluate.layers import CRITERION
 from movers.evaluate.metrics import spearman
+from movers.evaluate.outcomes import Illustration, Overlap, Results
 from movers.evaluate.published import paper_model, published_facts
-from movers.evaluate.results import Illustration, Overlap, Results
 from movers.methods import METHODS, find_method
 from movers.scorer import Scorer
 

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, to_rgba
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from movers.evaluate.canvas import BLUE, GROUND, INK, ORANGE, SOFT, draw, panel_size, panels
+from movers.evaluate.canvas import (
+    BLUE,
+    GROUND,
+    INK,
+    ORANGE,
+    SOFT,
+    finish,
+    open_figure,
+    open_panels,
+    styled,
+)
 from movers.evaluate.document import Drawing, percent
 from movers.evaluate.gain_figures import improvement_figures
 from movers.evaluate.head_figures import SHADES, head_figures, layer_figures
-from movers.evaluate.results import Floats, Overlap, Results
+from movers.evaluate.outcomes import Floats, Overlap, Results
 
 __all__ = [
     "head_figures",
@@ -24,77 +35,60 @@ __all__ = [
 ]
 
 
-def variability_figure(results: Results) -> tuple[Drawing, ...]:
+@styled
+def variability_figure(results: Results) -> Iterator[Drawing]:
     """BV_A by layer, a panel per data set."""
-    found = results.variability
+    found, contextual = results.variability, results.contextual
     if not found:
-        return ()
-
-    def fill(figure: Figure) -> None:
-        for axes, dataset in zip(panels(figure, len(found)), found, strict=True):
-            _draw_variability(axes, found[dataset], results.contextual.get(dataset, ()))
-            axes.set_title(dataset)
-            axes.set(xlabel="layer", ylabel="BV_A")
-
-    picked = "; ".join(
-        f"{dataset}: {', '.join(map(str, layers))}"
-        for dataset, layers in results.contextual.items()
-    )
-    drawing = draw(
+        return
+    figure, axes = open_panels(len(found), 5.2, 3.2)
+    for panel, (dataset, values) in zip(axes, found.items(), strict=True):
+        _draw_variability(panel, values, contextual.get(dataset, ()))
+        panel.set_title(dataset)
+        panel.set(xlabel="layer", ylabel="BV_A")
+    picked = "; ".join(f"{name}: {', '.join(map(str, row))}" for name, row in contextual.items())
+    yield finish(
+        figure,
         "variability",
         "How much attention depends on the sentence",
         "Bidirectional attention variability BV_A: dots are heads, the line is the mean over a "
         f"layer. Shaded layers are picked as contextual{f' ({picked})' if picked else ''}.",
-        fill,
-        size=panel_size(len(found), 5.2, 3.2),
     )
-    return (drawing,)
 
 
 def _draw_variability(axes: Axes, values: Floats, picked: tuple[int, ...]) -> None:
     layers = np.arange(1, len(values) + 1)
     for layer in picked:
         axes.axvspan(layer - 0.5, layer + 0.5, color=BLUE, alpha=0.1, lw=0)
-    jitter = np.linspace(-0.18, 0.18, values.shape[1])
-    axes.plot(
-        (layers[:, None] + jitter).ravel(),
-        values.ravel(),
-        "o",
-        color=BLUE,
-        ms=3.5,
-        mew=0,
-        alpha=0.35,
-    )
+    spread = (layers[:, None] + np.linspace(-0.18, 0.18, values.shape[1])).ravel()
+    axes.plot(spread, values.ravel(), "o", color=BLUE, ms=3.5, mew=0, alpha=0.35)
     axes.plot(layers, values.mean(axis=1), "o-", color=BLUE, lw=1.6, ms=5, mec=GROUND)
     axes.set(xlim=(0.5, len(values) + 0.5), ylim=(0, None))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(True, axis="y")
 
 
-def overlap_figure(results: Results) -> tuple[Drawing, ...]:
+@styled
+def overlap_figure(results: Results) -> Iterator[Drawing]:
     """Common words against gold scores, a panel per data set."""
     found = results.overlaps
     if not found:
-        return ()
-
-    def fill(figure: Figure) -> None:
-        for axes, overlap in zip(panels(figure, len(found), columns=3), found, strict=True):
-            binary = set(np.unique(overlap.gold)) <= {0.0, 1.0}
-            (_draw_labels if binary else _draw_graded)(axes, overlap)
-            axes.set_title(_rho(overlap).replace(", ", "\n", 1))
-            axes.set_ylabel("common words")
-            axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-
-    drawing = draw(
+        return
+    figure, axes = open_panels(len(found), 3.5, 3.4, columns=3)
+    for panel, overlap in zip(axes, found, strict=True):
+        binary = set(np.unique(overlap.gold)) <= {0.0, 1.0}
+        (_draw_labels if binary else _draw_graded)(panel, overlap)
+        panel.set_title(_rho(overlap).replace(", ", "\n", 1))
+        panel.set_ylabel("common words")
+        panel.yaxis.set_major_locator(MaxNLocator(integer=True))
+    yield finish(
+        figure,
         "common-words",
         "Common words and gold scores",
         "Where labels are yes or no, bars show the share of pairs of each label by the number of "
         "words they have in common; elsewhere darker cells hold more pairs and the line is the "
         f"mean. Spearman's ρ × 100: {'; '.join(map(_rho, found))}.",
-        fill,
-        size=panel_size(len(found), 3.5, 3.4, columns=3),
     )
-    return (drawing,)
 
 
 def _rho(overlap: Overlap) -> str:
@@ -124,32 +118,29 @@ def _draw_graded(axes: Axes, overlap: Overlap) -> None:
     shades = ListedColormap([to_rgba(BLUE, fade) for fade in np.linspace(0.08, 1, SHADES)])
     axes.pcolormesh(edges, levels, np.ma.masked_equal(np.sqrt(counts), 0).T, cmap=shades)
     place = np.clip(np.digitize(overlap.gold, edges) - 1, 0, len(edges) - 2)
-    filled = [k for k in range(len(edges) - 1) if (place == k).any()]
+    filled = np.unique(place)
     means = [overlap.common[place == k].mean() for k in filled]
     axes.plot((edges[:-1] + edges[1:])[filled] / 2, means, color=ORANGE, lw=1.6)
     axes.set_xlabel("gold score")
 
 
-def stage_figure(results: Results) -> tuple[Drawing, ...]:
+@styled
+def stage_figure(results: Results) -> Iterator[Drawing]:
     """Time by stage."""
     stages = results.stages
     if not stages:
-        return ()
-
-    def fill(figure: Figure) -> None:
-        axes = figure.subplots()
-        seconds = [stage.seconds for stage in stages]
-        bars = axes.barh([stage.name for stage in stages], seconds, color=BLUE, height=0.6)
-        told = [f"{stage.seconds:.1f} s, {stage.count} {stage.unit}" for stage in stages]
-        axes.bar_label(bars, told, padding=4, fontsize=8, color=SOFT)
-        axes.invert_yaxis()
-        axes.margins(x=0.3)
-        axes.set_xlim(left=0)
-        axes.set_xlabel("seconds")
-        axes.tick_params(axis="y", length=0, labelcolor=INK)
-        axes.spines["left"].set_visible(False)
-
-    total = sum(stage.seconds for stage in stages)
-    description = f"Wall time of each stage; {total:.1f} seconds in all."
-    size = 10.4, 0.7 + 0.32 * len(stages)
-    return (draw("stages", "Where the time goes", description, fill, size=size),)
+        return
+    figure = open_figure(10.4, 0.7 + 0.32 * len(stages))
+    axes = figure.subplots()
+    seconds = [stage.seconds for stage in stages]
+    bars = axes.barh([stage.name for stage in stages], seconds, color=BLUE, height=0.6)
+    told = [f"{stage.seconds:.1f} s, {stage.count} {stage.unit}" for stage in stages]
+    axes.bar_label(bars, told, padding=4, fontsize=8, color=SOFT)
+    axes.invert_yaxis()
+    axes.margins(x=0.3)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("seconds")
+    axes.tick_params(axis="y", length=0, labelcolor=INK)
+    axes.spines["left"].set_visible(False)
+    description = f"Wall time of each stage; {sum(seconds):.1f} seconds in all."
+    yield finish(figure, "stages", "Where the time goes", description)

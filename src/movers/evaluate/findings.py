@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 
-from movers.evaluate.results import Column, Floats, Results, Score
+from movers.evaluate.metrics import METRICS
+from movers.evaluate.outcomes import Column, Floats, Results, Score
 
 VARIANTS = "wmd", "wmd-idf", "wrd", "wrd-idf", "synwmd-cos", "synwmd"
 """The measures whose gains are averaged."""
-STRUCTURAL, LINEAR = "wsmd-", "lambda-"
+
+Place = tuple[str, int]
+"""Recipe and embedding layer."""
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -55,50 +61,56 @@ class Agreement:
     layer_count: int
 
 
-def base_name(method: str) -> str:
-    """The word measure that a structural measure builds on; any other method itself.
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items by key, in the order in which the keys appear."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
-    >>> base_name("wsmd-wrd-idf"), base_name("lambda-wmd"), base_name("sif")
-    ('wrd-idf', 'wmd', 'sif')
-    """
-    return method.removeprefix(STRUCTURAL).removeprefix(LINEAR)
+
+def by_question(scores: Iterable[Score]) -> dict[tuple[str, str], list[Score]]:
+    """Scores by data set and metric."""
+    return grouped(scores, lambda score: score.question)
+
+
+def metric_name(metric: str) -> str:
+    """How a metric is written."""
+    return METRICS[metric].title if metric in METRICS else metric
+
+
+def sorted_places(items: Iterable[Column | Improvement]) -> list[Place]:
+    """Recipes as they appear, each with its embedding layers from the first to the last."""
+    places = dict.fromkeys((item.recipe, item.embedding) for item in items)
+    recipes = [recipe for recipe, _ in places]
+    return sorted(places, key=lambda place: (recipes.index(place[0]), place[1]))
 
 
 def find_bases(scores: Iterable[Score]) -> dict[Score, Score]:
     """Every structural score with the score of its base, where there is one."""
     scores = tuple(scores)
-    plain = {_place(score): score for score in scores if base_name(_name(score)) == _name(score)}
-    return {
-        score: plain[_place(score)]
-        for score in scores
-        if _name(score) != base_name(_name(score)) and _place(score) in plain
-    }
-
-
-def _name(score: Score) -> str:
-    return score.column.method
-
-
-def _place(score: Score) -> tuple[str, str, str, str, int]:
-    column = score.column
-    base = base_name(column.method)
-    return column.dataset, score.metric, base, column.recipe, column.embedding
+    plain = {(score.column, score.metric): score for score in scores if score.column.base is None}
+    keys = {score: (score.column.base, score.metric) for score in scores}
+    return {score: plain[key] for score, key in keys.items() if key in plain}
 
 
 def improvements(results: Results) -> tuple[Improvement, ...]:
     """Average what structure adds, per data set, embedding, selection and recipe."""
-    groups: dict[tuple[object, ...], list[tuple[Score, Score]]] = {}
-    for score, base in find_bases(results.scores).items():
-        if _name(score).startswith(STRUCTURAL) and _name(base) in VARIANTS:
-            column = score.column
-            key = column.dataset, score.metric, column.recipe, column.embedding
-            groups.setdefault((*key, score.selection, column.mix), []).append((score, base))
-    return tuple(_averaged(pairs) for pairs in groups.values())
+    pairs = (
+        (score, base)
+        for score, base in find_bases(results.scores).items()
+        if not score.column.is_word_part and base.column.method in VARIANTS
+    )
+    return tuple(_averaged(group) for group in grouped(pairs, _averaged_together).values())
+
+
+def _averaged_together(pair: tuple[Score, Score]) -> tuple[Column, str, str]:
+    score, _ = pair
+    return replace(score.column, method=""), score.metric, score.selection
 
 
 def _averaged(pairs: list[tuple[Score, Score]]) -> Improvement:
-    score = pairs[0][0]
-    column = score.column
+    column, metric, selection = _averaged_together(pairs[0])
     names = {base.column.method for _, base in pairs}
     known = [
         above.published - base.published
@@ -107,10 +119,10 @@ def _averaged(pairs: list[tuple[Score, Score]]) -> Improvement:
     ]
     return Improvement(
         dataset=column.dataset,
-        metric=score.metric,
+        metric=metric,
         recipe=column.recipe,
         embedding=column.embedding,
-        selection=score.selection,
+        selection=selection,
         mix=column.mix,
         variants=tuple(name for name in VARIANTS if name in names),
         value=float(np.mean([above.value - base.value for above, base in pairs])),
@@ -121,52 +133,37 @@ def _averaged(pairs: list[tuple[Score, Score]]) -> Improvement:
 def agreements(results: Results) -> tuple[Agreement, ...]:
     """Compare each two data sets by the scores of their heads and of their layers."""
     columns = dict.fromkeys([*results.heads, *results.layer_means])
-    datasets = dict.fromkeys(column.dataset for column in columns)
     return tuple(
-        _agreement(results, column, replace(column, dataset=other))
-        for one, other in combinations(datasets, 2)
-        for column in columns
-        if column.dataset == one and replace(column, dataset=other) in columns
+        Agreement(
+            *(first, second),
+            *_correlated(results.heads, first, second),
+            *_correlated(results.layer_means, first, second),
+        )
+        for first, second in on_two_data_sets(columns)
     )
 
 
-def _agreement(results: Results, first: Column, second: Column) -> Agreement:
-    heads, head_count = _correlated(results.heads.get, first, second)
-    layers, layer_count = _correlated(results.layer_means.get, first, second)
-    return Agreement(first, second, heads, head_count, layers, layer_count)
+def on_two_data_sets(columns: Iterable[Column]) -> list[tuple[Column, Column]]:
+    """Columns beside the same ones on another data set, for each two data sets."""
+    columns = dict.fromkeys(columns)
+    datasets = dict.fromkeys(column.dataset for column in columns)
+    return [
+        (column, replace(column, dataset=other))
+        for one, other in combinations(datasets, 2)
+        for column in columns
+        if column.dataset == one and replace(column, dataset=other) in columns
+    ]
 
 
-def _correlated(
-    find: Callable[[Column], Floats | None], first: Column, second: Column
-) -> tuple[float, int]:
+def _correlated(found: Mapping[Column, Floats], first: Column, second: Column) -> tuple[float, int]:
     """Correlation of two arrays where both are finite, and the number of their entries."""
-    one, other = find(first), find(second)
+    from scipy.stats import spearmanr
+
+    one, other = found.get(first), found.get(second)
     if one is None or other is None or one.shape != other.shape:
         return float("nan"), 0
     kept = np.isfinite(one) & np.isfinite(other)
-    return _spearman(one[kept], other[kept]), int(kept.sum())
-
-
-def _spearman(one: Floats, other: Floats) -> float:
-    from scipy.stats import spearmanr
-
+    one, other = one[kept], other[kept]
     if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return float("nan")
-    return float(spearmanr(one, other).statistic)
-
-
-def depth(results: Results) -> int | None:
-    """Number of attention layers, where any array tells."""
-    arrays = [*results.heads.values(), *results.layer_means.values(), *results.variability.values()]
-    return max((len(array) for array in arrays), default=None)
-
-
-def embedding_name(embedding: int, layers: int | None) -> str:
-    """How a report calls an embedding layer.
-
-    >>> embedding_name(0, 6), embedding_name(6, 6), embedding_name(3, 6)
-    ('input', 'last (6)', 'layer 3')
-    """
-    if embedding == 0:
-        return "input"
-    return f"last ({embedding})" if embedding == layers else f"layer {embedding}"
+        return float("nan"), len(one)
+    return float(spearmanr(one, other).statistic), len(one)

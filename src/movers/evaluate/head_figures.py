@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import combinations
+from collections.abc import Iterator
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import ListedColormap, Normalize, to_rgba
-from matplotlib.figure import Figure
 
 from movers.evaluate.canvas import (
     BLUE,
@@ -19,74 +17,74 @@ from movers.evaluate.canvas import (
     ORANGE,
     Label,
     Labels,
-    draw,
-    panel_size,
-    panels,
+    finish,
+    open_panels,
     place_labels,
+    styled,
 )
 from movers.evaluate.document import Drawing, percent
-from movers.evaluate.findings import STRUCTURAL, agreements, base_name, depth, embedding_name
-from movers.evaluate.results import Column, Floats, Results
-from movers.evaluate.score_tables import metric_name
+from movers.evaluate.findings import Agreement, agreements, grouped, metric_name
+from movers.evaluate.outcomes import Column, Floats, Results
 from movers.evaluate.svg import slug
 
 SHADES = 24
 
 
-def head_figures(results: Results) -> tuple[Drawing, ...]:
+@styled
+def head_figures(results: Results) -> Iterator[Drawing]:
     """Scores of single heads on each two data sets."""
-    chosen = _shown(results)
-    datasets = dict.fromkeys(column.dataset for column in chosen)
-    drawings: list[Drawing] = []
-    for one, other in combinations(datasets, 2):
-        columns = [c for c in chosen if c.dataset == one and replace(c, dataset=other) in chosen]
-        if columns:
-            drawings.append(_heads(results, columns, other, folded=len(drawings) > 1))
-    return tuple(drawings)
+    shown = _shown(results)
+    found = (one for one in agreements(results) if one.first in shown and one.second in shown)
+    pairs = grouped(found, lambda one: (one.first.dataset, one.second.dataset))
+    for number, (datasets, group) in enumerate(pairs.items()):
+        yield _heads(results, group, datasets, folded=number > 1)
 
 
 def _shown(results: Results) -> list[Column]:
     """The columns of the first structural measure that has scores of single heads."""
-    methods = dict.fromkeys(column.method for column in results.heads)
-    order = sorted(methods, key=lambda name: (not name.startswith(STRUCTURAL), name.count("-")))
-    return [column for column in results.heads if column.method == order[0]] if order else []
+    order = sorted(
+        results.heads, key=lambda column: (column.base is None, column.method.count("-"))
+    )
+    return [column for column in results.heads if column.method == order[0].method]
 
 
-def _heads(results: Results, columns: list[Column], other: str, *, folded: bool) -> Drawing:
-    first = columns[0].dataset
-    found = {
-        one.first: f"ρ × 100 = {percent(one.heads)} over {one.head_count} heads, "
-        f"{percent(one.layers)} over {one.layer_count} layers"
-        for one in agreements(results)
-        if one.second.dataset == other
-    }
-    told = "; ".join(f"{_where(results, column)}: {found[column]}" for column in columns)
-
-    def fill(figure: Figure) -> None:
-        labels = []
-        for axes, column in zip(panels(figure, len(columns)), columns, strict=True):
-            axes.set_title(f"{_where(results, column)}\n{found[column]}")
-            axes.set_xlabel(_axis(results, first))
-            axes.set_ylabel(_axis(results, other))
-            axes.grid(True)
-            labels.append(_draw_heads(axes, results, column, replace(column, dataset=other)))
-        place_labels(figure, labels)
-
-    return draw(
+def _heads(
+    results: Results, group: list[Agreement], datasets: tuple[str, str], *, folded: bool
+) -> Drawing:
+    first, other = datasets
+    method = group[0].first.method
+    told = {_where(results, one.first): _correlations(one) for one in group}
+    figure, axes = open_panels(len(group), 5.2, 4.3)
+    labels = []
+    for panel, one, (where, correlations) in zip(axes, group, told.items(), strict=True):
+        panel.set_title(f"{where}\n{correlations}")
+        panel.set_xlabel(_axis(results, first))
+        panel.set_ylabel(_axis(results, other))
+        panel.grid(True)
+        labels.append(_draw_heads(panel, results, one.first, one.second))
+    place_labels(figure, labels)
+    sentence = "; ".join(f"{where}: {correlations}" for where, correlations in told.items())
+    return finish(
+        figure,
         f"heads-{slug(first)}-{slug(other)}",
-        f"{columns[0].method} with single heads on {first} and {other}",
+        f"{method} with single heads on {first} and {other}",
         "Dots are heads, triangles the mean over a layer's heads with its number, the star is "
-        f"{base_name(columns[0].method)} without structure. {told[:1].upper()}{told[1:]}.",
-        fill,
-        size=panel_size(len(columns), 5.2, 4.3),
+        f"{_base_name(group[0].first)} without structure. {sentence[:1].upper()}{sentence[1:]}.",
         folded=folded,
     )
 
 
+def _correlations(one: Agreement) -> str:
+    return (
+        f"ρ × 100 = {percent(one.heads)} over {one.head_count} heads, "
+        f"{percent(one.layers)} over {one.layer_count} layers"
+    )
+
+
 def _where(results: Results, column: Column) -> str:
-    mix = {c.mix for c in results.heads if c.method == column.method}
-    told = f", mix {column.mix:g}" if len(mix) > 1 and column.mix is not None else ""
-    return f"{column.recipe} recipe, {embedding_name(column.embedding, depth(results))}{told}"
+    mixes = {other.mix for other in results.heads if other.method == column.method}
+    told = f", mix {column.mix:g}" if len(mixes) > 1 and column.mix is not None else ""
+    return f"{column.recipe} recipe, {results.embedding_name(column.embedding)}{told}"
 
 
 def _axis(results: Results, dataset: str) -> str:
@@ -102,53 +100,50 @@ def _draw_heads(axes: Axes, results: Results, column: Column, other: Column) -> 
     if None not in bases:
         axes.plot(*([100 * value] for value in bases if value is not None), "*", color=INK, ms=13)
     if column in results.layer_means and other in results.layer_means:
-        across, up = 100 * results.layer_means[column], 100 * results.layer_means[other]
+        across, up = (100 * results.layer_means[c] for c in (column, other))
         axes.plot(across, up, "^", color=ORANGE, ms=7, mec=GROUND, mew=0.7)
-        told.points += zip(across, up, strict=True)
-        told.labels += [
-            Label(x, y, str(layer), ORANGE)
-            for layer, (x, y) in enumerate(zip(across, up, strict=True), 1)
-        ]
+        means = list(zip(across, up, strict=True))
+        told.points += means
+        told.labels += [Label(x, y, str(layer), ORANGE) for layer, (x, y) in enumerate(means, 1)]
     return told
 
 
+def _base_name(column: Column) -> str:
+    return column.base.method if column.base else column.method
+
+
 def _base_value(results: Results, column: Column) -> float | None:
-    base = replace(column, method=base_name(column.method), mix=None)
-    found = [s.value for s in results.scores if replace(s.column, mix=None) == base]
-    return found[0] if found and base.method != column.method else None
+    """Score of the measure without structure, if there is one."""
+    found = (score.value for score in results.scores if score.column == column.base)
+    return next(found, None)
 
 
-def layer_figures(results: Results) -> tuple[Drawing, ...]:
-    """Scores of all heads as a map, a figure per data set."""
-    chosen = _shown(results)
-    datasets = list(dict.fromkeys(column.dataset for column in chosen))
-    return tuple(
-        _layers(results, [c for c in chosen if c.dataset == dataset], folded=bool(number))
-        for number, dataset in enumerate(sorted(datasets, key=lambda name: "dev" not in name))
-    )
+@styled
+def layer_figures(results: Results) -> Iterator[Drawing]:
+    """Scores of all heads as a map, a figure per data set, development sets first."""
+    datasets = grouped(_shown(results), lambda column: column.dataset)
+    for number, dataset in enumerate(sorted(datasets, key=lambda name: "dev" not in name)):
+        yield _layers(results, datasets[dataset], folded=bool(number))
 
 
 def _layers(results: Results, columns: list[Column], *, folded: bool) -> Drawing:
-    dataset, method = columns[0].dataset, columns[0].method
+    first = columns[0]
     maps = {column: _differences(results, column) for column in columns}
     bound = max(float(np.nanmax(np.abs(values))) for values in maps.values())
-
-    def fill(figure: Figure) -> None:
-        for axes, column in zip(panels(figure, len(columns)), columns, strict=True):
-            mesh = _draw_map(axes, maps[column], max(bound, 1e-9))
-            axes.set_title(_where(results, column))
-        bar = figure.colorbar(mesh, ax=figure.axes, shrink=0.8, aspect=30, format="%+.0f")
-        bar.outline.set_visible(False)
-
-    known = _base_value(results, columns[0]) is not None
-    against = f"{base_name(method)} without structure" if known else "the mean over all heads"
-    return draw(
-        f"layers-{slug(dataset)}",
-        f"{method} with every single head on {dataset}",
+    figure, axes = open_panels(len(columns), 5.2, 1.1 + 0.22 * len(maps[first]))
+    for panel, column in zip(axes, columns, strict=True):
+        mesh = _draw_map(panel, maps[column], max(bound, 1e-9))
+        panel.set_title(_where(results, column))
+    bar = figure.colorbar(mesh, ax=figure.axes, shrink=0.8, aspect=30, format="%+.0f")
+    bar.outline.set_visible(False)
+    known = _base_value(results, first) is not None
+    against = f"{_base_name(first)} without structure" if known else "the mean over all heads"
+    return finish(
+        figure,
+        f"layers-{slug(first.dataset)}",
+        f"{first.method} with every single head on {first.dataset}",
         f"Difference to {against}, × 100: blue heads are better, orange ones worse; the column on "
         "the right is the mean over a layer's heads.",
-        fill,
-        size=panel_size(len(columns), 5.2, 1.1 + 0.22 * len(maps[columns[0]])),
         folded=folded,
     )
 
@@ -157,8 +152,8 @@ def _differences(results: Results, column: Column) -> Floats:
     """Score of each head less that of the base; the layers' own in a column behind a gap."""
     heads = results.heads[column]
     base = _base_value(results, column)
-    means = results.layer_means.get(column, np.full(len(heads), np.nan))
     gap = np.full(len(heads), np.nan)
+    means = results.layer_means.get(column, gap)
     middle = np.nanmean(heads) if base is None else base
     return np.asarray(100 * (np.column_stack([heads, gap, means]) - middle))
 

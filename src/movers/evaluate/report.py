@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
 from movers.atomic import replacing
 from movers.errors import DependencyError
-from movers.evaluate.document import Drawing, Section, Table
-from movers.evaluate.finding_tables import (
-    agreement_tables,
-    fact_table,
-    glance_table,
-    illustration_table,
-    improvement_table,
-    layer_tables,
-    stage_table,
-    variability_table,
-)
+from movers.evaluate import finding_tables as tables
+from movers.evaluate.document import Drawing, ReportTable, Section
 from movers.evaluate.findings import VARIANTS
-from movers.evaluate.markdown import write_markdown
-from movers.evaluate.results import Results
+from movers.evaluate.outcomes import Results
+from movers.evaluate.rendering import write_markdown, write_webpage
 from movers.evaluate.score_tables import score_tables
-from movers.evaluate.webpage import write_webpage
 
 TITLE = "Words and structure: evaluation"
 
@@ -60,39 +51,42 @@ def _write(path: Path, text: str) -> None:
         temporary.write_text(text, "utf-8", newline="\n")
 
 
-def report_sections(results: Results) -> Iterable[Section]:
+def report_sections(results: Results) -> Iterator[Section]:
     """What a report says, in order; a section without content is false."""
     figures = _figures()
-    improved = figures.improvement_figures(results)
-    datasets = {column.dataset for column in results.heads}
-    yield Section("At a glance", (GLANCE,), _present(glance_table(results)))
-    yield Section("Scores", (SCORES,), score_tables(results))
+
+    def blocks(*makers: Callable[[Results], Iterable[Block]]) -> tuple[Block, ...]:
+        return tuple(chain.from_iterable(make(results) for make in makers))
+
+    yield Section("At a glance", (GLANCE,), blocks(tables.glance_table))
+    yield Section("Scores", (SCORES,), blocks(score_tables))
     yield Section(
-        "What structure adds", (ADDS,), (*_present(improvement_table(results)), *improved)
+        "What structure adds",
+        (ADDS,),
+        blocks(tables.improvement_table, figures.improvement_figures),
     )
     yield Section(
         "Choice of layers",
         (LAYERS,),
-        (
-            *figures.variability_figure(results),
-            *_present(variability_table(results)),
-            *layer_tables(results),
-            *figures.layer_figures(results),
+        blocks(
+            figures.variability_figure,
+            tables.variability_table,
+            tables.layer_tables,
+            figures.layer_figures,
         ),
     )
     yield Section(
         "Do data sets agree on heads?",
-        (AGREE, *([PUBLISHED] if {"paws-qqp-dev", "paws-wiki-dev"} <= datasets else [])),
-        (*agreement_tables(results), *figures.head_figures(results)),
+        (AGREE, PUBLISHED) if _has_published_heads(results) else (AGREE,),
+        blocks(tables.agreement_tables, figures.head_figures),
     )
-    yield Section("Common words", (WORDS,), figures.overlap_figure(results))
-    yield Section(
-        "An example", _pairs(results), _present(illustration_table(results.illustrations))
-    )
-    yield Section("Time", (), (*figures.stage_figure(results), *_present(stage_table(results))))
-    yield Section("This run", (), _present(fact_table(results)), results.notes)
+    yield Section("Common words", (WORDS,), blocks(figures.overlap_figure))
+    yield Section("An example", _pairs(results), blocks(tables.illustration_table))
+    yield Section("Time", (), blocks(figures.stage_figure, tables.stage_table))
+    yield Section("This run", (), blocks(tables.fact_table), results.notes)
 
 
+Block = ReportTable | Drawing
 GLANCE = "The best measure of each data set, with half the width of its 95 % interval."
 SCORES = (
     "Agreement with the labels, higher is better; ± is half the width of a 95 % interval. Measures "
@@ -116,8 +110,8 @@ PUBLISHED = (
 WORDS = "How far the gold scores can be told from the number of words two sentences share."
 
 
-def _present(table: Table | None) -> tuple[Table, ...]:
-    return () if table is None else (table,)
+def _has_published_heads(results: Results) -> bool:
+    return {"paws-qqp-dev", "paws-wiki-dev"} <= {column.dataset for column in results.heads}
 
 
 def _pairs(results: Results) -> tuple[str, ...]:

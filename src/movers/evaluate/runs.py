@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from movers.atomic import replacing, sweep
 from movers.errors import InputError
-from movers.evaluate.results import Stage
+from movers.evaluate.outcomes import Stage
 
 Floats = NDArray[np.float64]
 

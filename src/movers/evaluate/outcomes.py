@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from movers.methods import METHODS
 
 Floats = NDArray[np.float64]
 
@@ -34,6 +36,18 @@ class Column:
     recipe: str
     embedding: int
     mix: float | None = None
+
+    @property
+    def base(self) -> Column | None:
+        """The same choices for the measure without structure that this one builds on, if any."""
+        row = METHODS.get(self.method)
+        return replace(self, method=row.base, mix=None) if row and row.base else None
+
+    @property
+    def is_word_part(self) -> bool:
+        """Whether it reports the words alone of a measure with structure."""
+        row = METHODS.get(self.method)
+        return row is not None and row.reports == "linear"
 
 
 @dataclass(frozen=True)
@@ -67,6 +81,11 @@ class Score:
     pairs: int
     dropped: int = 0
     published: float | None = None
+
+    @property
+    def question(self) -> tuple[str, str]:
+        """Data set and metric: scores that share both can be compared."""
+        return self.column.dataset, self.metric
 
 
 @dataclass(frozen=True)
@@ -156,6 +175,18 @@ class Results:
     illustrations: tuple[Illustration, ...] = ()
     stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def embedding_name(self, embedding: int) -> str:
+        """How a report calls an embedding layer: ``input``, ``layer 3``, ``last (6)``."""
+        arrays = [*self.heads.values(), *self.layer_means.values(), *self.variability.values()]
+        if embedding == 0:
+            return "input"
+        last = max(map(len, arrays), default=None)
+        return f"last ({embedding})" if embedding == last else f"layer {embedding}"
+
+    def place_name(self, recipe: str, embedding: int) -> str:
+        """How a report calls a recipe and an embedding layer together."""
+        return f"{recipe}, {self.embedding_name(embedding)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Facts, scores and gains as plain values for JSON."""
