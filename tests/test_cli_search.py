@@ -3,6 +3,7 @@ import json
 import pytest
 
 import movers
+from movers.locks import locked
 from test_cli import run
 
 SENTENCES = (
@@ -55,7 +56,7 @@ def test_index_is_extended_checked_and_guarded(capsys, folder, corpus, tmp_path)
     assert code == 1 and "pass --add or --replace" in err
     code, _, err = run(capsys, "index", folder, "--check")
     assert code == 0 and "5 sentences" in err and "sound" in err
-    shard = folder / "shard-00001.safetensors"
+    [shard] = folder.glob("shard-*")
     shard.write_bytes(shard.read_bytes()[:-3])
     code, _, err = run(capsys, "search", folder, "a cat")
     assert code == 1 and "damaged" in err
@@ -80,11 +81,19 @@ def test_mine_writes_near_pairs(capsys, corpus, folder, tmp_path):
 
 
 def test_dedupe_respects_word_order(capsys, corpus, tmp_path):
+    corpus.write_text("\n".join([*SENTENCES, SENTENCES[1], "", ""]))
     output, dropped = tmp_path / "kept.txt", tmp_path / "dropped.csv"
     arguments = ["--threshold", "0.05", "-o", output, "--dropped", dropped]
     code, _, err = run(capsys, "dedupe", corpus, *arguments)
-    assert code == 0 and "kept 3 of 4" in err
+    assert code == 0
+    assert "kept 3 of 6 lines; dropped 1 near others, 1 repeated, 1 blank" in err
     assert output.read_text().splitlines() == list(SENTENCES[:3])
-    assert dropped.read_text().splitlines()[1].startswith(f"{SENTENCES[3]},{SENTENCES[0]},0.0")
+    _, near, repeated, blank = dropped.read_text().splitlines()
+    assert near.startswith(f"4,near,{SENTENCES[3]},1,{SENTENCES[0]},0.0")
+    assert repeated == f"5,repeated,{SENTENCES[1]},2,{SENTENCES[1]},0.0"
+    assert blank == "6,blank,,,,"
+    with locked(tmp_path / "kept.txt.index.lock", "it"):
+        code, _, err = run(capsys, "dedupe", corpus, *arguments)
+    assert code == 1 and "kept.txt' is being written by process" in err
     code, _, err = run(capsys, "dedupe", corpus, "--threshold", "-1", "-o", output)
     assert code == 1 and "threshold must be" in err

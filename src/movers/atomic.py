@@ -18,6 +18,7 @@ UNFINISHED = ".unfinished-"
 def replacing(path: Path, *, partial: Path | None = None) -> Iterator[Path]:
     """Yield a temporary neighbour of ``path`` that takes its place if all goes well.
 
+    It does so when its content is on the disk, so that a power cut leaves the old or the new.
     On any error, Ctrl-C included, ``path`` stays as it was; what was written so far moves to
     ``partial`` if that is given and there is anything, or is removed.
     """
@@ -26,9 +27,12 @@ def replacing(path: Path, *, partial: Path | None = None) -> Iterator[Path]:
     temporary.touch(exist_ok=False)
     usual = stat.S_IMODE(temporary.stat().st_mode)
     try:
-        yield temporary
-        os.chmod(temporary, usual)  # the writer may have put a file of its own there
-        os.replace(temporary, path)
+        with naming(path):
+            yield temporary
+            os.chmod(temporary, usual)  # the writer may have put a file of its own there
+            sync(temporary)
+            os.replace(temporary, path)
+            sync(path.parent)
     except BaseException:
         if partial is not None and temporary.exists() and temporary.stat().st_size:
             os.replace(temporary, partial)
@@ -56,6 +60,29 @@ def replacing_folder(path: Path, *, partial: Path) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Add the name of a file to errors of the system that lack one, as a full disk's do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    folder = path.is_dir()
+    if folder and os.name == "nt":  # knows no such thing
+        return
+    number = os.open(path, os.O_RDONLY if folder else os.O_RDWR)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def sweep(folder: Path) -> None:

@@ -15,3 +15,7 @@ class ModelError(MoversError):
 
 class DependencyError(MoversError, ImportError):
     """An optional package is needed; the message names the extra to install."""
+
+
+class StorageError(MoversError, OSError):
+    """A file cannot be written; the message says which, why, and what is left."""

@@ -1,3 +1,5 @@
+import errno
+import os
 import warnings
 
 import numpy as np
@@ -7,9 +9,10 @@ import pytest
 import movers
 from movers.errors import InputError
 from movers.search import mining
-from movers.search.dedupe import dedupe_file
+from movers.search.dedupe import Deduplicated, dedupe_file
 from movers.search.index import Index
 from movers.search.mining import Pair, duplicates, mine, mine_file
+from movers.tables import open_table
 
 
 @pytest.fixture(scope="module")
@@ -109,13 +112,90 @@ def test_duplicates_repeat_the_nearest_kept_sentence():
 def test_kept_sentences_are_far_apart_and_dropped_ones_near_one(index, matrix, tmp_path):
     threshold = float(np.nanquantile(matrix, 0.1))
     output, dropped = tmp_path / "kept.txt", tmp_path / "dropped.tsv"
-    count = dedupe_file(index, threshold, output, dropped)
+    report = dedupe_file(index, threshold, output, dropped)
     kept = output.read_text().splitlines()
     rows = [index.sentences.index(text) for text in kept]
-    among = matrix[np.ix_(rows, rows)][np.triu_indices(count, 1)]
-    assert len(kept) == count and not np.any(among <= threshold)
+    among = matrix[np.ix_(rows, rows)][np.triu_indices(len(kept), 1)]
+    assert len(kept) == report.kept and not np.any(among <= threshold)
     lines = [line.split("\t") for line in dropped.read_text().splitlines()[1:]]
-    assert len(lines) == len(index) - count > 0
-    for text, repeats, distance in lines:
-        assert repeats in kept and text not in kept and float(distance) <= threshold
+    assert len(lines) == report.near == len(index) - len(kept) > 0
+    for number, reason, text, of, repeats, distance in lines:
+        assert index.sentence(int(number) - 1) == text and index.sentence(int(of) - 1) == repeats
+        assert reason == "near" and repeats in kept and text not in kept
+        assert float(distance) <= threshold
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dropped.tsv", "kept.txt"]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_every_line_is_kept_or_accounted_for(bert, tmp_path, suffix):
+    dog, fox = "the dog greets the fox", "a fox\u2028jumps over soup"
+    texts = [dog, "", fox, dog.upper(), " ", dog, fox, dog.upper(), "brother sold house"]
+    source, output = tmp_path / "corpus.txt", tmp_path / "kept.txt"
+    source.write_text("\n".join([*texts, "tourists expected\x85press"]), "utf-8")
+    dropped = tmp_path / f"dropped{suffix}"
+    report = dedupe_file(Index.build(bert, source), 1e-6, output, dropped, lines=source)
+    with open_table(dropped) as table:
+        [chunk] = table.chunks
+    rows = list(zip(*map(_plain, chunk.values()), strict=True))
+    assert [row[:4] for row in rows] == [
+        (2, "blank", "", None),
+        (4, "near", dog.upper(), 1),
+        (5, "blank", "", None),
+        (6, "repeated", dog, 1),
+        (7, "repeated", fox, 3),
+        (8, "near", dog.upper(), 1),
+    ]
+    assert output.read_text("utf-8").split("\n") == [
+        *(dog, fox, "brother sold house", "tourists expected\x85press", ""),
+    ]
+    assert report == Deduplicated(lines=10, kept=4, repeated=2, near=2, blank=2)
+    with pytest.raises(InputError, match=r"line 2 \('new'\) is not in the index"):
+        dedupe_file(Index.build(bert, source), 1e-6, output, lines=[dog, "new"])
+
+
+def _plain(column):
+    return column if isinstance(column, list) else column.to_pylist()
+
+
+def test_a_second_run_at_the_same_time_is_refused(index, matrix, small_blocks, tmp_path):
+    output, threshold = tmp_path / "pairs.tsv", float(np.nanquantile(matrix, 0.1))
+    original, tried = mining._near, []
+
+    def meddling(index, row, *rest):
+        if row == 20:
+            for task in (mine_file, dedupe_file):
+                with pytest.raises(InputError, match=r"pairs.tsv' is being written by process \d+"):
+                    task(index, threshold, output)
+                tried.append(task)
+        return original(index, row, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mining, "_near", meddling)
+        count, _ = mine_file(index, threshold, output)
+    assert len(tried) == 2 and count == len(found_by_brute_force(matrix, threshold))
+    assert list(tmp_path.iterdir()) == [output]
+
+
+def test_a_damaged_journal_is_used_as_far_as_it_is_sound(
+    index, matrix, small_blocks, tmp_path, monkeypatch
+):
+    output, threshold = tmp_path / "pairs.jsonl", float(np.nanquantile(matrix, 0.1))
+    with monkeypatch.context() as patch:
+        patch.setattr(mining, "_tabulate", failing)
+        with pytest.raises(OSError, match="No space left") as caught:
+            mine_file(index, threshold, output)
+    assert caught.value.errno == errno.ENOSPC
+    journal = tmp_path / "pairs.jsonl.journal"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 1 + -(-len(index) // 8)
+    for place, finished in ((0, 0), (4, 3)):
+        broken = bytearray(lines[place])
+        broken[len(broken) // 2] ^= 1
+        journal.write_bytes(b"".join([*lines[:place], broken, *lines[place + 1 :]]))
+        count, resumed = mine_file(index, threshold, output)
+        assert resumed == finished
+        assert count == len(found_by_brute_force(matrix, threshold))
+
+
+def failing(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -169,6 +169,7 @@ def dedupe(
     """Drop sentences that repeat an earlier one, word order respected.
 
     In file order, a sentence is kept unless it lies within the threshold of one that was kept.
+    Lines that are blank or repeat another word by word are dropped as well.
 
     Parameters
     ----------
@@ -179,21 +180,26 @@ def dedupe(
     output
         Text file for the sentences that are kept.
     dropped
-        Table for the others and what they repeat: .tsv, .csv, .jsonl or .parquet.
+        Table for all other lines, by number, with the reason and what they repeat: .tsv, .csv,
+        .jsonl or .parquet.
     method
         A measure of transport.
     """
     from movers.search.dedupe import dedupe_file
 
     with _corpus(file, method, output, options) as corpus:
-        kept = dedupe_file(corpus, threshold, output, dropped, progress=sys.stderr.isatty())
-    say(f"kept {kept:,} of {len(corpus):,} distinct sentences")
+        lines = None if corpus.folder == file else file
+        found = dedupe_file(
+            corpus, threshold, output, dropped, lines=lines, progress=sys.stderr.isatty()
+        )
+    say(str(found))
     say(str(corpus.scorer.signature))
 
 
 @contextmanager
 def _corpus(file: Path, method: str, output: Path, options: Options) -> Iterator[Index]:
     """Open an index, or make one beside the output that lasts until the work is done."""
+    from movers.locks import locked
     from movers.search.index import Index
     from movers.search.manifest import NAME
 
@@ -201,6 +207,7 @@ def _corpus(file: Path, method: str, output: Path, options: Options) -> Iterator
         yield Index.open(file)
         return
     folder = output.with_name(output.name + ".index")
-    scorer = options.load(method)
-    yield Index.build(scorer, file, folder, replace=True, progress=sys.stderr.isatty())
-    shutil.rmtree(folder)
+    with locked(folder.with_name(folder.name + ".lock"), repr(str(output))):
+        scorer = options.load(method)
+        yield Index.build(scorer, file, folder, replace=True, progress=sys.stderr.isatty())
+        shutil.rmtree(folder)

@@ -67,7 +67,7 @@ class Statistics:
 
     def save(self, path: str | Path) -> None:
         """Write to a safetensors file, whole or not at all."""
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         header = {
             "format": FORMAT,
@@ -83,7 +83,7 @@ class Statistics:
         }
         tensors = {name: _compact(array) for name, array in self._tensors().items()}
         with replacing(Path(path)) as temporary:
-            save_file(tensors, temporary, metadata=header)
+            temporary.write_bytes(save(tensors, metadata=header))
 
     @classmethod
     def load(cls, path: str | Path) -> Statistics:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from functools import partial
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tqdm.auto import tqdm
 
-from movers.atomic import sweep
 from movers.encode.models import EMBEDDED
 from movers.errors import InputError
 from movers.loading import load
@@ -23,13 +25,15 @@ from movers.pairs import check_sentence
 from movers.results import Match
 from movers.scorer import Scorer
 from movers.search.cascade import Cascade
+from movers.search.folder import EMPTY, Folder, Piece
 from movers.search.lower import Query
-from movers.search.manifest import NAME, STATISTICS, Manifest, Part
 from movers.search.results import SearchRanking
-from movers.search.shards import Shard, make_shard, open_shard, read_header, write_shard
+from movers.search.shards import Shard, joined, make_shard
 
 SHARD = 4096
 """Sentences of a shard: about 100 MB, and what a broken-off build loses at most."""
+GROWTH = 8
+"""How many times what follows it a shard may hold and still be joined with it."""
 
 
 class Index:
@@ -48,25 +52,36 @@ class Index:
     """
 
     def __init__(
-        self,
-        scorer: Scorer,
-        shards: Sequence[Shard],
-        *,
-        folder: Path | None = None,
-        manifest: Manifest | None = None,
+        self, scorer: Scorer, shards: Sequence[Shard] = (), *, files: Folder | None = None
     ) -> None:
-        self.scorer = scorer
-        self.shards = list(shards)
-        self.folder = folder
-        self._manifest = manifest
-        self._checked = manifest is None
+        self._scorer = scorer.using()  # its own: fitting the other changes nothing here
+        self._shards = list(shards)
+        self._files = files
+        self._agrees = files is None
 
     def __len__(self) -> int:
-        return sum(map(len, self.shards))
+        if self._files is None:
+            return sum(map(len, self._shards))
+        return sum(part.sentences for part in self._files.manifest.parts)
 
     def __repr__(self) -> str:
         place = "in memory" if self.folder is None else str(self.folder)
-        return f"Index({len(self):,} sentences, {self.scorer.method.name}, {place})"
+        return f"Index({len(self):,} sentences, {self._scorer.method.name}, {place})"
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the index lies; None if in memory."""
+        return None if self._files is None else self._files.path
+
+    @property
+    def scorer(self) -> Scorer:
+        """The measure: a copy, for an index keeps its own statistics whatever is fitted later."""
+        return self._scorer.using()
+
+    @property
+    def shards(self) -> list[Shard]:
+        """Sentences with all that comparing them needs, checked when they are first used."""
+        return self._shards if self._files is None else self._files.shards
 
     @property
     def sentences(self) -> list[str]:
@@ -75,11 +90,7 @@ class Index:
 
     def sentence(self, number: int) -> str:
         """One sentence by its number."""
-        for shard in self.shards:
-            if number < len(shard):
-                return shard.sentence(number)
-            number -= len(shard)
-        raise InputError(f"no sentence {number + len(self)}; the index has {len(self)}")
+        return _sentence(self.shards, number)
 
     @classmethod
     def build(
@@ -104,29 +115,21 @@ class Index:
             Where to write the index as it grows; None keeps it in memory. A build that was
             broken off is resumed: parts that are finished are used as they are.
         replace
-            Build anew over an index that is there already.
+            Build anew over an index that is there already, which stays until the new one is
+            complete.
         progress
             Show a progress bar.
         """
         check_method(scorer)
-        if folder is not None and replace:
-            (Path(folder) / NAME).unlink(missing_ok=True)
-        index = cls(scorer, []) if folder is None else cls._begun(scorer, Path(folder))
-        index._extend(_lines(sentences), set(), progress=progress)
-        if not len(index):
-            raise InputError("there is no sentence to index")
+        index = cls(scorer, files=None if folder is None else Folder(Path(folder)))
+        pieces = index._pieces(read_sentences(sentences), set(), progress=progress)
+        if index._files is not None:
+            index._fill(index._files, pieces, replace=replace)
+            return index
+        index._shards = [make() for _, make in pieces]
+        if not index._shards:
+            raise InputError(EMPTY)
         return index
-
-    @classmethod
-    def _begun(cls, scorer: Scorer, folder: Path) -> Index:
-        if (folder / NAME).exists():
-            raise InputError(
-                f"{str(folder)!r} holds an index already; open it and add to it, or pass "
-                "replace=True"
-            )
-        folder.mkdir(parents=True, exist_ok=True)
-        sweep(folder)
-        return cls(scorer, [], folder=folder, manifest=_described(scorer))
 
     @classmethod
     def open(
@@ -141,75 +144,65 @@ class Index:
         scorer
             The scorer it was built with, if it cannot be made from names alone; None makes it.
         verify
-            Check every byte against its checksum, not only sizes and headers.
+            Compare every byte with its checksum now, not each file when it is first used.
         """
-        folder = Path(folder)
-        manifest = Manifest.read(folder)
-        shards = [part.open(folder, verify=verify) for part in manifest.parts]
+        files = Folder.opened(Path(folder))
+        if verify or scorer is None:
+            statistics = files.load_statistics()
         if scorer is None:
-            scorer = load(**manifest.settings, statistics=folder / STATISTICS)
-        return cls(scorer, shards, folder=folder, manifest=manifest)
+            scorer = load(**files.manifest.settings, statistics=statistics)
+        index = cls(scorer, files=files)
+        if verify:
+            _ = index.shards
+        return index
 
     def save(self, folder: str | Path) -> None:
         """Write an index that is in memory, or a copy of one on disk, to a folder."""
-        copy = self._begun(self.scorer, Path(folder))
-        copy._extend(iter(self.sentences), set(), ready=self.shards)
+        pieces = ((shard.sentences, partial(_itself, shard)) for shard in self.shards)
+        self._fill(Folder(Path(folder)), pieces)
+
+    def _fill(self, files: Folder, pieces: Iterable[Piece], *, replace: bool = False) -> None:
+        scorer = self._scorer
+        signature, settings = str(scorer.signature), _described(scorer)
+        files.fill(pieces, signature, settings, scorer.statistics, replace=replace)
 
     def add(self, sentences: Iterable[str] | Path, *, progress: bool = False) -> int:
         """Add sentences that are not there yet, and return how many were.
 
-        On disk the index keeps its old state until all of them are in.
+        On disk the index keeps its old state until all of them are in. What others added since
+        it was opened is seen; while another process adds, this is refused. Small shards are
+        joined, so that an index filled sentence by sentence stays as quick as another.
         """
-        self._check_scorer()
-        if self.folder is not None:
-            sweep(self.folder)
-        before = len(self)
-        known = {_key(text) for text in self.sentences}
-        self._extend(_lines(sentences), known, progress=progress)
-        return len(self) - before
+        with nullcontext() if self._files is None else self._files.writing():
+            if self._files is not None:
+                self._files.refresh()
+                self._files.clear()
+            self._check_scorer()
+            before, shards = len(self), self.shards
+            known = {_key(text) for shard in shards for text in shard.sentences}
+            pieces = self._pieces(read_sentences(sentences), known, progress=progress)
+            if (first := next(pieces, None)) is None:
+                return 0
+            small = _small(shards, len(first[0]))
+            pieces = chain([_joined(small, first)], pieces)
+            if self._files is not None:
+                self._files.extend(pieces, len(small))
+            else:
+                self._shards[len(shards) - len(small) :] = [make() for _, make in pieces]
+            return len(self) - before
 
-    def _extend(
-        self,
-        sentences: Iterator[str],
-        known: set[bytes],
-        *,
-        ready: Sequence[Shard] = (),
-        progress: bool = False,
-    ) -> None:
-        """Cut new sentences into shards, and make them part of the index when all are done."""
-        shards: list[Shard] = []
-        parts: list[Part] = []
-        waiting = list(ready)
+    def _pieces(
+        self, sentences: Iterator[str], known: set[bytes], *, progress: bool
+    ) -> Iterator[Piece]:
+        """Cut new sentences into shards."""
         fresh = _distinct(sentences, known)
         with tqdm(desc="indexing", unit="sent", disable=not progress) as bar:
-            while chunk := list(islice(fresh, len(waiting[0]) if waiting else SHARD)):
-                number = len(self.shards) + len(shards)
-                shard = waiting.pop(0) if waiting else None
-                shard, part = self._stored(chunk, number, shard)
-                shards.append(shard)
-                parts += part
+            while chunk := list(islice(fresh, SHARD)):
+                yield chunk, partial(self._encoded, chunk)
                 bar.update(len(chunk))
-        if self.folder is not None:
-            assert self._manifest is not None
-            self.scorer.statistics.save(self.folder / STATISTICS)
-            self._manifest = self._manifest.extended(parts)
-            self._manifest.write(self.folder)
-        self.shards += shards
-
-    def _stored(
-        self, chunk: list[str], number: int, shard: Shard | None
-    ) -> tuple[Shard, list[Part]]:
-        """Encode some sentences, unless they are given or lie finished on disk."""
-        if self.folder is None:
-            return shard or self._encoded(chunk), []
-        path = self.folder / f"shard-{number:05d}.safetensors"
-        facts = {"signature": str(self.scorer.signature), "sentences": _digest(chunk)}
-        if not _finished(path, facts):
-            write_shard(shard or self._encoded(chunk), path, facts)
-        return open_shard(path), [Part.of(path, len(chunk))]
 
     def _encoded(self, chunk: list[str]) -> Shard:
-        return make_shard(self.scorer.measure(chunk), chunk, self.scorer.method)
+        return make_shard(self._scorer.measure(chunk), chunk, self._scorer.method)
 
     def search(
         self,
@@ -241,6 +234,10 @@ class Index:
         align
             Give alignments for so many of the first matches.
         """
+        if not check_sentence(query, "query").strip():
+            raise InputError(f"the query is blank ({query!r}); pass a sentence")
+        if self._files is not None:
+            self._files.refresh()
         self._check_scorer()  # loads the model
         started = time.process_time()
         cascade = self._cascade(query, top_k, within)
@@ -253,7 +250,7 @@ class Index:
             rows, distances = rows[distances <= within], distances[distances <= within]
         pruning = dataclasses.replace(pruning, seconds=time.process_time() - started)
         matches = tuple(
-            Match(int(row), self.sentence(row), float(distance))
+            Match(int(row), _sentence(cascade.shards, row), float(distance))
             for row, distance in zip(rows.tolist(), distances, strict=True)
         )
         recall = None
@@ -264,9 +261,9 @@ class Index:
         return SearchRanking(
             query,
             matches,
-            self.scorer.signature,
+            self._scorer.signature,
             pruning,
-            tuple(self.scorer.compare(query, text) for text in first),
+            tuple(self._scorer.compare(query, text) for text in first),
             recall,
         )
 
@@ -276,46 +273,85 @@ class Index:
         """Search for every query; `search` explains the options."""
         texts = [check_sentence(query, "query") for query in queries]
         self._check_scorer()
-        self.scorer.measure(texts)  # all of them in a few batches
+        self._scorer.measure(texts)  # all of them in a few batches
         bar = tqdm(texts, desc="searching", unit="query", disable=not progress)
         return [self.search(text, top_k, **options) for text in bar]
 
     def _cascade(self, query: str, top_k: int, within: float | None) -> Cascade:
-        if top_k < 1:
-            raise InputError(f"top_k must be at least 1, got {top_k}")
+        _check_count(top_k, "top_k")
         limit = np.inf if within is None else within
         if not limit >= 0:
             raise InputError(f"within must be a distance of at least 0, got {within}")
-        own = self._encoded([check_sentence(query, "query")])
-        made = Query.of(own, self.scorer)
-        return Cascade(self.scorer, made, self.shards, wanted=top_k, within=limit)
+        made = Query.of(self._encoded([query]), self._scorer)
+        return Cascade(self._scorer, made, self.shards, wanted=top_k, within=limit)
 
     def _candidates(self, cascade: Cascade, wanted: int | Iterable[int]) -> np.ndarray[Any, Any]:
-        if not isinstance(wanted, int):
-            rows = np.unique(np.fromiter(wanted, np.int64))
-            if len(rows) and not (rows[0] >= 0 and rows[-1] < len(self)):
+        if isinstance(wanted, Iterable):
+            rows, count = np.unique(np.asarray(list(wanted))), int(cascade.starts[-1])
+            if len(rows) and not (rows.dtype.kind in "iu" and 0 <= rows[0] <= rows[-1] < count):
                 raise InputError(
-                    f"candidates {rows[0]} to {rows[-1]}, but the index has {len(self)} sentences"
+                    f"candidates {rows[0]} to {rows[-1]}, but the index has {count} sentences, "
+                    "numbered from 0"
                 )
-            return rows
-        if not self.scorer.method.needs_vectors:
+            return rows.astype(np.int64)
+        _check_count(wanted, "candidates")
+        if not self._scorer.method.needs_vectors:
             raise InputError(
-                f"{self.scorer.method.name} has no word vectors to pick candidates by; pass their "
+                f"{self._scorer.method.name} has no word vectors to pick candidates by; pass their "
                 "numbers, or search exactly"
             )
-        return nearest_means(cascade.query, self.shards, wanted)
+        return nearest_means(cascade.query, cascade.shards, wanted)
 
     def _check_scorer(self) -> None:
         """Refuse a model or statistics other than those of the index, once."""
-        signature = str(self.scorer.signature)
-        if self._checked or self._manifest is None:
+        if self._agrees or self._files is None:
             return
-        if signature != self._manifest.signature:
+        signature, expected = str(self._scorer.signature), self._files.manifest.signature
+        if signature != expected:
             raise InputError(
-                f"the index was built with {self._manifest.signature}, but the scorer at hand is "
-                f"{signature}; build the index again"
+                f"the index was built with {expected}, but the scorer at hand is {signature}; "
+                "build the index again"
             )
-        self._checked = True
+        self._agrees = True
+
+
+def _check_count(value: Any, name: str) -> None:
+    if not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
+
+
+def _sentence(shards: Sequence[Shard], number: int) -> str:
+    place = number
+    for shard in shards:
+        if 0 <= place < len(shard):
+            return shard.sentence(place)
+        place -= len(shard)
+    raise InputError(f"no sentence {number}; the index has {number - place}")
+
+
+def _itself(shard: Shard) -> Shard:
+    return shard
+
+
+def _small(shards: Sequence[Shard], new: int) -> list[Shard]:
+    """The last shards that are small enough to be joined with so many new sentences.
+
+    Each that is left alone is many times larger than what follows it, so there are never many,
+    and no sentence is copied often.
+    """
+    count, total = 0, new
+    for shard in reversed(shards):
+        if len(shard) > GROWTH * total or len(shard) + total > SHARD:
+            break
+        count, total = count + 1, total + len(shard)
+    return list(shards[len(shards) - count :])
+
+
+def _joined(small: list[Shard], piece: Piece) -> Piece:
+    """A piece with the sentences of some shards before it."""
+    chunk, make = piece
+    texts = [text for shard in small for text in shard.sentences]
+    return ([*texts, *chunk], lambda: joined([*small, make()])) if small else piece
 
 
 def nearest_means(query: Query, shards: Sequence[Shard], wanted: int) -> np.ndarray[Any, Any]:
@@ -346,27 +382,25 @@ def check_method(scorer: Scorer) -> None:
         raise InputError("an index cannot raise for single pairs; pass empty='nan' or 'keep'")
 
 
-def _described(scorer: Scorer) -> Manifest:
+def _described(scorer: Scorer) -> dict[str, Any]:
+    """The arguments of `movers.load` that make a scorer again, statistics and device aside."""
     settings, encoder = scorer.settings, scorer.encoder
     stopwords = None if settings.stopwords is None else sorted(settings.stopwords)
-    return Manifest(
-        str(scorer.signature),
-        {
-            "method": settings.method.name,
-            "model": _model(scorer),
-            "embedding": settings.embedding,
-            "layers": sorted({layer for layer, _ in scorer.heads}) or None,
-            "heads": sorted({head for _, head in scorer.heads}) or "all",
-            "mix": float(settings.mix),
-            "recipe": settings.recipe,
-            "whitening": settings.whitening,
-            "stopwords": stopwords,
-            "subwords": settings.subwords,
-            "empty": settings.empty,
-            "frequencies": None if settings.frequencies is None else str(settings.frequencies),
-            "dtype": encoder.dtype,
-        },
-    )
+    return {
+        "method": settings.method.name,
+        "model": _model(scorer),
+        "embedding": settings.embedding,
+        "layers": sorted({layer for layer, _ in scorer.heads}) or None,
+        "heads": sorted({head for _, head in scorer.heads}) or "all",
+        "mix": float(settings.mix),
+        "recipe": settings.recipe,
+        "whitening": settings.whitening,
+        "stopwords": stopwords,
+        "subwords": settings.subwords,
+        "empty": settings.empty,
+        "frequencies": None if settings.frequencies is None else str(settings.frequencies),
+        "dtype": encoder.dtype,
+    }
 
 
 def _model(scorer: Scorer) -> str:
@@ -377,7 +411,8 @@ def _model(scorer: Scorer) -> str:
     return str(encoder.folder.resolve())
 
 
-def _lines(sentences: Iterable[str] | Path) -> Iterator[str]:
+def read_sentences(sentences: Iterable[str] | Path) -> Iterator[str]:
+    """Sentences one by one, or the lines of a text file, blank ones and repeats included."""
     if isinstance(sentences, str):
         raise InputError("sentences must be a list or a Path of a file, got one string")
     if not isinstance(sentences, Path):
@@ -403,17 +438,3 @@ def _distinct(sentences: Iterator[str], known: set[bytes]) -> Iterator[str]:
 
 def _key(text: str) -> bytes:
     return blake2b(text.encode(), digest_size=16).digest()
-
-
-def _digest(chunk: list[str]) -> str:
-    return blake2b("\n".join(chunk).encode()).hexdigest()
-
-
-def _finished(path: Path, facts: dict[str, str]) -> bool:
-    """Whether a shard with these sentences, made in this way, is there."""
-    if not path.is_file():
-        return False
-    try:
-        return bool(read_header(path)[1].get("__metadata__") == facts)
-    except InputError:
-        return False

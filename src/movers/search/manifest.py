@@ -6,53 +6,56 @@ It is written last and replaced whole, so a folder holds a usable index or none.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
-from movers.atomic import replacing
 from movers.errors import InputError
-from movers.search.shards import Shard, digest_file, open_shard, read_header
 
-FORMAT = "movers-index-2"
+FORMAT = "movers-index-3"
 NAME = "manifest.json"
-STATISTICS = "statistics.safetensors"
 
 
 @dataclass(frozen=True)
 class Part:
-    """A shard as it was written: name, sentences, bytes, and hashes of header and file."""
+    """A file of an index as it was written: name, bytes, their CRC-32, and sentences in it."""
 
     name: str
-    sentences: int
     size: int
-    header: str
-    digest: str
+    checksum: str
+    sentences: int = 0
 
     @classmethod
-    def of(cls, path: Path, sentences: int) -> Part:
+    def of(cls, path: Path, sentences: int = 0) -> Part:
         """Describe a finished file."""
-        raw, _ = read_header(path)
-        header = sha256(raw).hexdigest()
-        return cls(path.name, sentences, path.stat().st_size, header, digest_file(path))
+        content = path.read_bytes()
+        return cls(path.name, len(content), checksum(content), sentences)
 
-    def open(self, folder: Path, *, verify: bool) -> Shard:
-        """Map the shard after a look at its size and header, or at all of it."""
+    def find(self, folder: Path) -> Path:
+        """Where the file lies; it has to have its size."""
         path = folder / self.name
         if not path.is_file():
             raise InputError(f"the index {str(folder)!r} lacks {self.name}; build it again")
         size = path.stat().st_size
         if size != self.size:
-            raise _damaged(path, f"{size} bytes, expected {self.size}")
-        if sha256(read_header(path)[0]).hexdigest() != self.header:
-            raise _damaged(path, "its header changed")
-        if verify and digest_file(path) != self.digest:
-            raise _damaged(path, "its checksum differs")
-        return open_shard(path)
+            raise damaged(path, f"{size} bytes, expected {self.size}")
+        return path
+
+    def check(self, folder: Path, content: Any) -> None:
+        """Compare every byte with the checksum."""
+        if checksum(content) != self.checksum:
+            raise damaged(folder / self.name, "its checksum differs")
 
 
-def _damaged(path: Path, how: str) -> InputError:
+def checksum(content: Any) -> str:
+    """CRC-32 of bytes: finds any damage of a few bytes for certain, at some GB/s."""
+    return f"{crc32(content):08x}"
+
+
+def damaged(path: Path, how: str) -> InputError:
+    """The error for a file that is not as it was written."""
     return InputError(f"{str(path)!r} is damaged ({how}); build the index again")
 
 
@@ -66,50 +69,65 @@ class Manifest:
         Signature of the distances.
     settings
         Arguments of `movers.load`, without statistics and device.
+    statistics
+        The file with the statistics.
     parts
         The shards, in order.
     """
 
     signature: str
     settings: dict[str, Any]
+    statistics: Part
     parts: tuple[Part, ...] = ()
 
-    def write(self, folder: Path) -> None:
-        """Make the folder this index."""
-        content = {"format": FORMAT, **asdict(self)}
-        content["checksum"] = _checksum(content)
-        with replacing(folder / NAME) as temporary:
-            temporary.write_text(json.dumps(content, ensure_ascii=False, indent=1), "utf-8")
+    @property
+    def names(self) -> set[str]:
+        """All files of the index."""
+        return {self.statistics.name, *(part.name for part in self.parts)}
 
-    def extended(self, parts: list[Part]) -> Manifest:
-        """The same index with more shards."""
-        return replace(self, parts=(*self.parts, *parts))
+    def encoded(self) -> bytes:
+        """The file that makes a folder this index."""
+        content = {"format": FORMAT, **asdict(self)}
+        content["checksum"] = _digest(content)
+        return json.dumps(content, ensure_ascii=False, indent=1).encode()
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
         """Read the manifest of a folder, or say why it is not an index."""
-        path = folder / NAME
-        if not path.is_file():
+        raw = read_raw(folder)
+        if raw is None:
             unfinished = folder.is_dir() and any(folder.glob("shard-*.safetensors"))
             why = "its build was broken off; build it again, finished parts are kept"
             raise InputError(
                 f"no index in {str(folder)!r}: {why if unfinished else f'there is no {NAME}'}"
             )
+        return cls.decoded(raw, folder / NAME)
+
+    @classmethod
+    def decoded(cls, raw: bytes, path: Path) -> Manifest:
+        """What `encoded` wrote."""
         try:
-            content = json.loads(path.read_text("utf-8"))
+            content = json.loads(raw)
             form = content.pop("format", None) if isinstance(content, dict) else None
         except ValueError as error:
-            raise _damaged(path, str(error)) from error
+            raise damaged(path, str(error)) from error
         if form != FORMAT:
             raise InputError(
                 f"{str(path)!r} has format {form!r}, expected {FORMAT!r}; build the index again"
             )
-        checksum = content.pop("checksum", None)
-        if checksum != _checksum({"format": FORMAT, **content}):
-            raise _damaged(path, "its checksum differs")
+        if content.pop("checksum", None) != _digest({"format": FORMAT, **content}):
+            raise damaged(path, "its checksum differs")
         parts = tuple(Part(**part) for part in content.pop("parts"))
-        return cls(parts=parts, **content)
+        return cls(parts=parts, statistics=Part(**content.pop("statistics")), **content)
 
 
-def _checksum(content: dict[str, Any]) -> str:
+def read_raw(folder: Path) -> bytes | None:
+    """The manifest as it stands; None if there is none."""
+    try:
+        return (folder / NAME).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _digest(content: dict[str, Any]) -> str:
     return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

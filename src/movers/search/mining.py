@@ -12,17 +12,20 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from hashlib import sha256
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
+from zlib import crc32
 
 import numpy as np
 from tqdm.auto import tqdm
 
-from movers.atomic import replacing
+from movers.atomic import naming, replacing
 from movers.errors import InputError
+from movers.locks import locked
 from movers.search.cascade import Cascade
 from movers.search.exact import HeadOrder
+from movers.search.folder import digest
 from movers.search.index import Index
 from movers.search.lower import Query
 from movers.search.shards import Shard
@@ -30,6 +33,8 @@ from movers.tables import format_of, table_writer
 
 BLOCK = 64
 """Sentences compared with all that follow between two entries of the journal."""
+CHECKSUM = 9
+"""Bytes before the text of a line of the journal."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ def mine_file(
     """Write all near pairs to a table, by name TSV, CSV, JSON lines or Parquet.
 
     A run that was broken off is resumed from ``OUTPUT.journal``; the table itself appears when
-    all is done.
+    all is done. A second run at the same time is refused.
 
     Returns
     -------
@@ -112,53 +117,68 @@ def mine_file(
     journal = output.with_name(output.name + ".journal")
     task = {
         "signature": str(index.scorer.signature),
-        "sentences": sha256("\n".join(index.sentences).encode()).hexdigest(),
+        "sentences": digest(index.sentences),
         "threshold": threshold,
         "block": BLOCK,
     }
-    with _journal(journal, task) as (stream, finished):
-        for pairs in mine(index, threshold, start=finished, progress=progress):
-            stream.write(json.dumps([asdict(pair) for pair in pairs], ensure_ascii=False) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-    columns = list(Pair.__dataclass_fields__)
-    count = 0
-    with replacing(output) as temporary, table_writer(temporary, kind, columns) as write:
-        for pairs in _blocks(journal):
-            count += len(pairs)
-            if pairs:
-                write({name: [getattr(pair, name) for pair in pairs] for name in columns})
-        if not count:
-            write({name: [] for name in columns})
-    journal.unlink()
+    with locked(output.with_name(output.name + ".lock"), repr(str(output))):
+        with _journal(journal, task) as (stream, finished):
+            for pairs in mine(index, threshold, start=finished, progress=progress):
+                _record(stream, [asdict(pair) for pair in pairs])
+        count = _tabulate(journal, output, kind)
+        journal.unlink()
     return count, finished
 
 
+def _tabulate(journal: Path, output: Path, kind: str) -> int:
+    """Write the pairs of a complete journal as a table, and count them."""
+    columns = list(Pair.__dataclass_fields__)
+    count = 0
+    with replacing(output) as temporary, table_writer(temporary, kind, columns) as write:
+        for pairs in islice(_records(journal), 1, None):
+            count += len(pairs)
+            if pairs:
+                write({name: [pair[name] for pair in pairs] for name in columns})
+        if not count:
+            write({name: [] for name in columns})
+    return count
+
+
 @contextmanager
-def _journal(path: Path, task: dict[str, Any]) -> Iterator[tuple[IO[str], int]]:
+def _journal(path: Path, task: dict[str, Any]) -> Iterator[tuple[BinaryIO, int]]:
     """Open the journal of a task behind its last whole line."""
-    finished = 0
-    if path.exists():
-        lines = path.read_bytes().splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith(b"\n")]
-        if whole and json.loads(whole[0]) != task:
-            raise InputError(
-                f"{str(path)!r} belongs to a run with other sentences or settings; remove it to "
-                "start anew, or finish that run first"
-            )
-        finished = max(0, len(whole) - 1)
-        os.truncate(path, sum(map(len, whole)))
-    with path.open("a", encoding="utf-8") as stream:
-        if not stream.tell():
-            stream.write(json.dumps(task) + "\n")
-        yield stream, finished
+    lines = [*_lines(path)] if path.exists() else []
+    if lines and json.loads(lines[0][CHECKSUM:]) != task:
+        raise InputError(
+            f"{str(path)!r} belongs to a run with other sentences or settings; remove it to "
+            "start anew, or finish that run first"
+        )
+    with naming(path), path.open("ab") as stream:
+        stream.truncate(sum(map(len, lines)))
+        if not lines:
+            _record(stream, task)
+        yield stream, max(0, len(lines) - 1)
 
 
-def _blocks(path: Path) -> Iterator[list[Pair]]:
-    with path.open(encoding="utf-8") as stream:
-        next(stream)
+def _record(stream: BinaryIO, value: Any) -> None:
+    """Write a line that tells whether it is whole, and wait until it is on the disk."""
+    text = json.dumps(value).encode()
+    stream.write(b"%08x %s\n" % (crc32(text), text))
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """The lines of a journal up to the first that is not as it was written."""
+    with path.open("rb") as stream:
         for line in stream:
-            yield [Pair(**pair) for pair in json.loads(line)]
+            if line[:CHECKSUM] != b"%08x " % crc32(line[CHECKSUM:-1]) or line[-1:] != b"\n":
+                return
+            yield line
+
+
+def _records(path: Path) -> Iterator[Any]:
+    return (json.loads(line[CHECKSUM:]) for line in _lines(path))
 
 
 def duplicates(pairs: Iterable[Pair], count: int) -> list[int]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import mmap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.atomic import replacing
 from movers.encode.encodings import Encodings
 from movers.encode.ragged import Ragged, boundaries
 from movers.errors import InputError
@@ -253,50 +251,31 @@ def as_measured(shard: Shard, embedding: int | None) -> Measured:
     return Measured(encodings, vectors, norms, weights, totals, embedding)
 
 
-def write_shard(shard: Shard, path: Path, facts: Mapping[str, str]) -> None:
-    """Write a shard to a safetensors file, whole or not at all."""
-    from safetensors.numpy import save_file
+def encode_shard(shard: Shard) -> bytes:
+    """A shard as the content of a safetensors file."""
+    from safetensors.numpy import save
 
     tensors = {name: np.ascontiguousarray(array) for name, array in shard.tensors().items()}
-    with replacing(path) as temporary:
-        save_file(tensors, temporary, metadata=dict(facts))
+    return bytes(save(tensors))
 
 
-def read_header(path: Path) -> tuple[bytes, dict[str, Any]]:
-    """The header of a safetensors file, as bytes and parsed."""
-    try:
-        with path.open("rb") as stream:
-            size = int.from_bytes(stream.read(8), "little")
-            raw = stream.read(size) if size < 1 << 20 else b""
-        header: dict[str, Any] = json.loads(raw)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{str(path)!r} is not a shard of an index ({error})") from error
-    return raw, header
-
-
-def open_shard(path: Path) -> Shard:
-    """Map a shard; nothing is read before it is used."""
-    raw, header = read_header(path)
+def open_shard(path: Path) -> tuple[mmap.mmap, Shard]:
+    """Map a file, and the shard in it; nothing is read before it is used."""
     with path.open("rb") as stream:
         mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    arrays = {}
-    for part in fields(Shard):
-        try:
+    try:
+        size = int.from_bytes(mapped[:8], "little")
+        header = json.loads(mapped[8 : 8 + size])
+        arrays = {}
+        for part in fields(Shard):
             entry = header[part.name]
             low, high = entry["data_offsets"]
             dtype = DTYPES[entry["dtype"]]
             count = (high - low) // dtype().itemsize
-            flat = np.frombuffer(mapped, dtype, count, 8 + len(raw) + low)
+            flat = np.frombuffer(mapped, dtype, count, 8 + size + low)
             arrays[part.name] = flat.reshape(entry["shape"])
-        except (KeyError, ValueError) as error:
-            raise InputError(f"{str(path)!r} is damaged ({part.name}: {error})") from error
-    return Shard(**arrays)
-
-
-def digest_file(path: Path) -> str:
-    """SHA-256 of a whole file."""
-    with path.open("rb") as stream:
-        total = sha256()
-        for block in iter(lambda: stream.read(1 << 20), b""):
-            total.update(block)
-    return total.hexdigest()
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{str(path)!r} is damaged (its header: {error}); build the index again"
+        ) from error
+    return mapped, Shard(**arrays)

@@ -1,0 +1,73 @@
+"""One writer at a time: a lock file that says who holds it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from movers.errors import InputError
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(number: int) -> None:
+        os.lseek(number, 1 << 30, os.SEEK_SET)  # behind the text, which others must be able to read
+        msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(number: int) -> None:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextmanager
+def locked(path: Path, what: str) -> Iterator[None]:
+    """Hold a lock file for the length of a block, or say at once who holds it.
+
+    The system lets go of it when the process ends, in whatever way.
+
+    Parameters
+    ----------
+    path
+        The lock file; it is removed afterwards.
+    what
+        What only one may write at a time, for the message.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stream = _acquired(path, what)
+    try:
+        stream.truncate(0)
+        stream.write(f"process {os.getpid()} on {socket.gethostname()}")
+        stream.flush()
+        yield
+    finally:
+        with suppress(OSError):  # Windows removes no open file; the next holder takes it over
+            path.unlink()
+        with suppress(OSError):  # a full disk
+            stream.close()
+
+
+def _acquired(path: Path, what: str) -> IO[str]:
+    while True:
+        stream = path.open("a+", encoding="utf-8")
+        try:
+            _lock(stream.fileno())
+        except (BlockingIOError, PermissionError):
+            with stream:
+                stream.seek(0)
+                holder = stream.read() or "another process"
+            raise InputError(
+                f"{what} is being written by {holder}; wait until that is done"
+            ) from None
+        except BaseException:
+            stream.close()
+            raise
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(stream.fileno()), path.stat()):
+                return stream
+        stream.close()  # the last holder removed the file after it was opened here

@@ -1,0 +1,207 @@
+"""The files of an index: read by everybody, written by one at a time, whole or not at all.
+
+A writer holds the lock file and reads the manifest again. Shards get names of their own, made
+from what is in them, and are on the disk before a manifest that names them takes the place of
+the last one; only then is what no manifest names any more removed. So at every moment the
+manifest names files that are complete, whether the writer goes on or not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from hashlib import blake2b
+from mmap import mmap
+from pathlib import Path
+from typing import Any
+
+from movers.atomic import replacing, sweep
+from movers.errors import InputError, StorageError
+from movers.locks import locked
+from movers.measure.statistics import Statistics
+from movers.search.manifest import FORMAT, NAME, Manifest, Part, checksum, read_raw
+from movers.search.shards import Shard, encode_shard, open_shard
+
+Piece = tuple[list[str], Callable[[], Shard]]
+"""Sentences of a shard, and how to make it."""
+
+LOCK = "writer.lock"
+EMPTY = "there is no sentence to index"
+
+
+class Folder:
+    """An index on disk as it was when last looked at.
+
+    Make one with `Folder.opened`, or fill a new one with `fill`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.manifest: Manifest
+        self._raw: bytes | None = None
+        self._opened: dict[Part, tuple[mmap, Shard]] = {}
+        self._checked: set[Part] = set()
+
+    @classmethod
+    def opened(cls, path: Path) -> Folder:
+        """Map the index that is there."""
+        folder = cls(path)
+        folder._take(Manifest.read(path))
+        return folder
+
+    def refresh(self) -> None:
+        """Take in what others have written since; an index that was removed stays as it is."""
+        raw = read_raw(self.path)
+        if raw is None or raw == self._raw:
+            return
+        manifest = Manifest.decoded(raw, self.path / NAME)
+        if manifest.signature != self.manifest.signature:
+            raise InputError(
+                f"the index {str(self.path)!r} was replaced by one built with "
+                f"{manifest.signature}; open it again"
+            )
+        self._take(manifest)
+
+    def _take(self, manifest: Manifest) -> None:
+        """Map the files of a manifest, or of the one that takes its place meanwhile."""
+        known = self._opened
+        while True:
+            try:
+                opened = {
+                    part: known.get(part) or open_shard(part.find(self.path))
+                    for part in manifest.parts
+                }
+                break
+            except (InputError, FileNotFoundError):
+                manifest, failed = Manifest.read(self.path), manifest
+                if manifest == failed:
+                    raise
+        self.manifest, self._raw, self._opened = manifest, manifest.encoded(), opened
+
+    @property
+    def shards(self) -> list[Shard]:
+        """The shards, each compared with its checksum when it is first used."""
+        for part, (mapped, _) in self._opened.items():
+            if part not in self._checked:
+                part.check(self.path, mapped)
+                self._checked.add(part)
+        return [shard for _, shard in self._opened.values()]
+
+    def load_statistics(self) -> Statistics:
+        """The statistics of the index."""
+        part = self.manifest.statistics
+        path = part.find(self.path)
+        part.check(self.path, path.read_bytes())
+        return Statistics.load(path)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other writers out, and remove what a killed one was writing."""
+        with ExitStack() as stack:
+            with self._storing(self.path):
+                stack.enter_context(locked(self.path / LOCK, f"the index {str(self.path)!r}"))
+                sweep(self.path)
+            yield
+
+    def fill(
+        self,
+        pieces: Iterable[Piece],
+        signature: str,
+        settings: dict[str, Any],
+        statistics: Statistics,
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Make the folder a new index; the one that is there stays until this one is complete.
+
+        Finished shards of a build that was broken off are used as they are.
+        """
+        with self.writing():
+            if not replace and (self.path / NAME).exists():
+                raise InputError(
+                    f"{str(self.path)!r} holds an index already; open it and add to it, or pass "
+                    "replace=True"
+                )
+            parts = tuple(self._store(piece, signature) for piece in pieces)
+            if not parts:
+                raise InputError(EMPTY)
+            path = self.path / f"statistics-{secrets.token_hex(4)}.safetensors"
+            with self._storing(path):
+                statistics.save(path)
+            self._commit(Manifest(signature, settings, Part.of(path), parts))
+
+    def extend(self, pieces: Iterable[Piece], instead: int) -> None:
+        """Put shards in the place of the last ones; a writer that fails leaves nothing behind."""
+        old = self.manifest
+        kept = old.parts[: len(old.parts) - instead]
+        try:
+            parts = [self._store(piece, old.signature) for piece in pieces]
+            self._commit(dataclasses.replace(old, parts=(*kept, *parts)))
+        except BaseException:
+            with suppress(InputError):
+                self.clear()
+            raise
+
+    def clear(self) -> None:
+        """Remove shards and statistics that no manifest names."""
+        names = Manifest.read(self.path).names
+        for pattern in ("shard-*.safetensors", "statistics*.safetensors"):
+            for path in self.path.glob(pattern):
+                if path.name not in names:
+                    with suppress(OSError):  # the next writer tries again
+                        path.unlink()
+
+    def _store(self, piece: Piece, signature: str) -> Part:
+        """Write a shard, unless it lies there finished and undamaged.
+
+        Its name tells what is in it and the checksum, so that no shard takes another's place.
+        """
+        texts, make = piece
+        key = digest([FORMAT, signature, *texts])[:16]
+        for path in self.path.glob(f"shard-{key}-*.safetensors"):
+            if path.stem == f"shard-{key}-{(part := Part.of(path, len(texts))).checksum}":
+                return part
+        content = encode_shard(make())
+        found = checksum(content)
+        part = Part(f"shard-{key}-{found}.safetensors", len(content), found, len(texts))
+        self._write(self.path / part.name, content)
+        return part
+
+    def _commit(self, manifest: Manifest) -> None:
+        """Make the folder this index."""
+        self._write(self.path / NAME, manifest.encoded())
+        self.clear()
+        self._take(manifest)
+
+    def _write(self, path: Path, content: bytes) -> None:
+        with self._storing(path, len(content)), replacing(path) as temporary:
+            temporary.write_bytes(content)
+
+    @contextmanager
+    def _storing(self, path: Path, needed: int = 0) -> Iterator[None]:
+        """Say which file could not be written, and what that means for the index."""
+        before = read_raw(self.path)
+        try:
+            yield
+        except OSError as error:
+            why = error.strerror or str(error)
+            if needed:
+                why += f"; it takes {needed:,} bytes"
+                with suppress(OSError):
+                    why += f" and {shutil.disk_usage(self.path).free:,} are free"
+            if read_raw(self.path) != before:
+                state = "the index has its new state"
+            elif before is not None:
+                state = "the index keeps its old state"
+            else:
+                state = "finished parts are kept, and the same build goes on with them"
+            raise StorageError(f"cannot write {str(path)!r} ({why}); {state}") from error
+
+
+def digest(texts: list[str]) -> str:
+    """Hash of texts, in order."""
+    return blake2b(json.dumps(texts).encode()).hexdigest()
