@@ -38,6 +38,7 @@ from movers.web.schemas import (
     CompareAnswer,
     CompareRequest,
     ErrorAnswer,
+    ExplainAnswer,
     Health,
     MethodsAnswer,
     ModelsAnswer,
@@ -51,20 +52,29 @@ from movers.web.schemas import (
 STATIC = Path(__file__).parent / "static"
 COMPRESSED, COMPRESSION = 4096, 4
 """Bytes of an answer that is worth compressing, and how hard to try."""
+RETRY = {
+    "Retry-After": {"description": "Seconds until another try.", "schema": {"type": "integer"}}
+}
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorAnswer, "description": description}
     for status, description in {
         400: "The body is no JSON.",
-        401: "The server needs its token.",
+        401: "The server needs its token, or another one.",
         404: "No such model.",
-        408: "The body took too long to arrive.",
+        408: "The request took too long to arrive.",
         413: "The body is too large.",
+        415: "The body has an encoding that is not taken.",
+        421: "The request is meant for another host.",
         422: "Something in the request cannot be used.",
-        429: "Too many pairs are waiting; Retry-After says when to try again.",
-        503: "The server is shutting down.",
+        429: "Too much is waiting; Retry-After says when to try again.",
+        503: "The server is shutting down, or has no room for another connection.",
         504: "The answer took too long.",
     }.items()
 }
+for _status in (429, 503):
+    ERRORS[_status]["headers"] = RETRY
+READING: dict[int | str, dict[str, Any]] = {code: ERRORS[code] for code in (401, 408, 421, 503)}
+"""Errors of routes without a body."""
 
 
 class Service:
@@ -261,14 +271,24 @@ def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
         ("/compare", service.compare, CompareAnswer),
         ("/score", service.score, ScoreAnswer),
         ("/rank", service.rank, RankAnswer),
-        ("/explain", service.explain, dict[str, Any]),
+        ("/explain", service.explain, ExplainAnswer),
     ):
         router.add_api_route(path, route, methods=["POST"], response_model=answer, responses=ERRORS)
-    router.add_api_route("/models", service.list_models, response_model=ModelsAnswer)
-    router.add_api_route("/methods", service.list_methods, response_model=MethodsAnswer)
+    router.add_api_route(
+        "/models", service.list_models, response_model=ModelsAnswer, responses=READING
+    )
+    router.add_api_route(
+        "/methods", service.list_methods, response_model=MethodsAnswer, responses=READING
+    )
     app.include_router(router)
-    app.add_api_route("/healthz", service.health, response_model=Health)
-    app.add_api_route("/metrics", service.report, response_class=Response, dependencies=security)
+    app.add_api_route("/healthz", service.health, response_model=Health, responses=READING)
+    app.add_api_route(
+        "/metrics",
+        service.report,
+        response_class=Response,
+        dependencies=security,
+        responses=READING,
+    )
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
 
     @app.get("/", include_in_schema=False)
