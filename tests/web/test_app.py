@@ -190,14 +190,58 @@ def test_a_token_guards_everything_but_the_page_and_the_pulse(models):
         assert client.get("/healthz").json() == {"status": "ok"}
         assert client.get("/").status_code == 200
         for path in ("/v1/models", "/metrics", "/openapi.json"):
-            for given in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "sesame"}):
+            for given in ({}, {"Authorization": "sesame"}, {"Authorization": "Basic sesame"}):
                 answer = client.get(path, headers=given)
                 assert "Bearer TOKEN" in message(answer, 401)
                 assert answer.headers["www-authenticate"] == "Bearer"
-            right = client.get(path, headers={"Authorization": "Bearer sesame"})
-            assert right.status_code == 200
+            wrong = client.get(path, headers={"Authorization": "Bearer wrong"})
+            assert message(wrong, 401) == "this is not the token of this server"
+            assert wrong.headers["www-authenticate"] == 'Bearer error="invalid_token"'
+            for scheme in ("Bearer", "bearer", "BEARER"):
+                right = client.get(path, headers={"Authorization": f"{scheme} sesame"})
+                assert right.status_code == 200
         answer = client.post("/v1/compare", json=PAIR)
         message(answer, 401)
+
+
+def test_only_requests_for_this_machine_are_taken_on_loopback(models):
+    with serving(models, hosts=("127.0.0.1", "::1", "Me.Example")) as client:
+        port = client.base_url.port
+        for name in ("127.0.0.1", f"127.0.0.1:{port}", "[::1]", "[::1]:80", "me.example:443"):
+            assert client.get("/healthz", headers={"Host": name}).status_code == 200, name
+        for name in ("evil.example", f"evil.example:{port}", "127.0.0.1.evil.example", "::1:x"):
+            for path in ("/", "/v1/models", "/healthz"):
+                refusal = client.get(path, headers={"Host": name})
+                assert "this server is not" in message(refusal, 421)
+
+
+def test_head_is_answered_where_get_is(client):
+    for path in ("/", "/healthz", "/v1/models", "/v1/methods", "/static/page.js", "/openapi.json"):
+        got, head = client.get(path), client.head(path)
+        assert head.status_code == 200 and head.content == b""
+        assert head.headers["content-type"] == got.headers["content-type"]
+        assert head.headers.get("content-length") == got.headers.get("content-length")
+    assert client.head("/v1/compare").status_code == 405
+    assert client.head("/nothing").status_code == 404
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "gzip, identity"])
+def test_encoded_bodies_are_not_taken(client, encoding):
+    answer = client.post("/v1/compare", json=PAIR, headers={"Content-Encoding": encoding})
+    assert f"not in the encoding '{encoding}'" in message(answer, 415)
+    assert answer.headers["accept-encoding"] == "identity"
+    plain = client.post("/v1/compare", json=PAIR, headers={"Content-Encoding": "identity"})
+    assert plain.status_code == 200
+
+
+def test_large_answers_are_compressed_for_those_who_ask(client):
+    asked, plain = {"Accept-Encoding": "gzip"}, {"Accept-Encoding": "identity"}
+    large, whole = (client.get("/openapi.json", headers=h) for h in (asked, plain))
+    assert large.headers["content-encoding"] == "gzip"
+    assert large.headers["vary"] == whole.headers["vary"] == "Accept-Encoding"
+    assert int(large.headers["content-length"]) < int(whole.headers["content-length"])
+    assert large.json() == whole.json() and "content-encoding" not in whole.headers
+    assert "content-encoding" not in client.get("/healthz", headers=asked).headers
 
 
 def test_limits_are_named_when_they_are_met(models):

@@ -3,7 +3,8 @@ import time
 
 import pytest
 
-from movers.web.batching import BATCH_PAIRS, Batcher, BusyError, ClosedError, Job
+from movers.errors import InputError
+from movers.web.batching import BATCH_PAIRS, Batcher, BusyError, ClosedError, Job, Pace
 
 
 class Desk:
@@ -26,10 +27,13 @@ class Desk:
         self.open.wait()
         if any(source == "poison" for source, _ in pairs):
             raise RuntimeError("poisoned")
-        return [f"{scorer}:{source}" for source, _ in pairs]
+        return [
+            InputError("no") if source == "refused" else f"{scorer}:{source}" for source, _ in pairs
+        ]
 
-    def job(self, setup, *sources, **options):
-        return Job(setup, self.answer, [(source, "") for source in sources], **options)
+    def job(self, setup, *sources, effort=0.001):
+        pairs = [(source, "") for source in sources]
+        return Job(setup, self.answer, pairs, [effort] * len(pairs))
 
 
 @pytest.fixture
@@ -45,6 +49,12 @@ def batcher(desk):
     batcher.close()
 
 
+@pytest.fixture
+def steady(monkeypatch):
+    """Efforts are seconds, however quick the desk is."""
+    monkeypatch.setattr(Pace, "learn", lambda *_: None)
+
+
 def block(desk, batcher):
     """Keep the idle thread busy, so that whatever comes next has to wait."""
     desk.open.clear()
@@ -55,11 +65,11 @@ def block(desk, batcher):
     return first
 
 
-def measure_pace(desk, batcher):
-    """Have a pair answered: its pace is known when the next batch begins."""
-    job = desk.job("a", "x")
-    batcher.submit([job])
-    assert job.future.result(10)
+def finish(desk, batcher):
+    """Have everything answered; the pairs of every call since the thread was kept busy."""
+    desk.open.set()
+    batcher.close()
+    return [sources for _, sources in desk.calls[1:]]
 
 
 def test_whatever_waits_is_answered_in_one_call_per_setup(desk, batcher):
@@ -88,25 +98,28 @@ def test_a_long_job_lets_a_short_one_pass(desk, batcher):
     assert "short" in desk.calls[2][1]
 
 
-def test_long_sentences_make_small_batches(desk, batcher):
+def test_batches_take_no_longer_than_a_stride(desk, steady):
+    batcher = Batcher(desk.make, capacity=1000, stride=1.0)
     block(desk, batcher)
-    job = desk.job("a", *["x" * 2000] * 4)
-    batcher.submit([job])
-    desk.open.set()
-    job.future.result(10)
-    assert [len(sources) for _, sources in desk.calls[1:]] == [1, 1, 1, 1]
+    batcher.submit([desk.job("a", *"xxxxxxxx", effort=0.4)])
+    assert list(map(len, finish(desk, batcher))) == [2, 2, 2, 2]
 
 
-def test_many_heads_make_small_batches(desk, batcher):
+def test_a_pair_longer_than_a_stride_is_a_batch_of_its_own(desk, steady):
+    batcher = Batcher(desk.make, capacity=1000, stride=1.0)
     block(desk, batcher)
-    sources = ["x" * 250] * BATCH_PAIRS
-    light, heavy = desk.job("a", *sources), desk.job("a", *sources, weight=4)
-    batcher.submit([light])
-    batcher.submit([heavy])
-    desk.open.set()
-    light.future.result(10), heavy.future.result(10)
-    assert len(desk.calls[1][1]) == BATCH_PAIRS
-    assert len(desk.calls[2][1]) == BATCH_PAIRS // 4
+    batcher.submit([desk.job("a", *"xyz", effort=5)])
+    assert finish(desk, batcher) == [["x"], ["y"], ["z"]]
+
+
+def test_short_jobs_overtake_long_ones_which_still_get_every_other_turn(desk, steady):
+    batcher = Batcher(desk.make, capacity=1000, stride=1.0)
+    block(desk, batcher)  # the turn of the shortest
+    for name in "ABC":
+        batcher.submit([desk.job("a", name, effort=5)])
+    for name in "wxyz":
+        batcher.submit([desk.job("a", name, effort=0.6)])
+    assert finish(desk, batcher) == [[name] for name in "AwBxCyz"]
 
 
 def test_a_full_queue_turns_away_all_or_nothing(desk, batcher):
@@ -119,28 +132,48 @@ def test_a_full_queue_turns_away_all_or_nothing(desk, batcher):
     batcher.submit([desk.job("a", *["x"] * 400)])
 
 
-def test_jobs_that_would_come_too_late_are_turned_away(desk):
-    batcher = Batcher(desk.make, capacity=1000, patience=1e-9)
-    measure_pace(desk, batcher)
+def test_jobs_that_would_come_too_late_are_turned_away_from_the_first_on(desk, steady):
+    batcher = Batcher(desk.make, capacity=1000, patience=10)
     block(desk, batcher)
-    first = desk.job("a", *["x"] * 10)
+    first = desk.job("a", "x", effort=60)
     batcher.submit([first])  # nothing waits, so that this is taken in any case
-    with pytest.raises(BusyError, match="10 pairs are waiting"):
-        batcher.submit([desk.job("a", "x")])
-    desk.open.set()
-    batcher.close()
+    with pytest.raises(BusyError, match="1 pairs are waiting") as error:
+        batcher.submit([desk.job("a", "y", effort=60)])
+    assert error.value.retry_after == 60  # 110 seconds too late, and the longest that is said
+    batcher.submit([desk.job("a", "short", effort=0.1)])  # overtakes
+    finish(desk, batcher)
     assert first.future.result(0)
 
 
-def test_batches_shrink_where_the_pace_is_slow(desk):
-    batcher = Batcher(desk.make, capacity=1000, stride=1e-9)
-    measure_pace(desk, batcher)
+def test_short_jobs_are_turned_away_when_too_many_are_as_short(desk, steady):
+    batcher = Batcher(desk.make, capacity=1000, patience=10)
     block(desk, batcher)
-    job = desk.job("a", *["x"] * 40)
-    batcher.submit([job])
-    desk.open.set()
+    batcher.submit([desk.job("a", "long", effort=6)])
+    for _ in range(5):
+        batcher.submit([desk.job("a", "x", effort=1)])
+    with pytest.raises(BusyError, match="6 pairs are waiting"):
+        batcher.submit([desk.job("a", "x", effort=1)])
+    finish(desk, batcher)
+
+
+def test_the_pace_is_what_was_answered_in_the_time():
+    pace = Pace()
+    assert pace.value == 1
+    for _ in range(100):
+        pace.learn(6, 2)
+    assert pace.value == pytest.approx(3, rel=1e-3)
+    pace.learn(0, 50)
+    assert pace.value == pytest.approx(3, rel=1e-3)
+
+
+@pytest.mark.parametrize("source", ["refused", "poison"])
+def test_failures_do_not_count_as_served(desk, batcher, source):
+    jobs = [desk.job("a", *[source] * 200, effort=10) for _ in range(3)]
+    batcher.submit(jobs)
+    for job in jobs:
+        assert job.future.exception(10) or job.future.result(0)
     batcher.close()
-    assert [len(sources) for _, sources in desk.calls[2:]] == [16, 16, 8]
+    assert batcher.pace.value == 1
 
 
 def test_cancelled_jobs_make_room_and_are_never_computed(desk, batcher):

@@ -111,7 +111,7 @@ def test_models_are_never_looked_up(server, name):
 )
 def test_files_outside_the_page_stay_there(program, server, path):
     with socket.create_connection(("127.0.0.1", program.port)) as raw:
-        raw.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        raw.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
         head = raw.makefile("rb").read()
     assert b" 404 " in head.splitlines()[0] and b"create_app" not in head
 
@@ -124,7 +124,9 @@ def test_a_thousand_open_connections(program, server):
             raw = socket.create_connection(("127.0.0.1", program.port))
             stack.enter_context(raw)
             if number % 2:  # half of them begin a request and never end it
-                raw.sendall(b"POST /v1/compare HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+                raw.sendall(
+                    b"POST /v1/compare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"
+                )
         with program.client() as honest:
             assert honest.post("/v1/compare", json=FINE).status_code == 200
             assert honest.get("/healthz").status_code == 200
@@ -154,5 +156,7 @@ def test_leaving_in_the_middle_hurts_nobody(program, server):
     for sent in (len(body) // 2, len(body)):
         with socket.create_connection(("127.0.0.1", program.port)) as raw:
             head = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-            raw.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\n" + head.encode() + body[:sent])
+            raw.sendall(
+                b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\n" + head.encode() + body[:sent]
+            )
             time.sleep(0.02)

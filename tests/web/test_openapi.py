@@ -4,6 +4,8 @@ import sys
 import pytest
 from jsonschema import Draft202012Validator
 
+from movers.methods import ALIASES, METHODS
+
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::movers.notices.{name}Warning")
     for name in ("Undefined", "Unwhitened", "Truncation")
@@ -44,3 +46,38 @@ def test_every_example_is_answered_as_documented(client):
         whole = {**promised, "components": document["components"]}
         Draft202012Validator(whole).validate(answer.json())
         assert {"413", "422", "429", "504"} <= set(operation["responses"])
+
+
+def test_the_document_leaves_nothing_unsaid(client):
+    document = client.get("/openapi.json").json()
+    schemas = document["components"]["schemas"]
+    unsaid = [
+        f"{name}.{property}"
+        for name, schema in schemas.items()
+        if name not in ("HTTPValidationError", "ValidationError")
+        for property, facts in schema.get("properties", {}).items()
+        if not facts.get("description")
+    ]
+    assert unsaid == []
+    method = schemas["CompareRequest"]["properties"]["method"]
+    assert set(method["enum"]) == {*METHODS, *ALIASES}
+    assert schemas["ScoreRequest"]["properties"]["methods"]["items"]["enum"] == method["enum"]
+    for path, item in document["paths"].items():
+        for operation in item.values():
+            answers = operation["responses"]
+            busy = {"429"} if path.startswith("/v1/") and "post" in item else set()
+            assert {"401", "503", *busy} <= set(answers), path
+            assert all("Retry-After" in answers[status]["headers"] for status in {"503", *busy})
+            assert path == "/metrics" or "$ref" in str(answers["200"]["content"])
+
+
+@pytest.mark.parametrize("method", ["wsmd", "wmd", "smd", "lambda-wmd", "average", "bertscore"])
+def test_explanations_keep_to_the_document(client, method):
+    document = client.get("/openapi.json").json()
+    body = {"source": "the dog chased the cat", "target": "a red car", "method": method}
+    answer = client.post("/v1/explain", json=body)
+    assert answer.status_code == 200, answer.text
+    schema = document["components"]["schemas"]["ExplainAnswer"]
+    whole = {**schema, "components": document["components"]}
+    Draft202012Validator(whole).validate(answer.json())
+    assert set(answer.json()) == set(schema["properties"])

@@ -22,12 +22,14 @@ def accepted(client):
 
 
 def test_stopping_finishes_what_was_accepted():
-    program = Program("--max-body", "200000", "--timeout", "120", MOVERS_TOKEN="sesame")
+    options = "--max-body 200000 --timeout 120 --name proxy.example"
+    program = Program(*options.split(), MOVERS_TOKEN="sesame")
     answers = []
     with program.client(headers={"Authorization": "Bearer sesame"}) as client:
         idle = httpx.Client(base_url=program.url)
         assert idle.get("/healthz").status_code == 200
         assert idle.get("/v1/models").status_code == 401
+        assert idle.get("/healthz", headers={"Host": "proxy.example"}).status_code == 200
 
         def ask():
             answers.append(client.post("/v1/score", json={"pairs": PAIRS, "methods": ["wsmd"]}))
@@ -71,6 +73,9 @@ def test_a_stop_right_after_the_start_is_not_lost(tiny):
 
 def test_only_loopback_unless_told_otherwise(program):
     assert program.url.startswith("http://127.0.0.1:")
+    with program.client() as client:
+        assert client.get("/healthz", headers={"Host": "localhost"}).status_code == 200
+        assert client.get("/healthz", headers={"Host": "evil.example"}).status_code == 421
 
 
 def test_a_port_in_use_is_said_before_anything_is_loaded(capsys):
@@ -78,6 +83,16 @@ def test_a_port_in_use_is_said_before_anything_is_loaded(capsys):
         code = cli.main(["serve", "--port", str(taken.getsockname()[1])])
     assert code == 1
     assert "pass another --port" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("token", "says"), [("", "is empty"), (" ", "is empty"), ("a b\n", "blanks")]
+)
+def test_a_token_that_nobody_can_send_is_refused_at_the_start(monkeypatch, capsys, token, says):
+    monkeypatch.setenv("MOVERS_TOKEN", token)
+    assert cli.main(["serve", "--port", "0", "--model", "no/such-model"]) == 1
+    said = capsys.readouterr().err
+    assert says in said and "MOVERS_TOKEN" in said
 
 
 def test_contradicting_limits_are_one_line(capsys):

@@ -11,7 +11,6 @@ from movers.cli.messages import say
 from movers.errors import DependencyError
 from movers.web.limits import Limits
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 LIMITS = Group("Limits", help="How much the server takes on; beyond that it says so.")
 Bounds = Annotated[Limits, Parameter(name="*", group=LIMITS)]
 
@@ -22,6 +21,7 @@ def serve(
     port: int = 8000,
     model: tuple[str, ...] = (),
     token: Annotated[str | None, Parameter(env_var="MOVERS_TOKEN")] = None,
+    name: tuple[str, ...] = (),
     statistics: tuple[Path, ...] = (),
     device: str = "auto",
     dtype: str = "float32",
@@ -43,6 +43,9 @@ def serve(
         of these, or get the first. Default: the model installed with movers.
     token
         What clients must send as "Authorization: Bearer TOKEN"; better set in the environment.
+    name
+        Another name of this machine, such as the one a proxy passes on; may be given several
+        times. While only this machine can connect, requests for other names are refused.
     statistics
         Files made by `movers fit`; each serves the model it was fitted with.
     device
@@ -57,12 +60,14 @@ def serve(
         Dependency trees for measures of syntax: "spacy:NAME", "stanza:en" or "conllu:PATH".
     """
     try:
+        from movers.web.gates import LOOPBACK, check_token
         from movers.web.models import Models
         from movers.web.server import bind, run
     except ModuleNotFoundError as error:
         raise DependencyError(
             f"serving needs the package {error.name}: pip install 'movers[web]'"
         ) from None
+    check_token(token)
     with bind(host, port) as listener:
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listener.getsockname()[1]}"
@@ -77,5 +82,12 @@ def serve(
             frequencies=frequencies,
             parser=parser,
         )
-        run(models, limits, listener, token=token, ready=lambda: say(f"serving on {address}"))
+        run(
+            models,
+            limits,
+            listener,
+            token=token,
+            names=name,
+            ready=lambda: say(f"serving on {address}"),
+        )
     say("stopped")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from math import inf
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Response, Security
 from fastapi.responses import FileResponse, JSONResponse
 from fastapi.security import HTTPBearer
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 from movers.errors import InputError, MoversError
@@ -19,9 +20,17 @@ from movers.methods import ALIASES, METHODS
 from movers.pairs import check_sentence
 from movers.version import __version__
 from movers.web.answers import Answers, Scored
-from movers.web.batching import Answer, Batcher, ClosedError, Job, LateError, Pair
+from movers.web.batching import Answer, ClosedError, Job, LateError, Pair
 from movers.web.failures import InternalError, handle_failures, spoken
-from movers.web.gates import BodyGate, SafeHeaders, TokenGate
+from movers.web.gates import (
+    BodyGate,
+    HeadGate,
+    HostGate,
+    SafeHeaders,
+    TokenGate,
+    check_token,
+)
+from movers.web.lanes import Lanes
 from movers.web.limits import Limits
 from movers.web.metrics import Metrics, RequestCounter
 from movers.web.models import Models, Setup
@@ -29,6 +38,7 @@ from movers.web.schemas import (
     CompareAnswer,
     CompareRequest,
     ErrorAnswer,
+    ExplainAnswer,
     Health,
     MethodsAnswer,
     ModelsAnswer,
@@ -40,20 +50,31 @@ from movers.web.schemas import (
 )
 
 STATIC = Path(__file__).parent / "static"
+COMPRESSED, COMPRESSION = 4096, 4
+"""Bytes of an answer that is worth compressing, and how hard to try."""
+RETRY = {
+    "Retry-After": {"description": "Seconds until another try.", "schema": {"type": "integer"}}
+}
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorAnswer, "description": description}
     for status, description in {
         400: "The body is no JSON.",
-        401: "The server needs its token.",
+        401: "The server needs its token, or another one.",
         404: "No such model.",
-        408: "The body took too long to arrive.",
+        408: "The request took too long to arrive.",
         413: "The body is too large.",
+        415: "The body has an encoding that is not taken.",
+        421: "The request is meant for another host.",
         422: "Something in the request cannot be used.",
-        429: "Too many pairs are waiting; Retry-After says when to try again.",
-        503: "The server is shutting down.",
+        429: "Too much is waiting; Retry-After says when to try again.",
+        503: "The server is shutting down, or has no room for another connection.",
         504: "The answer took too long.",
     }.items()
 }
+for _status in (429, 503):
+    ERRORS[_status]["headers"] = RETRY
+READING: dict[int | str, dict[str, Any]] = {code: ERRORS[code] for code in (401, 408, 421, 503)}
+"""Errors of routes without a body."""
 
 
 class Service:
@@ -64,14 +85,8 @@ class Service:
         self.limits = limits
         self.metrics = Metrics()
         self.answers = Answers(limits.max_words)
-        self.batcher = Batcher(
-            models.scorer,
-            capacity=limits.queue,
-            patience=limits.timeout / 2,
-            stride=limits.timeout / 8,
-            observe=self.metrics.observe_batch,
-        )
-        self.metrics.watch_queue(lambda: self.batcher.waiting)
+        self.lanes = Lanes(models, limits, self.metrics.observe_batch)
+        self.metrics.watch_queue(lambda: self.lanes.waiting)
 
     async def compare(self, body: CompareRequest) -> Response:
         """Compare two sentences: the distance, its parts, the plan and the alignment."""
@@ -136,7 +151,7 @@ class Service:
 
     async def health(self) -> Response:
         """Whether the server takes requests."""
-        if not self.batcher.alive:
+        if not self.lanes.alive:
             raise ClosedError
         return JSONResponse({"status": "ok"})
 
@@ -150,7 +165,7 @@ class Service:
         self._check(body.source, "the source")
         self._check(body.target, "the target")
         pairs = [(body.source, body.target)]
-        job = self._job(body, body.method, answer, pairs, every_head=every_head)
+        job = self._job(body, body.method, answer, pairs, plans=True, every_head=every_head)
         ((found,),) = await self._ask([job])
         return JSONResponse(found)
 
@@ -165,14 +180,18 @@ class Service:
         answer: Answer,
         pairs: list[Pair],
         *,
+        plans: bool = False,
         every_head: bool = False,
     ) -> Job:
         setup: Setup = self.models.setup(settings.model, method, settings.options())
-        return Job(setup, answer, pairs, self.models.weight(setup, every_head=every_head))
+        effort = self.models.effort(
+            setup, plans=plans, every_head=every_head, most_words=self.limits.max_words
+        )
+        return Job(setup, answer, pairs, [effort.of(*pair) for pair in pairs])
 
     async def _ask(self, jobs: list[Job]) -> list[list[Any]]:
         """Queue jobs and wait for their results; whoever waits no longer drops them."""
-        self.batcher.submit(jobs)
+        self.lanes.submit(jobs)
         try:
             async with asyncio.timeout(self.limits.timeout):
                 found = await asyncio.gather(*(asyncio.wrap_future(job.future) for job in jobs))
@@ -194,7 +213,13 @@ class Service:
         return found
 
 
-def create_app(models: Models, limits: Limits, *, token: str | None = None) -> FastAPI:
+def create_app(
+    models: Models,
+    limits: Limits,
+    *,
+    token: str | None = None,
+    hosts: Collection[str] | None = None,
+) -> FastAPI:
     """Make the application.
 
     Parameters
@@ -205,13 +230,16 @@ def create_app(models: Models, limits: Limits, *, token: str | None = None) -> F
         How much to take on.
     token
         What clients must present as a bearer token; None lets everyone in.
+    hosts
+        Names that requests may be meant for; None takes them all.
     """
+    check_token(token)
     service = Service(models, limits)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
-        await asyncio.to_thread(service.batcher.close)
+        await asyncio.to_thread(service.lanes.close)
 
     # The documentation pages of FastAPI load scripts from elsewhere; the document itself stays.
     app = FastAPI(
@@ -227,8 +255,12 @@ def create_app(models: Models, limits: Limits, *, token: str | None = None) -> F
     app.add_middleware(BodyGate, limits=limits)
     if token is not None:
         app.add_middleware(TokenGate, token=token)
+    if hosts is not None:
+        app.add_middleware(HostGate, hosts=hosts)
+    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=COMPRESSION)
     app.add_middleware(RequestCounter, metrics=service.metrics)
     app.add_middleware(SafeHeaders)
+    app.add_middleware(HeadGate)
     return app
 
 
@@ -239,14 +271,24 @@ def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
         ("/compare", service.compare, CompareAnswer),
         ("/score", service.score, ScoreAnswer),
         ("/rank", service.rank, RankAnswer),
-        ("/explain", service.explain, dict[str, Any]),
+        ("/explain", service.explain, ExplainAnswer),
     ):
         router.add_api_route(path, route, methods=["POST"], response_model=answer, responses=ERRORS)
-    router.add_api_route("/models", service.list_models, response_model=ModelsAnswer)
-    router.add_api_route("/methods", service.list_methods, response_model=MethodsAnswer)
+    router.add_api_route(
+        "/models", service.list_models, response_model=ModelsAnswer, responses=READING
+    )
+    router.add_api_route(
+        "/methods", service.list_methods, response_model=MethodsAnswer, responses=READING
+    )
     app.include_router(router)
-    app.add_api_route("/healthz", service.health, response_model=Health)
-    app.add_api_route("/metrics", service.report, response_class=Response, dependencies=security)
+    app.add_api_route("/healthz", service.health, response_model=Health, responses=READING)
+    app.add_api_route(
+        "/metrics",
+        service.report,
+        response_class=Response,
+        dependencies=security,
+        responses=READING,
+    )
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
 
     @app.get("/", include_in_schema=False)

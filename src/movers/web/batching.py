@@ -6,7 +6,6 @@ import logging
 import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -19,11 +18,9 @@ Answer = Callable[[Any, Sequence[Pair]], list[Any]]
 """From a scorer and pairs to one result each; a result may be an exception."""
 
 BATCH_PAIRS = 256
-LEAST_PAIRS = 16
-"""Where even that takes longer than a batch should, there is nothing left to win."""
-TYPICAL_PAIR = 250
-"""Characters of two ordinary sentences."""
 SLOWEST_RETRY = 60
+MEMORY = 0.9
+"""How much of what is known about the pace remains after a batch."""
 
 
 class BusyError(Exception):
@@ -52,21 +49,21 @@ class Job:
     Parameters
     ----------
     setup
-        What decides about the scorer; jobs with the same setup and answer share a call.
+        What decides about the scorer, hashable; jobs with the same setup and answer share a call.
     answer
         What to do with the pairs.
     pairs
         The pairs.
-    weight
-        How much more effort a pair takes than under the heads of one layer.
+    efforts
+        Seconds that each pair takes, roughly, at a pace of 1.
     future
         Gets one result per pair; cancel it to drop the job.
     """
 
-    setup: Hashable
+    setup: Any
     answer: Answer
     pairs: Sequence[Pair]
-    weight: float = 1.0
+    efforts: Sequence[float]
     future: Future[list[Any]] = field(default_factory=Future)
     results: list[Any] = field(default_factory=list)
     taken: int = 0
@@ -76,15 +73,20 @@ class Job:
         """Pairs that no batch has taken yet."""
         return len(self.pairs) - self.taken
 
-    def take(self, pairs: int, effort: float) -> tuple[Sequence[Pair], float]:
-        """Take pairs up to a number and an effort, at least one; also what effort remains."""
+    @property
+    def effort_left(self) -> float:
+        """What those take."""
+        return sum(self.efforts[self.taken :])
+
+    def take(self, pairs: int, effort: float) -> slice:
+        """Take pairs up to a number and an effort, at least one."""
         start = self.taken
-        for source, target in self.pairs[start : start + pairs]:
-            effort -= self.weight * (len(source) + len(target)) ** 3
+        for one in self.efforts[start : start + pairs]:
+            effort -= one
             if effort < 0 and self.taken > start:
                 break
             self.taken += 1
-        return self.pairs[start : self.taken], effort
+        return slice(start, self.taken)
 
     def deliver(self, results: list[Any]) -> None:
         """Add results; the last ones complete the job."""
@@ -99,14 +101,34 @@ class Job:
             self.future.set_exception(error)
 
 
-Share = tuple[Job, Sequence[Pair]]
+Share = tuple[Job, slice]
+
+
+class Pace:
+    """Effort that is answered in a second, going by the batches of late."""
+
+    def __init__(self) -> None:
+        self.effort = self.seconds = 1.0  # what one ordinary core would do, until more is known
+
+    @property
+    def value(self) -> float:
+        """The pace: 1 on the core that efforts are told for."""
+        return self.effort / self.seconds
+
+    def learn(self, effort: float, seconds: float) -> None:
+        """Add what was answered, which failures are no part of, and the time it took."""
+        if effort:
+            self.effort = MEMORY * self.effort + effort
+            self.seconds = MEMORY * self.seconds + seconds
 
 
 class Batcher:
     """A bounded queue of jobs and the thread that works on them.
 
-    Whatever waits when the thread becomes free makes the next batch. A long job goes to the back
-    of the queue after each share, so that a short one never waits for all of it.
+    Whatever waits when the thread becomes free makes the next batch: on one turn the shortest
+    jobs first, so that these overtake; on the next turn those that wait longest, so that the long
+    ones get half of the time however many short ones come. A long job goes to the back of the
+    queue after each share.
 
     Parameters
     ----------
@@ -115,8 +137,8 @@ class Batcher:
     capacity
         Most pairs waiting.
     patience
-        Most seconds that the pairs waiting may take, going by the pace of late: a job that would
-        come too late is better turned away at once.
+        Most seconds that a job may have to wait, going by the pace of late: one that would come
+        too late is better turned away at once.
     stride
         Seconds that a batch should take at most, going by the same pace.
     observe
@@ -137,10 +159,11 @@ class Batcher:
         self._patience = patience
         self._stride = stride
         self._observe = observe
-        self._jobs: deque[Job] = deque()
+        self._jobs: list[Job] = []
         self._changed = threading.Condition()
         self._closed = False
-        self._rate = math.inf  # pairs per second, unknown as yet
+        self._shortest_first = False
+        self.pace = Pace()
         self._thread = threading.Thread(target=self._work, name="movers-batcher", daemon=True)
         self._thread.start()
 
@@ -161,12 +184,19 @@ class Batcher:
             if self._closed:
                 raise ClosedError
             self._drop_cancelled()
-            room = min(self._capacity, self._rate * self._patience)
-            if (waiting := self.waiting) and waiting + size > room:
-                seconds = math.ceil(max(1.0, (waiting + size - room) / self._rate))
-                raise BusyError(waiting, min(seconds, SLOWEST_RETRY))
+            if waiting := self.waiting:
+                late = self._seconds_until(jobs) - self._patience
+                if waiting + size > self._capacity or late > 0:
+                    raise BusyError(waiting, math.ceil(min(max(1.0, late), SLOWEST_RETRY)))
             self._jobs.extend(jobs)
             self._changed.notify()
+
+    def _seconds_until(self, jobs: Sequence[Job]) -> float:
+        """When jobs would be answered: they overtake longer ones, on every other turn."""
+        own = sum(job.effort_left for job in jobs)
+        ahead = [job.effort_left for job in self._jobs]
+        overtaking = 2 * sum(effort for effort in ahead if effort <= own)
+        return (own + min(sum(ahead), overtaking)) / self.pace.value
 
     def close(self) -> None:
         """Take nothing new, finish what was accepted."""
@@ -176,8 +206,7 @@ class Batcher:
         self._thread.join()
 
     def _drop_cancelled(self) -> None:
-        for job in [job for job in self._jobs if job.future.done()]:
-            self._jobs.remove(job)
+        self._jobs = [job for job in self._jobs if not job.future.done()]
 
     def _wanted(self) -> bool:
         """Whether there is a job that somebody still waits for."""
@@ -188,10 +217,9 @@ class Batcher:
         while (batch := self._next_batch()) is not None:
             started = time.perf_counter()
             self._answer_batch(batch)
-            seconds, pairs = time.perf_counter() - started, sum(len(pairs) for _, pairs in batch)
-            pace = pairs / seconds
-            self._rate = pace if math.isinf(self._rate) else (self._rate + pace) / 2
-            self._observe(pairs, seconds)
+            self._observe(
+                sum(share.stop - share.start for _, share in batch), time.perf_counter() - started
+            )
 
     def _next_batch(self) -> list[Share] | None:
         """Wait for jobs and take a batch of their pairs; None once closed and done."""
@@ -199,18 +227,22 @@ class Batcher:
             self._changed.wait_for(lambda: self._wanted() or self._closed)
             if not self._jobs:
                 return None
+            self._shortest_first = not self._shortest_first
+            order = list(self._jobs)
+            if self._shortest_first:
+                order.sort(key=lambda job: job.effort_left)
             batch: list[Share] = []
-            room = int(min(BATCH_PAIRS, max(LEAST_PAIRS, self._rate * self._stride)))
-            effort = float(room * TYPICAL_PAIR**3)
-            unfinished = []
-            while self._jobs and room > 0 and effort > 0:
-                job = self._jobs.popleft()
-                pairs, effort = job.take(room, effort)
-                room -= len(pairs)
-                batch.append((job, pairs))
+            room, effort = BATCH_PAIRS, self._stride * self.pace.value
+            for job in order:
+                if batch and (room <= 0 or effort < job.efforts[job.taken]):
+                    break
+                share = job.take(room, effort)
+                room -= share.stop - share.start
+                effort -= sum(job.efforts[share])
+                batch.append((job, share))
+                self._jobs.remove(job)
                 if job.left:
-                    unfinished.append(job)
-            self._jobs.extend(unfinished)
+                    self._jobs.append(job)
         return batch
 
     def _answer_batch(self, batch: list[Share]) -> None:
@@ -230,7 +262,8 @@ class Batcher:
 
     def _answer(self, scorer: Any, group: list[Share]) -> None:
         """Answer the pairs of a group in one call; if that fails, every job on its own."""
-        pairs = [pair for _, share in group for pair in share]
+        pairs = [pair for job, share in group for pair in job.pairs[share]]
+        started = time.perf_counter()
         try:
             if isinstance(scorer, Exception):
                 raise scorer
@@ -242,15 +275,23 @@ class Batcher:
                 for one in group:
                     self._answer(scorer, [one])
             return
+        efforts = [effort for job, share in group for effort in job.efforts[share]]
+        answered = sum(
+            effort
+            for effort, result in zip(efforts, results, strict=True)
+            if not isinstance(result, Exception)
+        )
+        self.pace.learn(answered, time.perf_counter() - started)
         start = 0
         for job, share in group:
-            job.deliver(results[start : start + len(share)])
-            start += len(share)
+            end = start + share.stop - share.start
+            job.deliver(results[start:end])
+            start = end
 
 
 def _alike(batch: list[Share]) -> list[list[Share]]:
     """Group shares that one call can answer."""
     groups: dict[Any, list[Share]] = {}
-    for job, pairs in batch:
-        groups.setdefault((job.setup, job.answer), []).append((job, pairs))
+    for job, share in batch:
+        groups.setdefault((job.setup, job.answer), []).append((job, share))
     return list(groups.values())

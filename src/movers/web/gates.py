@@ -1,12 +1,16 @@
-"""What stands before every route: the size and pace of a body, the token, safe headers."""
+"""What stands before every route: who is meant, who asks, the size and pace of a body."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Awaitable, Callable, MutableMapping
+import re
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import Any
 
+from fastapi.responses import JSONResponse
+
+from movers.errors import InputError
 from movers.web.failures import failure
 from movers.web.limits import Limits
 
@@ -18,8 +22,15 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 GUARDED = ("/v1/", "/metrics", "/openapi.json")
 """Where a token is needed if there is one; the page itself holds nothing."""
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_PORT = re.compile(r":\d*$")
 BODIES_HELD = 64
 """Full-size bodies the server holds at a time, over all connections."""
+
+
+def header(scope: Scope, name: bytes) -> bytes:
+    """The value of a header; empty if there is none."""
+    return next((bytes(value) for key, value in scope["headers"] if key == name), b"")
 
 
 class BodyGate:
@@ -31,7 +42,7 @@ class BodyGate:
         self.held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on with its body complete, or answer 408, 413 or 429."""
+        """Pass a request on with its body complete, or answer 408, 413, 415 or 429."""
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
             await self.app(scope, receive, send)
             return
@@ -48,7 +59,10 @@ class BodyGate:
     async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> Any:
         """Fill `body`; the return value is the refusal, if there is one."""
         limit = self.limits.max_body
-        declared = next((int(v) for k, v in scope["headers"] if k == b"content-length"), 0)
+        encoding = header(scope, b"content-encoding").decode("latin-1")
+        if encoding.lower() not in ("", "identity"):
+            return _not_taken(encoding)
+        declared = int(header(scope, b"content-length") or 0)
         if declared > limit:
             return self._too_large(declared)
         try:
@@ -79,6 +93,12 @@ class BodyGate:
         )
 
 
+def _not_taken(encoding: str) -> JSONResponse:
+    refusal = failure(415, f"bodies are taken as they are, not in the encoding {encoding!r}")
+    refusal.headers["Accept-Encoding"] = "identity"
+    return refusal
+
+
 def _replay(body: bytes, receive: Receive) -> Receive:
     """A channel that gives the whole body at once, then whatever else comes."""
     messages = [{"type": "http.request", "body": body, "more_body": False}]
@@ -89,23 +109,87 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replayed
 
 
+def check_token(token: str | None) -> None:
+    """Refuse a token that no client could send; None is no token."""
+    if token is not None and token.split() != [token]:
+        what = "has blanks in it" if token.strip() else "is empty"
+        raise InputError(
+            f"the token {what}; set MOVERS_TOKEN to one without, or unset it to let everyone in"
+        )
+
+
 class TokenGate:
     """Lets only those in who know the token."""
 
     def __init__(self, app: Application, token: str) -> None:
         self.app = app
-        self.expected = f"Bearer {token}".encode()
+        self.token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer 401."""
         if scope["type"] == "http" and scope["path"].startswith(GUARDED):
-            given = next((v for k, v in scope["headers"] if k == b"authorization"), b"")
-            if not hmac.compare_digest(given, self.expected):
-                refusal = failure(401, "this server needs its token: Authorization: Bearer TOKEN")
-                refusal.headers["WWW-Authenticate"] = "Bearer"
+            scheme, _, token = header(scope, b"authorization").partition(b" ")
+            known = scheme.lower() == b"bearer" and token
+            if not (known and hmac.compare_digest(token.strip(), self.token)):
+                await _unauthorised(wrong=bool(known))(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+def _unauthorised(*, wrong: bool) -> JSONResponse:
+    refusal = failure(
+        401,
+        "this is not the token of this server"
+        if wrong
+        else "this server needs its token: Authorization: Bearer TOKEN",
+    )
+    refusal.headers["WWW-Authenticate"] = 'Bearer error="invalid_token"' if wrong else "Bearer"
+    return refusal
+
+
+class HostGate:
+    """Takes only requests that are meant for this server by name.
+
+    Without it, any page could have its own name point to this machine and read answers as its own.
+    """
+
+    def __init__(self, app: Application, hosts: Collection[str]) -> None:
+        self.app = app
+        self.hosts = {host.lower() for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer 421."""
+        if scope["type"] == "http":
+            name = _PORT.sub("", header(scope, b"host").decode("latin-1")).strip("[]").lower()
+            if name and name not in self.hosts:
+                refusal = failure(
+                    421,
+                    f"this server is not {name!r} but {', '.join(sorted(self.hosts))}; start it "
+                    "with --name if a proxy calls it so",
+                )
                 await refusal(scope, receive, send)
                 return
         await self.app(scope, receive, send)
+
+
+class HeadGate:
+    """Answers HEAD as GET, without the body."""
+
+    def __init__(self, app: Application) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        await self.app({**scope, "method": "GET"}, receive, sent)
 
 
 POLICY = "; ".join(

@@ -25,6 +25,9 @@ class Limits:
         Words compared of a sentence: solving takes their third power.
     queue
         Pairs waiting, over all requests; beyond that a request is turned away with 429.
+    connections
+        Connections at a time, or what the system's limit on open files leaves room for; one more is
+        turned away with 503.
     timeout
         Seconds until an answer must be there, and until a body must have arrived.
     """
@@ -34,6 +37,7 @@ class Limits:
     max_characters: int = 2000
     max_words: int = 200
     queue: int = 4096
+    connections: int = 4096
     timeout: float = 30.0
 
     def __post_init__(self) -> None:

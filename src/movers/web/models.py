@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ from movers.errors import InputError
 from movers.measure.statistics import Statistics
 from movers.methods import find_method
 from movers.scorer import Scorer
+from movers.web.effort import Effort
 from movers.web.failures import UnknownModelError
 
+SMALL = 6 * 384**2
+"""Layers times dimension squared of the model that efforts are told for."""
 WARM_UP = ("the press greets the president", "the president greets the press")
 
 
@@ -93,13 +97,25 @@ class Models:
         scorer.prepare()
         return scorer
 
-    def weight(self, setup: Setup, *, every_head: bool = False) -> float:
-        """How much more a pair takes than under the heads of one layer, at most."""
-        layers = dict(setup.options).get("layers")
-        one = layers is None or str(layers).isdecimal()
-        if not find_method(setup.method).needs_attention or (one and not every_head):
-            return 1.0
-        return float(self.scorers[setup.model].encoder.layers)
+    def apart(self) -> Models:
+        """The same models with encodings and tokenizers of their own, for another thread."""
+        other = copy(self)
+        other.scorers = {name: _apart(scorer) for name, scorer in self.scorers.items()}
+        return other
+
+    def effort(self, setup: Setup, *, plans: bool, every_head: bool, most_words: int) -> Effort:
+        """What a pair takes under a setup."""
+        scorer = self.scorers[setup.model].using(setup.method, **dict(setup.options))
+        if every_head and scorer.heads:
+            scorer = scorer.using(layers="all", heads="all")
+        encoder = scorer.encoder
+        size = encoder.layers * encoder.dimension**2 / SMALL
+        words = min(most_words, encoder.max_length)
+        return Effort(size, max(1, len(scorer.heads)), plans, words)
+
+    def needs_trees(self, setup: Setup) -> bool:
+        """Whether a setup needs the parser."""
+        return find_method(setup.method).needs_trees
 
     def warm_up(self) -> None:
         """Compile the kernels and run every model once, so that the first request is quick."""
@@ -120,3 +136,9 @@ class Models:
             for name, scorer in self.scorers.items()
             for encoder in [scorer.encoder]
         ]
+
+
+def _apart(scorer: Scorer) -> Scorer:
+    encoder = copy(scorer.encoder)
+    encoder.tokenizer = deepcopy(encoder.tokenizer)  # serves one thread at a time
+    return Scorer(scorer.settings, encoder, statistics=scorer.statistics, threads=scorer.threads)

@@ -6,13 +6,30 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from movers.methods import ALIASES, METHODS
+
 SWAP = ("the press greets the president", "the president greets the press")
 QUERY = "is there a flight from London to Paris"
 CANDIDATES = ["a flight from Paris to London", "a train from London to Paris", "rain in Paris"]
 
 Selection = Annotated[str, Field(max_length=64)] | int | Annotated[list[int], Field(max_length=64)]
-Method = Annotated[str, Field(max_length=64, description="A measure; /v1/methods lists them.")]
+Method = Annotated[
+    str,
+    Field(
+        max_length=64,
+        description="A measure; /v1/methods says what each is.",
+        # Not a Literal, so that a name with a typo gets a suggestion instead of the whole list.
+        json_schema_extra={"enum": [*METHODS, *ALIASES]},
+    ),
+]
 Sentences = Annotated[list[str], Field(min_length=2, max_length=2)]
+Head = Annotated[list[int], Field(min_length=2, max_length=2)]
+Cells = list[list[float | None]]
+
+
+def _said(description: str) -> Any:
+    """A field that must be there."""
+    return Field(description=description)
 
 
 def _example(**values: Any) -> ConfigDict:
@@ -33,10 +50,18 @@ class Settings(BaseModel):
     )
     heads: Selection = Field("all", description="Heads within each layer, in the same notation.")
     mix: float = Field(0.5, ge=0, le=1, description="Share of structure, the paper's lambda.")
-    recipe: Literal["paper", "reference"] = "paper"
-    whitening: Literal["clean", "as-coded", "none"] | None = None
-    stopwords: Literal["english", "none"] = "english"
-    subwords: Literal["first", "mean"] = "first"
+    recipe: Literal["paper", "reference"] = Field(
+        "paper", description="The formulas of the paper, or what its published code does."
+    )
+    whitening: Literal["clean", "as-coded", "none"] | None = Field(
+        None, description="What is done to word vectors; null for what the statistics have."
+    )
+    stopwords: Literal["english", "none"] = Field(
+        "english", description="Words to leave out of the comparison."
+    )
+    subwords: Literal["first", "mean"] = Field(
+        "first", description="What stands for a word of several pieces: the first, or their mean."
+    )
     empty: Literal["raise", "keep", "nan"] | None = Field(
         None, description="Pairs without a proper distance: an error, what there is, or null."
     )
@@ -57,8 +82,8 @@ class CompareRequest(Settings):
 
     model_config = _example(source=SWAP[0], target=SWAP[1], method="wsmd")
 
-    source: str
-    target: str
+    source: str = _said("The first sentence.")
+    target: str = _said("The second sentence.")
     method: Method = "wsmd"
 
 
@@ -67,8 +92,10 @@ class ScoreRequest(Settings):
 
     model_config = _example(pairs=[SWAP, ["a dog barks", "a cat sleeps"]], methods=["wmd", "wsmd"])
 
-    pairs: list[Sentences] = Field(min_length=1)
-    methods: list[Method] = Field(["wsmd"], min_length=1, max_length=16)
+    pairs: list[Sentences] = Field(min_length=1, description="The pairs, two sentences each.")
+    methods: list[Method] = Field(
+        ["wsmd"], min_length=1, max_length=16, description="Measures, each of them once."
+    )
 
 
 class RankRequest(Settings):
@@ -76,143 +103,203 @@ class RankRequest(Settings):
 
     model_config = _example(query=QUERY, candidates=CANDIDATES, top_k=2)
 
-    query: str
-    candidates: list[str] = Field(min_length=1)
+    query: str = _said("The sentence that all others are compared with.")
+    candidates: list[str] = Field(min_length=1, description="The sentences to rank.")
     top_k: int | None = Field(10, ge=1, description="How many to return; null for all.")
     method: Method = "wsmd"
 
 
 class Flow(BaseModel):
-    """One word on its way to another: the mass moved, and the cost of a whole unit."""
+    """One word on its way to another."""
 
-    source: str
-    target: str
-    mass: float
-    cost: float | None
+    source: str = _said("The word it leaves.")
+    target: str = _said("The word it goes to.")
+    mass: float = _said("What is moved, as a share of the sentence.")
+    cost: float | None = _said("The price of a whole unit; null for a measure without word cost.")
 
 
 class HeadValue(BaseModel):
     """The distance under one attention head."""
 
-    layer: int
-    head: int
-    value: float | None
-    linear: float | None
-    structural: float | None
-    scale: float | None
-    iterations: int
-    gap: float | None
+    layer: int = _said("Layer of the head, from 1.")
+    head: int = _said("Number of the head in its layer, from 1.")
+    value: float | None = _said("The distance under this head alone.")
+    linear: float | None = _said("What the words cost under the plan.")
+    structural: float | None = _said("What the structure costs under the plan, times the scale.")
+    scale: float | None = _said("The factor k that brings structure to the scale of words.")
+    iterations: int = _said("Steps the solver took.")
+    gap: float | None = _said("How much better the last step could have been at most.")
 
 
 class CompareAnswer(BaseModel):
     """A distance and its reasons."""
 
-    source: str
-    target: str
-    method: str
-    distance: float | None
-    linear: float | None
-    structural: float | None
-    mix: float
-    source_words: list[str]
-    target_words: list[str]
-    plan: list[list[float]]
-    alignment: list[Flow]
-    heads: list[HeadValue]
-    signature: str
+    source: str = _said("The first sentence.")
+    target: str = _said("The second sentence.")
+    method: str = _said("Full name of the measure.")
+    distance: float | None = _said("The distance, small for similar; null where there is none.")
+    linear: float | None = _said("Its part of the words, mean over heads.")
+    structural: float | None = _said("Its part of the structure, mean over heads.")
+    mix: float = _said("Share of the structural part.")
+    source_words: list[str] = _said("Words compared of the first sentence.")
+    target_words: list[str] = _said("Words compared of the second sentence.")
+    plan: list[list[float]] = _said("Mass from each word to each, mean over heads.")
+    alignment: list[Flow] = _said("The larger flows of the plan, in the order of the source.")
+    heads: list[HeadValue] = _said("The distance head by head; empty without structure.")
+    signature: str = _said("All settings that change the number.")
+
+
+class WordsPart(BaseModel):
+    """The words alone, without structure."""
+
+    method: str = _said("The measure of the words.")
+    distance: float | None = _said("The distance of the words alone.")
+    chance: float | None = _said("What it would be if every word went everywhere.")
+    plan: Cells = _said("Cells that hold mass: source word, target word, mass.")
+
+
+class HeadPart(BaseModel):
+    """The distance under one head, with what the page draws of it."""
+
+    layer: int = _said("Layer of the head, from 1.")
+    head: int = _said("Number of the head in its layer, from 1.")
+    value: float | None = _said("The distance under this head alone.")
+    linear: float | None = _said("What the words cost under the plan.")
+    structural: float | None = _said("What the structure costs under the plan, times the scale.")
+    scale: float | None = _said("The factor k that brings structure to the scale of words.")
+    chance: float | None = _said("What the distance would be if every word went everywhere.")
+    plan: Cells = _said("Cells that hold mass: source word, target word, mass, price of structure.")
+    source_attention: str = _said("Attention in the source, row by row, as base64 of a byte each.")
+    target_attention: str = _said("Attention in the target likewise; empty if too long to draw.")
+
+
+class StructurePart(BaseModel):
+    """The distance with structure."""
+
+    method: str = _said("Full name of the measure.")
+    distance: float | None = _said("The distance, mean over the heads selected.")
+    linear: float | None = _said("Its part of the words.")
+    structural: float | None = _said("Its part of the structure.")
+    mix: float = _said("Share of the structural part that was asked for.")
+    shares: list[float] = _said("How much words and structure count in the distance.")
+    selected: list[Head] = _said("Heads that make the distance, each as layer and number.")
+    heads: list[HeadPart] = _said("Every head of the model.")
+
+
+class ExplainAnswer(BaseModel):
+    """What the page shows."""
+
+    source: str = _said("The first sentence.")
+    target: str = _said("The second sentence.")
+    source_words: list[str] = _said("Words compared of the first sentence.")
+    target_words: list[str] = _said("Words compared of the second sentence.")
+    source_parts: list[list[str | int | None]] = _said(
+        "The first sentence in pieces of text, each with the number of its word or null."
+    )
+    target_parts: list[list[str | int | None]] = _said("The second sentence likewise.")
+    source_weights: list[float | None] = _said("Mass of each word of the first sentence.")
+    target_weights: list[float | None] = _said("Mass of each word of the second sentence.")
+    cost: Cells = _said("Price of each word pair; empty for a measure without word cost.")
+    words: WordsPart | None = _said("The words alone; null for a measure without word cost.")
+    structure: StructurePart | None = _said("With structure; null for a measure without.")
+    signature: str = _said("All settings that change the number.")
+    model: str | None = _said("The model and its fingerprint.")
+    settings: dict[str, str] = _said("The signature by name.")
 
 
 class Undefined(BaseModel):
-    """A pair without a distance, and why."""
+    """A pair without a distance."""
 
-    pair: int
-    reason: str
+    pair: int = _said("Number of the pair, from 0.")
+    reason: str = _said("Why it has none, and what would help.")
 
 
 class MethodScores(BaseModel):
-    """Distances under one measure, in the order of the pairs; null where there is none."""
+    """Distances under one measure."""
 
-    distances: list[float | None]
-    undefined: list[Undefined]
-    signature: str
+    distances: list[float | None] = _said("In the order of the pairs; null where there is none.")
+    undefined: list[Undefined] = _said("The pairs without a distance.")
+    signature: str = _said("All settings that change the numbers.")
 
 
 class ScoreAnswer(BaseModel):
     """Distances by measure."""
 
-    methods: dict[str, MethodScores]
+    methods: dict[str, MethodScores] = _said("Distances by the names that were asked for.")
 
 
 class Match(BaseModel):
-    """One candidate; the distance is null, with a reason, where there is none."""
+    """One candidate."""
 
-    index: int
-    text: str
-    distance: float | None
-    reason: str | None
+    index: int = _said("Its number among the candidates, from 0.")
+    text: str = _said("The candidate itself.")
+    distance: float | None = _said("Its distance to the query; null where there is none.")
+    reason: str | None = _said("Why there is none.")
 
 
 class RankAnswer(BaseModel):
-    """Candidates, nearest first; ties in their own order, those without a distance last."""
+    """Candidates by distance."""
 
-    query: str
-    matches: list[Match]
-    signature: str
+    query: str = _said("The query.")
+    matches: list[Match] = _said(
+        "Nearest first; ties in their own order, those without a distance last."
+    )
+    signature: str = _said("All settings that change the numbers.")
 
 
 class ModelFacts(BaseModel):
     """A model served here."""
 
-    name: str
-    fingerprint: str
-    architecture: str
-    layers: int
-    heads: int
-    dimension: int
-    max_length: int
-    device: str
-    dtype: str
-    default_layers: str
-    statistics: str | None
+    name: str = _said("What requests call it.")
+    fingerprint: str = _said("Eight hex digits that pin the weights.")
+    architecture: str = _said("Class of the model.")
+    layers: int = _said("Attention layers.")
+    heads: int = _said("Heads in each layer; 0 for a model without attention.")
+    dimension: int = _said("Length of a word vector.")
+    max_length: int = _said("Tokens of a sentence that the model can read.")
+    device: str = _said("Where it computes.")
+    dtype: str = _said("In which precision.")
+    default_layers: str = _said("Attention layers used where a request names none.")
+    statistics: str | None = _said("What whitening and the like were fitted on; null for nothing.")
 
 
 class ModelsAnswer(BaseModel):
-    """All models; the first is the default."""
+    """All models."""
 
-    models: list[ModelFacts]
+    models: list[ModelFacts] = _said("The models; the first is the default.")
 
 
 class MethodFacts(BaseModel):
     """A measure."""
 
-    name: str
-    title: str
-    paper: str
-    structural: bool = Field(description="Whether attention enters it.")
-    recipes: str = Field(description="How the two recipes differ, if they do.")
+    name: str = _said("What requests call it.")
+    title: str = _said("What it is, in a few words.")
+    paper: str = _said("Where it was published.")
+    structural: bool = _said("Whether attention enters it.")
+    recipes: str = _said("How the two recipes differ, if they do.")
 
 
 class MethodsAnswer(BaseModel):
     """All measures, and short names for some."""
 
-    methods: list[MethodFacts]
-    aliases: dict[str, str]
+    methods: list[MethodFacts] = _said("The measures.")
+    aliases: dict[str, str] = _said("Full names by short name.")
 
 
 class Health(BaseModel):
     """Whether the server takes requests."""
 
-    status: Literal["ok"]
+    status: Literal["ok"] = _said("Always ok; a server that is not answers 503.")
 
 
 class ErrorFacts(BaseModel):
     """What went wrong and what to do about it."""
 
-    message: str
-    type: str
+    message: str = _said("For people.")
+    type: str = _said("For programs: the status in words.")
 
 
 class ErrorAnswer(BaseModel):
     """An error, in the one shape all routes use."""
 
-    error: ErrorFacts
+    error: ErrorFacts = _said("The error.")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
+from ipaddress import ip_address
 from typing import Any
 
 import uvicorn
@@ -14,31 +17,61 @@ import uvicorn
 from movers.errors import InputError
 from movers.notices import TruncationWarning, UndefinedWarning
 from movers.web.app import create_app
+from movers.web.connections import (
+    IDLE_SECONDS,
+    Connection,
+    Listener,
+    most_connections,
+    report,
+)
+from movers.web.gates import LOOPBACK
 from movers.web.limits import Limits
 from movers.web.models import Models
 
-IDLE_SECONDS = 60
-"""How long a connection may wait for its next request."""
-
+BACKLOG = 2048
 KERNEL_CACHE = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 """Torch keeps a compiled kernel for each shape of batch; a thousand of them, its own bound, take
 longer to fill than to notice that memory grows."""
 
 
-def bind(host: str, port: int) -> socket.socket:
+class Server(uvicorn.Server):
+    """Uvicorn's server, which says in a line what it would show a page of tracebacks for."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections."""
+        asyncio.get_running_loop().set_exception_handler(report)
+        await super().startup(sockets)
+
+
+def bind(host: str, port: int) -> Listener:
     """Open the port before anything slow happens; 0 picks a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        opened = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as error:
         raise InputError(f"cannot listen on {host}:{port} ({error}); pass another --port") from None
+    listener = Listener(opened.family, opened.type, opened.proto, fileno=opened.detach())
+    # Connections inherit it. Without, the end of an answer waits until its beginning is
+    # acknowledged, which a client on a kept connection puts off for 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
-def make_server(models: Models, limits: Limits, *, token: str | None = None) -> uvicorn.Server:
+def make_server(
+    models: Models,
+    limits: Limits,
+    *,
+    token: str | None = None,
+    hosts: Collection[str] | None = None,
+) -> Server:
     """Make a server for loaded models; `run` is the way to start it as a program."""
+    most = most_connections(limits.connections)
     config = uvicorn.Config(
-        create_app(models, limits, token=token),
-        log_level="warning",
+        create_app(models, limits, token=token, hosts=hosts),
+        http=partial(Connection, most=most),  # type: ignore[arg-type]
+        loop="asyncio",  # others accept connections by themselves, and know nothing of a rest
+        backlog=BACKLOG,
+        log_level="error",  # what clients do wrong is theirs to know
         access_log=False,
         server_header=False,
         proxy_headers=False,
@@ -46,7 +79,7 @@ def make_server(models: Models, limits: Limits, *, token: str | None = None) -> 
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=int(limits.timeout) + 5,
     )
-    return uvicorn.Server(config)
+    return Server(config)
 
 
 def run(
@@ -55,6 +88,7 @@ def run(
     listener: socket.socket,
     *,
     token: str | None = None,
+    names: Collection[str] = (),
     ready: Callable[[], None],
 ) -> None:
     """Serve until SIGINT or SIGTERM.
@@ -62,15 +96,19 @@ def run(
     Parameters
     ----------
     listener
-        Where to listen.
+        Where to listen. On loopback, requests must be meant for this machine by name, too: a page
+        from elsewhere can have its own name point here.
+    names
+        More names of this machine, for proxies that pass on what they were called.
     ready
         Called when the first request would be answered at once.
     """
     _quieten()
-    _allow_many_connections()
     os.environ.setdefault(*KERNEL_CACHE)
     models.warm_up()
-    server = make_server(models, limits, token=token)
+    address = listener.getsockname()[0]
+    hosts = {*LOOPBACK, address, *names} if ip_address(address).is_loopback else None
+    server = make_server(models, limits, token=token, hosts=hosts)
 
     def stop(*_: Any) -> None:
         server.should_exit = True
@@ -87,13 +125,3 @@ def _quieten() -> None:
     """Keep what clients are told anyway out of the log, where every pair could add a line."""
     for category in (UndefinedWarning, TruncationWarning):
         warnings.filterwarnings("ignore", category=category)
-
-
-def _allow_many_connections() -> None:
-    """Raise the number of open files to what the system allows."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,0 +1,66 @@
+"""Two queues, so that what is done in a moment never waits for what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from movers.web.batching import Batcher, Job
+from movers.web.limits import Limits
+from movers.web.models import Models
+
+QUICK = 0.25
+"""Seconds of a request that goes into the quick lane."""
+STRIDE = 0.5
+"""Seconds of a batch: with much longer ones others wait longer, and nothing is won."""
+
+
+class Lanes:
+    """A thread for requests of a moment and one for all others, each with scorers of its own.
+
+    A pair of long sentences under every head cannot be broken off once begun, and may take
+    seconds; the processors are shared out by the system meanwhile.
+
+    Parameters
+    ----------
+    observe
+        Told the pairs and the seconds of every batch.
+    """
+
+    def __init__(
+        self, models: Models, limits: Limits, observe: Callable[[int, float], None]
+    ) -> None:
+        self.models = models
+        self.quick, self.long = (
+            Batcher(
+                scorers.scorer,
+                capacity=limits.queue,
+                # A job that is overtaken waits at most twice as long as it was told.
+                patience=limits.timeout / 2,
+                stride=min(STRIDE, limits.timeout / 8),
+                observe=observe,
+            )
+            for scorers in (models.apart(), models)
+        )
+
+    @property
+    def waiting(self) -> int:
+        """Pairs accepted and not yet taken up."""
+        return self.quick.waiting + self.long.waiting
+
+    @property
+    def alive(self) -> bool:
+        """Whether new jobs are taken."""
+        return self.quick.alive and self.long.alive
+
+    def submit(self, jobs: Sequence[Job]) -> None:
+        """Queue the jobs of a request, all of them or none."""
+        # Parsers are not made for two threads.
+        quick = sum(job.effort_left for job in jobs) <= QUICK and not any(
+            self.models.needs_trees(job.setup) for job in jobs
+        )
+        (self.quick if quick else self.long).submit(jobs)
+
+    def close(self) -> None:
+        """Take nothing new, finish what was accepted."""
+        for lane in (self.quick, self.long):
+            lane.close()
