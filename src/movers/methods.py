@@ -32,7 +32,7 @@ SU = "Su and Hua (2019), Order-Preserving Wasserstein Distance for Sequence Matc
 WANG = "Wang et al. (2020), Robust and Consistent Sentence Similarity via ROTS"
 ZHAO = "Zhao et al. (2019), MoverScore: Text Generation Evaluating with Contextualized Embeddings"
 
-Transport = Literal["words", "structure", "both"]
+Transport = Literal["words", "structure", "both", "priced"]
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,19 @@ class Method:
         Row of `movers.measure.costs.COSTS`; None if words have no cost of their own.
     transport
         What the plan must match: words (exact EMD), structure (Gromov-Wasserstein) or both
-        (fused Gromov-Wasserstein); None for a measure that is not one transport problem.
+        (fused Gromov-Wasserstein); ``"priced"`` if words alone make the plan and structure
+        charges for it beside the sentence vectors (`movers.measure.gating`). None for a measure
+        that is not one transport problem.
     baseline
         File in `movers.baselines` of a measure without ``transport``.
     reports
         ``"value"`` for the whole objective, ``"linear"`` for its cost part alone.
     unit, stopwords, whitened, vectors
-        What is compared: words, pieces or tokens; without stop words; whitened; whether vectors
-        enter at all.
+        What is compared: words, pieces or tokens; without stop words (True), with all words
+        but without punctuation, or with everything (False); whitened; whether vectors enter at
+        all.
     layer
-        Embedding layer, where the measure does not leave the choice.
+        Embedding layer, where the measure does not leave the choice; ``"middle"`` is half-way up.
     symmetric
         Whether source and target may change places: to rounding, and where structure enters up
         to the local minimum that is found.
@@ -85,10 +88,10 @@ class Method:
     baseline: str | None = None
     reports: Literal["value", "linear"] = "value"
     unit: Unit = "word"
-    stopwords: bool = True
+    stopwords: bool | Literal["punctuation"] = True
     whitened: bool = True
     vectors: bool = True
-    layer: int | None = None
+    layer: int | Literal["middle"] | None = None
     symmetric: bool = True
     recipes: str = ""
     reference: Method | None = None
@@ -103,9 +106,14 @@ class Method:
         )
 
     @property
+    def needs_pooled(self) -> bool:
+        """Whether the vectors of whole sentences enter the measure."""
+        return self.transport == "priced"
+
+    @property
     def needs_attention(self) -> bool:
         """Whether attention enters the measure."""
-        return self.transport in ("structure", "both")
+        return self.transport in ("structure", "both", "priced")
 
     def under(self, recipe: Recipe) -> Method:
         """The row that a recipe picks."""
@@ -136,6 +144,17 @@ WORDS = (
     Method("wrd-idf", "word rotator's, idf weights", YOKOI, "idf", "cosine", "words", recipes=IDF),
 )
 RAW = "reference: attention not re-normalised over the words"
+DEFAULT = Method(
+    "movers",
+    "sentence vectors, and a price for broken structure",
+    "this package: docs/default_measure.md",
+    "uniform",
+    "cosine",
+    "priced",
+    stopwords="punctuation",
+    whitened=False,
+    layer="middle",
+)
 STRUCTURES = tuple(
     Method(name, title, YAMAGIWA, weights, transport="structure", recipes=RAW)
     for name, title, weights in (
@@ -275,6 +294,7 @@ def _linear(base: Method) -> Method:
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
+        DEFAULT,
         *TRANSPORTED,
         *STRUCTURES,
         *map(_structural, TRANSPORTED),

@@ -76,6 +76,12 @@ class Comparison:
         methods that use both.
     mix
         Share of the structural part.
+    sentence, gate
+        For the default measure, what the vectors of the sentences are apart, and how much the
+        rest counts: ``distance = sentence + gate * ((1 - mix) * linear + mix * structural)``.
+    similarity
+        The distance on a scale from 0, unrelated sentences, to 1, the same; None where what is
+        unrelated has not been measured.
     cost
         Cost of each word pair, shape ``(n, m)``; empty for a measure without word cost.
     heads
@@ -107,6 +113,9 @@ class Comparison:
     target_spans: tuple[Span, ...] = ()
     source_attention: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
     target_attention: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    sentence: float = 0.0
+    gate: float = 1.0
+    similarity: float | None = None
 
     @cached_property
     def plan(self) -> Floats:
@@ -128,7 +137,12 @@ class Comparison:
 
     def __str__(self) -> str:
         lines = [f"{self.method} {self.distance:.4f}"]
-        if self.heads:
+        if self.similarity is not None:
+            lines[0] += f"  similarity {self.similarity:.2f}"
+        if self.method == "movers":
+            structure = self.gate * self.structural
+            lines[0] += f"  (sentence {self.sentence:.4f}, structure {structure:.4f})"
+        elif self.heads:
             lines[0] += f"  (words {self.linear:.4f}, structure {self.structural:.4f})"
         lines += [f"  {flow.source} → {flow.target}  {flow.mass:.3f}" for flow in self.alignment]
         return "\n".join([*lines, f"  {self.signature}"])
@@ -140,6 +154,9 @@ class Comparison:
             "target": self.target,
             "method": self.method,
             "distance": _number(self.distance),
+            "similarity": None if self.similarity is None else _number(self.similarity),
+            "sentence": _number(self.sentence),
+            "gate": _number(self.gate),
             "linear": _number(self.linear),
             "structural": _number(self.structural),
             "mix": self.mix,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -26,7 +27,7 @@ from movers.grids import blocks, cells
 from movers.measure.fitting import corpus_digest, fit_statistics
 from movers.measure.measured import Context, Measured, measure
 from movers.measure.statistics import Statistics
-from movers.measure.structure import select_heads
+from movers.measure.structure import middle_layers, select_heads
 from movers.measure.swf import fit_swf
 from movers.methods import Method, find_method
 from movers.notices import UndefinedWarning, UnwhitenedWarning, notify
@@ -34,6 +35,7 @@ from movers.pairs import check_sentence, check_sentences, read_pairs
 from movers.results import Comparison, HeadValue, Match, Ranking, Signature
 from movers.settings import Settings
 from movers.signature import sign
+from movers.similarity import random_pairs, scale_key, similarity_of
 from movers.transport import EMPTY, REASONS, Parts, Solved, solve_pairs
 
 Floats = NDArray[np.float64]
@@ -97,6 +99,8 @@ class Scorer:
     def embedding(self) -> int:
         """Layer of the word vectors; 0 is the input layer."""
         layer, count = self.settings.layer, self.encoder.layers
+        if layer == "middle":
+            return count // 2
         if not -count - 1 <= layer <= count:
             raise InputError(
                 f"embedding layer {layer} is out of range; {self.encoder.name} has "
@@ -115,6 +119,8 @@ class Scorer:
                 "(wmd, wrd) or another model"
             )
         layers = self.settings.layers
+        if layers is None and self.method.transport == "priced":
+            layers = middle_layers(self.encoder.layers)
         if layers is None:
             layers = RECOMMENDED_LAYERS.get(self.encoder.name, "all")
         return select_heads(
@@ -127,9 +133,8 @@ class Scorer:
     @property
     def share(self) -> float:
         """Share of structure in the distance: the mix, 0 or 1 as the method has it."""
-        return {"both": float(self.settings.mix), "structure": 1.0}.get(
-            self.method.transport or "words", 0.0
-        )
+        shares = {"both": float(self.settings.mix), "structure": 1.0, "priced": 1.0}
+        return shares.get(self.method.transport or "words", 0.0)
 
     @property
     def statistics(self) -> Statistics:
@@ -205,9 +210,23 @@ class Scorer:
         if baseline and hasattr(baseline, "fit"):
             blocks = self._blocks(counts, progress=progress)
             fitted = baseline.fit(blocks, self.context, self.embedding)
-            arrays = {**self.statistics.arrays, **fitted}
-            self._statistics = replace(self.statistics, arrays=arrays)
+            self._add_arrays(fitted)
+        self._fit_scale(list(counts))
         return self
+
+    def _add_arrays(self, fitted: dict[str, Floats]) -> None:
+        arrays = {**self.statistics.arrays, **fitted}
+        self._statistics = replace(self.statistics, arrays=arrays)
+
+    def _fit_scale(self, sentences: list[str]) -> None:
+        """Measure what unrelated sentences are apart, on random pairs."""
+        pairs = random_pairs([text for text in sentences if text.strip()])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedWarning)
+            found = self.distances(pairs)
+        if np.isfinite(found).any():
+            far = np.median(found[np.isfinite(found)])
+            self._add_arrays({scale_key(sign(self, scaled=False)): np.array([far])})
 
     def _fitted_on(self, counts: Counter[str]) -> bool:
         """Whether whitening and idf were fitted on just these sentences, in the same way."""
@@ -261,7 +280,7 @@ class Scorer:
     def fit_request(self, embeddings: tuple[int, ...]) -> Request:
         """What fitting keeps of each sentence: what comparing it will need, if known yet."""
         heads = () if self.settings.by_variability else self.heads
-        return Request(embeddings, heads, self.settings.rules)
+        return Request(embeddings, heads, self.settings.rules, self.method.needs_pooled)
 
     def save(self, path: str | Path) -> None:
         """Save the fitted statistics; ``movers.load(statistics=path)`` reads them."""
@@ -296,7 +315,38 @@ class Scorer:
             target_spans=measured.encodings.places(rows[target]),
             source_attention=measured.encodings.attention(rows[source], len(self.heads)),
             target_attention=measured.encodings.attention(rows[target], len(self.heads)),
+            sentence=0.0 if solved.sentence is None else float(solved.sentence[0]),
+            gate=1.0 if solved.gate is None else float(solved.gate[0]),
+            similarity=self._similarity(float(values.mean())),
         )
+
+    @property
+    def far(self) -> float | None:
+        """Distance of unrelated sentences, where similarity is 0; None if not measured yet."""
+        fitted = self.statistics.arrays.get(scale_key(sign(self, scaled=False)))
+        if fitted is not None:
+            return float(fitted[0])
+        return self.encoder.chance if self.method.needs_pooled else None
+
+    def _similarity(self, distance: float) -> float | None:
+        far = self.far
+        return None if far is None else float(similarity_of(np.array(distance), far))
+
+    def similarities(self, pairs: Any, *, progress: bool = False) -> Floats:
+        """Similarity of every pair, from 0 (unrelated) to 1 (the same), shape ``(pairs,)``.
+
+        Parameters
+        ----------
+        pairs, progress
+            As in `distances`.
+        """
+        far = self.far
+        if far is None:
+            raise InputError(
+                f"what unrelated sentences are apart under {self.method.name} has not been "
+                "measured; call fit(sentences), or use method='movers', which knows it"
+            )
+        return similarity_of(self.distances(pairs, progress=progress), far)
 
     def distances(self, pairs: Any, *, progress: bool = False) -> Floats:
         """Distance of every pair, shape ``(pairs,)``.
@@ -449,7 +499,7 @@ class Scorer:
     def request(self) -> Request:
         """What of a sentence enters the distance."""
         embeddings = (self.embedding,) if self.method.needs_vectors else ()
-        return Request(embeddings, self.heads, self.settings.rules)
+        return Request(embeddings, self.heads, self.settings.rules, self.method.needs_pooled)
 
     @property
     def context(self) -> Context:
@@ -461,6 +511,7 @@ class Scorer:
             settings.frequencies,
             settings.parser,
             lambda texts, rules: self.encoder.located(texts, rules or settings.rules),
+            self.encoder.chance if self.method.needs_pooled else 1.0,
         )
 
     def prepare(self, sentences: Sequence[str] = ()) -> None:

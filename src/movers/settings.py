@@ -15,6 +15,8 @@ from movers.measure.structure import Selection
 from movers.methods import Method
 
 Empty = Literal["raise", "keep", "nan"]
+WORDS_ONLY: frozenset[str] = frozenset()
+"""Stop words that are none, so that punctuation alone is left out."""
 WhiteningChoice = Literal["clean", "as-coded", "none"]
 
 
@@ -50,7 +52,7 @@ class Settings:
                 raise InputError(f"{name} must be one of {choices}, got {value!r}")
 
     @property
-    def layer(self) -> int:
+    def layer(self) -> int | Literal["middle"]:
         """Embedding layer of the word vectors: the method's own if it has one."""
         return self.embedding if self.row.layer is None else self.row.layer
 
@@ -63,8 +65,9 @@ class Settings:
     def rules(self) -> TokenRules:
         """Which words are compared."""
         row = self.row
+        kept = self.stopwords if row.stopwords else None
         return TokenRules(
-            stopwords=self.stopwords if row.stopwords else None,
+            stopwords=WORDS_ONLY if row.stopwords == "punctuation" else kept,
             recipe=self.recipe,
             subwords=self.subwords,
             unit=row.unit,

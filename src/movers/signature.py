@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 Fields = list[tuple[str, str]]
 
 
-def sign(scorer: Scorer) -> Signature:
-    """Name version, method, model, and every setting and statistic the method looks at."""
+def sign(scorer: Scorer, *, scaled: bool = True) -> Signature:
+    """Name version, method, model, and every setting and statistic the method looks at.
+
+    ``scaled`` also names what unrelated sentences are apart, if that is known.
+    """
     settings, method, encoder = scorer.settings, scorer.method, scorer.encoder
     fields: Fields = [
         ("movers", __version__),
@@ -37,15 +40,20 @@ def sign(scorer: Scorer) -> Signature:
     ]
     if settings.empty == "keep":
         fields.append(("empty", "keep"))
+    if scaled and (far := scorer.far) is not None:
+        fields.append(("scale", f"{far:.4g}"))
     return Signature(tuple(fields))
 
 
 def _vectors(scorer: Scorer) -> Fields:
     if not scorer.method.needs_vectors:
         return []
-    whitening = scorer.whitening
+    whitening, encoder = scorer.whitening, scorer.encoder
     name = "none" if whitening is None else f"{whitening.kind}@{whitening.digest}"
-    return [("embedding", str(scorer.embedding)), ("whitening", name)]
+    fields = [("embedding", str(scorer.embedding)), ("whitening", name)]
+    if scorer.method.needs_pooled:
+        fields += [("pooling", encoder.pooling), ("chance", f"{encoder.chance:.4g}")]
+    return fields
 
 
 def _fitted(scorer: Scorer) -> Fields:

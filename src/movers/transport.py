@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from movers.baselines import find_baseline
 from movers.encode.ragged import Ragged
 from movers.measure.costs import mean_costs, pair_costs, pair_shapes
+from movers.measure.gating import gates, prices, sentence_distances, trusted
 from movers.measure.measured import Context, Measured
 from movers.measure.structure import structure_errors, structure_scales
 from movers.measure.swd import add_subtree_costs
 from movers.methods import Method
 from movers.solve.batch import Values, emd_batch, fgw_batch
+from movers.solve.pricing import price_batch
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,6 +45,8 @@ class Solved:
     costs: Ragged
     scales: Floats
     undefined: NDArray[np.int8]
+    sentence: Floats | None = None
+    gate: Floats | None = None
 
     def plans_of_one(self) -> Floats:
         """Plans of a single pair, shape ``(heads, n, m)``."""
@@ -133,6 +137,8 @@ def solve_pairs(
     shapes = measured.weights.lengths[rows]
     missing = shapes == 0
     filled = ~missing.any(axis=1)
+    if method.transport == "priced":
+        return _price(method, measured, rows, filled, context.chance, threads, plans)
     if method.baseline is None:
         solved = _solve_filled(method, measured, rows[filled], mix, threads, plans)
     else:
@@ -156,6 +162,75 @@ def _solve_filled(
         values = emd_batch(**problems, threads=threads, plans=plans)
     scales = problems.get("scale", np.ones((len(rows), 1)))
     return Solved(values, problems["shapes"], costs, scales, np.zeros(len(rows), np.int8))
+
+
+def _price(
+    method: Method,
+    measured: Measured,
+    rows: Ints,
+    filled: NDArray[np.bool_],
+    chance: float,
+    threads: int | None,
+    plans: bool,
+) -> Solved:
+    """Compare sentences by their vectors, and price what the plan of their words breaks.
+
+    Every pair has a distance: without words on one side it is that of the vectors.
+    """
+    sentence = sentence_distances(measured.encodings.pooled, rows)
+    gate = gates(sentence, chance)
+    solved = _price_filled(method, measured, rows[filled], chance, threads, plans)
+    if not filled.all():
+        solved = _spread(solved, filled, measured.weights.lengths[rows] == 0)
+        nothing = np.zeros(len(rows), np.int8)
+        values = replace(solved.values, linear=np.where(filled[:, None], solved.values.linear, 0.0))
+        solved = replace(
+            solved, values=values, shapes=measured.weights.lengths[rows], undefined=nothing
+        )
+    value = sentence[:, None] + gate[:, None] * solved.values.structural
+    values = replace(solved.values, value=value)
+    return replace(solved, values=values, sentence=sentence, gate=gate)
+
+
+def _price_filled(
+    method: Method, measured: Measured, rows: Ints, chance: float, threads: int | None, plans: bool
+) -> Solved:
+    """Move the words at the least cost, and let every head charge for it."""
+    encodings, (sources, targets) = measured.encodings, rows.T
+    moved = replace(method, transport="words")
+    problems, costs = pose(moved, measured, rows, threads=threads)
+    values = emd_batch(**problems, threads=threads, plans=True)
+    assert values.plans is not None
+    scales = prices(structure_errors(encodings, sources, targets), chance)
+    a_start, b_start = np.ascontiguousarray(encodings.structure.starts[rows].T)
+    energies = price_batch(
+        problems["shapes"],
+        trusted(values.plans, costs),
+        encodings.structure.data,
+        a_start=a_start,
+        b_start=b_start,
+        heads=scales.shape[1],
+        threads=threads,
+    )
+    # The same sentence breaks nothing, whichever of its equal words went where.
+    structural = np.where((sources == targets)[:, None], 0.0, scales * energies)
+    wide = structural.shape
+    values = replace(
+        values,
+        **{
+            part: np.broadcast_to(getattr(values, part), wide)
+            for part in ("value", "linear", "iterations", "gap", "converged")
+        },
+        structural=structural,
+        plans=_repeated(values.plans, costs, wide[1]) if plans else None,
+    )
+    return Solved(values, problems["shapes"], costs, scales, np.zeros(len(rows), np.int8))
+
+
+def _repeated(plans: Floats, costs: Ragged, heads: int) -> Floats:
+    """The plan of every pair once for each head."""
+    blocks = Ragged(plans, costs.starts)
+    return np.concatenate([np.zeros(0), *(np.tile(block, heads) for block in blocks)])
 
 
 def _score_filled(

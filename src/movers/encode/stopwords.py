@@ -37,6 +37,8 @@ def describe_stopwords(words: frozenset[str] | None) -> str:
     """Name a stop-word set for a signature: ``none``, ``english`` or a count with a hash."""
     if words is None:
         return "none"
+    if not words:
+        return "punctuation"
     if words == load_stopwords("english"):
         return "english"
     digest = sha256("\n".join(sorted(words)).encode()).hexdigest()[:8]

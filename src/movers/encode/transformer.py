@@ -14,6 +14,7 @@ from tqdm.auto import tqdm
 
 from movers.encode import models
 from movers.encode.encodings import Encodings, Head, Request
+from movers.encode.pooling import POOLINGS, mean_distance, pooling_of, unrelated_sentences
 from movers.encode.ragged import Ragged
 from movers.encode.tokens import TokenRules, Tokens, Vocabulary, WordFinder, tokenize
 from movers.encode.whiten import Moments
@@ -106,6 +107,20 @@ class TransformerEncoder:
         return str(getattr(self.config, "_commit_hash", None) or "unknown")[:8]
 
     @cached_property
+    def pooling(self) -> str:
+        """How token vectors become the vector of a sentence: a row of `POOLINGS`."""
+        return pooling_of(self.folder or self.name)
+
+    @cached_property
+    def chance(self) -> float:
+        """How far apart the vectors of unrelated sentences are: the mean of one minus cosine.
+
+        To four digits, which another processor does not change.
+        """
+        vectors = self.encode(unrelated_sentences(), Request(pooled=True)).pooled
+        return float(f"{mean_distance(vectors):.4g}")
+
+    @cached_property
     def max_length(self) -> int:
         """Tokens the model can read, special tokens included."""
         limit = getattr(self.config, "max_position_embeddings", None) or 1 << 20
@@ -196,7 +211,7 @@ class TransformerEncoder:
         tokens = tokenize(self.tokenizer, finder, sentences, self.max_length)
         self._warn_if_cut(tokens.truncated)
         out = _allocate(list(sentences), tokens, finder, request, self.dimension)
-        return _Kept(request, tokens, out)
+        return _Kept(request, tokens, out, POOLINGS[self.pooling])
 
     def _run(
         self,
@@ -389,6 +404,7 @@ class _Kept:
     request: Request
     tokens: Tokens
     out: Encodings
+    pooling: Callable[[Floats], Floats]
 
     def store(self, row: int, states: dict[int, Floats], matrices: Floats | None) -> None:
         """Cut one sentence's states and matrices to its kept words and write them in place."""
@@ -396,7 +412,7 @@ class _Kept:
         for layer, rows in out.vectors.items():
             rows[row][:] = _pool(states[layer], words, rules)
         if self.request.pooled:
-            out.pooled[row] = states[max(states)].mean(axis=0)
+            out.pooled[row] = self.pooling(states[max(states)])
         if matrices is None:
             return
         kept = _pool(matrices.swapaxes(0, 1), words, rules).swapaxes(0, 1)

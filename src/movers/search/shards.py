@@ -242,6 +242,7 @@ def as_measured(shard: Shard, embedding: int | None) -> Measured:
         sums=shard.sums,
         squares=shard.squares,
         sizes=shard.sizes,
+        pooled=np.zeros((len(shard), 0), np.float32),
     )
     weights = Ragged(shard.weights, shard.starts)
     totals = np.ones(len(shard))

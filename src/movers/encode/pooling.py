@@ -1,0 +1,65 @@
+"""The vector of a whole sentence, and how far apart those of unrelated sentences are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+
+POOLINGS: dict[str, Callable[[Floats], Floats]] = {
+    "mean": lambda states: np.asarray(states.mean(axis=0)),
+    "cls": lambda states: states[0],
+    "max": lambda states: np.asarray(states.max(axis=0)),
+    "lasttoken": lambda states: states[-1],
+}
+"""From the hidden states of all tokens, special ones included, to one vector."""
+CONFIG = "1_Pooling/config.json"
+"""Where sentence-transformers keeps how a model was trained to be pooled."""
+
+
+def pooling_of(model: str | Path) -> str:
+    """The pooling a model was trained for, as its files tell; the mean where they do not."""
+    path = Path(model) / CONFIG if Path(model).is_dir() else _cached(str(model))
+    if path is None or not path.is_file():
+        return "mean"
+    config = json.loads(path.read_text("utf-8"))
+    modes = {
+        "cls": config.get("pooling_mode_cls_token"),
+        "max": config.get("pooling_mode_max_tokens"),
+        "lasttoken": config.get("pooling_mode_lasttoken"),
+        str(config.get("pooling_mode")): True,
+    }
+    return next((name for name in POOLINGS if modes.get(name)), "mean")
+
+
+def _cached(name: str) -> Path | None:
+    """The file of a hub model, if it was downloaded with it."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = try_to_load_from_cache(name, CONFIG)
+    except HFValidationError:
+        return None
+    return Path(found) if isinstance(found, str) else None
+
+
+def unrelated_sentences() -> list[str]:
+    """Sentences that have nothing to do with each other, shipped with the package."""
+    text = files("movers").joinpath("data", "sentences_english.txt").read_text("utf-8")
+    return text.splitlines()
+
+
+def mean_distance(vectors: Floats) -> float:
+    """Mean over all pairs of one minus the cosine of two vectors."""
+    units = vectors.astype(np.float64)
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    count = len(units)
+    cosines = (np.square(units.sum(axis=0)).sum() - count) / (count * (count - 1))
+    return float(1 - cosines)

@@ -1,0 +1,63 @@
+"""The default measure: a sentence part, and a price for what the words' plan breaks.
+
+    d = s x + s g c S,   x = (1 - cos) / s,   g = max(0, 1 - x)**p
+
+``cos`` compares the vectors of the sentences, and ``s`` is what unrelated sentences are apart by
+it, so x says how far two sentences are on the way from the same to unrelated. The plan P moves
+words at the least cost; ``Q = P * max(0, 1 - C / mean C)`` trusts a move the less, the nearer its
+cost is to that of any two words. S is what the structures charge for Q, summed over all heads and
+held against their mean squared difference,
+
+    S = sum over heads of E(Q) / sum over heads of A_MSE,
+
+so that broken relations count where sentences agree, and between words that agree.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.encode.ragged import Ragged
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PRICE = 1.5
+"""The factor c: what a wholly broken structure costs, in units of s."""
+SHARPNESS = 6
+"""The exponent p: how soon the gate closes as sentences drift apart."""
+
+
+def sentence_distances(pooled: NDArray[np.float32], rows: Ints) -> Floats:
+    """One minus the cosine of the vectors of two sentences, for every pair.
+
+    Half the squared distance of unit vectors: 0 exactly for the same vector, never below.
+    """
+    vectors = pooled.astype(np.float64)
+    lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
+    units = vectors / np.where(lengths > 0, lengths, 1.0)
+    return np.asarray(np.square(units[rows[:, 0]] - units[rows[:, 1]]).sum(axis=1) / 2)
+
+
+def gates(sentence: Floats, chance: float) -> Floats:
+    """How much structure counts: 1 between equal sentence vectors, 0 between unrelated ones."""
+    return np.asarray(np.maximum(0.0, 1.0 - sentence / chance) ** SHARPNESS)
+
+
+def trusted(plans: Floats, costs: Ragged) -> Floats:
+    """Plans with every move weighed by how sure it is, as flat as they come."""
+    means = costs.sums() / np.maximum(costs.lengths, 1)
+    means = np.repeat(np.where(means > 0, means, 1.0), costs.lengths)
+    return np.asarray(plans * np.maximum(0.0, 1.0 - costs.data / means))
+
+
+def prices(errors: Floats, chance: float) -> Floats:
+    """Factor of the energy of every head, ``(pairs, heads)``; the mean over heads is s c S.
+
+    ``errors`` are the mean squared differences A_MSE. Where these are 0 under every head there is
+    no structure to break.
+    """
+    means = errors.mean(axis=1, keepdims=True)
+    factors = np.where(means > 0, PRICE * chance / np.where(means > 0, means, 1.0), 0.0)
+    return np.asarray(np.broadcast_to(factors, errors.shape))

@@ -1,0 +1,47 @@
+"""A scale people can read: 1 for the same sentence, 0 for sentences that have nothing in common.
+
+    similarity = min(1, max(0, 1 - distance / far))
+
+``far`` is what unrelated sentences are apart. The default measure knows it of every encoder; a fit
+measures it for any measure, on random pairs of the sentences at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.results import Signature
+
+Floats = NDArray[np.float64]
+
+SCALE = "scale"
+"""Name of the signature's field, and what names of fitted scales begin with."""
+PAIRS = 1000
+
+
+def similarity_of(distances: Floats, far: float) -> Floats:
+    """Similarities of distances; NaN stays NaN."""
+    return np.asarray(np.clip(1.0 - distances / far, 0.0, 1.0))
+
+
+def scale_key(signature: Signature) -> str:
+    """Name of the scale of one measure with all its settings."""
+    fields = [
+        f"{name}:{value}" for name, value in signature.fields if name not in (SCALE, "movers")
+    ]
+    return f"{SCALE}.{sha256('|'.join(fields).encode()).hexdigest()[:8]}"
+
+
+def random_pairs(sentences: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of different sentences, the same ones for the same sentences."""
+    count = len(sentences)
+    if count < 2:
+        return []
+    rng = np.random.default_rng(0)
+    first = rng.integers(count, size=min(PAIRS, count * (count - 1) // 2))
+    second = (first + rng.integers(1, count, size=len(first))) % count
+    return [(sentences[a], sentences[b]) for a, b in zip(first, second, strict=True)]
