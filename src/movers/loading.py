@@ -20,7 +20,7 @@ from movers.settings import Empty, Settings, WhiteningChoice
 
 
 def load(
-    method: str = "wsmd",
+    method: str = "movers",
     model: str | Path | None = None,
     *,
     embedding: int = -1,
@@ -44,7 +44,7 @@ def load(
     Parameters
     ----------
     method
-        A row of the table of methods: ``wmd``, ``wrd``, ``smd``, ``wsmd``, ``wsmd-wmd``, …
+        A row of the table of methods: ``movers``, ``wmd``, ``wrd``, ``smd``, ``wsmd``, …
     model
         Hugging Face name or folder of an encoder; None is the one installed with movers.
     embedding
@@ -52,7 +52,7 @@ def load(
     layers
         Attention layers, counted from 1: ``"5"``, ``"5-12"``, ``"all"``, ``"BV"`` (those picked
         by attention variability), a number or numbers. None takes the best single layer known
-        for the model, or all.
+        for the model, or all; for ``movers`` always the middle two thirds.
     heads
         Heads within each layer, in the same notation.
     mix
@@ -91,10 +91,10 @@ def load(
     Examples
     --------
     >>> import movers
-    >>> wsmd = movers.load("wsmd")
-    >>> swapped = wsmd.compare("the press greets the president", "the president greets the press")
-    >>> sorted({flow.target for flow in swapped.alignment if flow.source == "greets"})
-    ['greets']
+    >>> scorer = movers.load()
+    >>> sentence, paraphrase = "a dog chases a cat", "a dog runs after a cat"
+    >>> scorer.rank(sentence, [paraphrase, "a cat chases a dog"], top_k=1)[0].text
+    'a dog runs after a cat'
     """
     settings = Settings(
         find_method(method),

@@ -19,7 +19,7 @@ from movers.results import Signature
 Floats = NDArray[np.float64]
 
 SCALE = "scale"
-"""Name of the signature's field, and what names of fitted scales begin with."""
+"""What the names of fitted scales begin with."""
 PAIRS = 1000
 
 
@@ -30,10 +30,8 @@ def similarity_of(distances: Floats, far: float) -> Floats:
 
 def scale_key(signature: Signature) -> str:
     """Name of the scale of one measure with all its settings."""
-    fields = [
-        f"{name}:{value}" for name, value in signature.fields if name not in (SCALE, "movers")
-    ]
-    return f"{SCALE}.{sha256('|'.join(fields).encode()).hexdigest()[:8]}"
+    fields = "|".join(f"{name}:{value}" for name, value in signature.fields if name != "movers")
+    return f"{SCALE}.{sha256(fields.encode()).hexdigest()[:8]}"
 
 
 def random_pairs(sentences: Sequence[str]) -> list[tuple[str, str]]:

@@ -24,7 +24,7 @@ def compare(
     target: Sentence,
     /,
     *,
-    methods: Methods = "wmd,wrd,smd,wsmd",
+    methods: Methods = "wmd,wsmd,movers",
     json: Json = False,
     options: Options = DEFAULTS,
 ) -> None:

@@ -15,7 +15,7 @@ def explain(
     /,
     *,
     html: Path | None = None,
-    method: str = "wsmd",
+    method: str = "movers",
     json: Json = False,
     options: Options = DEFAULTS,
 ) -> None:

@@ -32,7 +32,7 @@ def score(
     output: Out = Path("-"),
     source: str | None = None,
     target: str | None = None,
-    methods: Methods = "wsmd",
+    methods: Methods = "movers",
     format: str | None = None,
     fit: Annotated[bool, Parameter(negative="")] = False,
     json: Json = False,

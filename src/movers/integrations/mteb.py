@@ -53,7 +53,7 @@ class MoversEncoder:
     """
 
     def __init__(
-        self, scorer: Scorer | str = "wsmd", revision: str | None = None, **_: Any
+        self, scorer: Scorer | str = "movers", revision: str | None = None, **_: Any
     ) -> None:
         self.scorer = load(scorer, empty="keep") if isinstance(scorer, str) else scorer
         self._revision = revision

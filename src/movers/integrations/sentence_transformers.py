@@ -48,7 +48,7 @@ class MoversReranker:
     {'corpus_id': 1, 'score': -0.0, 'text': 'the car is red'}
     """
 
-    def __init__(self, scorer: Scorer | str = "wsmd") -> None:
+    def __init__(self, scorer: Scorer | str = "movers") -> None:
         self.scorer = load(scorer, empty="keep") if isinstance(scorer, str) else scorer
         self.model_card_data = CrossEncoderModelCardData()  # where evaluators leave their results
 
@@ -118,7 +118,7 @@ class MoversEvaluator(BaseEvaluator):
         sentences2: Sequence[str],
         scores: Sequence[float],
         *,
-        method: str = "wsmd",
+        method: str = "movers",
         name: str = "",
         fit: bool = False,
         **settings: Any,
@@ -169,7 +169,7 @@ class MoversEvaluator(BaseEvaluator):
         return {"method": self.method, "fit": self.fit}
 
 
-def scorer_of(model: BaseModel, method: str = "wsmd", **settings: Any) -> Scorer:
+def scorer_of(model: BaseModel, method: str = "movers", **settings: Any) -> Scorer:
     """Make a scorer on the transformer inside a model in memory, as its weights are now.
 
     For a model on disk or on the hub, `movers.load` takes its folder or name.

@@ -58,7 +58,7 @@ class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def __init__(
         self,
-        method: str = "wsmd",
+        method: str = "movers",
         *,
         model: str | Path | None = None,
         embedding: int = -1,

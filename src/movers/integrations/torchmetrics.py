@@ -48,7 +48,7 @@ class MoversDistance(Metric):
 
     values: list[torch.Tensor] | torch.Tensor
 
-    def __init__(self, scorer: Scorer | str = "wsmd", **kwargs: Any) -> None:
+    def __init__(self, scorer: Scorer | str = "movers", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.scorer = load(scorer) if isinstance(scorer, str) else scorer
         self.add_state("values", default=[], dist_reduce_fx="cat")

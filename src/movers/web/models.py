@@ -69,7 +69,7 @@ class Models:
         fitted = {found.fingerprint: found for found in map(Statistics.load, statistics)}
         scorers: dict[str, Scorer] = {}
         for name in tuple(names) or (None,):
-            scorer = load("wsmd", name, **settings)
+            scorer = load("movers", name, **settings)
             encoder = scorer.encoder
             shown = Path(encoder.name).name if encoder.folder is not None else encoder.name
             if shown in scorers:
@@ -120,7 +120,7 @@ class Models:
     def warm_up(self) -> None:
         """Compile the kernels and run every model once, so that the first request is quick."""
         for scorer in self.scorers.values():
-            methods = ("wmd", "wsmd") if scorer.encoder.heads else ("wmd",)
+            methods = ("wmd", "wsmd", "movers") if scorer.encoder.heads else ("wmd",)
             for method in methods:
                 scorer.using(method, empty="nan").compare(*WARM_UP)
 

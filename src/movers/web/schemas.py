@@ -80,11 +80,11 @@ class Settings(BaseModel):
 class CompareRequest(Settings):
     """Two sentences to compare."""
 
-    model_config = _example(source=SWAP[0], target=SWAP[1], method="wsmd")
+    model_config = _example(source=SWAP[0], target=SWAP[1], method="movers")
 
     source: str = _said("The first sentence.")
     target: str = _said("The second sentence.")
-    method: Method = "wsmd"
+    method: Method = "movers"
 
 
 class ScoreRequest(Settings):
@@ -94,7 +94,7 @@ class ScoreRequest(Settings):
 
     pairs: list[Sentences] = Field(min_length=1, description="The pairs, two sentences each.")
     methods: list[Method] = Field(
-        ["wsmd"], min_length=1, max_length=16, description="Measures, each of them once."
+        ["movers"], min_length=1, max_length=16, description="Measures, each of them once."
     )
 
 
@@ -106,7 +106,7 @@ class RankRequest(Settings):
     query: str = _said("The sentence that all others are compared with.")
     candidates: list[str] = Field(min_length=1, description="The sentences to rank.")
     top_k: int | None = Field(10, ge=1, description="How many to return; null for all.")
-    method: Method = "wsmd"
+    method: Method = "movers"
 
 
 class Flow(BaseModel):
