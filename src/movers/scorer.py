@@ -512,6 +512,7 @@ class Scorer:
             settings.parser,
             lambda texts, rules: self.encoder.located(texts, rules or settings.rules),
             self.encoder.chance if self.method.needs_pooled else 1.0,
+            tuple(layer for layer, _ in self.heads),
         )
 
     def prepare(self, sentences: Sequence[str] = ()) -> None:

@@ -138,7 +138,7 @@ def solve_pairs(
     missing = shapes == 0
     filled = ~missing.any(axis=1)
     if method.transport == "priced":
-        return _price(method, measured, rows, filled, context.chance, threads, plans)
+        return _price(method, measured, rows, filled, context, threads, plans)
     if method.baseline is None:
         solved = _solve_filled(method, measured, rows[filled], mix, threads, plans)
     else:
@@ -169,7 +169,7 @@ def _price(
     measured: Measured,
     rows: Ints,
     filled: NDArray[np.bool_],
-    chance: float,
+    context: Context,
     threads: int | None,
     plans: bool,
 ) -> Solved:
@@ -178,8 +178,8 @@ def _price(
     Every pair has a distance: without words on one side it is that of the vectors.
     """
     sentence = sentence_distances(measured.encodings.pooled, rows)
-    gate = gates(sentence, chance)
-    solved = _price_filled(method, measured, rows[filled], chance, threads, plans)
+    gate = gates(sentence, context.chance)
+    solved = _price_filled(method, measured, rows[filled], context, threads, plans)
     if not filled.all():
         solved = _spread(solved, filled, measured.weights.lengths[rows] == 0)
         nothing = np.zeros(len(rows), np.int8)
@@ -193,7 +193,12 @@ def _price(
 
 
 def _price_filled(
-    method: Method, measured: Measured, rows: Ints, chance: float, threads: int | None, plans: bool
+    method: Method,
+    measured: Measured,
+    rows: Ints,
+    context: Context,
+    threads: int | None,
+    plans: bool,
 ) -> Solved:
     """Move the words at the least cost, and let every head charge for it."""
     encodings, (sources, targets) = measured.encodings, rows.T
@@ -201,7 +206,8 @@ def _price_filled(
     problems, costs = pose(moved, measured, rows, threads=threads)
     values = emd_batch(**problems, threads=threads, plans=True)
     assert values.plans is not None
-    scales = prices(structure_errors(encodings, sources, targets), chance)
+    errors = structure_errors(encodings, sources, targets)
+    scales = prices(errors, context.layers, context.chance)
     a_start, b_start = np.ascontiguousarray(encodings.structure.starts[rows].T)
     energies = price_batch(
         problems["shapes"],

@@ -5,15 +5,17 @@
 ``cos`` compares the vectors of the sentences, and ``s`` is what unrelated sentences are apart by
 it, so x says how far two sentences are on the way from the same to unrelated. The plan P moves
 words at the least cost; ``Q = P * max(0, 1 - C / mean C)`` trusts a move the less, the nearer its
-cost is to that of any two words. S is what the structures charge for Q, summed over all heads and
-held against their mean squared difference,
+cost is to that of any two words. S is what the structures charge for Q, held against their mean
+squared difference layer by layer,
 
-    S = sum over heads of E(Q) / sum over heads of A_MSE,
+    S = mean over layers of (sum over heads of E(Q) / sum over heads of A_MSE),
 
 so that broken relations count where sentences agree, and between words that agree.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +27,7 @@ Ints = NDArray[np.int64]
 
 PRICE = 1.5
 """The factor c: what a wholly broken structure costs, in units of s."""
-SHARPNESS = 6
+SHARPNESS = 8
 """The exponent p: how soon the gate closes as sentences drift apart."""
 
 
@@ -48,16 +50,25 @@ def gates(sentence: Floats, chance: float) -> Floats:
 def trusted(plans: Floats, costs: Ragged) -> Floats:
     """Plans with every move weighed by how sure it is, as flat as they come."""
     means = costs.sums() / np.maximum(costs.lengths, 1)
-    means = np.repeat(np.where(means > 0, means, 1.0), costs.lengths)
+    means = np.repeat(np.where(means > 0, means, 1.0), costs.lengths)  # 0: all words are the same
     return np.asarray(plans * np.maximum(0.0, 1.0 - costs.data / means))
 
 
-def prices(errors: Floats, chance: float) -> Floats:
+def prices(errors: Floats, layers: Sequence[int], chance: float) -> Floats:
     """Factor of the energy of every head, ``(pairs, heads)``; the mean over heads is s c S.
 
-    ``errors`` are the mean squared differences A_MSE. Where these are 0 under every head there is
-    no structure to break.
+    Parameters
+    ----------
+    errors
+        Mean squared differences A_MSE, ``(pairs, heads)``. Where they are 0 in a whole layer, it
+        has no structure to break.
+    layers
+        The layer of every head.
     """
-    means = errors.mean(axis=1, keepdims=True)
-    factors = np.where(means > 0, PRICE * chance / np.where(means > 0, means, 1.0), 0.0)
-    return np.asarray(np.broadcast_to(factors, errors.shape))
+    heads, distinct = np.array(layers), sorted(set(layers))
+    out = np.zeros_like(errors)
+    for layer in distinct:
+        own = heads == layer
+        total = len(distinct) / len(heads) * errors[:, own].sum(axis=1, keepdims=True)
+        out[:, own] = np.where(total > 0, PRICE * chance / np.where(total > 0, total, 1.0), 0.0)
+    return out

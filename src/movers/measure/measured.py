@@ -41,6 +41,8 @@ class Context:
         word kept by the given rules, or else by those in use.
     chance
         How far apart the vectors of unrelated sentences are, one minus their cosine.
+    layers
+        The layer of every attention head in use.
     """
 
     statistics: Statistics
@@ -49,6 +51,7 @@ class Context:
     parser: Parser | None = None
     located: Callable[[Sequence[str], TokenRules | None], Located] | None = None
     chance: float = 1.0
+    layers: tuple[int, ...] = ()
 
     def trees(self, sentences: Sequence[str]) -> list[Tree]:
         """Dependency trees of sentences."""

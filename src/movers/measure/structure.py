@@ -63,7 +63,7 @@ def middle_layers(count: int) -> tuple[int, ...]:
 
     The first look at neighbours, the last at what the model was trained to say.
     """
-    outer = round(count / 6) if count > 2 else 0
+    outer = (count + 3) // 6
     return tuple(range(1 + outer, count + 1 - outer))
 
 
