@@ -80,8 +80,8 @@ def load(
     threads
         Threads of the solver; None is one per processor. Never changes a result.
     frequencies
-        File with ``word count`` on each line, for sif and usif weights; None takes English word
-        frequencies from the wordfreq package.
+        File with ``word count`` on each line, for sif and usif weights and, unless fitted, for
+        idf; None takes English word frequencies from the wordfreq package.
     parser
         Where measures that look at syntax get dependency trees: ``"spacy:en_core_web_sm"``,
         ``"stanza:en"``, ``"conllu:PATH"``, paths of CoNLL-U files, a loaded spaCy pipeline, or
