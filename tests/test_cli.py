@@ -165,10 +165,6 @@ def test_help_explains(capsys, command):
         (["compare", "a b", "c d", "--embedding", "9"], "0 (input) to 6"),
         (["compare", "a b", "c d", "--mix", "1.5"], "mix must lie between 0 and 1"),
         (["compare", "a b", "c d", "--methods", "wsdm"], "did you mean 'wsmd'?"),
-        (
-            ["compare", "cat", "dog", "--methods", "wmd-idf"],
-            "pass --fit, or --statistics with a file made by movers fit",
-        ),
         (["compare", "cat", "dog", "--statistics", "{pairs}"], "is not a statistics file"),
         (["fit", "{tmp}/nope.txt", "-o", "{tmp}/x.safetensors"], "no file"),
     ],

@@ -147,6 +147,27 @@ def test_arrow_keeps_types_chunks_and_metadata(bert):
         )
 
 
+def test_errors_of_lazy_frames_name_the_row(bert, tmp_path):
+    rows = 60_000  # more than one batch
+    texts = [*["a dog"] * rows, None]
+    frame = pl.DataFrame({"id": range(rows + 1), "source": texts, "target": ["a fox"] * (rows + 1)})
+    frame.write_parquet(tmp_path / "pairs.parquet", row_group_size=1000)
+    lazy = bert.using("bow").score(pl.scan_parquet(tmp_path / "pairs.parquet"))
+    for query in (lazy, lazy.filter(pl.col("id") % 3 == 0), lazy.select("distance")):
+        for engine in ("in-memory", "streaming"):
+            with pytest.raises(InputError, match=f"row {rows} .* is None"):
+                query.collect(engine=engine)
+
+
+def test_attributes_of_pandas_stay(bert):
+    frame = pd.DataFrame(COLUMNS)
+    frame.attrs = {"origin": ["made up"]}
+    found = bert.using("bow").score(frame)
+    assert found.attrs == frame.attrs
+    found.attrs["origin"].append("scored")
+    assert frame.attrs == {"origin": ["made up"]}
+
+
 def test_lazy_frames_stay_lazy(bert, tmp_path):
     pl.DataFrame(COLUMNS).write_parquet(tmp_path / "pairs.parquet")
     lazy = bert.score(pl.scan_parquet(tmp_path / "pairs.parquet"))

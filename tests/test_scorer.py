@@ -382,6 +382,18 @@ def test_structures_of_one_word_each_agree(bert, policy):
     assert bert.using(recipe="reference").compare(*pair).distance > 0
 
 
+def test_real_pairs_with_words_on_both_sides_have_a_distance(data, embedded):
+    lines = (data / "STSB" / "sts-test.csv").read_text("utf-8").splitlines()
+    pairs = [line.split("\t")[5:7] for line in lines]
+    short = [pair for pair in pairs if all(len(text.split()) < 7 for text in pair)]
+    words = embedded.measure(text for pair in short for text in pair).encodings
+    counts = np.array([words.counts[words.numbers(pair)] for pair in short])
+    assert (counts == 1).all(axis=1).any()
+    with pytest.warns(UndefinedWarning, match="for one side has no words left"):
+        undefined = np.isnan(embedded.distances(short))
+    np.testing.assert_array_equal(undefined, (counts == 0).any(axis=1))
+
+
 def test_an_unwhitened_model_warns_exactly_once(tiny):
     scorer = movers.load("wsmd", tiny("bert"))
     with pytest.warns(UnwhitenedWarning, match=r"layer 3 .*call fit\(sentences\)") as caught:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+ROW = "movers: row"
+"""Column that numbers the rows of a lazy frame on their way."""
 ROWS = 2048
 """Rows taken at once from Hugging Face datasets."""
 
@@ -107,23 +110,24 @@ class _Work:
         return found[0], found[1]
 
     def distances(
-        self, sides: tuple[Any, Any], texts: Iterable[list[Any]], first: int = 0
+        self, sides: tuple[Any, Any], texts: Iterable[list[Any]], rows: Sequence[int] = ()
     ) -> list[Floats]:
         """Distances of some rows, one array per scorer.
 
-        ``texts`` holds the values of both columns, ``first`` the number of the first row.
+        ``texts`` holds the values of both columns, ``rows`` their numbers unless from 0.
         """
         columns = tuple(texts)
         for name, values in zip(sides, columns, strict=True):
-            for row, text in enumerate(values, first):
+            for place, text in enumerate(values):
                 if not isinstance(text, str):
+                    row = rows[place] if rows else place
                     check_sentence(text, f"row {row} (from 0) of column {name!r}")
         pairs = list(zip(*columns, strict=True))
         return [scorer.distances(pairs, progress=self.progress) for scorer in self.scorers.values()]
 
 
-def _add_to_frame(frame: Any, work: _Work) -> Any:
-    """Add to a frame in memory, of any library."""
+def _add_to_frame(frame: Any, work: _Work, rows: Sequence[int] = ()) -> Any:
+    """Add to a frame in memory, of any library; ``rows`` are the numbers of its rows."""
     try:
         wrapped = nw.from_native(frame, pass_through=True)
     except DuplicateError as error:
@@ -138,12 +142,15 @@ def _add_to_frame(frame: Any, work: _Work) -> Any:
             f"{type(frame).__name__}; for pairs in a list there is scorer.distances"
         )
     sides = work.sides(wrapped.columns)
-    found = work.distances(sides, (wrapped.get_column(name).to_list() for name in sides))
+    found = work.distances(sides, (wrapped.get_column(name).to_list() for name in sides), rows)
     series = [
         nw.new_series(name, values, nw.Float64, backend=wrapped.implementation)
         for name, values in zip(work.names, found, strict=True)
     ]
-    return wrapped.with_columns(*series).to_native()
+    out = wrapped.with_columns(*series).to_native()
+    if hasattr(frame, "attrs"):  # pandas leaves these behind where columns are joined
+        out.attrs = deepcopy(frame.attrs)
+    return out
 
 
 def _add_to_lazy(frame: Any, work: _Work) -> Any:
@@ -152,8 +159,13 @@ def _add_to_lazy(frame: Any, work: _Work) -> Any:
 
     schema = frame.collect_schema()
     work.sides(list(schema))
-    return frame.map_batches(
-        lambda batch: _add_to_frame(batch, work),
+
+    def add(batch: Any) -> Any:
+        """Score a batch; a filter may have been pushed before it, so that rows are missing."""
+        return _add_to_frame(batch.drop(ROW), work, batch[ROW].to_list())
+
+    return frame.with_row_index(ROW).map_batches(
+        add,
         schema={**schema, **dict.fromkeys(work.names, polars.Float64)},
         slice_pushdown=True,  # every row is scored by itself
         streamable=True,
@@ -173,7 +185,7 @@ def _add_to_reader(reader: Any, work: _Work) -> Any:
         row = 0
         for batch in reader:
             texts = (batch.column(name).to_pylist() for name in sides)
-            found = work.distances(sides, texts, row)
+            found = work.distances(sides, texts, range(row, row + len(batch)))
             row += len(batch)
             yield pa.record_batch([*batch.columns, *map(pa.array, found)], schema=schema)
 
@@ -193,7 +205,8 @@ def _add_to_dataset(dataset: Any, work: _Work) -> Any:
     columns: list[list[Floats]] = [[np.zeros(0)] for _ in work.names]
     row = 0
     for table in dataset.with_format("arrow").select_columns(list(sides)).iter(ROWS):
-        found = work.distances(sides, (table[name].to_pylist() for name in sides), row)
+        texts = (table[name].to_pylist() for name in sides)
+        found = work.distances(sides, texts, range(row, row + len(table)))
         row += len(table)
         for column, values in zip(columns, found, strict=True):
             column.append(values)
@@ -215,7 +228,7 @@ def _add_to_iterable(dataset: Any, work: _Work) -> Any:
     sides = work.sides(dataset.column_names or list(next(iter(dataset), ())))
 
     def add(batch: dict[str, list[Any]], rows: list[int]) -> dict[str, Floats]:
-        found = work.distances(sides, (list(batch[name]) for name in sides), rows[0])
+        found = work.distances(sides, (list(batch[name]) for name in sides), rows)
         return dict(zip(work.names, found, strict=True))
 
     features = dataset.features

@@ -7,7 +7,6 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from movers.encode.models import RECOMMENDED_LAYERS
 from movers.encode.parse import Parser, load_parser
 from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import Recipe, Subwords
@@ -81,8 +80,8 @@ def load(
     threads
         Threads of the solver; None is one per processor. Never changes a result.
     frequencies
-        File with ``word count`` on each line, for sif and usif weights; None takes English word
-        frequencies from the wordfreq package.
+        File with ``word count`` on each line, for sif and usif weights and, unless fitted, for
+        idf; None takes English word frequencies from the wordfreq package.
     parser
         Where measures that look at syntax get dependency trees: ``"spacy:en_core_web_sm"``,
         ``"stanza:en"``, ``"conllu:PATH"``, paths of CoNLL-U files, a loaded spaCy pipeline, or
@@ -135,10 +134,10 @@ def _encoder(model: str | Path | None, device: str | None, dtype: str) -> Transf
 def describe_model(model: str | Path | None = None, device: str | None = None) -> dict[str, Any]:
     """Facts about a model: size, limits, statistics, and the layers used by default."""
     encoder = load_encoder(model, device)
-    shipped = Statistics.shipped(encoder.name)
+    shipped = Statistics.shipped(encoder.fingerprint)
     return {
         **encoder.describe(),
-        "default_layers": RECOMMENDED_LAYERS.get(encoder.name, "all"),
+        "default_layers": encoder.default_layers,
         "statistics": shipped.origin if shipped else None,
         "variability": shipped.variability.mean(axis=1).round(4).tolist()
         if shipped and shipped.variability is not None

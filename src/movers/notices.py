@@ -17,6 +17,10 @@ class UnwhitenedWarning(UserWarning):
     """Word vectors are used as the model gives them, for lack of statistics."""
 
 
+class UnfittedWarning(UserWarning):
+    """A measure goes without what it would learn from sentences, for want of a fit."""
+
+
 class UndefinedWarning(UserWarning):
     """Some pairs have no distance, and NaN stands in their place."""
 

@@ -16,7 +16,6 @@ from tqdm.auto import tqdm
 
 from movers.baselines import Blocks, find_baseline
 from movers.encode.encodings import Encodings, Head, Request
-from movers.encode.models import RECOMMENDED_LAYERS
 from movers.encode.parse import load_parser
 from movers.encode.stopwords import load_stopwords
 from movers.encode.store import EncodingStore, Stores
@@ -122,7 +121,7 @@ class Scorer:
         if layers is None and self.method.transport == "priced":
             layers = middle_layers(self.encoder.layers)
         if layers is None:
-            layers = RECOMMENDED_LAYERS.get(self.encoder.name, "all")
+            layers = self.encoder.default_layers
         return select_heads(
             layers,
             self.settings.heads,
@@ -140,7 +139,7 @@ class Scorer:
     def statistics(self) -> Statistics:
         """Fitted, loaded or shipped statistics; empty ones if there are none."""
         if self._statistics is None:
-            shipped = Statistics.shipped(self.encoder.name)
+            shipped = Statistics.shipped(self.encoder.fingerprint)
             self._statistics = shipped or Statistics(self.encoder.fingerprint)
         if self._statistics.fingerprint != self.encoder.fingerprint:
             raise InputError(

@@ -62,13 +62,16 @@ def _fitted(scorer: Scorer) -> Fields:
     fields: Fields = []
     if table := scorer.statistics.tables.get(method.weights):
         fields.append((method.weights, table.digest))
-    if method.weights in FREQUENCY_WEIGHTS:
+    elif method.weights in FREQUENCY_WEIGHTS:
         fields.append(("frequencies", load_frequencies(settings.frequencies).name))
     if method.baseline and method.needs_vectors:
-        fitted = getattr(find_baseline(method.baseline), "fitted", None)
+        baseline = find_baseline(method.baseline)
+        fitted = getattr(baseline, "fitted", None)
         array = fitted and fitted(scorer.context, scorer.embedding)
         if array is not None:
             fields.append(("fitted", sha256(array.tobytes()).hexdigest()[:8]))
+        elif hasattr(baseline, "fit"):
+            fields.append(("fitted", "none"))
     if method.needs_trees and settings.parser is not None:
         fields.append(("parser", str(getattr(settings.parser, "name", "parser"))))
     return fields

@@ -7,6 +7,7 @@ import ot
 import pytest
 
 import movers
+from movers.measure.frequencies import load_frequencies
 from tiny_models import PAIRS, SENTENCES
 
 
@@ -46,6 +47,16 @@ def test_punctuation_alone_is_compared_as_it_is(scorer):
     assert np.isfinite(scorer.compare("! . !", SENTENCES[0]).distance)
 
 
-def test_weights_come_from_a_fit(tiny):
-    with pytest.raises(movers.InputError, match=r"call fit\(sentences\) first"):
-        movers.load("moverscore", tiny("bert")).compare(*PAIRS[0])
+def test_weights_come_from_a_fit_or_from_the_language(tiny):
+    scorer = movers.load("moverscore", tiny("bert"))
+    found = scorer.measure(["The president, unbelievably, greets the fox!"])
+    table = load_frequencies()
+    pieces = scorer.encoder.pieces(found.encodings.sentences)[0]
+    weights = dict(zip(pieces, found.weights[0] * found.totals[0], strict=True))
+    for word in ("the", "president", "greets", "fox"):
+        assert weights[word] == pytest.approx(table.idf([word])[0])
+    assert {weights[piece] for piece in ("[CLS]", "[SEP]", ",", "!")} == {0}
+    rare = table.idf(["unbelievably"])[0]
+    assert sum(weight == pytest.approx(rare) for weight in weights.values()) >= 1
+    assert dict(scorer.signature.fields)["frequencies"] == table.name
+    assert "frequencies" not in dict(scorer.fit(SENTENCES).signature.fields)

@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import movers
 from movers.measure.frequencies import load_frequencies
+from movers.notices import UnfittedWarning
 from tiny_models import PAIRS, SENTENCES
 
 TEXTS = [*SENTENCES, *SENTENCES[:3]]
@@ -215,17 +216,20 @@ def test_empty_sides_have_no_distance(base, name):
 @pytest.mark.parametrize("name", ["sif", "usif"])
 def test_components_suit_one_layer_and_recipe(bert, name):
     fresh = bert.using(name)
-    with pytest.raises(movers.InputError, match=rf"{name} removes .*call fit\(sentences\)"):
-        fresh.distances(PAIRS)
+    with pytest.warns(UnfittedWarning, match=rf"{name} removes .*call fit\(sentences\)"):
+        whole = fresh.distances(PAIRS)
+    assert dict(fresh.signature.fields)["fitted"] == "none"
     fitted = fresh.fit(TEXTS)
+    assert not np.allclose(fitted.distances(PAIRS), whole)
     for change in ({"embedding": 0}, {"recipe": "reference"}):
-        with pytest.raises(movers.InputError, match=r"call fit\(sentences\)"):
+        with pytest.warns(UnfittedWarning, match=r"call fit\(sentences\)"):
             fitted.using(**change).distances(PAIRS)
 
 
 def test_conceptor_without_moments_says_what_to_do(tiny):
-    with pytest.raises(movers.InputError, match=r"conceptor needs .*call fit\(sentences\)"):
-        movers.load("conceptor", tiny("bert")).distances(PAIRS)
+    scorer = movers.load("conceptor", tiny("bert"))
+    with pytest.warns(UnfittedWarning, match=r"conceptor needs .*call fit\(sentences\)"):
+        assert np.isfinite(scorer.distances(PAIRS)).all()
 
 
 def test_signatures_name_frequencies_and_components(bert, counts):

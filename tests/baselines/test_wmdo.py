@@ -86,3 +86,10 @@ def test_published_distances_by_pot(tiny):
             penalty = 0
         expected = (plan * cost).sum() - 0.2 * (0.5 - penalty)
         assert scorer.compare(source, target).distance == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_published_penalty_is_not_symmetric_either(embedded):
+    scorer = embedded.using("wmdo", recipe="reference")
+    pair = ("A man holding a cat.", "A man holding a dog.")
+    there, back = scorer.distances([pair, pair[::-1]])
+    assert there != pytest.approx(back) and not scorer.method.symmetric

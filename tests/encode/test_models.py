@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+import transformers
 from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError
 from transformers import AutoTokenizer
@@ -109,6 +110,65 @@ def test_the_embedded_model_is_the_published_one(embedded, monkeypatch):
     monkeypatch.setattr(models, "digest", lambda folder: "0" * 64)
     with pytest.raises(movers.ModelError, match="sha256"):
         TransformerEncoder()
+
+
+def test_the_embedded_weights_are_known_wherever_they_lie(embedded, tmp_path):
+    pair = ("the press greets the president", "the president greets the press")
+    expected = movers.load().compare(*pair)
+    shutil.copytree(models.embedded_folder(), tmp_path / "copy")
+    encoder = embedded.encoder
+    encoder.model.save_pretrained(tmp_path / "saved", state_dict=without_pooler(encoder.model))
+    encoder.tokenizer.save_pretrained(tmp_path / "saved")
+    assert models.digest(tmp_path / "saved") != models.EMBEDDED_SHA256
+    for folder in ("copy", "saved"):
+        scorer = movers.load(model=tmp_path / folder)
+        assert scorer.compare(*pair).distance == expected.distance
+        assert {layer for layer, _ in scorer.heads} == {2}
+        assert f"{folder}@{models.EMBEDDED_FINGERPRINT}" in str(scorer.signature)
+
+
+def test_a_folder_with_the_name_of_a_model_is_not_that_model(tiny, tmp_path, monkeypatch):
+    shutil.copytree(tiny("bert"), tmp_path / "bert-base-uncased")
+    monkeypatch.chdir(tmp_path)
+    encoder = TransformerEncoder("bert-base-uncased")
+    assert encoder.default_layers == "all"
+    assert models.recommended_layers("no such", "bert-base-uncased") == "8"
+
+
+def test_only_weights_of_the_right_size_are_hashed(tiny, monkeypatch):
+    monkeypatch.setattr(models, "weights_digest", lambda model: pytest.fail("hashed"))
+    assert len(TransformerEncoder(tiny("bert")).fingerprint) == 8
+
+
+def without_pooler(model):
+    return {name: tensor for name, tensor in model.state_dict().items() if "pooler" not in name}
+
+
+def test_a_model_without_pooler_loads_in_silence(tiny, tmp_path, capfd, caplog):
+    encoder = TransformerEncoder(tiny("bert"))
+    encoder.model.save_pretrained(tmp_path, state_dict=without_pooler(encoder.model))
+    encoder.tokenizer.save_pretrained(tmp_path)
+    capfd.readouterr()
+    # where its own handler writes was settled when transformers was imported
+    transformers.logging.add_handler(caplog.handler)
+    verbosity = transformers.logging.get_verbosity()
+    try:
+        TransformerEncoder(tmp_path)
+    finally:
+        transformers.logging.remove_handler(caplog.handler)
+    captured = capfd.readouterr()
+    assert captured.out == captured.err == caplog.text == ""
+    assert transformers.logging.get_verbosity() == verbosity
+
+
+def test_weights_that_lack_more_than_the_pooler_are_refused(tiny, tmp_path):
+    encoder = TransformerEncoder(tiny("bert"))
+    weights = encoder.model.state_dict()
+    cut = {name: tensor for name, tensor in weights.items() if "layer.1.output" not in name}
+    encoder.model.save_pretrained(tmp_path, state_dict=cut)
+    encoder.tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(movers.ModelError, match=r"lack 4 parameters of a BertModel .*layer\.1"):
+        TransformerEncoder(tmp_path)
 
 
 def test_the_fingerprint_pins_the_weights(tiny):

@@ -15,6 +15,7 @@ from mteb.abstasks import (
 from mteb.abstasks.retrieval_dataset_loaders import RetrievalSplitData
 from mteb.abstasks.task_metadata import TaskMetadata
 from mteb.models import EncoderProtocol
+from mteb.models.cache_wrappers import CachedEmbeddingWrapper
 from scipy.stats import ConstantInputWarning, pearsonr, spearmanr
 from sklearn.metrics import average_precision_score
 
@@ -136,16 +137,39 @@ def test_by_distance_leaves_the_task_alone():
     assert task.metadata.main_score == ToySTS.metadata.main_score == "cosine_spearman"
 
 
-def test_sentences_are_numbered_once(encoder, bert):
+def test_vectors_stand_for_their_sentences(encoder, bert):
     first = encoder.encode([{"text": ["a", "b"]}, {"text": ["a"]}], task_metadata=ToySTS.metadata)
     second = encoder.encode([{"text": ["c", "b"]}], task_metadata=ToySTS.metadata)
-    assert first.tolist() == [[1], [2], [1]] and second.tolist() == [[3], [2]]
+    assert len(np.unique([*first, *second], axis=0)) == 3
+    assert (first[0] == first[2]).all() and (first[1] == second[1]).all()
     batches = [{"text": list(SENTENCES)}]
-    numbers = encoder.encode(batches, task_metadata=ToySTS.metadata).astype(np.float32)
+    vectors = encoder.encode(batches, task_metadata=ToySTS.metadata).astype(np.float32)
     expected = -bert.matrix(SENTENCES[:2], SENTENCES)
-    np.testing.assert_array_equal(encoder.similarity(numbers[:2], numbers), expected)
-    with pytest.raises(InputError, match="not numbers of sentences"):
-        encoder.similarity_pairwise(numbers, numbers + 1000)
+    np.testing.assert_array_equal(encoder.similarity(vectors[:2], vectors), expected)
+    with pytest.raises(InputError, match=r"10 of 10 vectors stand for sentences .* not encoded"):
+        encoder.similarity_pairwise(vectors, vectors + 1000)
+    with pytest.raises(InputError, match=r"got an array of shape \(10, 1\)"):
+        encoder.similarity_pairwise(vectors, vectors[:, :1])
+
+
+@pytest.mark.filterwarnings("ignore::scipy.stats.ConstantInputWarning")
+@pytest.mark.filterwarnings("ignore:Hash collision or duplicate item")
+@pytest.mark.filterwarnings("ignore:(Dimension file not|No existing files) found")
+def test_a_cache_on_disk_gives_the_right_sentences_or_none(bert, tmp_path):
+    similarity = -bert.distances(PAIRS)
+    encoder = MoversEncoder(bert)
+    for order in ([ToySTS], [ToyPairs, ToySTS]):
+        cached = CachedEmbeddingWrapper(MoversEncoder(bert), tmp_path / str(len(order)))
+        for _ in range(2):
+            for task in order:
+                found = scores_of(cached, by_distance(task()))
+            assert found["spearman"] == pytest.approx(spearmanr(GOLD, similarity)[0])
+    other = CachedEmbeddingWrapper(encoder, tmp_path / "1")
+    encoder.encode(
+        [{"text": [f"{text} once more" for text in SENTENCES]}], task_metadata=ToySTS.metadata
+    )
+    with pytest.raises(InputError, match="not encoded, as a cache of another run"):
+        scores_of(other, by_distance(ToySTS()))
 
 
 def test_the_revision_stands_for_the_signature(encoder, bert):

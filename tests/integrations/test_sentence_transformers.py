@@ -14,6 +14,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling, StaticEm
 from sklearn.metrics import roc_auc_score
 
 import movers
+from movers.encode.models import embedded_folder
 from movers.errors import InputError
 from movers.integrations.sentence_transformers import MoversEvaluator, MoversReranker, scorer_of
 from tiny_models import PAIRS, SENTENCES
@@ -91,6 +92,13 @@ def test_scorer_of_sees_the_weights_as_they_are(model):
         weights.data.copy_(kept)
     assert before.encoder.fingerprint != after.encoder.fingerprint
     assert (before.distances(PAIRS[:3]) != after.distances(PAIRS[:3])).all()
+
+
+def test_scorer_of_the_embedded_model_is_that_of_load():
+    model = SentenceTransformer(str(embedded_folder()), device="cpu")
+    found, loaded = scorer_of(model), movers.load()
+    np.testing.assert_array_equal(found.distances(PAIRS), loaded.distances(PAIRS))
+    assert found.heads == loaded.heads and found.whitening.digest == loaded.whitening.digest
 
 
 def test_other_models_are_refused(tokenizers):

@@ -57,6 +57,23 @@ def test_check_estimator_has_little_for_text():
     assert (tags.string, tags.one_d_array, tags.two_d_array) == (True, True, False)
 
 
+def test_a_sentence_without_words_is_named(tiny):
+    distances = SentenceDistances("wmd", model=tiny("bert"), settings={"whitening": "none"})
+    with pytest.raises(InputError, match=r"sentence 0 .* fitted sentence 2 \(''\).*drop it"):
+        make_pipeline(distances, DBSCAN(metric="precomputed")).fit([*ANIMALS[:2], "", *MONEY])
+    distances.fit(TEXTS)
+    with pytest.raises(InputError, match=r"sentence 1 \(' '\) is infinitely far"):
+        distances.transform([TEXTS[0], " "])
+    assert np.isfinite(distances.transform(["the", "..."])).all()
+
+
+def test_a_measure_that_is_not_symmetric_has_no_symmetric_matrix(tiny):
+    distances = SentenceDistances("bertscore-recall", model=tiny("bert"))
+    found = distances.fit_transform(TEXTS)
+    np.testing.assert_array_equal(found, distances.transform(TEXTS))
+    assert not np.allclose(found, found.T)
+
+
 def test_check_estimator_passes_on_numbers_spelled_out(tiny):
     results = check_estimator(Spelled(model=tiny("bert")), on_skip=None)
     others = {

@@ -45,6 +45,15 @@ def test_usif_by_hand():
     np.testing.assert_allclose(table.usif(["the", "w5", "unknown"]), expected)
 
 
+def test_idf_by_hand():
+    table = Frequencies("table", {"the": 0.5, "dog": 0.1})
+    size = 1 / (1 - 0.9**11)
+    expected = [(size + 1) / (size * (1 - 0.5**11) + 1), (size + 1) / 2, size + 1, 1, 1]
+    found = table.idf(["the", "dog", "fox", "!", "…"])
+    np.testing.assert_allclose(found, np.log(expected), atol=1e-12)
+    assert table.idf(["fox"], table.most) == table.idf(["the"])
+
+
 def test_counts_are_read_once_and_repeats_added(tmp_path):
     path = tmp_path / "counts.txt"
     path.write_text("the 6\n\ndog 1\nthe 1\n", "utf-8")

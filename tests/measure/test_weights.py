@@ -11,6 +11,7 @@ from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError
+from movers.measure.frequencies import load_frequencies
 from movers.measure.idf import fit_idf
 from movers.measure.measured import Context
 from movers.measure.statistics import Statistics
@@ -89,7 +90,12 @@ def test_unusable_weights_name_the_sentence(tiny, bad):
         raw_weights("norm", encodings, norms, Context(Statistics("")))
 
 
-def test_idf_without_a_table_says_what_to_do(tiny):
-    encodings = encode(tiny("bert"), ["quick fox"], "paper")
-    with pytest.raises(InputError, match=r"call fit\(sentences\) first"):
-        raw_weights("idf", encodings, None, Context(Statistics("")))
+@pytest.mark.parametrize("recipe", ["paper", "reference"])
+def test_idf_without_a_fit_is_that_of_the_language(tiny, recipe):
+    encodings = encode(tiny("bert"), ["quick brown xqzzy"], recipe)
+    found = raw_weights("idf", encodings, None, Context(Statistics(""), recipe))[0]
+    table = load_frequencies()
+    frequent, *known = 1 + table.idf(["the", "quick", "brown"])
+    unseen = 1 + table.idf(["xqzzy"])[0] if recipe == "paper" else frequent
+    assert found.tolist() == pytest.approx([*known, unseen])
+    assert frequent < min(known) < max(known) < 1 + table.idf(["xqzzy"])[0]

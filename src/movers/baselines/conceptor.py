@@ -7,9 +7,8 @@ import numpy as np
 from movers.baselines import Floats, Ints, Scores, cosine_distances
 from movers.baselines.average import pooled, renumbered
 from movers.encode.products import product
-from movers.encode.whiten import Whitening
-from movers.errors import InputError
 from movers.measure.measured import Context, Measured
+from movers.notices import UnfittedWarning, notify
 
 APERTURE = 2.0
 
@@ -35,19 +34,16 @@ def fitted(context: Context, layer: int) -> Floats | None:
 
 def negation(measured: Measured, context: Context) -> Floats:
     """The matrix ``I - C``, by the formula it reduces to: ``(aperture**2 R + I)**-1``."""
-    white = _whitening(measured, context)
+    assert measured.embedding is not None and measured.vectors is not None
+    white = context.statistics.whitening.get(measured.embedding)
+    if white is None:
+        notify(
+            "conceptor needs the moments of token vectors, and those of embedding layer "
+            f"{measured.embedding} are not known: nothing is damped; call fit(sentences)",
+            UnfittedWarning,
+        )
+        return np.eye(measured.vectors.data.shape[1])
     squares = np.einsum("ij,ij->j", white.matrix, white.matrix)
     kept = white.matrix[:, squares > 0] / squares[squares > 0]  # directions times variance ** 0.5
     moments = kept @ kept.T + np.outer(white.mean, white.mean)
     return np.asarray(np.linalg.inv(APERTURE**2 * moments + np.eye(len(moments))))
-
-
-def _whitening(measured: Measured, context: Context) -> Whitening:
-    assert measured.embedding is not None
-    white = context.statistics.whitening.get(measured.embedding)
-    if white is None:
-        raise InputError(
-            "conceptor needs the moments of token vectors, and those of embedding layer "
-            f"{measured.embedding} are not known; call fit(sentences) with whitening"
-        )
-    return white

@@ -11,13 +11,10 @@ import numpy as np
 
 from movers.baselines import Floats, Ints, Scores
 from movers.encode.ragged import Ragged
-from movers.encode.tokens import TokenRules
 from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
+from movers.measure.weights import ALL_WORDS
 from movers.solve.batch import emd_batch
-
-FIRST_PIECES = TokenRules(stopwords=frozenset())
-"""Words without punctuation; the first piece stands for its word."""
 
 
 def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
@@ -49,7 +46,7 @@ def first_pieces(measured: Measured, picked: Ints, context: Context) -> Floats:
     """
     weights = measured.weights
     sentences = [measured.encodings.sentences[row] for row in picked]
-    _, ranges = context.locate(sentences, FIRST_PIECES)
+    _, ranges = context.locate(sentences, ALL_WORDS)
     kept = np.zeros(len(weights.data))
     offsets = np.repeat(weights.starts[picked], ranges.lengths)
     kept[offsets + ranges.data[:, 0]] = 1

@@ -9,8 +9,8 @@ import numpy as np
 from movers.baselines import Blocks, Floats, Ints, Scores, cosine_distances
 from movers.baselines.average import pooled, renumbered
 from movers.encode.products import product
-from movers.errors import InputError
 from movers.measure.measured import Context, Measured
+from movers.notices import UnfittedWarning, notify
 
 
 def key(name: str, layer: int | None, recipe: str) -> str:
@@ -63,11 +63,15 @@ def without(vectors: Floats, components: Floats) -> Floats:
 
 
 def components_of(name: str, measured: Measured, context: Context) -> Floats:
-    """The components that `principal` found for a method."""
+    """The components that `principal` found for a method; without a fit nothing is removed."""
     found = context.statistics.arrays.get(key(name, measured.embedding, context.recipe))
-    if found is None:
-        raise InputError(
-            f"{name} removes what sentences have in common, and that is not known for embedding "
-            f"layer {measured.embedding} in the {context.recipe} recipe; call fit(sentences)"
-        )
-    return found
+    if found is not None:
+        return found
+    assert measured.vectors is not None
+    notify(
+        f"{name} removes what sentences have in common, and that is not known for embedding layer "
+        f"{measured.embedding} in the {context.recipe} recipe: nothing is removed; call "
+        "fit(sentences)",
+        UnfittedWarning,
+    )
+    return np.zeros((1, measured.vectors.data.shape[1]))

@@ -18,8 +18,6 @@ SPOKEN = {
     "dev=…": "--dev",
     "resume=True": "--resume",
     "parser='": "--parser '",
-    "call fit(sentences) first or pass statistics=… saved by an earlier fit": "pass --fit, or "
-    "--statistics with a file made by movers fit",
     "call fit(sentences)": "pass --fit, or --statistics with a file made by movers fit",
     " (on the command line --parser)": "",
     "open it and add to it, or pass replace=True": "pass --add or --replace",

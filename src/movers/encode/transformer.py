@@ -101,10 +101,22 @@ class TransformerEncoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Eight hex digits that pin the weights: their hash, or the hub commit."""
+        """Eight hex digits that pin the weights: the hash of their files, or the hub commit.
+
+        The embedded model's weights have its fingerprint in whatever file they come.
+        """
         if self.folder is not None:
-            return models.digest(self.folder)[:8]
-        return str(getattr(self.config, "_commit_hash", None) or "unknown")[:8]
+            found = models.digest(self.folder)[:8]
+        else:
+            found = str(getattr(self.config, "_commit_hash", None) or "unknown")[:8]
+        if found not in models.RECOMMENDED_LAYERS and models.is_embedded(self.model):
+            return models.EMBEDDED_FINGERPRINT
+        return found
+
+    @property
+    def default_layers(self) -> str:
+        """Attention layers to use when nobody chose."""
+        return models.recommended_layers(self.fingerprint, None if self.folder else self.name)
 
     @cached_property
     def pooling(self) -> str:

@@ -1,8 +1,9 @@
 """MTEB: distances on its tasks of pairs and of ranking.
 
 MTEB asks a model for one vector per sentence and then for the similarity of vectors. A distance
-between word sets needs the sentences, so the vector of a sentence here is its number, and the
-similarity looks the sentences up.
+between word sets needs the sentences, so the vector of a sentence here is a digest of its text, and
+the similarity looks the sentences up. Such a vector stays right in a cache on disk, but says
+nothing to a model that has not encoded the sentence itself; that is an error.
 """
 
 from __future__ import annotations
@@ -42,6 +43,12 @@ OWN_SCORES = {
 where all scores do."""
 
 
+LEADING = 1e18
+"""First entry of every vector: beside it the others vanish, so that all cosines are equal."""
+ENTRIES = 8
+"""Entries with 16 bits of the digest each, which are exact in single precision too."""
+
+
 class MoversEncoder:
     """A scorer as a model for `mteb.evaluate`; scores are negative distances.
 
@@ -57,8 +64,7 @@ class MoversEncoder:
     ) -> None:
         self.scorer = load(scorer, empty="keep") if isinstance(scorer, str) else scorer
         self._revision = revision
-        self._sentences: list[str] = []
-        self._numbers: dict[str, int] = {}
+        self._sentences: dict[bytes, str] = {}
 
     @property
     def mteb_model_meta(self) -> ModelMeta:
@@ -69,20 +75,18 @@ class MoversEncoder:
         return ModelMeta.create_empty({"name": name, "revision": revision})
 
     def encode(self, inputs: Iterable[Any], *, task_metadata: Any, **_: Any) -> NDArray[np.float64]:
-        """Numbers of the sentences, from 1, shape ``(sentences, 1)``."""
+        """Digests of the sentences, shape ``(sentences, 9)``."""
         if task_metadata.type not in OWN_SCORES:
             raise InputError(
                 f"{task_metadata.name} is a task of type {task_metadata.type}, which works on "
                 f"vectors of sentences; movers compares pairs: {', '.join(OWN_SCORES)}"
             )
-        numbers = [self._number(text) for batch in inputs for text in batch["text"]]
-        return np.array(numbers, float).reshape(-1, 1)
-
-    def _number(self, text: str) -> int:
-        if text not in self._numbers:
-            self._sentences.append(text)
-            self._numbers[text] = len(self._sentences)
-        return self._numbers[text]
+        vectors = []
+        for text in (text for batch in inputs for text in batch["text"]):
+            digest = _digest(text)
+            self._sentences[digest.tobytes()] = text
+            vectors.append([LEADING, *digest])
+        return np.array(vectors, float).reshape(-1, 1 + ENTRIES)
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> torch.Tensor:
         """Negative distances of all sentences of one side to all of the other."""
@@ -100,17 +104,31 @@ class MoversEncoder:
         return -torch.from_numpy(self.scorer.distances(pairs))
 
     def _texts(self, embeddings: Any) -> list[str]:
-        numbers = np.asarray(embeddings, float).ravel()
-        if not np.isin(numbers, np.arange(1, len(self._sentences) + 1)).all():
-            raise InputError("these are not numbers of sentences that this model has encoded")
-        return [self._sentences[int(number) - 1] for number in numbers]
+        vectors = np.asarray(embeddings, float)
+        if vectors.ndim != 2 or vectors.shape[1] != 1 + ENTRIES:
+            raise InputError(
+                f"expected vectors that this model made, (sentences, {1 + ENTRIES}), got an array "
+                f"of shape {vectors.shape}; empty the cache if they come from one"
+            )
+        digests = [row.tobytes() for row in vectors[:, 1:].clip(0, 65535).astype(np.uint16)]
+        if unknown := sum(digest not in self._sentences for digest in digests):
+            raise InputError(
+                f"{unknown} of {len(digests)} vectors stand for sentences that this model has not "
+                "encoded, as a cache of another run returns them; empty the cache, or evaluate "
+                "without one: the vectors cost nothing to make"
+            )
+        return [self._sentences[digest] for digest in digests]
+
+
+def _digest(text: str) -> NDArray[np.uint16]:
+    return np.frombuffer(sha256(text.encode()).digest(), np.uint16, ENTRIES)
 
 
 def by_distance(task: Task) -> Task:
     """A copy of a task whose main score is the one that goes by the distance.
 
-    Many tasks report cosine similarity as their main score, which says nothing here: on numbers
-    of sentences the cosine is always 1, and a correlation with it is NaN.
+    Many tasks report cosine similarity as their main score, which says nothing here: on these
+    vectors the cosine is always 1, and a correlation with it is NaN.
     """
     own = OWN_SCORES.get(task.metadata.type)
     if task.metadata.type not in OWN_SCORES:

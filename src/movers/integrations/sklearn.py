@@ -37,7 +37,8 @@ class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         the model's own statistics are used where there are some.
     settings
         Other settings of `movers.load` by name. Here ``empty`` is ``"keep"`` unless it says
-        otherwise, for what comes next in a pipeline knows no NaN.
+        otherwise, for what comes next in a pipeline knows no NaN; a sentence without any words,
+        which is infinitely far from all others, is an error.
 
     Attributes
     ----------
@@ -96,12 +97,17 @@ class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def transform(self, X: Iterable[str]) -> NDArray[np.float64]:
         """Distances to the sentences of the fit, shape ``(sentences, fitted sentences)``."""
         check_is_fitted(self)
-        return self.scorer_.matrix(_texts(X), self.sentences_)
+        sentences = _texts(X)
+        found = self.scorer_.matrix(sentences, self.sentences_)
+        return _finite(found, sentences, self.sentences_)
 
     def fit_transform(self, X: Iterable[str], y: Any = None) -> NDArray[np.float64]:
-        """Fit, and give the distances among the sentences: a symmetric matrix."""
+        """Fit, and give the distances among the sentences.
+
+        The matrix is symmetric where the measure is (`movers.methods.Method.symmetric`).
+        """
         self.fit(X)
-        return self.scorer_.matrix(self.sentences_)
+        return _finite(self.scorer_.matrix(self.sentences_), self.sentences_, self.sentences_)
 
     @property
     def _n_features_out(self) -> int:
@@ -114,6 +120,21 @@ class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
+
+
+def _finite(
+    distances: NDArray[np.float64], sources: list[str], targets: list[str]
+) -> NDArray[np.float64]:
+    """Distances without infinity, or whose it is."""
+    far = np.argwhere(np.isinf(distances))
+    if len(far):
+        source, target = far[0].tolist()
+        raise InputError(
+            f"sentence {source} ({sources[source]!r}) is infinitely far from fitted sentence "
+            f"{target} ({targets[target]!r}), for one of them has no word to compare; drop it or "
+            "fill it in"
+        )
+    return distances
 
 
 def _texts(X: Any) -> list[str]:

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ Floats = NDArray[np.float64]
 
 SIF_A = 1e-3
 SENTENCE_LENGTH = 11
-"""Words in an average sentence, the one constant uSIF takes from outside the table."""
+"""Words in an average sentence, the one constant taken from outside the table (uSIF's)."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,16 @@ class Frequencies:
     name: str
     shares: dict[str, float]
 
+    @cached_property
+    def least(self) -> float:
+        """Share of the rarest word."""
+        return min(self.shares.values())
+
+    @cached_property
+    def most(self) -> float:
+        """Share of the most frequent word."""
+        return max(self.shares.values())
+
     def of(self, words: Sequence[str], missing: float) -> Floats:
         """Look words up as they are spelled; ``missing`` stands for unknown ones."""
         return np.array([self.shares.get(word, missing) for word in words], np.float64)
@@ -47,7 +58,20 @@ class Frequencies:
     def usif(self, words: Sequence[str]) -> Floats:
         """Unsupervised SIF weights: an unknown word counts like the rarest known one."""
         a = self.usif_a
-        return np.asarray(a / (a / 2 + self.of(words, min(self.shares.values()))))
+        return np.asarray(a / (a / 2 + self.of(words, self.least)))
+
+    def idf(self, words: Sequence[str], missing: float = 0.0) -> Floats:
+        """Inverse document frequencies ``ln((N + 1) / (df + 1))`` by the language itself.
+
+        A document is a sentence of average length whose words come independently, and there are
+        just so many of them that the rarest word of the table occurs in one. Punctuation, which
+        no such table holds, counts as occurring in all; ``missing`` is the share of other
+        unknown words.
+        """
+        shares = self.of(words, missing)
+        shares[[word not in self.shares and is_punctuation(word) for word in words]] = 1.0
+        rarest = _chance(np.array(self.least))
+        return np.asarray(np.log((1 / rarest + 1) / (_chance(shares) / rarest + 1)))
 
     @cached_property
     def usif_a(self) -> float:
@@ -66,6 +90,16 @@ class Frequencies:
                 f"and a share of {alpha:g} occurs more often than {threshold:.2g}"
             )
         return (1 - alpha) / (alpha * size / 2)
+
+
+def _chance(shares: Floats) -> Floats:
+    """The chance of words to turn up in an average sentence."""
+    return np.asarray(-np.expm1(SENTENCE_LENGTH * np.log1p(-np.minimum(shares, 1 - 1e-16))))
+
+
+def is_punctuation(word: str) -> bool:
+    """Whether a word is punctuation through and through."""
+    return all(category(character).startswith("P") for character in word)
 
 
 @lru_cache(maxsize=4)

@@ -15,11 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.atomic import replacing
+from movers.encode.models import EMBEDDED, EMBEDDED_FINGERPRINT
 from movers.encode.whiten import Whitening
 from movers.errors import InputError
 from movers.measure.wordtable import WordTable
 
 FORMAT = "movers-statistics-1"
+SHIPPED = {EMBEDDED_FINGERPRINT: f"{EMBEDDED}.safetensors"}
+"""Files of statistics that come with the package, by fingerprint of the weights."""
 
 
 @dataclass(frozen=True)
@@ -112,12 +115,11 @@ class Statistics:
             raise InputError(f"{str(path)!r} is damaged ({error}); fit and save again") from error
 
     @classmethod
-    def shipped(cls, name: str) -> Statistics | None:
-        """The statistics that come with the package for a model, if any."""
-        resource = files("movers").joinpath("data", f"{name}.safetensors")
-        if not resource.is_file():
+    def shipped(cls, fingerprint: str) -> Statistics | None:
+        """The statistics that come with the package for the weights of a model, if any."""
+        if fingerprint not in SHIPPED:
             return None
-        with as_file(resource) as path:
+        with as_file(files("movers").joinpath("data", SHIPPED[fingerprint])) as path:
             return cls.load(path)
 
     def _tensors(self) -> dict[str, NDArray[Any]]:

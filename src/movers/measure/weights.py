@@ -11,14 +11,18 @@ from numpy.typing import NDArray
 
 from movers.encode.encodings import Encodings
 from movers.encode.ragged import Ragged
+from movers.encode.tokens import TokenRules
 from movers.errors import InputError
 from movers.measure.frequencies import load_frequencies
-from movers.measure.wordtable import spelled
+from movers.measure.wordtable import WordTable, spelled
 
 if TYPE_CHECKING:
     from movers.measure.measured import Context
 
 Floats = NDArray[np.float64]
+
+ALL_WORDS = TokenRules(stopwords=frozenset())
+"""Words without punctuation; the first piece stands for its word."""
 
 
 def uniform(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
@@ -33,8 +37,13 @@ def norm(encodings: Encodings, norms: Floats | None, context: Context) -> Floats
 
 
 def idf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
-    """Inverse document frequency of the word."""
-    return _looked_up("idf", encodings, context)
+    """Inverse document frequency of the word; unless fitted, by frequencies of the language."""
+    if (table := context.statistics.tables.get("idf")) is not None:
+        return _looked_up(table, encodings)
+    frequencies = load_frequencies(context.frequencies)
+    paper = context.recipe == "paper"
+    missing = 0.0 if paper else frequencies.most
+    return 1 + frequencies.idf(_spelled(encodings, context), missing)
 
 
 def pieces(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
@@ -46,10 +55,13 @@ def pieces(encodings: Encodings, norms: Floats | None, context: Context) -> Floa
 def piece_idf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
     """Inverse document frequency of the piece, special tokens nothing (Zhang et al., 2020).
 
-    A sentence whose pieces all occur in every sentence of the corpus gets equal weights.
+    A sentence whose pieces all occur in every sentence of the corpus gets equal weights. Unless
+    fitted, a piece weighs what its word does by frequencies of the language.
     """
     equal = pieces(encodings, norms, context)
-    raw = Ragged(equal * _looked_up("piece-idf", encodings, context), encodings.spans.starts)
+    table = context.statistics.tables.get("piece-idf")
+    found = _word_idf(encodings, context) if table is None else _looked_up(table, encodings)
+    raw = Ragged(equal * found, encodings.spans.starts)
     return np.where(np.repeat(raw.sums() > 0, raw.lengths), raw.data, equal)
 
 
@@ -65,21 +77,29 @@ def usif(encodings: Encodings, norms: Floats | None, context: Context) -> Floats
 
 def swf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
     """One over the word's PageRank in the trees of a corpus (Wei et al., 2023)."""
-    if "swf" not in context.statistics.tables:
+    if (table := context.statistics.tables.get("swf")) is None:
         raise InputError(
             "swf weights need the trees of a corpus; call fit(sentences) with a parser first, or "
             "pass statistics=… made by 'movers fit --parser'"
         )
-    return _looked_up("swf", encodings, context)
+    return _looked_up(table, encodings)
 
 
-def _looked_up(name: str, encodings: Encodings, context: Context) -> Floats:
-    table = context.statistics.tables.get(name)
-    if table is None:
-        raise InputError(
-            f"{name} weights need document frequencies; call fit(sentences) first or pass "
-            "statistics=… saved by an earlier fit"
-        )
+def _word_idf(encodings: Encodings, context: Context) -> Floats:
+    """For every token the idf of the word it is in; 0 for tokens in no word."""
+    _, words = context.locate(encodings.sentences, ALL_WORDS)
+    frequencies = load_frequencies(context.frequencies)
+    out = Ragged.zeros(encodings.counts)
+    for text, spans, ranges, weights in zip(
+        encodings.sentences, encodings.spans, words, out, strict=True
+    ):
+        spelled = [text[spans[i, 0] : spans[j - 1, 1]].strip().lower() for i, j in ranges]
+        for (first, end), weight in zip(ranges, frequencies.idf(spelled), strict=True):
+            weights[first:end] = weight
+    return out.data
+
+
+def _looked_up(table: WordTable, encodings: Encodings) -> Floats:
     return np.array([x for row in range(len(encodings)) for x in table.of(encodings, row)])
 
 
@@ -98,8 +118,8 @@ WEIGHTS: dict[str, Callable[[Encodings, Floats | None, Context], Floats]] = {
     "usif": usif,
     "swf": swf,
 }
-FREQUENCY_WEIGHTS = ("sif", "usif")
-"""Rows that look words up in a table of word frequencies."""
+FREQUENCY_WEIGHTS = ("sif", "usif", "idf", "piece-idf")
+"""Rows that look words up in frequencies of the language, where no table of theirs is fitted."""
 
 
 def raw_weights(kind: str, encodings: Encodings, norms: Floats | None, context: Context) -> Ragged:

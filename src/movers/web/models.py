@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from movers.encode.models import RECOMMENDED_LAYERS
 from movers.errors import InputError
 from movers.measure.statistics import Statistics
 from movers.methods import find_method
@@ -130,7 +129,7 @@ class Models:
             {
                 "name": name,
                 **{fact: value for fact, value in encoder.describe().items() if fact != "model"},
-                "default_layers": RECOMMENDED_LAYERS.get(encoder.name, "all"),
+                "default_layers": encoder.default_layers,
                 "statistics": scorer.statistics.origin or None,
             }
             for name, scorer in self.scorers.items()
