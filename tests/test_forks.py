@@ -18,7 +18,7 @@ from movers.solve import emd
 
 parallel.WORTH_A_THREAD = 1.0
 torch.set_num_threads(2)
-scorer = movers.load(threads=2)
+scorer = movers.load(method="wmd", threads=2)
 pairs = [(f"the cat of house {k} sleeps", f"house {k} sleeps in the cat") for k in range(64)]
 others = [(f"a dog of street {k} runs", f"street {k} runs in a dog") for k in range(64)]
 cost = np.random.default_rng(0).random((300, 300))

@@ -39,6 +39,8 @@ class Context:
     located
         Tokenizes sentences: all pieces of each, and the token range ``[first, end)`` of every
         word kept by the given rules, or else by those in use.
+    threads
+        Most threads to use; None is one per processor.
     """
 
     statistics: Statistics
@@ -46,6 +48,7 @@ class Context:
     frequencies: str | Path | None = None
     parser: Parser | None = None
     located: Callable[[Sequence[str], TokenRules | None], Located] | None = None
+    threads: int | None = None
 
     def trees(self, sentences: Sequence[str]) -> list[Tree]:
         """Dependency trees of sentences."""
