@@ -31,9 +31,7 @@ class Matches:
     chosen: Ragged
 
 
-def best_matches(
-    measured: Measured, rows: Ints, *, cosine: bool, threads: int | None
-) -> Matches:
+def best_matches(measured: Measured, rows: Ints, *, cosine: bool, threads: int | None) -> Matches:
     """Match words by cosine or, without, by dot product."""
     from movers.baselines import kernels
 

@@ -102,9 +102,7 @@ def descend(
         quadratic = (1.0 - t) ** 2 * quadratic + 2.0 * t * (1.0 - t) * cross + t * t * own
         if repeats >= REPEATS or partial >= PARTIAL_STEPS:
             exact = True
-            linear, quadratic, balanced = _rebalance(
-                w, n, m, 0, active, initial, 0.1 * tolerance
-            )
+            linear, quadratic, balanced = _rebalance(w, n, m, 0, active, initial, 0.1 * tolerance)
     return active, calls, max(gap, 0.0), converged
 
 
