@@ -1,12 +1,15 @@
 """Work is covered once, whatever the threads."""
 
+import signal
 import threading
+import time
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from movers import parallel
 from movers.parallel import available_threads, share_out
 
 
@@ -41,3 +44,22 @@ def test_errors_come_through():
 
 def test_available_threads():
     assert available_threads() >= 1
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_ends_what_is_under_way_and_starts_nothing_new(threads):
+    """Ctrl-C in the first of many ranges: the rest is not run, and kernels are told to end."""
+    main, stop = threading.main_thread().ident, np.zeros(1, np.int64)
+    seen = []
+
+    def solve(low, high):
+        seen.append(low)
+        if len(seen) == 1:
+            signal.pthread_kill(main, signal.SIGINT)
+        time.sleep(0.01)
+
+    work = np.full(400, int(parallel.LONGEST_RANGE))
+    with pytest.raises(KeyboardInterrupt):
+        share_out(solve, work, threads, stop)
+    assert len(seen) < len(work)
+    assert stop[0] == 1

@@ -15,6 +15,7 @@ from movers.methods import METHODS
 from movers.notices import UndefinedWarning, UnwhitenedWarning
 from movers.scorer import STORES
 from tiny_models import PAIRS, SENTENCES
+from tree_parsers import MadeUp
 
 TRANSPORTS = [
     name
@@ -513,3 +514,30 @@ def test_a_new_fit_replaces_the_weights_of_the_last(bert):
     fresh = alone(bert, "smd-idf", whitening="none", layers="BV", statistics=scorer.statistics)
     assert (before != after).any()
     np.testing.assert_array_equal(fresh.distances(PAIRS), after)
+
+
+THREADED = [
+    # sums and products alone need no threads; trees as weights would need a fit of their own
+    name
+    for name, row in METHODS.items()
+    if row.baseline not in ("sif", "usif") and row.weights != "swf"
+]
+
+
+@pytest.mark.parametrize("method", THREADED)
+def test_every_measure_obeys_the_number_of_threads(bert, method, monkeypatch):
+    asked = []
+
+    class Spy(ThreadPoolExecutor):
+        def __init__(self, workers):
+            asked.append(workers)
+            super().__init__(workers)
+
+    monkeypatch.setattr("movers.parallel.ThreadPoolExecutor", Spy)
+    monkeypatch.setattr("movers.parallel.WORTH_A_THREAD", 1.0)
+    monkeypatch.setattr("movers.parallel.available_threads", lambda: 4)
+    parser = MadeUp() if METHODS[method].needs_trees else None
+    bert.using(method, threads=1, parser=parser).distances(PAIRS)
+    assert not asked
+    bert.using(method, threads=3, parser=parser).distances(PAIRS)
+    assert set(asked) <= {2, 3}

@@ -142,7 +142,9 @@ def solve_pairs(
     if method.baseline is None:
         solved = _solve_filled(method, measured, rows[filled], mix, threads, plans)
     else:
-        solved = _score_filled(method, measured, rows[filled], context, plans)
+        solved = _score_filled(
+            method, measured, rows[filled], replace(context, threads=threads), plans
+        )
     return solved if filled.all() else replace(_spread(solved, filled, missing), shapes=shapes)
 
 

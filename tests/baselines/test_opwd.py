@@ -5,7 +5,8 @@ import pytest
 
 import movers
 from movers.baselines.grid import Grid
-from movers.baselines.opwd import log_kernel
+from movers.baselines.opwd import log_kernel, shares_of_largest
+from movers.encode.ragged import Ragged
 from tiny_models import PAIRS, SENTENCES
 
 
@@ -25,10 +26,10 @@ def plain_log_kernel(cost):
     return out
 
 
-def plain_distance(cost):
+def plain_distance(cost, largest=1.0):
     """Twenty rounds with u = 1/n and v = 1/m, on a kernel shifted into range."""
     n, m = cost.shape
-    logs = plain_log_kernel(cost)
+    logs = plain_log_kernel(cost / largest)
     kernel = np.exp((logs - logs.max()).astype(np.longdouble))
     b = np.full(m, 1 / m, np.longdouble)
     for _ in range(20):
@@ -61,14 +62,35 @@ def test_distances_by_their_definition(scorer, name, cost):
             x, y = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (x, y))
             matrix = np.maximum(0, 1 - x @ y.T)
         assert other.compare(source, target).distance == pytest.approx(
-            plain_distance(matrix), rel=1e-5
+            plain_distance(matrix, matrix.max() if cost == "l2" else 1.0), rel=1e-5
         )
 
 
-def test_shuffled_words_are_farther(scorer):
+@pytest.mark.parametrize("name", ["opwd", "opwd-cos"])
+def test_shuffled_words_are_farther(scorer, name):
     one, other = "fox dog brother house soup", "soup house brother dog fox"
-    cosine = scorer.using("opwd-cos")
-    assert cosine.compare(one, other).distance > cosine.compare(one, one).distance
+    ordered = scorer.using(name)
+    assert ordered.compare(one, other).distance > ordered.compare(one, one).distance
+
+
+@pytest.mark.parametrize(("name", "free"), [("opwd", "wmd"), ("opwd-cos", "wrd")])
+def test_a_swap_of_words_is_dearer_than_without_regard_to_order(embedded, name, free):
+    swap = "the cat chased the dog in the garden", "the dog chased the cat in the garden"
+    found = embedded.using(name).compare(*swap).distance
+    assert found > 1.2 * embedded.using(free).compare(*swap).distance
+
+
+def test_a_swap_counts_whatever_the_unit_of_the_vectors():
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(6, 400))
+    cost = np.linalg.norm(points[:, None] - points[[1, 0, 2, 3, 4, 5]], axis=2)
+    for unit in (1.0, 1e-3, 1e3):
+        flat = Ragged((unit * cost).ravel(), np.array([0, 36]))
+        grid = Grid.of(np.array([[6, 6]]))
+        found = log_kernel(shares_of_largest(flat), grid)
+        np.testing.assert_allclose(found, plain_log_kernel(cost / cost.max()).ravel(), rtol=1e-9)
+    assert not shares_of_largest(Ragged(np.zeros(4), np.array([0, 4]))).any()
+    assert len(shares_of_largest(Ragged(np.zeros(0), np.array([0])))) == 0
 
 
 def test_the_published_rows_are_word_movers(tiny):

@@ -35,7 +35,7 @@ class BertScore:
     ) -> Scores:
         """Compare by cosine; the reference recipe by dot products, as the published code does."""
         paper = context.recipe == "paper"
-        matches = best_matches(measured, rows, cosine=paper)
+        matches = best_matches(measured, rows, cosine=paper, threads=context.threads)
         sources, targets = (gathered(measured.weights, side) for side in rows.T)
         precision, recall = _mean(matches.forth, sources), _mean(matches.back, targets)
         similarity = {

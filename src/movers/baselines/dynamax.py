@@ -22,8 +22,10 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     that is positive. The similarity is the Jaccard index of the two memberships.
     """
     picked, pairs = renumbered(rows)
-    own = best_matches(measured, np.stack([picked, picked], axis=1), cosine=False).forth
-    other = best_matches(measured, rows, cosine=False)
+    own = best_matches(
+        measured, np.stack([picked, picked], axis=1), cosine=False, threads=context.threads
+    ).forth
+    other = best_matches(measured, rows, cosine=False, threads=context.threads)
     halves = [
         _memberships(gathered(own, pairs[:, 0]), other.forth),
         _memberships(gathered(own, pairs[:, 1]), other.back),

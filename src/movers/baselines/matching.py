@@ -31,7 +31,7 @@ class Matches:
     chosen: Ragged
 
 
-def best_matches(measured: Measured, rows: Ints, *, cosine: bool) -> Matches:
+def best_matches(measured: Measured, rows: Ints, *, cosine: bool, threads: int | None) -> Matches:
     """Match words by cosine or, without, by dot product."""
     from movers.baselines import kernels
 
@@ -59,7 +59,7 @@ def best_matches(measured: Measured, rows: Ints, *, cosine: bool) -> Matches:
         )
 
     with announced("match"):
-        share_out(solve, n * m * vectors.data.shape[1], None)
+        share_out(solve, n * m * vectors.data.shape[1], threads)
     return Matches(forth, back, chosen)
 
 

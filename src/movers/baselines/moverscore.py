@@ -24,7 +24,7 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     lengths = measured.norms.data
     units = measured.vectors.data / np.where(lengths > 0, lengths, 1).astype(np.float32)[:, None]
     vectors = Ragged(units, measured.vectors.starts)
-    costs = pair_costs("l2", vectors, lengths, sources, targets)
+    costs = pair_costs("l2", vectors, lengths, sources, targets, threads=context.threads)
     u_start, v_start = np.ascontiguousarray(vectors.starts[rows].T)
     weights = first_pieces(measured, np.unique(rows), context)
     solved = emd_batch(
@@ -34,6 +34,7 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
         weights,
         u_start=u_start,
         v_start=v_start,
+        threads=context.threads,
         plans=plans,
     )
     return Scores(solved.value[:, 0], solved.plans)

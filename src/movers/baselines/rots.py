@@ -39,7 +39,9 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     scores = np.zeros((LEVELS, len(pairs)))
     plan = np.ones(len(pairs))
     for depth, level in enumerate(levels):
-        plan, scores[depth] = _compare(level, levels[depth - 1], plan, pairs, first=depth == 0)
+        plan, scores[depth] = _compare(
+            level, levels[depth - 1], plan, pairs, first=depth == 0, threads=context.threads
+        )
         scores[depth] *= level.spread(sentences, pairs)
     single = (words.vectors.lengths[pairs] == 1).any(axis=1)
     whole = cosine_distances(sentences, pairs)
@@ -89,12 +91,18 @@ class Level:
 
 
 def _compare(
-    level: Level, above: Level, plan: Floats, rows: Ints, *, first: bool
+    level: Level,
+    above: Level,
+    plan: Floats,
+    rows: Ints,
+    *,
+    first: bool,
+    threads: int | None,
 ) -> tuple[Floats, Floats]:
     """The plan of a level, and one minus what it costs, for every pair."""
     sources, targets = rows.T
     starts = level.vectors.starts
-    costs = pair_costs("cosine", level.vectors, level.sizes, sources, targets)
+    costs = pair_costs("cosine", level.vectors, level.sizes, sources, targets, threads=threads)
     if not first:
         grid = Grid.of(level.vectors.lengths[rows])
         prior = _prior(level, above, plan, rows, grid)
@@ -107,6 +115,7 @@ def _compare(
             masses,
             u_start=u_start,
             v_start=v_start,
+            threads=threads,
         ).plans
     return plan, 1 - Ragged(plan * costs.data, costs.starts).sums()
 

@@ -22,7 +22,14 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     """Find ``EMD - 0.2 (1/2 - penalty)`` under cosine costs."""
     assert measured.vectors is not None and measured.norms is not None
     sources, targets = rows.T
-    costs = pair_costs("cosine", measured.vectors, measured.norms.data, sources, targets)
+    costs = pair_costs(
+        "cosine",
+        measured.vectors,
+        measured.norms.data,
+        sources,
+        targets,
+        threads=context.threads,
+    )
     weights = measured.weights
     u_start, v_start = np.ascontiguousarray(weights.starts[rows].T)
     solved = emd_batch(
@@ -32,6 +39,7 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
         weights.data,
         u_start=u_start,
         v_start=v_start,
+        threads=context.threads,
         plans=True,
     )
     assert solved.plans is not None

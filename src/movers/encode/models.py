@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import os
 from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import sha256
@@ -127,12 +128,25 @@ def pick_device(device: str | None) -> str:
     return str(device)
 
 
+@lru_cache
+def outlive_forks() -> None:
+    """Let processes forked from this one compute, on one thread each.
+
+    OpenMP's threads do not come along into a forked child, which would wait for them for ever.
+    """
+    import torch
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+
+
 def load_pretrained(name: str | Path, device: str, dtype: str) -> tuple[Any, Any]:
     """Load tokenizer and model: safetensors only, never remote code, attention returned."""
     import torch
     from safetensors import SafetensorError
     from transformers import AutoModel, AutoTokenizer
 
+    outlive_forks()
     _check_folder(name)
     where = {"trust_remote_code": False, "local_files_only": not _hub_answers(name)}
     try:

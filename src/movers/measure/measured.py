@@ -43,6 +43,8 @@ class Context:
         How far apart the vectors of unrelated sentences are, one minus their cosine.
     layers
         The layer of every attention head in use.
+    threads
+        Most threads to use; None is one per processor.
     """
 
     statistics: Statistics
@@ -52,6 +54,7 @@ class Context:
     located: Callable[[Sequence[str], TokenRules | None], Located] | None = None
     chance: float = 1.0
     layers: tuple[int, ...] = ()
+    threads: int | None = None
 
     def trees(self, sentences: Sequence[str]) -> list[Tree]:
         """Dependency trees of sentences."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from movers.compiling import Floats, Ints, announced
 from movers.parallel import share_out
@@ -22,10 +23,15 @@ EXPONENTIALS = 50
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """Plans of a batch, row-major n x m blocks one after another, and the iterations of each."""
+    """Plans of a batch, row-major n x m blocks one after another, and the iterations of each.
+
+    ``converged`` is False where these were all that were allowed: the columns then have their
+    marginals and the rows come as near as they got.
+    """
 
     plans: Floats
     iterations: Ints
+    converged: NDArray[np.bool_]
 
 
 def sinkhorn_batch(
@@ -88,4 +94,4 @@ def sinkhorn_batch(
 
     with announced("sinkhorn"):
         share_out(solve, sizes * EXPONENTIALS, threads)
-    return Scaled(plans, done)
+    return Scaled(plans, done, done < iterations)

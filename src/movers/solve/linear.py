@@ -50,13 +50,16 @@ def emd(cost, u=None, v=None, *, threads=None):  # type: ignore[no-untyped-def]
     cost : (n, m), or a list of such arrays
         Cost of moving one unit; a list is a batch of independent problems.
     u, v : (n,) and (m,), or lists of them
-        Weights, scaled to sum to one on each side; None is uniform.
+        Weights, scaled to sum to one on each side; None is uniform. Shares below 2**-53, about
+        1e-16, count as 0.
     threads
         Number of threads, by default one per available processor.
 
     Returns
     -------
-    Solution, or a list of them for a list of problems
+    Solution, or a list of them for a list of problems. Costs may differ by any factor: the plan is
+    optimal to the digits of the weights. Every search is bounded, and one that reaches its bound
+    says so in ``converged`` and by a `ConvergenceWarning`; Ctrl-C ends a long batch.
 
     Examples
     --------

@@ -14,6 +14,9 @@ from movers.solve.solution import Solution
 
 Item = TypeVar("Item")
 
+LARGEST = 1e75
+"""Entries up to it can be squared and multiplied without overflow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ragged:
@@ -35,6 +38,11 @@ def matrix(name: str, given: ArrayLike) -> Floats:
     array = _finite(name, given)
     if array.ndim != 2 or 0 in array.shape:
         raise InputError(f"{name}.shape == {array.shape}; pass a non-empty two-dimensional array")
+    largest = float(np.abs(array).max())
+    if largest > LARGEST:
+        raise InputError(
+            f"{name} has an entry of size {largest:g}; divide it, so that none is above {LARGEST:g}"
+        )
     return array
 
 
@@ -73,10 +81,10 @@ def fraction(name: str, given: float) -> float:
 
 
 def factor(name: str, given: float) -> float:
-    """Check a finite number that is not negative."""
+    """Check a number that is not negative, nor as large as to overflow."""
     number = float(given)
-    if not 0.0 <= number < np.inf:
-        raise InputError(f"{name} == {number:g}; it must be finite and >= 0")
+    if not 0.0 <= number <= LARGEST:
+        raise InputError(f"{name} == {number:g}; it must be >= 0 and at most {LARGEST:g}")
     return number
 
 

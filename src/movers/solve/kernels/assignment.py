@@ -113,7 +113,7 @@ def _augment(
     previous: Ints,
     state: Ints,
 ) -> bool:
-    """Give the row `free` a column along a shortest alternating path (Dijkstra), if there is one."""
+    """Give the row `free` a column along a shortest alternating path (Dijkstra), if any."""
     for j in range(n):
         distance[j] = np.inf
         state[j] = 0
