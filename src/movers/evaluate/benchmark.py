@@ -37,7 +37,7 @@ CHUNK_BYTES = 1 << 27
 
 
 @dataclass(frozen=True)
-class Grid:
+class MeasureGrid:
     """Measures times recipes times embedding layers times mixes.
 
     Parameters
