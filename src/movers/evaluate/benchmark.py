@@ -283,7 +283,7 @@ def _settings(column: Column) -> dict[str, Any]:
 
 
 def _stage(column: Column) -> str:
-    return column.method.removeprefix("lambda-")
+    return column.base.method if column.base and column.is_word_part else column.method
 
 
 def _learns(method: Method) -> bool:

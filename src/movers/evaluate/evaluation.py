@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -84,17 +84,12 @@ def evaluate(
             development=development_scores(found[dev.name], choice.available),
         )
     with run.timed("scores", len(found), "data sets"):
-        collected = [_collected(values, choice, selections) for values in found.values()]
-    return Results(
+        results = _collected(found.values(), choice, selections)
+    return replace(
+        results,
         facts=_facts(base, run),
-        scores=tuple(score for one in collected for score in one.scores),
-        gains=tuple(gain for one in collected for gain in one.gains),
-        heads={column: heads for one in collected for column, heads in one.heads.items()},
-        layer_means={c: means for one in collected for c, means in one.layer_means.items()},
         variability=variability,
-        contextual={}
-        if choice.contextual is None
-        else dict.fromkeys(variability, choice.contextual),
+        contextual={name: contextual_layers(heads) for name, heads in variability.items()},
         stages=run.stages,
     )
 
@@ -118,12 +113,14 @@ def _benchmark(base: Scorer, task: Task, run: RunFolder) -> Benchmark:
     return Benchmark(base, task.dataset, columns, run)
 
 
-def _collected(values: ColumnValues, choice: LayerChoice, selections: Sequence[str]) -> Results:
-    """Scores, gains and single heads of one data set."""
+def _collected(
+    datasets: Iterable[ColumnValues], choice: LayerChoice, selections: Sequence[str]
+) -> Results:
+    """Scores, gains and single heads."""
     scores: list[Score] = []
     gains: list[Gain] = []
     heads, means = {}, {}
-    for column, found in values:
+    for values, column, found in ((one, *pair) for one in datasets for pair in one):
         if structured(column) and not column.is_word_part:
             heads[column], means[column] = head_scores(values, found, choice.available)
         base = column.base if column.base in values.benchmark.columns else None
