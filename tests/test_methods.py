@@ -71,6 +71,20 @@ def test_the_table_knows_which_measures_are_symmetric(tiny, recipe):
             assert (apart.mean() < 0.02) == scorer.method.symmetric, name
 
 
+def test_rows_know_their_base_in_both_recipes():
+    for name, row in METHODS.items():
+        for method in (row, row.under("reference")):
+            prefix, _, rest = name.partition("-")
+            assert method.base == (rest if prefix in ("wsmd", "lambda") else None), name
+            assert method.base is None or METHODS[method.base].base is None
+
+
+def test_rows_with_syntax_need_trees_in_both_recipes():
+    for name, row in METHODS.items():
+        for method in (row, row.under("reference")):
+            assert method.needs_trees == ("synwmd" in name or name == "rots"), name
+
+
 def test_aliases_lead_to_rows():
     assert find_method("wsmd") is METHODS["wsmd-wrd"]
     assert all(target in METHODS for target in ALIASES.values())

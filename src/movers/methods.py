@@ -245,7 +245,10 @@ ORDERED = (
     ),
     _raw(
         Method(
-            *("rots", "recursive transport along the tree", WANG, "sif"),
+            "rots",
+            "recursive transport along the tree",
+            WANG,
+            "sif",
             baseline="rots",
             needs_trees=True,
         ),

@@ -6,8 +6,8 @@ from labelled import dataset
 
 import movers
 from movers.evaluate import benchmark as benchmark_file
-from movers.evaluate.benchmark import Benchmark, Grid, measure_variability
-from movers.evaluate.collect import Values, head_scores
+from movers.evaluate.benchmark import Benchmark, MeasureGrid, measure_variability
+from movers.evaluate.collect import ColumnValues, head_scores
 from movers.evaluate.metrics import score
 from movers.evaluate.outcomes import Column
 from movers.evaluate.runs import open_run, read_facts
@@ -16,7 +16,7 @@ from movers.methods import METHODS
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
 
-EVERY = Grid(tuple(METHODS), ("paper", "reference"), (0, 3))
+EVERY = MeasureGrid(tuple(METHODS), ("paper", "reference"), (0, 3))
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def done(base, tmp_path_factory):
 
 
 def test_a_grid_has_every_combination_once():
-    grid = Grid(("wmd", "wsmd-wmd", "bow", "cls", "wsmd"), ("paper",), (0, 6), (0.3, 0.5))
+    grid = MeasureGrid(("wmd", "wsmd-wmd", "bow", "cls", "wsmd"), ("paper",), (0, 6), (0.3, 0.5))
     columns = grid.columns("d", 6)
     assert [(c.method, c.embedding, c.mix) for c in columns] == [
         ("wmd", 0, None),
@@ -56,7 +56,7 @@ def test_a_grid_has_every_combination_once():
 def test_values_are_those_of_a_scorer_fitted_on_the_data_set(base, done, method, recipe):
     embedding = 3 if method in ("smd", "cls") else 0
     mix = 0.5 if method.startswith(("wsmd", "lambda")) else None
-    found = Values(done).of(Column("made-up", method, recipe, embedding, mix))
+    found = ColumnValues(done).of(Column("made-up", method, recipe, embedding, mix))
     sentences = [text for pair in PAIRS for text in pair]
     scorer = base.using(method, recipe=recipe, embedding=embedding, layers="all")
     expected = scorer.fit(sentences).head_values(PAIRS)
@@ -64,7 +64,7 @@ def test_values_are_those_of_a_scorer_fitted_on_the_data_set(base, done, method,
 
 
 def test_every_column_is_there_and_finite(done):
-    for column, values in Values(done):
+    for column, values in ColumnValues(done):
         assert values.shape == (len(PAIRS), 6 if METHODS[column.method].needs_attention else 1)
         assert np.isfinite(values).all(), column
 
@@ -91,15 +91,15 @@ def test_a_finished_benchmark_computes_nothing(done, monkeypatch):
 
 def test_pairs_without_words_count_for_no_measure(base, tmp_path):
     pairs = [*PAIRS, ("the of", SENTENCES[0]), (SENTENCES[1], "")]
-    columns = Grid(("wmd", "bertscore", "cls"), ("paper",), (3,)).columns("d", 3)
+    columns = MeasureGrid(("wmd", "bertscore", "cls"), ("paper",), (3,)).columns("d", 3)
     benchmark = Benchmark(base, dataset("d", pairs=pairs), columns, open_run(tmp_path / "r", {}))
     benchmark.run()
-    for column, values in Values(benchmark):
+    for column, values in ColumnValues(benchmark):
         assert np.isnan(values[-2:]).all() and np.isfinite(values[:-2]).all(), column
 
 
 def test_heads_and_layers_are_scored_by_themselves(done):
-    found = Values(done)
+    found = ColumnValues(done)
     values = found.of(Column("made-up", "wsmd-wmd", "paper", 0, 0.5))
     heads, layers = head_scores(found, values, 3)
     gold = done.dataset.gold

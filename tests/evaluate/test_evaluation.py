@@ -6,14 +6,14 @@ from labelled import dataset
 
 import movers
 from movers.errors import InputError
-from movers.evaluate.benchmark import Grid
+from movers.evaluate.benchmark import MeasureGrid
 from movers.evaluate.evaluation import Task, evaluate
 from movers.evaluate.metrics import compare, score
 from movers.evaluate.outcomes import Column
 from movers.measure.structure import contextual_layers
 from tiny_models import PAIRS
 
-GRID = Grid(("wmd", "wsmd-wmd", "lambda-wmd", "smd"), ("paper",), (3,), (0.3, 0.5))
+GRID = MeasureGrid(("wmd", "wsmd-wmd", "lambda-wmd", "smd"), ("paper",), (3,), (0.3, 0.5))
 SELECTIONS = ("top1", "best", "BV", "all", "2")
 
 
@@ -71,7 +71,7 @@ def test_nothing_runs_when_a_choice_is_impossible(base, tmp_path):
 
 
 def test_changed_settings_are_named(base, tmp_path):
-    small = Grid(("wmd",), ("paper",), (3,))
+    small = MeasureGrid(("wmd",), ("paper",), (3,))
     evaluate(base, [Task(dataset(), small)], tmp_path / "run")
     for changed, message in (
         (base.using(subwords="mean"), "subwords was first, is mean"),

@@ -1,53 +1,71 @@
 """A real run killed with SIGKILL at random moments goes on, and ends with the same bits."""
 
 import json
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from movers.atomic import UNFINISHED
-from tiny_models import PAIRS
-
-RUN = """
-import json, sys
-from pathlib import Path
 import movers
+from movers.atomic import UNFINISHED
 from movers.encode import corpus
 from movers.evaluate import benchmark
+from movers.evaluate.benchmark import MeasureGrid
 from movers.evaluate.datasets import read_dataset
 from movers.evaluate.evaluation import Task, evaluate
+from tiny_models import PAIRS
 
-# so small that there are many moments to be killed at
-corpus.PART_BYTES, benchmark.CHUNK_PAIRS = 6_000, 3
-model, pairs, folder, *resume = sys.argv[1:]
-table = read_dataset(pairs)
-methods = "wmd", "wsmd-wmd", "lambda-wmd", "sif", "smd"
-grid = benchmark.Grid(methods, ("paper", "reference"), (0, 3))
-results = evaluate(
-    movers.load("wsmd", model),
-    [Task(table, grid)],
-    Path(folder),
-    selections=["1-2", "top1"],
-    dev=table,
-    resume=bool(resume),
-)
-print(json.dumps(results.to_dict()["scores"]))
-"""
+GRID = MeasureGrid(("wmd", "wsmd-wmd", "lambda-wmd", "sif", "smd"), ("paper", "reference"), (0, 3))
+
+# processes of their own that need not import everything again
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["movers.evaluate.evaluation", "movers.loading", "tiny_models"])
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run in a process of its own."""
+
+    model: Path
+    pairs: Path
+
+    def start(self, folder, *, resume=False):
+        process = PROCESSES.Process(target=self, args=(folder, resume))
+        process.start()
+        return process
+
+    def __call__(self, folder, resume):
+        # so small that there are many moments to be killed at
+        corpus.PART_BYTES, benchmark.CHUNK_PAIRS = 6_000, 3
+        table = read_dataset(self.pairs)
+        results = evaluate(
+            movers.load("wsmd", self.model),
+            [Task(table, GRID)],
+            folder,
+            selections=["1-2", "top1"],
+            dev=table,
+            resume=resume,
+        )
+        (folder / "scores.json").write_text(json.dumps(results.to_dict()["scores"]))
 
 
 @pytest.fixture
-def command(tiny, tmp_path):
+def run(tiny, tmp_path):
     table = tmp_path / "pairs.tsv"
     rows = [f"{a}\t{b}\t{place % 2}" for place, (a, b) in enumerate(PAIRS)]
     table.write_text("\n".join(["sentence1\tsentence2\tlabel", *rows]), "utf-8")
-    return [sys.executable, "-c", RUN, str(tiny("bert")), str(table)]
+    return Run(tiny("bert"), table)
+
+
+def finished(process):
+    process.join()
+    assert process.exitcode == 0
 
 
 def written(folder):
@@ -62,16 +80,15 @@ def written(folder):
     return kept
 
 
-def killed(command, folder, after):
-    """Start a run, kill it once so many things are finished, and return what these were."""
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, **quiet) as process:
-        try:
-            while len(written(folder)) < after and process.poll() is None:
-                time.sleep(0.001)
-        finally:
-            process.kill()
-    assert process.returncode == -signal.SIGKILL, "it ended before it could be killed"
+def killed(process, folder, after):
+    """Kill a run once so many things are finished, and return what these were."""
+    try:
+        while len(written(folder)) < after and process.is_alive():
+            time.sleep(0.005)
+    finally:
+        process.kill()
+        process.join()
+    assert process.exitcode == -signal.SIGKILL, "it ended before it could be killed"
     return written(folder)
 
 
@@ -82,24 +99,22 @@ def values(folder):
     }
 
 
-def test_a_killed_run_resumes_to_the_same_bits(command, tmp_path):
+def test_a_killed_run_resumes_to_the_same_bits(run, tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    expected = subprocess.run([*command, str(whole)], capture_output=True, text=True, check=True)
+    finished(run.start(whole))
     total = len(values(whole))
     moments = sorted(random.Random(7).sample(range(1, total), 3))
     for start, after in enumerate(moments):
         for chunk in (broken / "values").rglob("*.parquet"):
             # as if the process had died in the middle of writing, which it rarely does by chance
             chunk.with_name(f"{UNFINISHED}x.{chunk.name}").touch()
-        resume = ["again"] if start else []
-        finished = killed([*command, str(broken), *resume], broken, after)
-    resumed = subprocess.run(
-        [*command, str(broken), "again"], capture_output=True, text=True, check=True
-    )
-    chunks = {path: made for path, made in finished.items() if path.suffix == ".parquet"}
+        kept = killed(run.start(broken, resume=bool(start)), broken, after)
+    finished(run.start(broken, resume=True))
+    chunks = {path: made for path, made in kept.items() if path.suffix == ".parquet"}
     assert chunks and all(path.stat().st_mtime_ns == made for path, made in chunks.items())
     assert not list(broken.rglob(f"{UNFINISHED}*")), "nothing is left of what was killed"
     assert values(broken).keys() == values(whole).keys()
     for name, table in values(whole).items():
         assert values(broken)[name].equals(table), name
-    assert json.loads(resumed.stdout) == json.loads(expected.stdout)
+    scores = [json.loads((folder / "scores.json").read_text()) for folder in (broken, whole)]
+    assert scores[0] == scores[1]

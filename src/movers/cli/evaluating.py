@@ -75,7 +75,7 @@ def evaluate(
     json
         Print the scores as JSON.
     """
-    from movers.evaluate.benchmark import Grid
+    from movers.evaluate.benchmark import MeasureGrid
     from movers.evaluate.datasets import read_dataset
     from movers.evaluate.evaluation import Task
     from movers.evaluate.evaluation import evaluate as run
@@ -84,7 +84,7 @@ def evaluate(
     pairs = read_dataset(dataset, data, limit=limit)
     picking = None if dev is None else read_dataset(dev, data)
     scorer = _with_files(options, data).load("wsmd")
-    grid = Grid(
+    grid = MeasureGrid(
         tuple(METHODS) if methods == "every" else tuple(method_names(methods)),
         tuple(recipes.split(",")),
         tuple(scorer.using(embedding=layer).embedding for layer in _listed(embeddings, int)),

@@ -37,7 +37,7 @@ CHUNK_BYTES = 1 << 27
 
 
 @dataclass(frozen=True)
-class Grid:
+class MeasureGrid:
     """Measures times recipes times embedding layers times mixes.
 
     Parameters
@@ -290,7 +290,7 @@ def _settings(column: Column) -> dict[str, Any]:
 
 
 def _stage(column: Column) -> str:
-    return column.method.removeprefix("lambda-")
+    return column.base.method if column.base and column.is_word_part else column.method
 
 
 def _learns(method: Method) -> bool:

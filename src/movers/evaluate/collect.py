@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from movers.evaluate.benchmark import Benchmark, group_of, label
 from movers.evaluate.layers import CRITERION, LayerChoice
 from movers.evaluate.metrics import compare, estimate, score, settle
-from movers.evaluate.outcomes import Column, Gain, Score
+from movers.evaluate.outcomes import Column, Floats, Gain, Score
 from movers.evaluate.published import find_published
 from movers.evaluate.runs import read_column
 from movers.measure.structure import describe_numbers
 from movers.methods import find_method
 
-Floats = NDArray[np.float64]
 
-
-class Values:
+class ColumnValues:
     """Distances of one benchmark, column by column.
 
     Distances of pairs with nothing to compare on one side are NaN under every measure.
@@ -59,7 +57,7 @@ def by_layer(values: Floats, layers: int) -> Floats:
     return values.reshape(len(values), layers, -1)
 
 
-def head_scores(found: Values, values: Floats, layers: int) -> tuple[Floats, Floats]:
+def head_scores(found: ColumnValues, values: Floats, layers: int) -> tuple[Floats, Floats]:
     """The metric of every single head, and of the mean over each layer's heads."""
     parts = by_layer(values, layers)
     flat = np.array([found.score(column) for column in values.T])
@@ -67,7 +65,7 @@ def head_scores(found: Values, values: Floats, layers: int) -> tuple[Floats, Flo
     return flat.reshape(layers, -1), means
 
 
-def development_scores(found: Values, layers: int) -> Mapping[tuple[str, int], Floats]:
+def development_scores(found: ColumnValues, layers: int) -> Mapping[tuple[str, int], Floats]:
     """Scores by layer that decide which single layer is best, by recipe and embedding."""
     return {
         (column.recipe, column.embedding): head_scores(found, found.of(column), layers)[1]
@@ -91,7 +89,7 @@ def column_distances(
 
 
 def make_score(
-    found: Values, column: Column, selection: str, layers: str, distances: Floats
+    found: ColumnValues, column: Column, selection: str, layers: str, distances: Floats
 ) -> Score:
     """The metric of some distances, its interval, and what the paper reports."""
     dataset, model = found.dataset, found.benchmark.model
@@ -103,13 +101,8 @@ def make_score(
     if column.mix not in (None, 0.5):  # the paper has one mix
         published = None
     return Score(
-        column,
-        selection,
-        layers,
-        dataset.metric,
-        result.value,
-        result.low,
-        result.high,
+        *(column, selection, layers, dataset.metric),
+        **asdict(result),
         pairs=len(settled.gold),
         dropped=settled.dropped,
         published=None if published is None else published / 100,
@@ -117,10 +110,10 @@ def make_score(
 
 
 def make_gain(
-    found: Values, column: Column, selection: str, distances: Floats, base: str, other: Floats
+    found: ColumnValues, score: Score, base: Column, distances: Floats, other: Floats
 ) -> Gain:
-    """The difference to the distances of another measure on the same pairs."""
+    """The difference of a score to that of the base's distances on the same pairs."""
     dataset = found.dataset
     settled = settle(dataset.gold, np.stack([distances, other]), dataset.empty)
     result = compare(dataset.metric, settled.gold, *settled.distances)
-    return Gain(column, selection, base, result.value, result.low, result.high, result.p)
+    return Gain(score.column, score.selection, base.method, *astuple(result))

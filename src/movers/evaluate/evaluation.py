@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import resource
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from movers.encode.stopwords import describe_stopwords
-from movers.evaluate.benchmark import Benchmark, Grid, measure_variability
+from movers.evaluate.benchmark import Benchmark, MeasureGrid, measure_variability
 from movers.evaluate.collect import (
-    Values,
+    ColumnValues,
     column_distances,
     development_scores,
     head_scores,
@@ -21,7 +23,7 @@ from movers.evaluate.collect import (
 )
 from movers.evaluate.datasets import Dataset
 from movers.evaluate.layers import CRITERION, LayerChoice, check_selections
-from movers.evaluate.outcomes import Column, Gain, Results, Score
+from movers.evaluate.outcomes import Gain, Results, Score
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.frequencies import load_frequencies
 from movers.measure.structure import contextual_layers
@@ -34,7 +36,7 @@ class Task:
     """A data set and the measures to run on it."""
 
     dataset: Dataset
-    grid: Grid
+    grid: MeasureGrid
 
 
 def evaluate(
@@ -72,34 +74,31 @@ def evaluate(
     benchmarks = [_benchmark(base, task, run) for task in tasks]
     for benchmark in benchmarks:
         benchmark.run(progress=progress)
-    found = {benchmark.dataset.name: Values(benchmark) for benchmark in benchmarks}
+    found = {benchmark.dataset.name: ColumnValues(benchmark) for benchmark in benchmarks}
     choice, variability = LayerChoice(base.encoder.layers), {}
     if dev is not None:
         variability[dev.name] = measure_variability(base, dev, run, progress=progress)
-        choice = LayerChoice(
-            base.encoder.layers,
-            contextual_layers(variability[dev.name]),
-            development_scores(found[dev.name], base.encoder.layers),
+        choice = replace(
+            choice,
+            contextual=contextual_layers(variability[dev.name]),
+            development=development_scores(found[dev.name], choice.available),
         )
-    results = Results(
-        facts=_facts(base),
-        scores=(),
-        variability=variability,
-        contextual={} if choice.contextual is None else {str(dev and dev.name): choice.contextual},
-    )
     with run.timed("scores", len(found), "data sets"):
-        for values in found.values():
-            results = _joined(results, _collected(values, choice, selections))
-    took = sum(stage.seconds for stage in run.stages)
-    facts = {"time": f"{took / 60:.1f} minutes", "peak memory": _peak_memory()}
-    return replace(results, stages=run.stages, facts={**results.facts, **facts})
+        results = _collected(found.values(), choice, selections)
+    return replace(
+        results,
+        facts=_facts(base, run),
+        variability=variability,
+        contextual={name: contextual_layers(heads) for name, heads in variability.items()},
+        stages=run.stages,
+    )
 
 
 def _with_development(tasks: Sequence[Task], dev: Dataset) -> list[Task]:
     """The tasks, one of which has what the choice of layers needs."""
     recipes = dict.fromkeys(recipe for task in tasks for recipe in task.grid.recipes)
     layers = dict.fromkeys(layer for task in tasks for layer in task.grid.embeddings)
-    needed = Grid(("wmd", CRITERION), tuple(recipes), tuple(layers))
+    needed = MeasureGrid(("wmd", CRITERION), tuple(recipes), tuple(layers))
     same = [task for task in tasks if task.dataset.name == dev.name]
     if not same:
         return [*tasks, Task(dev, needed)]
@@ -114,41 +113,24 @@ def _benchmark(base: Scorer, task: Task, run: RunFolder) -> Benchmark:
     return Benchmark(base, task.dataset, columns, run)
 
 
-def _collected(values: Values, choice: LayerChoice, selections: Sequence[str]) -> Results:
-    """Scores, gains and single heads of one data set."""
+def _collected(
+    datasets: Iterable[ColumnValues], choice: LayerChoice, selections: Sequence[str]
+) -> Results:
+    """Scores, gains and single heads."""
     scores: list[Score] = []
     gains: list[Gain] = []
     heads, means = {}, {}
-    for column, found in values:
-        if structured(column) and not column.method.startswith("lambda-"):
+    for values, column, found in ((one, *pair) for one in datasets for pair in one):
+        if structured(column) and not column.is_word_part:
             heads[column], means[column] = head_scores(values, found, choice.available)
-        base = _base(column)
-        other = None if base is None else _distances(values, replace(column, method=base, mix=None))
+        base = column.base if column.base in values.benchmark.columns else None
+        other = None if base is None else values.of(base)[:, 0]
         for selection, layers, distances in column_distances(column, found, choice, selections):
-            scores.append(make_score(values, column, selection, layers, distances))
+            score = make_score(values, column, selection, layers, distances)
+            scores.append(score)
             if base is not None and other is not None:
-                gains.append(make_gain(values, column, selection, distances, base, other))
+                gains.append(make_gain(values, score, base, distances, other))
     return Results({}, tuple(scores), tuple(gains), heads=heads, layer_means=means)
-
-
-def _base(column: Column) -> str | None:
-    """The measure without structure that a structural one builds on."""
-    prefix, _, base = column.method.partition("-")
-    return base if prefix in ("wsmd", "lambda") and base else None
-
-
-def _distances(values: Values, column: Column) -> Any:
-    return values.of(column)[:, 0] if column in values.benchmark.columns else None
-
-
-def _joined(left: Results, right: Results) -> Results:
-    return replace(
-        left,
-        scores=left.scores + right.scores,
-        gains=left.gains + right.gains,
-        heads={**left.heads, **right.heads},
-        layer_means={**left.layer_means, **right.layer_means},
-    )
 
 
 def _settings(base: Scorer, tasks: Sequence[Task], dev: Dataset | None) -> dict[str, Any]:
@@ -173,32 +155,24 @@ def _settings(base: Scorer, tasks: Sequence[Task], dev: Dataset | None) -> dict[
     }
 
 
-def _facts(base: Scorer) -> dict[str, str]:
+def _facts(base: Scorer, run: RunFolder) -> dict[str, str]:
     """What a reader wants to know about a run."""
-    encoder, versions = base.encoder, list(_versions("numpy", "torch", "transformers"))
+    encoder = base.encoder
+    versions = (f"{name} {version(name)}" for name in ("numpy", "torch", "transformers"))
+    took = sum(stage.seconds for stage in run.stages)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
         "attention": f"{encoder.layers} layers × {encoder.heads} heads",
         "versions": ", ".join([f"movers {__version__}", *versions]),
         "machine": _machine(),
+        "time": f"{took / 60:.1f} minutes",
+        "peak memory": f"{peak / 2**20:.2f} GB",
     }
-
-
-def _versions(*packages: str) -> Iterator[str]:
-    from importlib.metadata import version
-
-    for name in packages:
-        yield f"{name} {version(name)}"
 
 
 def _machine() -> str:
     """Cores and memory."""
-    import os
-
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return f"{cores} cores, {size:.0f} GB"
-
-
-def _peak_memory() -> str:
-    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GB"

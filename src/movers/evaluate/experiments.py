@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from movers.errors import InputError
-from movers.evaluate.benchmark import Grid
+from movers.evaluate.benchmark import MeasureGrid
 from movers.evaluate.datasets import DATASETS, Dataset, common_words, data_folder, read_dataset
 from movers.evaluate.evaluation import Task, evaluate
 from movers.evaluate.layers import CRITERION
@@ -161,7 +161,7 @@ def _tasks(
             method for row in every if dataset.name in row.datasets for method in row.methods
         )
         if kept := [method for method in methods if _possible(base, method, recipes)]:
-            grid = Grid(tuple(kept), tuple(recipes), (0, base.encoder.layers))
+            grid = MeasureGrid(tuple(kept), tuple(recipes), (0, base.encoder.layers))
             tasks.append(Task(dataset, grid))
     return tasks
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from movers.errors import InputError
+from movers.evaluate.outcomes import Floats
 from movers.measure.structure import parse_numbers
-
-Floats = NDArray[np.float64]
 
 CRITERION = "wsmd-wmd"
 """The measure whose scores on a development set pick the single best layer."""

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -73,48 +74,34 @@ class Columns:
 
     def read(self, path: Path) -> Iterator[Row]:
         """Yield the rows of a file."""
-        for place, line in _lines_of(path):
-            if not line or (self.header and place.number == 1):
+        for where, line in islice(_lines_of(path), self.header, None):
+            if not line:
                 continue
             fields = line.split("\t")
             if len(fields) < self.fields or (len(fields) > self.fields and not self.extra):
                 least = "at least " if self.extra else ""
-                raise place.error(f"{len(fields)} fields, expected {least}{self.fields}")
-            gold = number_in(fields[self.gold], str(place))
+                raise InputError(f"{where}: {len(fields)} fields, expected {least}{self.fields}")
+            gold = number_in(fields[self.gold], where)
             if self.label and gold not in (0, 1):
-                raise place.error(f"label {fields[self.gold]!r}, expected 0 or 1")
+                raise InputError(f"{where}: label {fields[self.gold]!r}, expected 0 or 1")
             texts = fields[self.source], fields[self.target]
-            source, target = (unwrap(text, place) for text in texts) if self.wrapped else texts
+            source, target = (unwrap(text, where) for text in texts) if self.wrapped else texts
             yield source, target, gold
 
 
-@dataclass(frozen=True)
-class Place:
-    """A line of a file, for messages."""
-
-    path: Path
-    number: int
-
-    def __str__(self) -> str:
-        return f"{self.path}, line {self.number}"
-
-    def error(self, problem: str) -> InputError:
-        """What to raise about this line."""
-        return InputError(f"{self}: {problem}")
-
-
-def _lines_of(path: Path) -> Iterator[tuple[Place, str]]:
+def _lines_of(path: Path) -> Iterator[tuple[str, str]]:
+    """Where each line stands, for messages, and the line."""
     with path.open("rb") as stream:
         for number, line in enumerate(decoded_lines(stream, path), 1):
-            yield Place(path, number), line.rstrip("\r\n")
+            yield f"{path}, line {number}", line.rstrip("\r\n")
 
 
-def unwrap(text: str, place: Place) -> str:
+def unwrap(text: str, where: str) -> str:
     r"""Decode a sentence that Python 2 wrote as bytes; leave any other alone.
 
     Examples
     --------
-    >>> unwrap(r"b'caf\xc3\xa9'", Place(Path("train.tsv"), 2))
+    >>> unwrap(r"b'caf\xc3\xa9'", "train.tsv, line 2")
     'café'
     """
     if not WRAPPED.fullmatch(text):
@@ -122,7 +109,7 @@ def unwrap(text: str, place: Place) -> str:
     try:
         return bytes(ast.literal_eval(text)).decode("utf-8")
     except (SyntaxError, ValueError) as error:  # UnicodeDecodeError is a ValueError
-        raise place.error(f"cannot decode {text[:40]!r}: {error}") from None
+        raise InputError(f"{where}: cannot decode {text[:40]!r}: {error}") from None
 
 
 def read_scored(texts: Path, scores: Path) -> Iterator[Row]:
@@ -130,12 +117,12 @@ def read_scored(texts: Path, scores: Path) -> Iterator[Row]:
     pairs, golds = list(_lines_of(texts)), list(_lines_of(scores))
     if len(pairs) != len(golds):
         raise InputError(f"{texts} has {len(pairs)} lines while {scores} has {len(golds)}")
-    for (place, pair), (beside, gold) in zip(pairs, golds, strict=True):
+    for (where, pair), (beside, gold) in zip(pairs, golds, strict=True):
         source, *others = pair.split("\t")
         if not others:
-            raise place.error("one field, expected two sentences")
+            raise InputError(f"{where}: one field, expected two sentences")
         if gold.strip():
-            yield source, others[0], number_in(gold, str(beside))
+            yield source, others[0], number_in(gold, beside)
 
 
 def read_table(

@@ -78,12 +78,9 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Estimate):
     """How much better the first method is than the second: interval and two-sided p-value."""
 
-    value: float
-    low: float
-    high: float
     p: float
 
 
