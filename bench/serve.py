@@ -2,9 +2,11 @@
 
     python bench/serve.py [--seconds 120] [--clients 50] [--pairs 16] [--report FILE]
 
-Starts `movers serve`, lets clients ask without pause for the distances of new pairs (no sentence
-comes twice, so that nothing is answered from memory), then overloads it on purpose. The library
-scores a sample of the same pairs in one call, before and after, while the server is idle.
+Starts `movers serve` and compares short pairs one by one, alone and beside long explanations, and
+asks for its pulse among silent connections. Then lets clients ask without pause for the distances
+of new pairs (no sentence comes twice, so that nothing is answered from memory), and overloads it
+on purpose. The library scores a sample of the same pairs in one call, before and after, while the
+server is idle.
 """
 
 import argparse
@@ -14,14 +16,19 @@ import os
 import platform
 import random
 import re
+import socket
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
+import httpx
 import numpy as np
 import psutil
 from numpy.typing import NDArray
@@ -35,6 +42,8 @@ SETTLING = 0.1
 """Share of the run after which memory has to be flat."""
 OVERLOAD_CLIENTS = 400
 OVERLOAD_SECONDS = 10
+LONG, LONG_WORDS = 24, 150
+SILENT = 1000
 
 
 def new_pairs(seed: int) -> Iterator[list[str]]:
@@ -165,19 +174,62 @@ async def _post(
     return int(head.split(" ", 2)[1]), float(headers.get("retry-after", 0))
 
 
-def short_latencies(port: int, pairs: Iterator[list[str]], count: int = 60) -> list[float]:
-    """Seconds of single comparisons of new short sentences, one after the other."""
-    import httpx
+def short_pair(pairs: Iterator[list[str]]) -> dict[str, str]:
+    """A new pair of ten words each, to compare."""
+    source, target = (" ".join(text.split()[:10]) for text in next(pairs))
+    return {"source": source, "target": target, "empty": "keep"}
 
-    found = []
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
-        for _ in range(count):
-            source, target = (" ".join(text.split()[:10]) for text in next(pairs))
+
+def long_pair(pairs: Iterator[list[str]]) -> dict[str, str]:
+    """A new pair of 150 words each, to explain."""
+    words = (word for pair in pairs for text in pair for word in text.split() if word.isalpha())
+    source, target = (" ".join(islice(words, LONG_WORDS)) for _ in "ab")
+    return {"source": source, "target": target, "stopwords": "none"}
+
+
+def short_latencies(
+    port: int, pairs: Iterator[list[str]], *, count: int, until: Callable[[], bool]
+) -> Load:
+    """Single comparisons of new short sentences on one kept connection, one after the other."""
+    load = Load()
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+        while len(load.seconds) < count or not until():
             started = time.perf_counter()
-            body = {"source": source, "target": target, "empty": "keep"}
-            client.post("/v1/compare", json=body).raise_for_status()
+            status = client.post("/v1/compare", json=short_pair(pairs)).status_code
+            load.statuses[status] += 1
+            load.seconds.append(time.perf_counter() - started)
+    return load
+
+
+def beside_long(port: int, pairs: Iterator[list[str]]) -> tuple[Load, Load]:
+    """Short comparisons while long explanations run: what became of both."""
+    long, bodies = Load(), [long_pair(pairs) for _ in range(LONG)]
+
+    def explain(body: dict[str, str]) -> None:
+        started = time.perf_counter()
+        answer = httpx.post(f"http://127.0.0.1:{port}/v1/explain", json=body, timeout=60)
+        long.statuses[answer.status_code] += 1
+        long.seconds.append(time.perf_counter() - started)
+
+    with ThreadPoolExecutor(LONG) as pool:
+        asked = [pool.submit(explain, body) for body in bodies]
+        short = short_latencies(
+            port, pairs, count=1, until=lambda: all(done.done() for done in asked)
+        )
+    return short, long
+
+
+def pulse_among_silent(port: int, count: int = 50) -> list[float]:
+    """Seconds of /healthz on new connections, among a thousand that say nothing."""
+    found = []
+    with ExitStack() as stack:
+        for _ in range(SILENT):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+        for _ in range(count):
+            started = time.perf_counter()
+            httpx.get(f"http://127.0.0.1:{port}/healthz").raise_for_status()
             found.append(time.perf_counter() - started)
-    return found[10:]
+    return found
 
 
 def measure(seconds: float, clients: int, size: int) -> list[str]:
@@ -187,7 +239,10 @@ def measure(seconds: float, clients: int, size: int) -> list[str]:
     before = library_rates(sample)
     server = Server()
     try:
-        short = short_latencies(server.port, pairs)
+        short_latencies(server.port, pairs, count=10, until=lambda: True)
+        short = short_latencies(server.port, pairs, count=50, until=lambda: True)
+        overtaking, long = beside_long(server.port, pairs)
+        pulse = pulse_among_silent(server.port)
         used, own = server.processor_seconds, time.process_time()
         load = asyncio.run(run_load(server, pairs, clients=clients, size=size, seconds=seconds))
         used, own = server.processor_seconds - used, time.process_time() - own
@@ -227,14 +282,23 @@ def measure(seconds: float, clients: int, size: int) -> list[str]:
         f"| memory of the server | start {load.memory[0]:.0f} MB, after a tenth "
         f"{settled[0]:.0f} MB, middle {settled[len(settled) // 2]:.0f} MB, end "
         f"{settled[-1]:.0f} MB, highest {max(load.memory):.0f} MB |",
-        f"| one short pair at a time | p50 {1e3 * np.median(short):.0f} ms, "
-        f"highest {1e3 * max(short):.0f} ms |",
+        f"| one short pair at a time on a kept connection | p50 {_ms(short, 50)}, "
+        f"highest {_ms(short, 100)} |",
+        f"| the same while {LONG} explanations of {LONG_WORDS} words run | p50 "
+        f"{_ms(overtaking, 50)}, p99 {_ms(overtaking, 99)}; {_statuses(overtaking)} (the long: "
+        f"{_statuses(long)}, the last after {max(long.seconds):.1f} s) |",
+        f"| /healthz among {SILENT} silent connections | p50 {1e3 * np.median(pulse):.0f} ms, "
+        f"highest {1e3 * max(pulse):.0f} ms |",
         "",
         f"Overload on purpose: {OVERLOAD_CLIENTS} clients for {over.elapsed:.0f} s (the queue "
         f"takes {Limits().queue} pairs): {_statuses(over)}; p99 of those answered "
         f"{over.percentile(99):.1f} s; memory at most {max(over.memory):.0f} MB, then "
         f"{calm:.0f} MB. Exit code after SIGTERM: {code}.",
     ]
+
+
+def _ms(load: Load, share: float) -> str:
+    return f"{1e3 * load.percentile(share):.0f} ms"
 
 
 def _statuses(load: Load) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -15,9 +16,10 @@ import pytest
 from movers import cli
 from movers.atomic import UNFINISHED
 from movers.encode.encodings import Request
-from movers.errors import DependencyError, InputError
+from movers.errors import DependencyError, InputError, MoversError
 from movers.integrations.ray import Workers, fit, score
 from movers.integrations.ray_files import score_files
+from movers.integrations.ray_session import cluster as session
 from movers.integrations.ray_session import import_ray, plain_errors
 from movers.measure.fitting import Sums, add_up
 from movers.notices import ClusterWarning
@@ -99,6 +101,73 @@ def test_a_killed_worker_changes_nothing(cluster, bert):
             expected = scorer.distances(pairs)
         np.testing.assert_array_equal(found[name].to_numpy(), expected)
     assert np.isnan(found["wsmd"].to_numpy()).sum() == 16
+
+
+class Deadly:
+    """A scorer that some sentences kill the process of."""
+
+    def using(self, **_):
+        return self
+
+    def prepare(self):
+        pass
+
+    def distances(self, pairs):
+        if ("poison", "poison") in pairs:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return np.zeros(len(pairs))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
+def test_rows_that_kill_every_worker_are_named(cluster):
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    try:
+        table = table_of([("a", "b"), ("c", "d"), ("e", "f"), ("poison", "poison")] * 2)
+        scored = score(
+            ray.data.from_arrow(table), {"x": Deadly()}, workers=Workers(1), batch_size=2
+        )
+        message = r"3 workers died over the same 2 rows, which begin with 'e', 'f'"
+        with pytest.raises(MoversError, match=message), plain_errors():
+            consumed(scored)
+    finally:
+        ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+def test_a_table_without_rows_gets_its_columns(cluster, bert, tmp_path):
+    table = table_of(PAIRS[:1], id=[1]).slice(0, 0)
+    found = score(ray.data.from_arrow(table), {"one": bert, "two": bert.using("wmd")})
+    assert found.count() == 0
+    schema = found.schema()
+    assert schema.names == [*table.column_names, "one", "two"]
+    assert schema.types == [*table.schema.types, pa.float64(), pa.float64()]
+    with pytest.raises(InputError, match="no rows; expected sentences"):
+        fit(ray.data.from_arrow(table), bert)
+    (tmp_path / "none.csv").write_text("source,target\n")
+    with pytest.raises(InputError, match=r"none\.csv has a header but no rows"):
+        score_files(tmp_path / "none.csv", tmp_path / "out", {"wsmd": bert}, workers=Workers(1))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:{}", "ray://localhost:{}", "127.0.0.1:99999"])
+def test_an_address_where_nothing_listens_is_told_at_once(monkeypatch, address):
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", lambda **_: pytest.fail("Ray waits for it"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        free = taken.getsockname()[1]
+    address = address.format(free)
+    with pytest.raises(InputError, match=r"nothing answers at .* name another address"):
+        session(address).__enter__()
+
+
+def test_a_cluster_that_refuses_is_not_called_silent(monkeypatch):
+    def refuse(**_):
+        raise ConnectionError("Failed to connect to Ray cluster")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", refuse)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        with pytest.raises(InputError, match=r"cannot connect .* RAY_AUTH_TOKEN"):
+            session(address).__enter__()
 
 
 def in_batches(scorer, sentences, size):

@@ -11,8 +11,10 @@ from servers import serving
 
 from movers.errors import InputError
 from movers.methods import METHODS
+from movers.web.batching import Job
+from movers.web.lanes import Lanes
 from movers.web.limits import Limits
-from movers.web.models import Models
+from movers.web.models import Models, Setup
 from tiny_models import SENTENCES
 
 pytestmark = pytest.mark.filterwarnings("ignore::movers.notices.UndefinedWarning")
@@ -304,6 +306,51 @@ def test_a_full_queue_answers_429_and_recovers(bert):
         assert client.post("/v1/score", json={"pairs": PAIRS}).status_code == 200
     assert set(statuses) == {200, 429}
     assert all(1 <= seconds <= 60 for seconds in retries)
+
+
+def test_a_short_request_does_not_wait_for_long_ones(bert, monkeypatch):
+    monkeypatch.setattr("movers.web.lanes.QUICK", 0.015)  # long is short for a tiny model
+
+    class Stuck(Slow):
+        """Answers explanations only when told to."""
+
+        def scorer(self, setup):
+            return super().scorer(setup) if setup.method == "smd" else Models.scorer(self, setup)
+
+    stuck = Stuck({"tiny": bert})
+    long = {**dict.fromkeys(PAIR, "dog " * 60), "method": "smd"}
+    statuses = []
+    with serving(stuck, Limits(queue=1000)) as client:
+
+        def ask():
+            statuses.append(client.post("/v1/explain", json=long).status_code)
+
+        threads = [threading.Thread(target=ask) for _ in range(24)]
+        for thread in threads:
+            thread.start()
+        while not samples(client)["movers_pairs_waiting",]:
+            time.sleep(0.01)
+        assert client.post("/v1/compare", json=PAIR).status_code == 200
+        assert statuses == []
+        stuck.go.set()
+        for thread in threads:
+            thread.join()
+    assert set(statuses) == {200}
+
+
+def test_measures_of_trees_keep_to_one_thread(models):
+    lanes = Lanes(models, Limits(), lambda *_: None)
+    jobs = [
+        Job(Setup("tiny", method), lambda *_: [None], [("a", "b")], [0.01])
+        for method in ("wmd", "rots")
+    ]
+    chosen = []
+    lanes.quick.submit = lambda jobs: chosen.append(("quick", *jobs))
+    lanes.long.submit = lambda jobs: chosen.append(("long", *jobs))
+    for job in jobs:
+        lanes.submit([job])
+    lanes.close()
+    assert chosen == [("quick", jobs[0]), ("long", jobs[1])]
 
 
 def test_an_answer_that_takes_too_long_is_given_up(bert):

@@ -2,13 +2,13 @@
 
 Workers are actors that keep model and kernels from batch to batch and get the fitted statistics
 of the driver, so a distance is the same bit for bit wherever it is computed. Ray restarts a
-worker that dies and repeats its batch.
+worker that dies and repeats its batch, which ends in an error if it costs several workers.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from movers.baselines import find_baseline
@@ -16,7 +16,7 @@ from movers.encode.encodings import Request
 from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError
 from movers.integrations.ray_session import import_ray
-from movers.integrations.ray_workers import Adder, PairScorer, Worker, Workers
+from movers.integrations.ray_workers import Adder, Ledger, PairScorer, Worker, Workers
 from movers.measure.fitting import Sums
 from movers.notices import ClusterWarning, notify
 from movers.pairs import known_columns
@@ -65,10 +65,12 @@ def score(
     A ``ray.data.Dataset``.
     """
     named = {scorers.method.name: scorers} if isinstance(scorers, Scorer) else dict(scorers)
-    names = _schema(dataset).names
-    pair = pick_columns(names, *columns)
-    refuse_taken(names, named)
+    schema = _schema(dataset)
+    pair = pick_columns(schema.names, *columns)
+    refuse_taken(schema.names, named)
     _check_text_columns(dataset, pair)
+    if not dataset.limit(1).count():
+        return _without_rows(schema, named)
     return score_columns(dataset, named, pair, workers=workers, batch_size=batch_size)
 
 
@@ -132,6 +134,8 @@ def fit(
             f" among {', '.join(names)}; name them with columns="
         )
     _check_text_columns(dataset, columns)
+    if not dataset.limit(1).count():
+        raise InputError("the dataset has no rows; expected sentences to fit on")
     whitening = whitening_to_add_up(scorer)
     request = Request(embeddings or (scorer.embedding,), (), scorer.settings.rules)
     parts = _mapped(
@@ -155,17 +159,19 @@ def _mapped(
 ) -> Any:
     """Send batches of rows to a pool of workers that hold the scorers.
 
-    Ray Data restarts actors and repeats their batches without limit unless told otherwise.
+    Ray Data restarts actors and repeats their batches without limit unless told otherwise; the
+    ledger sets one.
     """
     ray = import_ray()
     if batch_size < 1:
         raise InputError(f"batch_size must be at least 1, got {batch_size}")
+    ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(Ledger).remote()
     dataset.context.execution_options.preserve_order = True
     # Batches of exactly this size, however the dataset is cut into blocks.
     cut = dataset.repartition(target_num_rows_per_block=batch_size, strict=True)
     return cut.map_batches(
         worker,
-        fn_constructor_args=(ray.put(dict(scorers)), tuple(columns), workers, *rest),
+        fn_constructor_args=(ray.put(dict(scorers)), tuple(columns), workers, ledger, *rest),
         compute=_pool(workers),
         batch_size=batch_size,
         batch_format="pyarrow",
@@ -222,6 +228,15 @@ def _schema(dataset: Any) -> Any:
     if schema is None:
         raise InputError("the dataset is empty; expected rows")
     return schema
+
+
+def _without_rows(schema: Any, names: Iterable[str]) -> Any:
+    """A dataset with columns and nothing in them, which Ray would lose on the way."""
+    import pyarrow
+
+    fields = [*zip(schema.names, schema.types, strict=True)]
+    fields += [(name, pyarrow.float64()) for name in names]
+    return import_ray().data.from_arrow(pyarrow.schema(fields).empty_table())
 
 
 def _check_text_columns(dataset: Any, columns: Sequence[str]) -> None:

@@ -225,7 +225,10 @@ def _count(folder: Path, names: list[str]) -> tuple[int, dict[str, int]]:
     from pyarrow import compute, dataset
 
     rows, undefined = 0, dict.fromkeys(names, 0)
-    for batch in dataset.dataset(folder, format="parquet").to_batches(columns=names):
+    table = dataset.dataset(folder, format="parquet")
+    if not table.schema.names:  # Ray writes no file for no rows
+        return 0, undefined
+    for batch in table.to_batches(columns=names):
         rows += len(batch)
         for name in names:
             undefined[name] += compute.sum(compute.is_nan(batch[name]), min_count=0).as_py()

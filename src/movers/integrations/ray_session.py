@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,13 @@ from movers.parallel import available_threads
 OURS = re.compile(r"^movers\.errors\.(\w+): (.+)$", re.MULTILINE)
 ANY = re.compile(r"^[\w.]+(?:Error|Exception|Invalid): .+$", re.MULTILINE)
 """Lines of a worker's traceback that name an error."""
+
+SOCKET = re.compile(r"^(?:ray://)?\[?([^/]+?)\]?:(\d+)$")
+PROBE_SECONDS = 5.0
+REASONS = (
+    "it may be of another version of Ray or Python, or want a token, in which case set "
+    "RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
+)
 
 
 def import_ray() -> Any:
@@ -45,6 +53,7 @@ def cluster(address: str | None = None) -> Iterator[None]:
         yield
         return
     address = address or os.environ.get("RAY_ADDRESS") or "local"
+    _probe(address)
     own = {"num_cpus": available_threads() + 1, "include_dashboard": False}
     try:
         ray.init(
@@ -54,11 +63,25 @@ def cluster(address: str | None = None) -> Iterator[None]:
             **(own if address == "local" else {}),
         )
     except (ConnectionError, ValueError) as error:
-        raise InputError(f"no Ray cluster answers at {address!r}: {error}") from error
+        raise InputError(
+            f"cannot connect to a Ray cluster at {address!r}: {error}; {REASONS}"
+        ) from error
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _probe(address: str) -> None:
+    """Refuse an address where nothing listens, which Ray itself would wait for."""
+    if found := SOCKET.match(address):
+        try:
+            socket.create_connection((found[1], int(found[2])), PROBE_SECONDS).close()
+        except (OSError, OverflowError) as error:
+            raise InputError(
+                f"nothing answers at {address!r} ({error}); start a cluster there with "
+                "'ray start --head', or name another address"
+            ) from error
 
 
 @contextmanager

@@ -7,15 +7,19 @@ import pickle
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from movers.encode.encodings import Request
 from movers.encode.whiten import WhiteningKind
-from movers.errors import InputError
+from movers.errors import InputError, MoversError
 from movers.measure.fitting import add_up
 from movers.scorer import Scorer
 from movers.scoring import named_distances
 from movers.tables import check_texts
+
+LIVES = 3
+"""Workers that a batch may cost; one that kills each would go on for ever."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +56,41 @@ class Workers:
         return max(1, int(self.cpus))
 
 
-class Worker:
-    """Scorers in a worker process, all on one model and one store of encodings."""
+class Ledger:
+    """Counts how many workers died over a batch: those that begin another without an end."""
 
-    def __init__(self, scorers: Any, columns: Sequence[str], workers: Workers) -> None:
+    def __init__(self) -> None:
+        self.begun: dict[str, str] = {}
+        self.deaths: Counter[str] = Counter()
+
+    def begin(self, worker: str, batch: str) -> int:
+        """Note that a worker, which keeps its name when Ray restarts it, begins a batch; deaths."""
+        if worker in self.begun:
+            self.deaths[self.begun[worker]] += 1
+        self.begun[worker] = batch
+        return self.deaths[batch]
+
+    def end(self, worker: str) -> None:
+        """Note that a worker is done with its batch."""
+        self.begun.pop(worker, None)
+
+
+class Worker:
+    """Scorers in a worker process, all on one model and one store of encodings.
+
+    Parameters
+    ----------
+    scorers
+        Where Ray keeps them.
+    columns
+        Columns of sentences.
+    workers
+        What this process may use.
+    ledger
+        The actor that counts deaths.
+    """
+
+    def __init__(self, scorers: Any, columns: Sequence[str], workers: Workers, ledger: Any) -> None:
         import ray
         import torch
 
@@ -64,6 +99,7 @@ class Worker:
             os.environ["CUDA_VISIBLE_DEVICES"] = ""
         torch.set_num_threads(workers.threads)
         self.columns = columns
+        self.ledger = ledger
         self.scorers: dict[str, Scorer] = {
             name: scorer.using(threads=workers.threads) for name, scorer in ray.get(scorers).items()
         }
@@ -75,11 +111,33 @@ class Worker:
         for name in self.columns:
             yield check_texts(batch.column(name).to_pylist(), name, 0)
 
+    def __call__(self, batch: Any) -> Any:
+        """Work on a batch, unless that has cost too many lives already."""
+        import ray
+
+        worker = ray.get_runtime_context().get_actor_id()
+        columns = [batch.column(name).to_pylist() for name in self.columns]
+        digest = sha256(repr(columns).encode("utf-8", "backslashreplace")).hexdigest()
+        if (deaths := ray.get(self.ledger.begin.remote(worker, digest))) >= LIVES:
+            first = ", ".join(repr(column[0])[:80] for column in columns)
+            raise MoversError(
+                f"{deaths} workers died over the same {len(batch)} rows, which begin with {first}; "
+                "look what is special about them, or give each worker more memory"
+            )
+        try:
+            return self.work(batch)
+        finally:
+            self.ledger.end.remote(worker)
+
+    def work(self, batch: Any) -> Any:
+        """What a batch becomes."""
+        raise NotImplementedError
+
 
 class PairScorer(Worker):
     """Adds a column of distances per scorer."""
 
-    def __call__(self, batch: Any) -> Any:
+    def work(self, batch: Any) -> Any:
         """Append a column per scorer."""
         import pyarrow
 
@@ -98,13 +156,14 @@ class Adder(Worker):
         scorers: Any,
         columns: Sequence[str],
         workers: Workers,
+        ledger: Any,
         request: Request,
         whitening: WhiteningKind | None,
     ) -> None:
-        super().__init__(scorers, columns, workers)
+        super().__init__(scorers, columns, workers, ledger)
         self.request, self.whitening = request, whitening
 
-    def __call__(self, batch: Any) -> dict[str, list[bytes]]:
+    def work(self, batch: Any) -> dict[str, list[bytes]]:
         """Add up the sentences of a batch, column by column."""
         counts = Counter(text for texts in self.texts(batch) for text in texts)
         (scorer,) = self.scorers.values()
