@@ -5,7 +5,8 @@
     python bench/search.py growth      # 1,000 to 100,000 composed sentences
 
 Times are processor time over all threads, the encoding of the query included. The corpus is the
-distinct sentences of PAWS-Wiki and STSB, dev and test; queries are drawn from it.
+distinct sentences of PAWS-Wiki and STSB, dev and test, but for some that are left out to be asked
+for; half of the queries are drawn from the corpus and half from those.
 """
 
 import os
@@ -57,6 +58,16 @@ def sources() -> dict[str, list[str]]:
             texts += [" ".join(row[place].split()) for row in rows for place in places]
         found[name] = list(dict.fromkeys(texts))
     return found
+
+
+def split(count: int | None, held: int) -> tuple[list[str], list[str]]:
+    """The corpus, or a part of it from each source, and sentences that are left out of it."""
+    parts = sources().values()
+    texts = [text for part in parts for text in part[: count and count // len(parts)]]
+    texts = list(dict.fromkeys(texts))
+    strangers = random.Random(4).sample(texts, held)
+    out = set(strangers)
+    return [text for text in texts if text not in out], strangers
 
 
 def composed(count: int) -> list[str]:
@@ -136,24 +147,34 @@ def report(records: list[dict]) -> list[str]:
     return lines
 
 
-def compare(folder: Path, queries: int) -> list[str]:
-    """Search beside brute force on the whole corpus, and beside others on a part of it."""
-    texts = [text for part in sources().values() for text in part]
-    texts = list(dict.fromkeys(texts))
+def compare(folder: Path, queries: int, count: int | None = None) -> list[str]:
+    """Search beside brute force, and on the whole corpus beside others on a part of it."""
+    texts, strangers = split(count, queries)
     index, build = processor_time(open_or_build, folder / "index", texts)
     _, opened = processor_time(movers.Index.open, folder / "index")
+    _, checked = processor_time(partial(movers.Index.open, verify=True), folder / "index")
     size = sum(path.stat().st_size for path in (folder / "index").iterdir()) / 1e6
     print(f"{index!r}: {size:.0f} MB, made or opened in {build / 1000:.1f} s", flush=True)
-    log = folder / "compared.jsonl"
+    known = random.Random(1).sample(texts, queries)
+    lines = [
+        f"{len(index):,} sentences, {size:.0f} MB on disk, opened in {opened:.1f} ms, every byte "
+        f"checked in {checked - opened:.0f} ms",
+    ]
+    for kind, chosen in (("in the corpus", known), ("not in the corpus", strangers)):
+        records = compared(index, folder / f"compared {kind}.jsonl", chosen)
+        lines += ["", f"Queries {kind}:", "", *report(records)]
+    return lines if count else [*lines, "", *others(index, texts, known[:5])]
+
+
+def compared(index: movers.Index, log: Path, queries: list[str]) -> list[dict]:
+    """Queries one by one; those in the log are done already."""
     records = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    chosen = random.Random(1).sample(texts, queries)
     with log.open("a") as stream:
-        for query in chosen[len(records) :]:
+        for query in queries[len(records) :]:
             records.append(compare_query(index, query))
             stream.write(json.dumps(records[-1]) + "\n")
             stream.flush()
-    lines = [f"{len(index):,} sentences, {size:.0f} MB on disk, opened in {opened:.1f} ms", ""]
-    return [*lines, *report(records), "", *others(index, texts, chosen[:5])]
+    return records
 
 
 def open_or_build(folder: Path, texts: list[str]) -> movers.Index:
@@ -262,7 +283,7 @@ def growth(folder: Path, queries: int) -> list[str]:
 def one(folder: Path, queries: int) -> dict:
     """Time and memory of searching one index, in a process of its own."""
     index, opened = processor_time(movers.Index.open, folder)
-    index.scorer.threads = 1
+    index = movers.Index.open(folder, scorer=index.scorer.using(threads=1))
     real = [text for part in sources().values() for text in part]
     chosen = random.Random(3).sample(real, queries)
     index.search(chosen[0], 1)
@@ -309,6 +330,7 @@ def main() -> None:
         "task", choices=("all", "compare", "growth", "one"), default="all", nargs="?"
     )
     parser.add_argument("--queries", type=int)
+    parser.add_argument("--sentences", type=int, help="compare on so many, without others")
     parser.add_argument("--folder", type=Path, help="where indices are kept; default: nowhere")
     chosen = parser.parse_args()
     if chosen.task == "one":
@@ -318,7 +340,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         if chosen.task in ("all", "compare"):
-            print("\n".join(compare(folder, chosen.queries or 100)), flush=True)
+            print("\n".join(compare(folder, chosen.queries or 100, chosen.sentences)), flush=True)
         if chosen.task in ("all", "growth"):
             print("\n".join(growth(folder, chosen.queries or 10)), flush=True)
     finally:

@@ -1,5 +1,6 @@
 """Files appear whole or not at all."""
 
+import errno
 import os
 import stat
 
@@ -71,6 +72,30 @@ def test_temporary_names_are_those_that_are_swept(tmp_path):
         assert file.name.startswith(UNFINISHED) and file.suffix == ".txt"
     with replacing_folder(tmp_path / "out", partial=tmp_path / "partial") as folder:
         assert folder.name.startswith(UNFINISHED)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders are synced on POSIX")
+def test_content_and_name_are_on_the_disk_when_a_file_appears(tmp_path, monkeypatch):
+    path, done = tmp_path / "file.txt", []
+
+    def record(number):
+        done.append((os.fstat(number).st_ino, path.exists()))
+
+    monkeypatch.setattr(os, "fsync", record)
+    with replacing(path) as temporary:
+        temporary.write_text("whole", "utf-8")
+    assert done == [(path.stat().st_ino, False), (tmp_path.stat().st_ino, True)]
+
+
+def test_errors_of_the_system_name_the_file(tmp_path):
+    path = tmp_path / "file.txt"
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(OSError, match=r"No space left on device: '.*file.txt'"), replacing(path):
+        raise full
+    odd = OSError("unknown trouble")
+    with pytest.raises(OSError, match=r"^unknown trouble$"), replacing(path):
+        raise odd
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permission bits are POSIX")

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from movers.errors import DependencyError, InputError, ModelError, MoversError
+from movers.errors import DependencyError, InputError, ModelError, MoversError, StorageError
 from movers.version import __version__
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = [
     "MoversError",
     "Ranking",
     "Scorer",
+    "StorageError",
     "__version__",
     "load",
     "solve",

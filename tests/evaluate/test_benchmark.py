@@ -5,6 +5,7 @@ import pytest
 from labelled import dataset
 
 import movers
+from movers.errors import InputError
 from movers.evaluate import benchmark as benchmark_file
 from movers.evaluate.benchmark import Benchmark, MeasureGrid, measure_variability
 from movers.evaluate.collect import ColumnValues, head_scores
@@ -74,6 +75,40 @@ def test_chunks_carry_signatures(done):
     assert facts["pairs"] == [16, 32]
     assert "method:wsmd-wmd" in facts["signatures"]["wsmd-wmd@0.5"]
     assert "mix:0.5" in facts["signatures"]["lambda-wmd@0.5"]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "empty", "zeroed", "flipped"])
+def test_damaged_values_are_computed_again(base, tmp_path, damage, caplog):
+    columns = Grid(("wmd", "wsmd"), ("paper",), (0,)).columns("made-up", 3)
+    benchmark = Benchmark(base, dataset(), columns, open_run(tmp_path / "run", {}))
+    benchmark.run()
+    expected = [values for _, values in Values(benchmark)]
+    [path] = benchmark.paths("paper-0")
+    content = path.read_bytes()
+    half = len(content) // 2
+    path.write_bytes(
+        {
+            "truncated": content[:half],
+            "empty": b"",
+            "zeroed": content[:half] + bytes(len(content) - half),
+            "flipped": content[:200] + bytes([content[200] ^ 4]) + content[201:],
+        }[damage]
+    )
+    with pytest.raises(InputError, match=rf"{path.name}' is damaged"):
+        [*Values(benchmark)]
+    benchmark.run()
+    assert f"{path.name}' is damaged" in caplog.text
+    for found, values in zip((values for _, values in Values(benchmark)), expected, strict=True):
+        np.testing.assert_array_equal(found, values)
+
+
+def test_damaged_variability_is_said(base, tmp_path):
+    run = open_run(tmp_path / "run", {})
+    measure_variability(base, dataset(), run)
+    path = run.variability("made-up")
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(InputError, match=r"made-up.npy is damaged .* remove it"):
+        measure_variability(base, dataset(), run)
 
 
 def test_encodings_go_when_they_are_not_needed_any_more(done):

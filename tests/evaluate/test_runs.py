@@ -62,3 +62,11 @@ def test_times_add_up_over_starts(tmp_path):
     with run.timed("fit", 4, "sentences"):
         pass
     assert run.stages[-1].name == "fit" and run.stages[-1].seconds >= 0
+
+
+def test_damaged_times_are_said(tmp_path):
+    run = open_run(tmp_path / "run", SETTINGS)
+    run.add_time(Stage("encode", 1.5, 10, "sentences"))
+    (tmp_path / "run" / "stages.json").write_text("[")
+    with pytest.raises(InputError, match=r"stages\.json is damaged .* remove it to go on"):
+        run.stages  # noqa: B018

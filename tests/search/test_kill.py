@@ -1,4 +1,4 @@
-"""SIGKILL at any moment leaves a usable index or none, and no work is lost."""
+"""Mining that is killed goes on where it stopped."""
 
 import json
 import subprocess
@@ -8,23 +8,18 @@ import time
 import pytest
 from corpus import make_corpus
 
-from movers.atomic import UNFINISHED
-from movers.errors import InputError
 from movers.search.index import Index
 
 SCRIPT = """
 import sys
 from pathlib import Path
 import movers
-from movers.search import index, mining
-index.SHARD, mining.BLOCK = 16, 4
-folder, model, statistics, task = sys.argv[1:]
+from movers.search import mining
+mining.BLOCK = 4
+folder, model, statistics = sys.argv[1:]
 scorer = movers.load("wsmd", model, statistics=statistics, threads=1)
-corpus, output = Path(folder, "corpus.txt"), Path(folder, "pairs.jsonl")
-if task == "build":
-    movers.Index.build(scorer, corpus, Path(folder, "index"))
-else:
-    mining.mine_file(movers.Index.open(Path(folder, "index")), 0.3, output)
+output = Path(folder, "pairs.jsonl")
+mining.mine_file(movers.Index.open(Path(folder, "index"), scorer=scorer), 0.3, output)
 print("done", flush=True)
 """
 
@@ -36,9 +31,9 @@ def work(bert, tiny, tmp_path):
     bert.save(tmp_path / "statistics.safetensors")
     arguments = [str(tmp_path), str(tiny("bert")), str(tmp_path / "statistics.safetensors")]
 
-    def start(task):
+    def start():
         return subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, *arguments, task], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", SCRIPT, *arguments], stdout=subprocess.PIPE, text=True
         )
 
     return tmp_path, start
@@ -57,36 +52,6 @@ def finish(process):
     assert process.returncode == 0 and "done" in out
 
 
-def whole(folder):
-    """Whether a folder holds an index; if not, it must say so."""
-    if (folder / "manifest.json").exists():
-        return len(Index.open(folder, verify=True)) == 150
-    with pytest.raises(InputError, match="no index in"):
-        Index.open(folder)
-    return False
-
-
-def shards(folder):
-    """The finished parts of an index, and when they were written."""
-    return {path: path.stat().st_mtime_ns for path in folder.glob("shard-*.safetensors")}
-
-
-def test_killed_builds_leave_an_index_or_none(work):
-    folder, start = work
-    index = folder / "index"
-    for count in (1, 5):
-        kill_once(start("build"), lambda count=count: len(shards(index)) >= count)
-        made = shards(index)
-        assert made
-        (index / f"{UNFINISHED}x.safetensors").touch()  # as if killed in the middle of writing
-        if whole(index):  # all was done before the kill
-            (index / "manifest.json").unlink()
-    finish(start("build"))
-    assert made.items() <= shards(index).items(), "no finished part is lost"
-    assert Index.open(index, verify=True).sentences == make_corpus(150)
-    assert not list(index.glob(".*")), "nothing is left of what was killed"
-
-
 def lines(path):
     try:
         return path.read_bytes().count(b"\n")
@@ -100,12 +65,12 @@ def test_killed_mining_goes_on(work, bert):
     finished, early = [], []
     journal, output = folder / "pairs.jsonl.journal", folder / "pairs.jsonl"
     for blocks in (3, 10):
-        kill_once(start("mine"), lambda blocks=blocks: lines(journal) > blocks)
+        kill_once(start(), lambda blocks=blocks: lines(journal) > blocks)
         if output.exists():  # all was done before the kill
             early.append(output.read_bytes())
             break
         finished.append(lines(journal))
-    finish(start("mine"))
+    finish(start())
     assert finished == sorted(finished), "no finished block is lost"
     assert all(content == output.read_bytes() for content in early)
     found = [json.loads(line) for line in output.read_text().splitlines()]

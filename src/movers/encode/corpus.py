@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
+from movers.atomic import sync
 from movers.encode.encodings import Encodings, Request
 from movers.encode.ragged import Ragged
 from movers.encode.transformer import TransformerEncoder
@@ -86,6 +87,8 @@ class CorpusEncoder(TransformerEncoder):
             _save(encodings, temporary / str(place))
         for layer, moment in moments.items():
             _save_arrays(moment.state(), temporary / f"moments-{layer}")
+        for path in temporary.rglob("*"):
+            sync(path)
         os.replace(temporary, target)
 
     @cached_property

@@ -20,9 +20,10 @@ from movers.baselines import find_baseline
 from movers.encode.corpus import CorpusEncoder
 from movers.encode.encodings import Request
 from movers.encode.transformer import TransformerEncoder
+from movers.errors import InputError
 from movers.evaluate.datasets import Dataset
 from movers.evaluate.outcomes import Column, Stage
-from movers.evaluate.runs import RunFolder, write_chunk
+from movers.evaluate.runs import RunFolder, is_whole, write_chunk
 from movers.measure.fitting import follow, statistics_of
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
@@ -86,7 +87,11 @@ class Benchmark:
 
     def run(self, *, progress: bool = False) -> None:
         """Compute whatever is not in the folder yet."""
-        if not all(path.exists() for group in self.groups for path in self.paths(group)):
+        every = [path for group in self.groups for path in self.paths(group)]
+        missing = [path for path in every if not is_whole(path)]
+        for path in missing:
+            path.unlink(missing_ok=True)
+        if missing:
             self._encode(progress=progress)
             for recipe in dict.fromkeys(column.recipe for column in self.columns):
                 self._score(recipe, progress=progress)
@@ -265,7 +270,10 @@ def measure_variability(
             found = attention_variability(lambda: _counted(encoder.attentions(sentences), bar))
         with replacing(path) as temporary:
             np.save(temporary, found.reshape(encoder.layers, encoder.heads))
-    return np.asarray(np.load(path))
+    try:
+        return np.asarray(np.load(path))
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{path} is damaged ({error}); remove it to measure it again") from error
 
 
 def _counted(items: Iterator[Any], bar: Any) -> Iterator[Any]:

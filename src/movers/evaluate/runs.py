@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from movers.atomic import replacing, sweep
 from movers.errors import InputError
 from movers.evaluate.outcomes import Stage
+
+logger = logging.getLogger(__name__)
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +54,8 @@ class RunFolder:
         path = self.path / "stages.json"
         if not path.exists():
             return ()
-        return tuple(Stage(**row) for row in json.loads(path.read_text("utf-8")))
+        remedy = "remove it to go on without the times so far"
+        return tuple(Stage(**row) for row in _read_json(path, remedy))
 
     @contextmanager
     def timed(self, name: str, count: int, unit: str) -> Iterator[None]:
@@ -129,16 +133,37 @@ def write_chunk(
         )
     table = pa.table(arrays).replace_schema_metadata({HEADER: json.dumps(facts)})
     with replacing(path) as temporary:
-        pq.write_table(table, temporary)
+        pq.write_table(table, temporary, write_page_checksum=True)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a chunk is there as it was written; one that is damaged is computed again."""
+    if not path.exists():
+        return False
+    try:
+        read_facts(path)
+        _read_table(path, None)
+    except InputError as error:
+        logger.warning("%s; its values are computed again", error)
+        return False
+    return True
+
+
+def _read_table(path: Path, columns: list[str] | None) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(path, columns=columns, page_checksum_verification=True)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{str(path)!r} is damaged ({error})") from error
 
 
 def read_column(paths: list[Path], name: str) -> Floats:
     """Values of a column in several chunks, shape ``(pairs, heads)`` or ``(pairs, 1)``."""
-    import pyarrow.parquet as pq
-
     blocks = []
     for path in paths:
-        column = pq.read_table(path, columns=[name]).column(0).combine_chunks()
+        column = _read_table(path, [name]).column(0).combine_chunks()
         lists = hasattr(column.type, "list_size")
         flat = (column.values if lists else column).to_numpy(zero_copy_only=False)
         blocks.append(flat.reshape(len(column), -1))
@@ -147,18 +172,21 @@ def read_column(paths: list[Path], name: str) -> Floats:
 
 def read_facts(path: Path) -> dict[str, Any]:
     """The header of a chunk."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    facts: dict[str, Any] = json.loads(pq.read_schema(path).metadata[HEADER])
+    try:
+        facts: dict[str, Any] = json.loads(pq.read_schema(path).metadata[HEADER])
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
+        raise InputError(f"{str(path)!r} is damaged ({error})") from error
     return facts
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def _read_json(path: Path, remedy: str = "name another folder") -> Any:
     try:
-        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return json.loads(path.read_text("utf-8"))
     except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}); name another folder") from error
-    return found
+        raise InputError(f"{path} is damaged ({error}); {remedy}") from error
 
 
 def _write_json(path: Path, value: Any) -> None:
