@@ -11,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 export GOMP_SPINCOUNT := 0
 export HF_HUB_OFFLINE := 1
 
-.PHONY: demo test lint bench bench-frames bench-ray bench-search bench-serve table methods-table \
+.PHONY: demo test test-processors lint bench bench-frames bench-ray bench-search bench-serve table methods-table \
 	docs wheel-test clean
 
 demo: $(READY) $(KERNELS_READY)
@@ -19,6 +19,18 @@ demo: $(READY) $(KERNELS_READY)
 
 test: $(TOOLS_READY) $(KERNELS_READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# The tests of numbers once more, as an older processor would run them. Kernels compiled for it
+# go to a cache of their own.
+OLDER_PROCESSOR := OPENBLAS_CORETYPE=Haswell MKL_ENABLE_INSTRUCTIONS=AVX2 MKL_CBWR=AVX2 \
+	ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 NUMBA_CPU_NAME=haswell \
+	NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR" \
+	NUMBA_CACHE_DIR=$(VENV)/older-processor
+NUMBERS := tests/encode/test_products.py tests/encode/test_whiten.py \
+	tests/encode/test_transformer.py tests/solve/test_batch.py tests/solve/test_linear.py \
+	tests/measure/test_costs.py tests/baselines/test_pooled.py tests/test_doctor.py
+test-processors: $(TOOLS_READY) $(KERNELS_READY)
+	$(OLDER_PROCESSOR) $(BIN)/python -W ignore -m pytest -q -n 2 --dist loadfile $(NUMBERS)
 
 lint: $(TOOLS_READY)
 	$(BIN)/ruff check .
@@ -66,7 +78,7 @@ wheel-test: $(TOOLS_READY)
 
 # numba's cache watches only the files of the outermost kernels.
 $(KERNELS_READY): $(READY) $(wildcard src/movers/solve/kernels/*.py)
-	rm -f src/movers/solve/kernels/__pycache__/*.nb?
+	rm -rf src/movers/solve/kernels/__pycache__/*.nb? $(VENV)/older-processor
 	touch $@
 
 # What a user would install: enough for the demo.

@@ -11,6 +11,7 @@ import pytest
 import movers
 from movers.encode.parse import CachedParser, ConlluParser, SpacyParser, load_parser, parse_trees
 from movers.encode.trees import Tree
+from movers.evaluate.datasets import read_dataset
 from tree_parsers import EXAMPLES, MadeUp, train_spacy
 
 CONLLU = """# text = Don't  see the-fox.
@@ -84,6 +85,19 @@ def test_conllu_of_the_evaluation_data(data):
     assert cut(sentence, tree) == ["A", "girl", "is", "styling", "her", "hair", "."]
     assert tree.heads.tolist() == [1, 3, 3, -1, 5, 3, 3]
     assert len(parser.parser._known) == 2551  # one of 2552 differs in blanks alone
+
+
+def test_conllu_finds_a_tokenised_lower_cased_copy(data):
+    parser = load_parser(data / "parses" / "STSB_test.conllu.gz")
+    tokenised = "a girl is styling her hair ."
+    (tree,) = parser.parse([tokenised])
+    assert cut(tokenised, tree) == tokenised.split()
+    pairs = read_dataset("stsb-test-tokenised", data).pairs
+    sentences = [text for pair in pairs for text in pair]
+    trees = parser.parse(sentences)
+    for text, one in zip(sentences, trees, strict=True):
+        spelled = "".join("".join(word.split()) for word in cut(text, one))
+        assert spelled == "".join(text.split())
 
 
 def test_spacy_learns_and_parses(nlp):

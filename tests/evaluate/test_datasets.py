@@ -55,6 +55,8 @@ def read_small(name, data, **options):
         ("paws-wiki-test", 8000, 44.20),
         ("stsb-dev", 1500, None),
         ("stsb-test", 1379, None),
+        ("stsb-dev-tokenised", 1500, None),
+        ("stsb-test-tokenised", 1379, None),
         ("sick-test", 4927, None),
     ],
 )

@@ -9,6 +9,7 @@ from cyclopts import App
 
 from movers.cli.comparing import compare, methods, models
 from movers.cli.evaluating import evaluate, reproduce
+from movers.cli.examining import doctor
 from movers.cli.explaining import explain
 from movers.cli.messages import plain_messages, say
 from movers.cli.scoring import fit, score
@@ -26,7 +27,7 @@ app = App(
 )
 COMMANDS = (
     *(compare, explain, score, fit, index, search, mine, dedupe),
-    *(evaluate, reproduce, serve, methods, models),
+    *(evaluate, reproduce, serve, methods, models, doctor),
 )
 for command in COMMANDS:
     app.command(command)

@@ -14,7 +14,8 @@ from movers.errors import InputError
 class ConlluParser:
     """Trees of known sentences, from CoNLL-U files.
 
-    Sentences are looked up by their ``# text =`` line, whatever the whitespace.
+    Sentences are looked up by their ``# text =`` line: as it stands up to whitespace, or else
+    without regard to blanks and case, so that a tokenised, lower-cased copy is found too.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ class ConlluParser:
         return [self._find(sentence) for sentence in sentences]
 
     def _find(self, sentence: str) -> Tree:
-        found = self._known.get(" ".join(sentence.split()))
+        found = self._known.get(" ".join(sentence.split())) or self._loose.get(_bare(sentence))
         if found is None and sentence.strip():
             raise InputError(
                 f"no tree for {sentence!r} among the {len(self._known)} sentences of "
@@ -46,6 +47,16 @@ class ConlluParser:
     def _known(self) -> dict[str, tuple[list[str], list[int]]]:
         """Forms and heads by sentence."""
         return {text: (forms, heads) for path in self.paths for text, forms, heads in _read(path)}
+
+    @cached_property
+    def _loose(self) -> dict[str, tuple[list[str], list[int]]]:
+        """The same by sentence without blanks and case."""
+        return {_bare(text): tree for text, tree in self._known.items()}
+
+
+def _bare(text: str) -> str:
+    """A text without blanks and case, character by character."""
+    return "".join(letter.lower()[0] for letter in text if not letter.isspace())
 
 
 def _conllu_files(path: Path) -> list[Path]:
@@ -103,15 +114,17 @@ def _surfaces(words: list[list[str]]) -> dict[int, str]:
 
 def _locate(forms: Iterable[str], sentence: str) -> list[tuple[int, int]]:
     """Character ranges of words in a sentence; an empty form shares the range before it."""
+    places = [place for place, letter in enumerate(sentence) if not letter.isspace()]
+    text = _bare(sentence)
     spans: list[tuple[int, int]] = []
     end = 0
     for form in forms:
         if not form:
             spans.append(spans[-1])
             continue
-        start = sentence.find(form, end)
+        start = text.find(_bare(form), end)
         if start < 0:
             raise InputError(f"the tree of {sentence!r} has a word {form!r} that its text has not")
-        end = start + len(form)
-        spans.append((start, end))
+        end = start + len(_bare(form))
+        spans.append((places[start], places[end - 1] + 1))
     return spans

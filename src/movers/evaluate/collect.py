@@ -8,6 +8,7 @@ from dataclasses import asdict, astuple
 import numpy as np
 
 from movers.evaluate.benchmark import Benchmark, group_of, label
+from movers.evaluate.datasets import TOKENISED
 from movers.evaluate.layers import CRITERION, LayerChoice
 from movers.evaluate.metrics import compare, estimate, score, settle
 from movers.evaluate.outcomes import Column, Floats, Gain, Score
@@ -96,7 +97,12 @@ def make_score(
     settled = settle(dataset.gold, distances, dataset.empty)
     result = estimate(dataset.metric, settled.gold, settled.distances)
     published = find_published(
-        model.name, dataset.name, column.method, column.embedding, model.layers, selection
+        model.name,
+        dataset.name.removesuffix(TOKENISED),
+        column.method,
+        column.embedding,
+        model.layers,
+        selection,
     )
     if column.mix not in (None, 0.5):  # the paper has one mix
         published = None

@@ -35,6 +35,8 @@ EMPTY: dict[MetricName, Empty] = {"auc": "least", "spearman": "drop", "pearson":
 SHORTEST = 1500
 TREES = "parses"
 COUNTS = "sif/enwiki_vocab_min200.txt"
+TOKENISED = "-tokenised"
+"""Ending of a data set's other copy, which the published table most likely used."""
 WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -110,6 +112,7 @@ PAWS = "google-research-datasets/paws"
 QUORA = f"{PAWS}, generated from Quora Question Pairs"
 WIKI = f"{PAWS}, Wiki labeled (final)"
 STSB = "the STS Benchmark of Cer et al. (2017)"
+MOSES = "amao0o0/SynWMD, whose scripts split and lower-case the STS Benchmark"
 MARELLI = "SemEval-2014 task 1, Marelli et al. (2014)"
 SEMEVAL = "facebookresearch/SentEval, from the SemEval STS task"
 DOLAN = "the Microsoft Research Paraphrase Corpus of Dolan and Brockett (2005)"
@@ -144,6 +147,17 @@ DATASETS: dict[str, Source] = {
     "paws-wiki-test": Source("PAWS-Wiki test", WIKI, WIKI_TEST, LABELLED, "auc", 8000, 44.20),
     "stsb-dev": Source("STS-B dev", STSB, ("STSB/sts-dev.csv",), BENCHMARK, "spearman", 1500),
     "stsb-test": Source("STS-B test", STSB, ("STSB/sts-test.csv",), BENCHMARK, "spearman", 1379),
+    "stsb-dev-tokenised": Source(
+        "STS-B dev, tokenised", MOSES, ("STSB_tokenised/sts-dev.csv",), BENCHMARK, "spearman", 1500
+    ),
+    "stsb-test-tokenised": Source(
+        "STS-B test, tokenised",
+        MOSES,
+        ("STSB_tokenised/sts-test.csv",),
+        BENCHMARK,
+        "spearman",
+        1379,
+    ),
     "sick-test": Source(
         "SICK-R test", MARELLI, ("SICK/SICK_test_annotated.txt",), RELATED, "spearman", 4927
     ),

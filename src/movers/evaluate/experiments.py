@@ -8,7 +8,14 @@ from pathlib import Path
 
 from movers.errors import InputError
 from movers.evaluate.benchmark import MeasureGrid
-from movers.evaluate.datasets import DATASETS, Dataset, common_words, data_folder, read_dataset
+from movers.evaluate.datasets import (
+    DATASETS,
+    TOKENISED,
+    Dataset,
+    common_words,
+    data_folder,
+    read_dataset,
+)
 from movers.evaluate.evaluation import Task, evaluate
 from movers.evaluate.layers import CRITERION
 from movers.evaluate.metrics import spearman
@@ -24,7 +31,7 @@ BASELINES = (
     *("conceptor", "rots", "opwd", "opwd-cos", "wmdo"),
 )
 STRUCTURE_ON_WMD = ("wmd", "wsmd-wmd", "wmd-idf", "wsmd-wmd-idf")
-MAIN = ("paws-qqp-test", "paws-wiki-test", "stsb-test")
+MAIN = ("paws-qqp-test", "paws-wiki-test", "stsb-test", f"stsb-test{TOKENISED}")
 DEVELOPMENT = ("paws-qqp-dev", "paws-wiki-dev")
 OTHER_MODELS = ("distilbert-base-uncased", "google/multiberts-seed_0")
 

@@ -1,0 +1,38 @@
+"""The command that describes and tests an installation."""
+
+from __future__ import annotations
+
+from movers.cli.messages import print_json
+from movers.cli.options import Json
+from movers.errors import MoversError
+
+
+def doctor(*, json: Json = False) -> None:
+    """Print what a number may depend on here, and test solver, encoder and determinism.
+
+    The exit code is 1 if a self-test fails.
+
+    Parameters
+    ----------
+    json
+        Print everything as JSON.
+    """
+    from movers.doctor import examine
+
+    report = examine()
+    if json:
+        print_json(report.to_dict())
+    else:
+        for topic, found in report.facts.items():
+            print(f"{topic}:")
+            for name, value in found.items():
+                print(f"  {name:<22} {value}")
+        print("self-tests:")
+        for check in report.checks:
+            verdict = "ok" if check.passed else "FAILED"
+            print(f"  {check.name:<22} {verdict} ({check.seconds:.1f} s): {check.detail}")
+    if not report.healthy:
+        failed = ", ".join(check.name for check in report.checks if not check.passed)
+        raise MoversError(
+            f"self-test failed: {failed}; send this output along when you report a wrong number"
+        )

