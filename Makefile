@@ -30,7 +30,7 @@ NUMBERS := tests/encode/test_products.py tests/encode/test_whiten.py \
 	tests/encode/test_transformer.py tests/solve/test_batch.py tests/solve/test_linear.py \
 	tests/measure/test_costs.py tests/baselines/test_pooled.py tests/test_doctor.py
 test-processors: $(TOOLS_READY) $(KERNELS_READY)
-	$(OLDER_PROCESSOR) $(BIN)/python -W ignore -m pytest -q -n 2 --dist loadfile $(NUMBERS)
+	$(OLDER_PROCESSOR) $(BIN)/python -m pytest -q -n 2 --dist loadfile $(NUMBERS)
 
 lint: $(TOOLS_READY)
 	$(BIN)/ruff check .

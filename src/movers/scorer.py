@@ -585,8 +585,9 @@ class Scorer:
             self._warned.add(layer)
             notify(
                 f"no whitening statistics for layer {layer} of {self.encoder.name}: word vectors "
-                "are used as they are; call fit(sentences) for the paper's whitening, or pass "
-                "whitening='none' to silence this",
+                "are used as they are. Models differ in which is better, so try both on labelled "
+                "pairs: call fit(sentences) for the paper's whitening, or pass whitening='none' "
+                "to stay with this and silence the warning",
                 UnwhitenedWarning,
             )
 
