@@ -10,7 +10,7 @@ from movers.scorer import STORES
 from movers.web.answers import Answers
 from movers.web.failures import UnknownModelError
 from movers.web.models import Models, Setup
-from tiny_models import SENTENCES
+from tiny_models import PAIRS, SENTENCES
 
 pytestmark = pytest.mark.filterwarnings("ignore::movers.notices.UnwhitenedWarning")
 
@@ -62,15 +62,26 @@ def test_a_setup_names_what_is_served(bert):
         models.setup(str(bert.encoder.folder), "wsmd", ())
 
 
-def test_heads_of_many_layers_weigh_more(bert):
+def test_effort_goes_by_the_heads_that_are_solved(bert):
     models = Models({"tiny": bert})
-    layers = bert.encoder.layers
+    layers, heads = bert.encoder.layers, bert.encoder.heads
 
-    def weight(method, **options):
-        every = options.pop("every_head", False)
+    def solved(method, *, every_head=False, **options):
         setup = models.setup(None, method, tuple(options.items()))
-        return models.weight(setup, every_head=every)
+        return models.effort(setup, plans=False, every_head=every_head, most_words=200).heads
 
-    assert weight("wsmd") == weight("wsmd", layers=2) == weight("wsmd", layers="2") == 1
-    assert weight("wsmd", layers="all") == weight("wsmd", every_head=True) == layers
-    assert weight("wmd", layers="all") == weight("wmd", every_head=True) == 1
+    assert solved("wsmd", layers=2) == solved("wsmd", layers="2") == heads
+    assert solved("wsmd", layers=2, heads="1") == 1
+    assert solved("wsmd", layers="all") == layers * heads
+    assert solved("wsmd", layers=2, every_head=True) == layers * heads
+    assert solved("wmd", layers="all") == solved("wmd", every_head=True) == 1
+
+
+def test_models_set_apart_share_weights_but_nothing_that_changes(bert):
+    models = Models({"tiny": bert})
+    other = models.apart().scorers["tiny"]
+    assert other.encoder.model is bert.encoder.model
+    assert other.encoder.tokenizer is not bert.encoder.tokenizer
+    assert other._stores is not bert._stores
+    assert other.signature == bert.signature
+    assert (other.distances(PAIRS) == bert.distances(PAIRS)).all()
