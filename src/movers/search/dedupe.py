@@ -11,8 +11,9 @@ from pathlib import Path
 from movers.atomic import replacing
 from movers.errors import InputError
 from movers.locks import locked
-from movers.search.index import Index, read_sentences
+from movers.search.index import Index
 from movers.search.mining import Pair, duplicates, mine_file
+from movers.search.sentences import read_sentences
 from movers.tables import format_of, table_writer
 
 

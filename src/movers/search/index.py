@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
-from hashlib import blake2b
 from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
@@ -16,18 +15,17 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
-from movers.encode.models import EMBEDDED
 from movers.errors import InputError
 from movers.loading import load
-from movers.measure.costs import COSTS
-from movers.methods import Method
 from movers.pairs import check_sentence
 from movers.results import Match
 from movers.scorer import Scorer
 from movers.search.cascade import Cascade
 from movers.search.folder import EMPTY, Folder, Piece
 from movers.search.lower import Query
+from movers.search.measures import check_method, describe
 from movers.search.results import SearchRanking
+from movers.search.sentences import distinct, key, read_sentences
 from movers.search.shards import Shard, joined, make_shard
 
 SHARD = 4096
@@ -163,7 +161,7 @@ class Index:
 
     def _fill(self, files: Folder, pieces: Iterable[Piece], *, replace: bool = False) -> None:
         scorer = self._scorer
-        signature, settings = str(scorer.signature), _described(scorer)
+        signature, settings = str(scorer.signature), describe(scorer)
         files.fill(pieces, signature, settings, scorer.statistics, replace=replace)
 
     def add(self, sentences: Iterable[str] | Path, *, progress: bool = False) -> int:
@@ -179,7 +177,7 @@ class Index:
                 self._files.clear()
             self._check_scorer()
             before, shards = len(self), self.shards
-            known = {_key(text) for shard in shards for text in shard.sentences}
+            known = {key(text) for shard in shards for text in shard.sentences}
             pieces = self._pieces(read_sentences(sentences), known, progress=progress)
             if (first := next(pieces, None)) is None:
                 return 0
@@ -195,7 +193,7 @@ class Index:
         self, sentences: Iterator[str], known: set[bytes], *, progress: bool
     ) -> Iterator[Piece]:
         """Cut new sentences into shards."""
-        fresh = _distinct(sentences, known)
+        fresh = distinct(sentences, known)
         with tqdm(desc="indexing", unit="sent", disable=not progress) as bar:
             while chunk := list(islice(fresh, SHARD)):
                 yield chunk, partial(self._encoded, chunk)
@@ -363,78 +361,3 @@ def nearest_means(query: Query, shards: Sequence[Shard], wanted: int) -> np.ndar
         lengths = np.maximum(np.linalg.norm(means, axis=1), 1e-30)
         found.append(-np.nan_to_num(means @ own / lengths))
     return np.argsort(np.concatenate(found), kind="stable")[:wanted]
-
-
-def check_method(scorer: Scorer) -> None:
-    """Refuse measures that bounds know nothing about."""
-    method: Method = scorer.method
-    if method.transport is None:
-        raise InputError(
-            f"{method.name} is not one transport problem, so no bound holds for it; use "
-            "Scorer.rank, which compares every sentence, or wmd, wrd, smd, wsmd, lambda"
-        )
-    if method.cost is not None and COSTS[method.cost].trees:
-        raise InputError(
-            f"{method.name} needs the dependency trees of every sentence, which an index does not "
-            "keep; use Scorer.rank, or synwmd-cos"
-        )
-    if scorer.settings.empty == "raise":
-        raise InputError("an index cannot raise for single pairs; pass empty='nan' or 'keep'")
-
-
-def _described(scorer: Scorer) -> dict[str, Any]:
-    """The arguments of `movers.load` that make a scorer again, statistics and device aside."""
-    settings, encoder = scorer.settings, scorer.encoder
-    stopwords = None if settings.stopwords is None else sorted(settings.stopwords)
-    return {
-        "method": settings.method.name,
-        "model": _model(scorer),
-        "embedding": settings.embedding,
-        "layers": sorted({layer for layer, _ in scorer.heads}) or None,
-        "heads": sorted({head for _, head in scorer.heads}) or "all",
-        "mix": float(settings.mix),
-        "recipe": settings.recipe,
-        "whitening": settings.whitening,
-        "stopwords": stopwords,
-        "subwords": settings.subwords,
-        "empty": settings.empty,
-        "frequencies": None if settings.frequencies is None else str(settings.frequencies),
-        "dtype": encoder.dtype,
-    }
-
-
-def _model(scorer: Scorer) -> str:
-    """The model by a name that holds wherever the index is opened from."""
-    encoder = scorer.encoder
-    if encoder.folder is None or encoder.name == EMBEDDED:
-        return encoder.name
-    return str(encoder.folder.resolve())
-
-
-def read_sentences(sentences: Iterable[str] | Path) -> Iterator[str]:
-    """Sentences one by one, or the lines of a text file, blank ones and repeats included."""
-    if isinstance(sentences, str):
-        raise InputError("sentences must be a list or a Path of a file, got one string")
-    if not isinstance(sentences, Path):
-        for number, text in enumerate(sentences):
-            yield check_sentence(text, f"sentence {number}")
-        return
-    if not sentences.is_file():
-        raise InputError(f"no file {str(sentences)!r}")
-    with sentences.open("rb") as stream:
-        for number, line in enumerate(stream, 1):
-            try:
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-            except UnicodeDecodeError as error:
-                raise InputError(f"{sentences}, line {number}: not UTF-8 ({error})") from error
-
-
-def _distinct(sentences: Iterator[str], known: set[bytes]) -> Iterator[str]:
-    for text in sentences:
-        if text.strip() and (key := _key(text)) not in known:
-            known.add(key)
-            yield text
-
-
-def _key(text: str) -> bytes:
-    return blake2b(text.encode(), digest_size=16).digest()
