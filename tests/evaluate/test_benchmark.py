@@ -79,10 +79,10 @@ def test_chunks_carry_signatures(done):
 
 @pytest.mark.parametrize("damage", ["truncated", "empty", "zeroed", "flipped"])
 def test_damaged_values_are_computed_again(base, tmp_path, damage, caplog):
-    columns = Grid(("wmd", "wsmd"), ("paper",), (0,)).columns("made-up", 3)
+    columns = MeasureGrid(("wmd", "wsmd"), ("paper",), (0,)).columns("made-up", 3)
     benchmark = Benchmark(base, dataset(), columns, open_run(tmp_path / "run", {}))
     benchmark.run()
-    expected = [values for _, values in Values(benchmark)]
+    expected = [values for _, values in ColumnValues(benchmark)]
     [path] = benchmark.paths("paper-0")
     content = path.read_bytes()
     half = len(content) // 2
@@ -95,10 +95,12 @@ def test_damaged_values_are_computed_again(base, tmp_path, damage, caplog):
         }[damage]
     )
     with pytest.raises(InputError, match=rf"{path.name}' is damaged"):
-        [*Values(benchmark)]
+        [*ColumnValues(benchmark)]
     benchmark.run()
     assert f"{path.name}' is damaged" in caplog.text
-    for found, values in zip((values for _, values in Values(benchmark)), expected, strict=True):
+    for found, values in zip(
+        (values for _, values in ColumnValues(benchmark)), expected, strict=True
+    ):
         np.testing.assert_array_equal(found, values)
 
 
