@@ -25,7 +25,7 @@ from movers.encode.ragged import Ragged
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-PRICE = 1.5
+PRICE = 1.25
 """The factor c: what a wholly broken structure costs, in units of s."""
 SHARPNESS = 8
 """The exponent p: how soon the gate closes as sentences drift apart."""
