@@ -78,7 +78,8 @@ def load(
     dtype
         ``"float32"``, or ``"bfloat16"`` / ``"float16"`` on a GPU.
     threads
-        Threads of the solver; None is one per processor. Never changes a result.
+        Threads of the solver and the measures; None is one per processor. Never changes a
+        result. A process forked from this one has one thread for the model; spawn it for more.
     frequencies
         File with ``word count`` on each line, for sif and usif weights and, unless fitted, for
         idf; None takes English word frequencies from the wordfreq package.
