@@ -113,8 +113,8 @@ def test_a_killed_run_resumes_to_the_same_bits(run, tmp_path):
     chunks = {path: made for path, made in kept.items() if path.suffix == ".parquet"}
     assert chunks and all(path.stat().st_mtime_ns == made for path, made in chunks.items())
     assert not list(broken.rglob(f"{UNFINISHED}*")), "nothing is left of what was killed"
-    assert values(broken).keys() == values(whole).keys()
-    for name, table in values(whole).items():
-        assert values(broken)[name].equals(table), name
+    found, wanted = values(broken), values(whole)
+    assert found.keys() == wanted.keys()
+    assert all(found[name].equals(table) for name, table in wanted.items())
     scores = [json.loads((folder / "scores.json").read_text()) for folder in (broken, whole)]
     assert scores[0] == scores[1]
