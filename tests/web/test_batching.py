@@ -145,6 +145,17 @@ def test_jobs_that_would_come_too_late_are_turned_away_from_the_first_on(desk, s
     assert first.future.result(0)
 
 
+def test_what_is_in_work_counts_as_ahead(desk, steady):
+    batcher = Batcher(desk.make, capacity=1000, patience=10)
+    desk.open.clear()
+    batcher.submit([desk.job("a", "long", effort=9)])
+    assert desk.busy.wait(10)
+    batcher.submit([desk.job("a", "x", effort=0.4)])
+    with pytest.raises(BusyError, match="1 pairs are waiting"):
+        batcher.submit([desk.job("a", "y", effort=0.9)])
+    finish(desk, batcher)
+
+
 def test_short_jobs_are_turned_away_when_too_many_are_as_short(desk, steady):
     batcher = Batcher(desk.make, capacity=1000, patience=10)
     block(desk, batcher)

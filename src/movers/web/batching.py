@@ -163,6 +163,7 @@ class Batcher:
         self._changed = threading.Condition()
         self._closed = False
         self._shortest_first = False
+        self._under_way = 0.0  # effort of the batch in work
         self.pace = Pace()
         self._thread = threading.Thread(target=self._work, name="movers-batcher", daemon=True)
         self._thread.start()
@@ -196,7 +197,7 @@ class Batcher:
         own = sum(job.effort_left for job in jobs)
         ahead = [job.effort_left for job in self._jobs]
         overtaking = 2 * sum(effort for effort in ahead if effort <= own)
-        return (own + min(sum(ahead), overtaking)) / self.pace.value
+        return (self._under_way + own + min(sum(ahead), overtaking)) / self.pace.value
 
     def close(self) -> None:
         """Take nothing new, finish what was accepted."""
@@ -224,6 +225,7 @@ class Batcher:
     def _next_batch(self) -> list[Share] | None:
         """Wait for jobs and take a batch of their pairs; None once closed and done."""
         with self._changed:
+            self._under_way = 0.0
             self._changed.wait_for(lambda: self._wanted() or self._closed)
             if not self._jobs:
                 return None
@@ -238,7 +240,9 @@ class Batcher:
                     break
                 share = job.take(room, effort)
                 room -= share.stop - share.start
-                effort -= sum(job.efforts[share])
+                taken = sum(job.efforts[share])
+                effort -= taken
+                self._under_way += taken
                 batch.append((job, share))
                 self._jobs.remove(job)
                 if job.left:

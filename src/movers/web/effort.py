@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 PAIR = 0.01
 TOKEN = 5e-4
-STEP = 5e-9
+STEP = 1e-8
 CELL = 2e-7
 """Seconds on one ordinary core: for a pair as such; for a word in a model of six layers of 384; for
 a product of three lengths in solving, which takes their third power; for a cell of a plan that is
