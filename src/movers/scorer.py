@@ -564,7 +564,7 @@ class Scorer:
         """Whiten the word vectors in place."""
         for layer, vectors in encodings.vectors.items():
             if (whitening := self._whitening_of(layer)) is not None:
-                whitening.apply(vectors.data)
+                whitening.apply(vectors.data, self.threads)
 
     def _whitening_of(self, layer: int) -> Whitening | None:
         """What is done to the vectors of a layer; warns if that is nothing for want of a fit."""

@@ -22,7 +22,7 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     picked, pairs = renumbered(rows)
     vectors = pooled(measured, measured.weights.data, picked)
     if context.recipe == "paper":
-        vectors = product(vectors, negation(measured, context))
+        vectors = product(vectors, negation(measured, context), context.threads)
     return Scores(cosine_distances(vectors, pairs))
 
 

@@ -53,13 +53,14 @@ def word_by_word(name: str, measured: Measured, rows: Ints, context: Context) ->
     components = components_of(name, measured, context)
     weights = measured.weights.data
     vectors = pooled(measured, weights, picked)
-    lost = product(pooled(measured, weights**2, picked), components.T @ components)
+    spread = pooled(measured, weights**2, picked)
+    lost = product(spread, components.T @ components, context.threads)
     return Scores(cosine_distances(vectors - lost, pairs))
 
 
-def without(vectors: Floats, components: Floats) -> Floats:
+def without(vectors: Floats, components: Floats, threads: int | None = None) -> Floats:
     """Vectors less their components."""
-    return vectors - product(vectors, components.T @ components)
+    return vectors - product(vectors, components.T @ components, threads)
 
 
 def components_of(name: str, measured: Measured, context: Context) -> Floats:

@@ -212,7 +212,7 @@ def _words(measured: Measured, picked: Ints, context: Context) -> Words:
         kept = _not_punctuation([word for row in picked for word in encodings.surface(row)], spans)
         bounds = np.append(0, np.cumsum(kept))[spans.starts]
         negation = conceptor.negation(measured, context)
-        negated = product(vectors.data[kept], negation)
+        negated = product(vectors.data[kept], negation, context.threads)
         vectors = Ragged(_scaled(Ragged(negated, bounds)), bounds)
         spans, weights = Ragged(spans.data[kept], bounds), weights[kept]
     trees = _trees(encodings, picked, spans, context)

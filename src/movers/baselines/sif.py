@@ -32,5 +32,6 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     if context.recipe == "reference":
         return word_by_word(NAME, measured, rows, context)
     picked, pairs = renumbered(rows)
-    vectors = without(mean_vectors(measured, picked), components_of(NAME, measured, context))
+    components = components_of(NAME, measured, context)
+    vectors = without(mean_vectors(measured, picked), components, context.threads)
     return Scores(cosine_distances(vectors, pairs))

@@ -17,8 +17,11 @@ from movers.parallel import share_out
 Floats = NDArray[np.float64]
 
 
-def product(rows: NDArray[Any], matrix: Floats) -> Floats:
-    """Rows times a matrix in double precision: the same bits in any company, on any processor."""
+def product(rows: NDArray[Any], matrix: Floats, threads: int | None = None) -> Floats:
+    """Rows times a matrix in double precision: the same bits in any company, on any processor.
+
+    ``threads`` is the most to use; None takes one per processor.
+    """
     from movers.encode import product_kernels  # loads numba, so not before the call
 
     given = np.ascontiguousarray(rows, np.float64)
@@ -29,5 +32,5 @@ def product(rows: NDArray[Any], matrix: Floats) -> Floats:
         product_kernels.multiply(low, high, given, factor, out)
 
     with announced("product"):
-        share_out(solve, np.full(len(given), factor.size), None)
+        share_out(solve, np.full(len(given), factor.size), threads)
     return out

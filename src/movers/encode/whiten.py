@@ -229,7 +229,7 @@ class Whitening:
         scales[kept] = variances[kept] ** -0.5
         return cls(mean, directions * scales, kind, int(moments.count))
 
-    def apply(self, vectors: NDArray[np.float32]) -> None:
+    def apply(self, vectors: NDArray[np.float32], threads: int | None = None) -> None:
         """Whiten rows in place, in double precision; as-coded differences are rounded to single.
 
         No bit of a row depends on its company, nor on the processor.
@@ -238,4 +238,4 @@ class Whitening:
         for start in range(0, len(vectors), ROWS):
             block = vectors[start : start + ROWS]
             centred = np.asarray(block, precision) - self.mean.astype(precision)
-            block[:] = product(centred, self.matrix)
+            block[:] = product(centred, self.matrix, threads)
