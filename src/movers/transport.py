@@ -201,7 +201,9 @@ def _price_filled(
     problems, costs = pose(moved, measured, rows, threads=threads)
     values = emd_batch(**problems, threads=threads, plans=True)
     assert values.plans is not None
-    scales = prices(structure_errors(encodings, sources, targets), chance)
+    # The same sentence breaks nothing, whichever of its equal words went where.
+    charged = (sources != targets)[:, None]
+    scales = charged * prices(structure_errors(encodings, sources, targets), chance)
     a_start, b_start = np.ascontiguousarray(encodings.structure.starts[rows].T)
     energies = price_batch(
         problems["shapes"],
@@ -212,8 +214,7 @@ def _price_filled(
         heads=scales.shape[1],
         threads=threads,
     )
-    # The same sentence breaks nothing, whichever of its equal words went where.
-    structural = np.where((sources == targets)[:, None], 0.0, scales * energies)
+    structural = scales * energies
     wide = structural.shape
     values = replace(
         values,
