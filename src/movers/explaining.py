@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from movers.encode.encodings import Head
 from movers.methods import find_method
-from movers.results import Comparison, Signature, Span
+from movers.relations import scales_of, strain
+from movers.results import Comparison, Span
 from movers.solve import emd
 
 if TYPE_CHECKING:
@@ -38,53 +39,58 @@ def explain(scorer: Scorer, source: str, target: str) -> Explanation:
     --------
     >>> import movers
     >>> found = explain(movers.load("wsmd"), "a dog bites a man", "a man bites a dog")
-    >>> len(found.comparison.heads), len(found.selected)
+    >>> len(found.every.heads), len(found.selected)
     (72, 12)
     """
-    every = scorer.using(layers="all", heads="all") if scorer.heads else scorer
-    return Explanation(every.compare(source, target), scorer.heads, scorer.signature)
+    if not scorer.heads:
+        return Explanation.of(scorer.compare(source, target))
+    # All heads first, so that the sentences are encoded once.
+    every = scorer.using(layers="all", heads="all").compare(source, target)
+    found = scorer.compare(source, target)
+    if scorer.method.needs_pooled:
+        every = _priced_alike(every, found.heads[0].scale)
+    return Explanation(found, every)
+
+
+def _priced_alike(every: Comparison, scale: float) -> Comparison:
+    """The charges of all heads at the price of those that make the distance."""
+    heads = []
+    for head in every.heads:
+        structural = head.structural * scale / head.scale if head.scale else 0.0
+        value = every.sentence + every.gate * structural
+        heads.append(replace(head, scale=scale, structural=structural, value=value))
+    return replace(every, heads=tuple(heads))
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """A comparison under many heads, and which of them make the distance.
+    """A comparison, and how it would look under other heads.
 
     Parameters
     ----------
     comparison
-        The sentences compared under every head there is to show.
-    selected
-        Heads whose mean is the distance.
-    signature
-        All settings that change that distance.
+        The sentences compared.
+    every
+        The same under every head there is to show.
     """
 
     comparison: Comparison
-    selected: tuple[Head, ...]
-    signature: Signature
+    every: Comparison
 
     @classmethod
     def of(cls, comparison: Comparison) -> Explanation:
         """Explain a comparison by what it holds itself."""
-        heads = tuple((head.layer, head.head) for head in comparison.heads)
-        return cls(comparison, heads, comparison.signature)
+        return cls(comparison, comparison)
+
+    @property
+    def selected(self) -> tuple[Head, ...]:
+        """Heads whose mean is the distance."""
+        return tuple((head.layer, head.head) for head in self.comparison.heads)
 
     @property
     def distance(self) -> float:
         """The distance: mean over the selected heads."""
-        found = self.comparison
-        if not self.selected or np.isnan(found.distance):
-            return found.distance
-        words, structure = self.shares
-        linear, structural = self._mean("linear"), self._mean("structural")
-        return words * linear + structure * structural
-
-    @property
-    def shares(self) -> tuple[float, float]:
-        """How much the words and the structure count in the distance."""
-        if find_method(self.comparison.method).reports == "linear":
-            return 1.0, 0.0
-        return 1.0 - self.comparison.mix, self.comparison.mix
+        return self.comparison.distance
 
     def to_html(self) -> str:
         """One file that shows it all and needs neither server nor network."""
@@ -101,8 +107,13 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """What the page shows, as plain values for JSON."""
-        found, settings = self.comparison, dict(self.signature.fields)
+        found = self.comparison
+        settings = dict(found.signature.fields)
         return {
+            "verdict": found.verdict,
+            "story": list(found.story),
+            "similarity": None if found.similarity is None else _number(found.similarity),
+            "far": found.far,
             "source": found.source,
             "target": found.target,
             "source_words": list(found.source_words),
@@ -114,7 +125,7 @@ class Explanation:
             "cost": [[_short(cell) for cell in row] for row in found.cost],
             "words": self._words(),
             "structure": self._structure() if found.heads else None,
-            "signature": str(self.signature),
+            "signature": str(found.signature),
             "model": settings.get("model"),
             "settings": settings,
         }
@@ -122,14 +133,17 @@ class Explanation:
     def _words(self) -> dict[str, Any] | None:
         """The words alone: solved anew where the comparison has structure beside them."""
         found = self.comparison
+        method = find_method(found.method)
         if found.heads and not found.cost.size:
             return None
         distance, plan = found.distance, found.plan
-        if found.heads:
+        if method.needs_pooled:
+            distance = found.linear
+        elif found.heads:
             alone = emd(found.cost, plan.sum(axis=1), plan.sum(axis=0))
             distance, plan = alone.value, alone.plan
         return {
-            "method": find_method(found.method).base or found.method,
+            "method": method.base or ("words" if method.needs_pooled else method.name),
             "distance": _number(distance),
             "chance": _short(self._chance[0]) if found.cost.size else None,
             "plan": _flows(plan),
@@ -139,39 +153,35 @@ class Explanation:
         found = self.comparison
         return {
             "method": found.method,
-            "distance": _number(self.distance),
-            "linear": _number(self._mean("linear")),
-            "structural": _number(self._mean("structural")),
+            "distance": _number(found.distance),
+            "sentence": found.sentence if "sentence" in found.parts else None,
+            "gate": found.gate,
+            "linear": _number(found.linear),
+            "structural": _number(found.structural),
             "mix": found.mix,
-            "shares": self.shares,
+            "shares": found.shares,
             "selected": [list(head) for head in self.selected],
             "heads": list(self._heads()),
         }
 
-    def _mean(self, part: str) -> float:
-        """Mean of a part of the distance over the selected heads."""
-        chosen = set(self.selected)
-        values = [
-            getattr(head, part)
-            for head in self.comparison.heads
-            if (head.layer, head.head) in chosen
-        ]
-        return float(np.mean(values))
-
     def _heads(self) -> Iterator[dict[str, Any]]:
-        found = self.comparison
-        words, structure = self.shares
+        found = self.every
+        words, structure = found.shares
         linear_chance, structural_chance = self._chance
         strains = strain(found)
         for place, head in enumerate(found.heads):
+            parts = found.sentence + words * head.linear + structure * head.structural
+            chance = words * linear_chance + structure * structural_chance[place]
+            if "sentence" in found.parts and found.far is not None:
+                chance = found.far
             yield {
                 "layer": head.layer,
                 "head": head.head,
-                "value": _short(words * head.linear + structure * head.structural),
+                "value": _short(parts),
                 "linear": _short(head.linear),
                 "structural": _short(head.structural),
                 "scale": _short(head.scale),
-                "chance": _short(words * linear_chance + structure * structural_chance[place]),
+                "chance": _short(chance),
                 "plan": _flows(found.plans[place], strains[place]),
                 "source_attention": _bytes(found.source_attention[place]),
                 "target_attention": _bytes(found.target_attention[place]),
@@ -180,36 +190,12 @@ class Explanation:
     @cached_property
     def _chance(self) -> tuple[float, Floats]:
         """Both parts of the distance if every word went everywhere, the second by head."""
-        found = self.comparison
+        found = self.every
         u, v = found.plan.sum(axis=1), found.plan.sum(axis=0)
         linear = float(u @ found.cost @ v) if found.cost.size else 0.0
         a, b = found.source_attention, found.target_attention
         squares = u @ a**2 @ u + v @ b**2 @ v
-        return linear, _scales(found) * (squares - 2 * (u @ a @ u) * (v @ b @ v))
-
-
-def strain(comparison: Comparison) -> Floats:
-    """What structure charges for each word pair under the plan, ``(heads, n, m)``.
-
-        k/2 * sum ((A[i, k] - B[j, l])**2 + (A[k, i] - B[l, j])**2) P[k, l]
-
-    Half of what the two words give to the others and half of what they get, so that
-    ``(P * strain).sum()`` is the structural part of the distance.
-    """
-    a, b, plans = comparison.source_attention, comparison.target_attention, comparison.plans
-    given = _disagreement(a, b, plans)
-    gotten = _disagreement(a.swapaxes(1, 2), b.swapaxes(1, 2), plans)
-    return _scales(comparison)[:, None, None] * (given + gotten) / 2
-
-
-def _disagreement(a: Floats, b: Floats, plans: Floats) -> Floats:
-    source = a**2 @ plans.sum(axis=2)[:, :, None]
-    target = b**2 @ plans.sum(axis=1)[:, :, None]
-    return np.asarray(source + target.swapaxes(1, 2) - 2 * a @ plans @ b.swapaxes(1, 2))
-
-
-def _scales(comparison: Comparison) -> Floats:
-    return np.array([head.scale for head in comparison.heads], dtype=np.float64)
+        return linear, scales_of(found) * (squares - 2 * (u @ a @ u) * (v @ b @ v))
 
 
 def _parts(text: str, words: tuple[str, ...], spans: tuple[Span, ...]) -> list[list[Any]]:

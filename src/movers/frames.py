@@ -1,4 +1,4 @@
-"""Data frames in, the same kind out with columns of distances added.
+"""Data frames in, the same kind out with columns of distances and similarities added.
 
 pandas, polars (lazy ones too), pyarrow tables, batches and readers, Hugging Face datasets, and
 whatever else narwhals knows as a frame in memory. Lazy kinds stay lazy: rows are read, scored and
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from movers.errors import InputError
 from movers.pairs import check_sentence, known_columns
+from movers.similarity import column_names, fill_columns
 
 if TYPE_CHECKING:
     from movers.scorer import Scorer
@@ -41,6 +43,8 @@ def score_frame(
     progress: bool = False,
 ) -> Any:
     """Add one column of distances per scorer to a frame of sentence pairs.
+
+    A scorer that has a scale adds its similarities in a second column, ``NAME_similarity``.
 
     Parameters
     ----------
@@ -85,16 +89,17 @@ class _Work:
     target: Any
     progress: bool
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
-        return list(self.scorers)
+        """The columns to be added."""
+        return [column for item in self.scorers.items() for column in column_names(*item)]
 
     def sides(self, columns: Sequence[Any]) -> tuple[Any, Any]:
         """The two columns to compare, once everything about the names is known to be right."""
         there = ", ".join(map(str, columns))
         if len(set(columns)) < len(columns):
             raise InputError(f"the frame names a column twice: {there}; rename one")
-        if taken := [name for name in self.scorers if name in columns]:
+        if taken := [name for name in self.names if name in columns]:
             raise InputError(f"the frame has a column {taken[0]!r} already; pass another name")
         for name in (self.source, self.target):
             if name is not None and name not in columns:
@@ -109,10 +114,10 @@ class _Work:
             )
         return found[0], found[1]
 
-    def distances(
+    def values(
         self, sides: tuple[Any, Any], texts: Iterable[list[Any]], rows: Sequence[int] = ()
     ) -> list[Floats]:
-        """Distances of some rows, one array per scorer.
+        """What some rows get, one array per column.
 
         ``texts`` holds the values of both columns, ``rows`` their numbers unless from 0.
         """
@@ -123,7 +128,13 @@ class _Work:
                     row = rows[place] if rows else place
                     check_sentence(text, f"row {row} (from 0) of column {name!r}")
         pairs = list(zip(*columns, strict=True))
-        return [scorer.distances(pairs, progress=self.progress) for scorer in self.scorers.values()]
+        return [
+            column
+            for name, scorer in self.scorers.items()
+            for column in fill_columns(
+                name, scorer, scorer.distances(pairs, progress=self.progress)
+            ).values()
+        ]
 
 
 def _add_to_frame(frame: Any, work: _Work, rows: Sequence[int] = ()) -> Any:
@@ -142,7 +153,7 @@ def _add_to_frame(frame: Any, work: _Work, rows: Sequence[int] = ()) -> Any:
             f"{type(frame).__name__}; for pairs in a list there is scorer.distances"
         )
     sides = work.sides(wrapped.columns)
-    found = work.distances(sides, (wrapped.get_column(name).to_list() for name in sides), rows)
+    found = work.values(sides, (wrapped.get_column(name).to_list() for name in sides), rows)
     series = [
         nw.new_series(name, values, nw.Float64, backend=wrapped.implementation)
         for name, values in zip(work.names, found, strict=True)
@@ -185,7 +196,7 @@ def _add_to_reader(reader: Any, work: _Work) -> Any:
         row = 0
         for batch in reader:
             texts = (batch.column(name).to_pylist() for name in sides)
-            found = work.distances(sides, texts, range(row, row + len(batch)))
+            found = work.values(sides, texts, range(row, row + len(batch)))
             row += len(batch)
             yield pa.record_batch([*batch.columns, *map(pa.array, found)], schema=schema)
 
@@ -206,7 +217,7 @@ def _add_to_dataset(dataset: Any, work: _Work) -> Any:
     row = 0
     for table in dataset.with_format("arrow").select_columns(list(sides)).iter(ROWS):
         texts = (table[name].to_pylist() for name in sides)
-        found = work.distances(sides, texts, range(row, row + len(table)))
+        found = work.values(sides, texts, range(row, row + len(table)))
         row += len(table)
         for column, values in zip(columns, found, strict=True):
             column.append(values)
@@ -228,7 +239,7 @@ def _add_to_iterable(dataset: Any, work: _Work) -> Any:
     sides = work.sides(dataset.column_names or list(next(iter(dataset), ())))
 
     def add(batch: dict[str, list[Any]], rows: list[int]) -> dict[str, Floats]:
-        found = work.distances(sides, (list(batch[name]) for name in sides), rows)
+        found = work.values(sides, (list(batch[name]) for name in sides), rows)
         return dict(zip(work.names, found, strict=True))
 
     features = dataset.features

@@ -115,6 +115,18 @@ class Method:
         """Whether attention enters the measure."""
         return self.transport in ("structure", "both", "priced")
 
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Settings that mean something to it, of those that do not to every measure."""
+        means = {
+            "embedding": self.needs_vectors and self.layer is None,
+            "layers": self.needs_attention,
+            "heads": self.needs_attention,
+            "mix": self.transport == "both",
+            "stopwords": self.stopwords is True,
+        }
+        return tuple(name for name, does in means.items() if does)
+
     def under(self, recipe: Recipe) -> Method:
         """The row that a recipe picks."""
         return self.reference if recipe == "reference" and self.reference else self

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.methods import find_method
+from movers.similarity import similarity_of
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -56,6 +59,27 @@ class HeadValue:
     gap: float
 
 
+@dataclass(frozen=True)
+class Broken:
+    """A relation between two words that their partners in the other sentence do not have.
+
+    Parameters
+    ----------
+    source, target
+        The word that looks and the word it looks at, in either sentence.
+    source_attention, target_attention
+        How much of its attention that is, mean over the heads of the distance.
+    share
+        What it costs, as a share of the distance.
+    """
+
+    source: tuple[str, str]
+    target: tuple[str, str]
+    source_attention: float
+    target_attention: float
+    share: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Two sentences compared: the distance and its reasons.
@@ -79,9 +103,8 @@ class Comparison:
     sentence, gate
         For the default measure, what the vectors of the sentences are apart, and how much the
         rest counts: ``distance = sentence + gate * ((1 - mix) * linear + mix * structural)``.
-    similarity
-        The distance on a scale from 0, unrelated sentences, to 1, the same; None where what is
-        unrelated has not been measured.
+    far
+        Distance of unrelated sentences; None where that has not been measured.
     cost
         Cost of each word pair, shape ``(n, m)``; empty for a measure without word cost.
     heads
@@ -115,7 +138,55 @@ class Comparison:
     target_attention: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
     sentence: float = 0.0
     gate: float = 1.0
-    similarity: float | None = None
+    far: float | None = None
+
+    @property
+    def similarity(self) -> float | None:
+        """The distance on a scale from 0, unrelated sentences, to 1, the same."""
+        return self.alike(self.distance)
+
+    def alike(self, distance: float) -> float | None:
+        """Similarity that a distance of this measure stands for; None without a scale."""
+        return None if self.far is None else float(similarity_of(np.float64(distance), self.far))
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """How much of `linear` and of `structural` enters the distance."""
+        if find_method(self.method).reports == "linear":
+            return 1.0, 0.0
+        return self.gate * (1.0 - self.mix), self.gate * self.mix
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """What the distance adds up from: sentence, words and structure, as it has them."""
+        priced, (words, structure) = find_method(self.method).needs_pooled, self.shares
+        found = {"sentence": self.sentence} if priced else {}
+        if words and not priced:
+            found["words"] = words * self.linear
+        if self.heads and (structure or priced):
+            found["structure"] = structure * self.structural
+        return found
+
+    @cached_property
+    def broken(self) -> tuple[Broken, ...]:
+        """The relations whose loss costs most, dearest first; none where structure is free."""
+        from movers.relations import broken_relations
+
+        return broken_relations(self)
+
+    @property
+    def verdict(self) -> str | None:
+        """The similarity in a sentence; None where the measure has no scale."""
+        from movers.telling import tell_verdict
+
+        return tell_verdict(self)
+
+    @property
+    def story(self) -> tuple[str, ...]:
+        """Where the distance comes from, in sentences."""
+        from movers.telling import tell_story
+
+        return tell_story(self)
 
     @cached_property
     def plan(self) -> Floats:
@@ -139,9 +210,9 @@ class Comparison:
         lines = [f"{self.method} {self.distance:.4f}"]
         if self.similarity is not None:
             lines[0] += f"  similarity {self.similarity:.2f}"
-        if self.method == "movers":
-            structure = self.gate * self.structural
-            lines[0] += f"  (sentence {self.sentence:.4f}, structure {structure:.4f})"
+        if "sentence" in self.parts:
+            parts = (f"{name} {value:.4f}" for name, value in self.parts.items())
+            lines[0] += f"  ({', '.join(parts)})"
         elif self.heads:
             lines[0] += f"  (words {self.linear:.4f}, structure {self.structural:.4f})"
         lines += [f"  {flow.source} → {flow.target}  {flow.mass:.3f}" for flow in self.alignment]
@@ -155,6 +226,8 @@ class Comparison:
             "method": self.method,
             "distance": _number(self.distance),
             "similarity": None if self.similarity is None else _number(self.similarity),
+            "verdict": self.verdict,
+            "story": list(self.story),
             "sentence": _number(self.sentence),
             "gate": _number(self.gate),
             "linear": _number(self.linear),
@@ -163,6 +236,7 @@ class Comparison:
             "source_words": list(self.source_words),
             "target_words": list(self.target_words),
             "plan": self.plan.tolist(),
+            "broken": [_plain(one) for one in self.broken],
             "alignment": [{**asdict(flow), "cost": _number(flow.cost)} for flow in self.alignment],
             "heads": [
                 {name: _number(value) for name, value in asdict(head).items()}
@@ -206,6 +280,7 @@ class Match:
     index: int
     text: str
     distance: float
+    similarity: float | None = None
 
 
 @dataclass(frozen=True)
@@ -228,11 +303,19 @@ class Ranking:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        matches = [{**asdict(m), "distance": _number(m.distance)} for m in self.matches]
+        matches = [_plain(match) for match in self.matches]
         return {"query": self.query, "matches": matches, "signature": str(self.signature)}
 
     def __getitem__(self, place: int) -> Match:
         return self.matches[place]
+
+
+def _plain(record: Broken | Match) -> dict[str, Any]:
+    """Fields by name; None for what is not a number."""
+    return {
+        name: _number(value) if isinstance(value, float) else value
+        for name, value in asdict(record).items()
+    }
 
 
 def _number(value: float) -> float | None:

@@ -316,7 +316,7 @@ class Scorer:
             target_attention=measured.encodings.attention(rows[target], len(self.heads)),
             sentence=0.0 if solved.sentence is None else float(solved.sentence[0]),
             gate=1.0 if solved.gate is None else float(solved.gate[0]),
-            similarity=self._similarity(float(values.mean())),
+            far=self.far,
         )
 
     @property
@@ -327,9 +327,10 @@ class Scorer:
             return float(fitted[0])
         return self.encoder.chance if self.method.needs_pooled else None
 
-    def _similarity(self, distance: float) -> float | None:
+    def scaled(self, distances: Floats) -> Floats | None:
+        """Similarities that distances stand for; None if what is far has not been measured."""
         far = self.far
-        return None if far is None else float(similarity_of(np.array(distance), far))
+        return None if far is None else similarity_of(distances, far)
 
     def similarities(self, pairs: Any, *, progress: bool = False) -> Floats:
         """Similarity of every pair, from 0 (unrelated) to 1 (the same), shape ``(pairs,)``.
@@ -339,13 +340,12 @@ class Scorer:
         pairs, progress
             As in `distances`.
         """
-        far = self.far
-        if far is None:
+        if self.far is None:
             raise InputError(
                 f"what unrelated sentences are apart under {self.method.name} has not been "
                 "measured; call fit(sentences), or use method='movers', which knows it"
             )
-        return similarity_of(self.distances(pairs, progress=progress), far)
+        return similarity_of(self.distances(pairs, progress=progress), self.far)
 
     def distances(self, pairs: Any, *, progress: bool = False) -> Floats:
         """Distance of every pair, shape ``(pairs,)``.
@@ -415,7 +415,9 @@ class Scorer:
     ) -> Any:
         """Add a column of distances to a data frame; the same kind of frame comes back.
 
-        `movers.frames.score_frame` lists the kinds, and adds several columns at once.
+        Where the measure has a scale, a column of similarities follows: "similarity", or
+        ``NAME_similarity`` beside a column of another name. `movers.frames.score_frame`
+        lists the kinds of frames, and takes several measures at once.
 
         Parameters
         ----------
@@ -477,8 +479,20 @@ class Scorer:
         texts = check_sentences(corpus, "corpus sentence")
         found = self.matrix([check_sentence(query, "query")], texts, progress=progress)[0]
         best = np.argsort(found, kind="stable")[:top_k]
-        matches = tuple(Match(int(k), texts[k], float(found[k])) for k in best)
-        return Ranking(query, matches, self.signature)
+        return Ranking(query, self.matches(best, found[best], texts.__getitem__), self.signature)
+
+    def matches(
+        self, rows: Ints, distances: Floats, sentence: Callable[[int], str]
+    ) -> tuple[Match, ...]:
+        """Rows of a corpus as matches, with their similarities where there is a scale."""
+        scaled = self.scaled(distances)
+        alike = [None] * len(rows) if scaled is None else scaled.tolist()
+        return tuple(
+            Match(row, sentence(row), distance, similarity)
+            for row, distance, similarity in zip(
+                rows.tolist(), distances.tolist(), alike, strict=True
+            )
+        )
 
     def measure(self, sentences: Iterable[str], *, progress: bool = False) -> Measured:
         """Encode and weigh sentences: all that the solver needs of them.

@@ -21,6 +21,7 @@ from movers.measure.statistics import Statistics
 from movers.measure.structure import parse_numbers
 from movers.notices import UndefinedWarning
 from movers.scorer import Scorer
+from movers.similarity import column_names, fill_columns
 from movers.tables import (
     STANDARD,
     Chunk,
@@ -61,7 +62,7 @@ def score_table(
     fit: bool = False,
     progress: bool = False,
 ) -> Report:
-    """Add one column of distances per scorer to a table of sentence pairs.
+    """Add distances, and similarities where there is a scale, to a table of sentence pairs.
 
     Parameters
     ----------
@@ -94,15 +95,17 @@ def score_table(
             chunks = _fitted(chunks, scorers, progress=progress)
         for scorer in scorers.values():
             scorer.prepare()
+        names = [column for item in scorers.items() for column in column_names(*item)]
+        refuse_taken(table.columns, names)
         bar = tqdm(
             total=count_rows(file, input_format), unit="row", desc="scoring", disable=not progress
         )
-        with bar, _told(output, lambda: rows), _output(output, kind, table, [*scorers]) as write:
+        with bar, _told(output, lambda: rows), _output(output, kind, table, names) as write:
             for chunk, pairs in chunks:
                 for name, scorer in scorers.items():
-                    found = named_distances(name, scorer, pairs)
-                    chunk[name] = found.tolist()
-                    undefined[name] += int(np.isnan(found).sum())
+                    found = named_columns(name, scorer, pairs)
+                    chunk |= {column: values.tolist() for column, values in found.items()}
+                    undefined[name] += int(np.isnan(found[name]).sum())
                 write(chunk)
                 rows += len(pairs)
                 bar.update(len(pairs))
@@ -166,13 +169,13 @@ def _fitted(chunks: Iterable[Rows], scorers: dict[str, Scorer], *, progress: boo
     return held
 
 
-def named_distances(name: str, scorer: Scorer, pairs: list[tuple[str, str]]) -> Floats:
-    """Distances for a column; an error names it, and NaN stands without a warning."""
+def named_columns(name: str, scorer: Scorer, pairs: list[tuple[str, str]]) -> dict[str, Floats]:
+    """Distances and similarities by column; an error names it, NaN stands without a warning."""
     with warnings.catch_warnings():
         # Counted over the whole file instead.
         warnings.simplefilter("ignore", UndefinedWarning)
         try:
-            return scorer.distances(pairs)
+            return fill_columns(name, scorer, scorer.distances(pairs))
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
 

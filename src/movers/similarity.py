@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.results import Signature
+if TYPE_CHECKING:
+    from movers.results import Signature
+    from movers.scorer import Scorer
 
 Floats = NDArray[np.float64]
 
@@ -23,9 +26,24 @@ SCALE = "scale"
 PAIRS = 1000
 
 
-def similarity_of(distances: Floats, far: float) -> Floats:
+def similarity_of(distances: Floats | np.float64, far: float) -> Floats:
     """Similarities of distances; NaN stays NaN."""
     return np.asarray(np.clip(1.0 - distances / far, 0.0, 1.0))
+
+
+def column_names(name: str, scorer: Scorer) -> list[str]:
+    """Columns that a scorer fills: its distances, and similarities where it has a scale."""
+    return [name] if scorer.far is None else [name, _similarity_name(name)]
+
+
+def fill_columns(name: str, scorer: Scorer, distances: Floats) -> dict[str, Floats]:
+    """Distances by name of column, and similarities where the scorer has a scale."""
+    found, scaled = {name: distances}, scorer.scaled(distances)
+    return found if scaled is None else {**found, _similarity_name(name): scaled}
+
+
+def _similarity_name(name: str) -> str:
+    return "similarity" if name == "distance" else f"{name}_similarity"
 
 
 def scale_key(signature: Signature) -> str:

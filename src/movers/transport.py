@@ -209,7 +209,9 @@ def _price_filled(
     values = emd_batch(**problems, threads=threads, plans=True)
     assert values.plans is not None
     errors = structure_errors(encodings, sources, targets)
-    scales = prices(errors, context.layers, context.chance)
+    # The same sentence breaks nothing, whichever of its equal words went where.
+    charged = (sources != targets)[:, None]
+    scales = charged * prices(errors, context.layers, context.chance)
     a_start, b_start = np.ascontiguousarray(encodings.structure.starts[rows].T)
     energies = price_batch(
         problems["shapes"],
@@ -220,8 +222,7 @@ def _price_filled(
         heads=scales.shape[1],
         threads=threads,
     )
-    # The same sentence breaks nothing, whichever of its equal words went where.
-    structural = np.where((sources == targets)[:, None], 0.0, scales * energies)
+    structural = scales * energies
     wide = structural.shape
     values = replace(
         values,

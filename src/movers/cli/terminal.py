@@ -15,6 +15,8 @@ from movers.results import Comparison
 from movers.search.results import SearchRanking
 
 BAR = 24
+PARTS = ("sentence", "words", "structure")
+"""What a distance may add up from."""
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 VERSIONS = (("wsmd-X", "X with structure", "value"), ("lambda-X", "words of wsmd-X", "linear"))
 """Name, title and reported part of the versions that every word measure has."""
@@ -27,6 +29,10 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
     console.print(Text(last.target, "bold"))
     console.print()
     console.print(_measures(comparisons))
+    if told := [line for line in (last.verdict, *last.story) if line]:
+        console.print()
+        for line in told:
+            console.print(line, highlight=False)
     if last.alignment:
         console.print()
         console.print(Text(f"Which word went where under {last.method}", "bold"))
@@ -143,13 +149,15 @@ def print_facts(console: Console, facts: Mapping[str, Any]) -> None:
 def _measures(comparisons: Sequence[Comparison]) -> Table:
     table = Table(box=None, header_style="dim", pad_edge=False)
     table.add_column("measure")
-    for heading in ("distance", "words", "structure"):
+    for heading in ("similarity", "distance", *PARTS):
         table.add_column(heading, justify="right")
     for comparison in comparisons:
-        words = f"{comparison.linear:.4f}" if comparison.cost.size else "–"
-        structure = f"{comparison.structural:.4f}" if comparison.heads else "–"
+        similarity, parts = comparison.similarity, comparison.parts
         table.add_row(
-            comparison.method, Text(f"{comparison.distance:.4f}", "bold"), words, structure
+            comparison.method,
+            "–" if similarity is None else Text(f"{similarity:.2f}", "bold"),
+            Text(f"{comparison.distance:.4f}", "bold"),
+            *(f"{parts[name]:.4f}" if name in parts else "–" for name in PARTS),
         )
     return table
 

@@ -15,7 +15,7 @@ from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError, MoversError
 from movers.measure.fitting import add_up
 from movers.scorer import Scorer
-from movers.scoring import named_distances
+from movers.scoring import named_columns
 from movers.tables import check_texts
 
 LIVES = 3
@@ -135,16 +135,16 @@ class Worker:
 
 
 class PairScorer(Worker):
-    """Adds a column of distances per scorer."""
+    """Adds distances, and similarities where a scorer has a scale."""
 
     def work(self, batch: Any) -> Any:
-        """Append a column per scorer."""
+        """Append the columns of every scorer."""
         import pyarrow
 
         pairs = list(zip(*self.texts(batch), strict=True))
         for name, scorer in self.scorers.items():
-            distances = named_distances(name, scorer, pairs)
-            batch = batch.append_column(name, pyarrow.array(distances))
+            for column, values in named_columns(name, scorer, pairs).items():
+                batch = batch.append_column(column, pyarrow.array(values))
         return batch
 
 

@@ -18,7 +18,6 @@ from tqdm.auto import tqdm
 from movers.errors import InputError
 from movers.loading import load
 from movers.pairs import check_sentence
-from movers.results import Match
 from movers.scorer import Scorer
 from movers.search.cascade import Cascade
 from movers.search.folder import EMPTY, Folder, Piece
@@ -247,10 +246,7 @@ class Index:
         if within is not None:
             rows, distances = rows[distances <= within], distances[distances <= within]
         pruning = dataclasses.replace(pruning, seconds=time.process_time() - started)
-        matches = tuple(
-            Match(int(row), _sentence(cascade.shards, row), float(distance))
-            for row, distance in zip(rows.tolist(), distances, strict=True)
-        )
+        matches = self._scorer.matches(rows, distances, partial(_sentence, cascade.shards))
         recall = None
         if exact and candidates is not None:
             truth = {match.index for match in self.search(query, top_k, within=within)}

@@ -14,9 +14,10 @@ from movers.web.batching import Pair
 
 @dataclass(frozen=True)
 class Scored:
-    """A distance with its signature, or why there is none."""
+    """A distance with its signature, or why there is none; the similarity where it has a scale."""
 
     distance: float | None
+    similarity: float | None
     reason: str | None
     signature: str
 
@@ -80,12 +81,14 @@ class Answers:
 
 
 def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-    signature = str(scorer.signature)
+    signature, distances = str(scorer.signature), scorer.distances(pairs)
+    scaled = scorer.scaled(distances)
+    alike = [None] * len(pairs) if scaled is None else scaled.tolist()
     return [
-        Scored(float(value), None, signature)
+        Scored(float(value), similarity, None, signature)
         if isfinite(value)
-        else Scored(None, _reason(scorer, pair), signature)
-        for pair, value in zip(pairs, scorer.distances(pairs), strict=True)
+        else Scored(None, None, _reason(scorer, pair), signature)
+        for pair, value, similarity in zip(pairs, distances, alike, strict=True)
     ]
 
 

@@ -124,6 +124,7 @@ class Service:
                 "index": k,
                 "text": body.candidates[k],
                 "distance": scored[k].distance,
+                "similarity": scored[k].similarity,
                 "reason": scored[k].reason and spoken(scored[k].reason),
             }
             for k in order[: body.top_k]
@@ -143,6 +144,7 @@ class Service:
                 "title": method.title,
                 "paper": method.paper,
                 "structural": method.needs_attention,
+                "settings": list(method.settings),
                 "recipes": method.recipes,
             }
             for method in METHODS.values()
@@ -299,6 +301,7 @@ def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
 def _scores(found: list[Scored]) -> dict[str, Any]:
     return {
         "distances": [scored.distance for scored in found],
+        "similarities": [scored.similarity for scored in found],
         "undefined": [
             {"pair": number, "reason": spoken(scored.reason)}
             for number, scored in enumerate(found)

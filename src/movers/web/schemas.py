@@ -131,6 +131,16 @@ class HeadValue(BaseModel):
     gap: float | None = _said("How much better the last step could have been at most.")
 
 
+class Broken(BaseModel):
+    """A relation between two words that their partners in the other sentence do not have."""
+
+    source: list[str] = _said("In the first sentence: the word that looks, and what it looks at.")
+    target: list[str] = _said("Their partners in the second sentence.")
+    source_attention: float = _said("Share of its attention in the first, mean over heads.")
+    target_attention: float = _said("Share of its attention in the second, mean over heads.")
+    share: float = _said("What it costs, as a share of the distance.")
+
+
 class CompareAnswer(BaseModel):
     """A distance and its reasons."""
 
@@ -138,12 +148,18 @@ class CompareAnswer(BaseModel):
     target: str = _said("The second sentence.")
     method: str = _said("Full name of the measure.")
     distance: float | None = _said("The distance, small for similar; null where there is none.")
+    similarity: float | None = _said("From 0, unrelated, to 1, the same; null without a scale.")
+    verdict: str | None = _said("The similarity in words; null without a scale.")
+    story: list[str] = _said("Where the distance comes from, in sentences.")
+    sentence: float | None = _said("What the sentence vectors are apart; 0 if not looked at.")
+    gate: float | None = _said("How much the rest counts, from 0 to 1; 1 if there is no gate.")
     linear: float | None = _said("Its part of the words, mean over heads.")
     structural: float | None = _said("Its part of the structure, mean over heads.")
     mix: float = _said("Share of the structural part.")
     source_words: list[str] = _said("Words compared of the first sentence.")
     target_words: list[str] = _said("Words compared of the second sentence.")
     plan: list[list[float]] = _said("Mass from each word to each, mean over heads.")
+    broken: list[Broken] = _said("Relations whose loss costs most, dearest first.")
     alignment: list[Flow] = _said("The larger flows of the plan, in the order of the source.")
     heads: list[HeadValue] = _said("The distance head by head; empty without structure.")
     signature: str = _said("All settings that change the number.")
@@ -167,7 +183,9 @@ class HeadPart(BaseModel):
     linear: float | None = _said("What the words cost under the plan.")
     structural: float | None = _said("What the structure costs under the plan, times the scale.")
     scale: float | None = _said("The factor k that brings structure to the scale of words.")
-    chance: float | None = _said("What the distance would be if every word went everywhere.")
+    chance: float | None = _said(
+        "The distance if every word went everywhere; for movers, that of unrelated sentences."
+    )
     plan: Cells = _said("Cells that hold mass: source word, target word, mass, price of structure.")
     source_attention: str = _said("Attention in the source, row by row, as base64 of a byte each.")
     target_attention: str = _said("Attention in the target likewise; empty if too long to draw.")
@@ -178,6 +196,8 @@ class StructurePart(BaseModel):
 
     method: str = _said("Full name of the measure.")
     distance: float | None = _said("The distance, mean over the heads selected.")
+    sentence: float | None = _said("Its part of the sentence vectors; null for a measure without.")
+    gate: float = _said("How much the rest counts, from 0 to 1; 1 for a measure without a gate.")
     linear: float | None = _said("Its part of the words.")
     structural: float | None = _said("Its part of the structure.")
     mix: float = _said("Share of the structural part that was asked for.")
@@ -189,6 +209,10 @@ class StructurePart(BaseModel):
 class ExplainAnswer(BaseModel):
     """What the page shows."""
 
+    verdict: str | None = _said("The similarity in words; null without a scale.")
+    story: list[str] = _said("Where the distance comes from, in sentences.")
+    similarity: float | None = _said("From 0, unrelated, to 1, the same; null without a scale.")
+    far: float | None = _said("Distance of unrelated sentences; null if that is not known.")
     source: str = _said("The first sentence.")
     target: str = _said("The second sentence.")
     source_words: list[str] = _said("Words compared of the first sentence.")
@@ -218,6 +242,9 @@ class MethodScores(BaseModel):
     """Distances under one measure."""
 
     distances: list[float | None] = _said("In the order of the pairs; null where there is none.")
+    similarities: list[float | None] = _said(
+        "From 0, unrelated, to 1, the same; null without a scale or a distance."
+    )
     undefined: list[Undefined] = _said("The pairs without a distance.")
     signature: str = _said("All settings that change the numbers.")
 
@@ -234,6 +261,7 @@ class Match(BaseModel):
     index: int = _said("Its number among the candidates, from 0.")
     text: str = _said("The candidate itself.")
     distance: float | None = _said("Its distance to the query; null where there is none.")
+    similarity: float | None = _said("From 0, unrelated, to 1, the same; null without a scale.")
     reason: str | None = _said("Why there is none.")
 
 
@@ -276,6 +304,7 @@ class MethodFacts(BaseModel):
     title: str = _said("What it is, in a few words.")
     paper: str = _said("Where it was published.")
     structural: bool = _said("Whether attention enters it.")
+    settings: list[str] = _said("Settings that change its numbers, of those not all measures have.")
     recipes: str = _said("How the two recipes differ, if they do.")
 
 

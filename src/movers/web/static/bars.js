@@ -14,25 +14,31 @@ const segment = (part, whole) => {
 };
 
 // Without chance to hold it against, a length would say nothing.
-const track = ({ parts, chance }, whole) => {
+const track = ({ parts, chance, sentence }, whole) => {
   if (!chance) return html("div");
-  const line = html("i", { class: "chance", title: `chance ${number(chance)}` });
+  const name = sentence === undefined || sentence === null ? "chance" : "unrelated";
+  const line = html("i", { class: "chance", "data-name": name, title: `${name} ${number(chance)}` });
   line.style.left = `${(100 * chance) / whole}%`;
   return html("div", { class: "track", "aria-hidden": "true" },
     ...parts.map((part) => segment(part, whole)), line);
 };
 
-const bar = (title, found, whole) => html("div", { class: "bar" },
+const alike = ({ distance, chance }, far) => {
+  if (far) return `${Math.min(1, Math.max(0, 1 - distance / far)).toFixed(2)} alike`;
+  return chance ? `${percent(distance / chance)} of chance` : "";
+};
+
+const bar = (title, found, whole, far) => html("div", { class: "bar" },
   html("div", { class: "name" },
     html("b", {}, title), " ", html("span", { class: "muted" }, found.method)),
   track(found, whole),
   html("div", { class: "value" },
     html("b", { class: "distance" }, number(found.distance)), " ",
-    html("span", { class: "share" },
-      found.chance ? `${percent(found.distance / found.chance)} of chance` : "")));
+    html("span", { class: "share" }, alike(found, far))));
 
 const formula = ({ distance, parts }) => {
-  const terms = parts.map(({ name, share, whole }) => `${share.toFixed(2)} × ${number(whole)} ${name}`);
+  const terms = parts.map(({ name, share, whole }) =>
+    `${name === "sentence" ? "" : `${share.toFixed(2)} × `}${number(whole)} ${name}`);
   return `${number(distance)} = ${terms.join(" + ")}`;
 };
 
@@ -42,13 +48,20 @@ export const titles = (words, structure) => ({
   structure: words ? "With structure" : "Structure alone",
 });
 
-export const drawBars = (words, structure) => {
+// What the vectors of the sentences say, for a measure that looks at them.
+const readSentence = ({ parts, sentence, chance }) =>
+  ({ method: "cosine", distance: sentence, parts: parts.slice(0, 1), chance, sentence });
+
+export const drawBars = (words, structure, far) => {
   const names = titles(words, structure);
-  const shown = [[names.words, words], [names.structure, structure]]
+  const first = structure && structure.sentence !== null
+    ? ["Sentence vectors", readSentence(structure)] : [names.words, words];
+  const shown = [first, [names.structure, structure]]
     .filter(([, found]) => found && found.distance !== null);
   const lengths = shown.flatMap(([, { chance, parts }]) => [chance ?? 0, sum(parts.map(({ value }) => value))]);
   const whole = MARGIN * Math.max(...lengths);
-  byId("bars").replaceChildren(...shown.map(([title, found]) => bar(title, found, whole)));
+  byId("bars").replaceChildren(...shown.map(([title, found]) =>
+    bar(title, found, whole, found === words && structure ? null : far)));
   byId("formula").textContent = structure?.parts.length > 1 ? formula(structure) : "";
 };
 
@@ -61,17 +74,24 @@ const compared = (words, structure) => {
   return `By their words alone, A and B are ${far[0]} as far apart as by chance; with structure, ${far[1]}. ${effect}`;
 };
 
-const dearest = (payload, { flows }) => {
+const dearest = (payload, { flows, distance }) => {
   const [most] = [...flows].sort((a, b) => b.mass * b.price - a.mass * a.price);
-  if (!most?.price) return "";
-  const costs = [[most.cost, "words"], [most.strain, "structure"]]
-    .filter(([value]) => value !== null)
-    .map(([value, name]) => `${number(value, 3)} as ${name}`);
-  return `Most of it: ${sayPair(payload, most)}, which costs ${costs.join(", ")}.`;
+  if (!most?.price || !distance) return "";
+  return `Dearest: ${sayPair(payload, most)}, ${percent((most.mass * most.price) / distance)} of the distance.`;
 };
 
 // The distance told in a few sentences: how far, and what costs most.
 export const tellStory = (payload, words, structure) => {
-  const both = words?.chance && structure && words.distance !== null && structure.distance !== null;
-  byId("story").textContent = `${both ? compared(words, structure) : ""} ${dearest(payload, structure ?? words)}`;
+  const priced = structure && structure.sentence !== null;
+  const both = !priced && words?.chance && structure && words.distance !== null && structure.distance !== null;
+  const told = structure?.whole && payload.story.length
+    ? payload.story : [dearest(payload, structure ?? words)];
+  byId("story").replaceChildren(...[...both ? [compared(words, structure)] : [], ...told]
+    .map((text) => html("li", {}, text)));
+};
+
+// The similarity in words; nothing for a measure without a scale.
+export const tellVerdict = ({ verdict }) => {
+  byId("said").textContent = verdict ?? "";
+  byId("said").hidden = byId("anchors").hidden = !verdict;
 };

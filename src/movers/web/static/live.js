@@ -15,10 +15,11 @@ const EXAMPLES = [
 ];
 const [, SOURCE, TARGET] = EXAMPLES[0];
 const DEFAULTS = {
-  source: "", target: "", method: "wsmd-wrd", model: "", embedding: "-1", layers: "", heads: "",
+  source: "", target: "", method: "movers", model: "", embedding: "-1", layers: "", heads: "",
   mix: "0.5", recipe: "paper", stopwords: "english",
 };
 const FIELDS = Object.keys(DEFAULTS);
+const SPECIAL = ["embedding", "layers", "heads", "mix", "stopwords"];
 
 const form = () => byId("ask").elements;
 
@@ -32,6 +33,15 @@ const fill = (state) => {
     if (field.selectedIndex === -1) field.value = DEFAULTS[name];
   }
   byId("ask-mix").textContent = Number(form().mix.value).toFixed(2);
+};
+
+// Controls that mean nothing to the method rest.
+const heed = (methods) => {
+  const { name, settings } = methods.find((one) => one.name === form().method.value);
+  for (const field of SPECIAL) {
+    form()[field].disabled = !settings.includes(field);
+    form()[field].title = form()[field].disabled ? `means nothing to ${name}` : "";
+  }
 };
 
 const question = ({ model, embedding, layers, heads, mix, ...rest }) => ({
@@ -90,7 +100,7 @@ class Live {
     const [models, methods] = await Promise.all([ask("v1/models"), ask("v1/methods")])
       .catch((error) => { trouble(error.message); return []; });
     if (!models) return;
-    this.models = models.models;
+    [this.models, this.methods] = [models.models, methods.methods];
     offer("method", methods.methods.map(({ name, title }) => [name, name, title]));
     offer("model", this.models.map(({ name }) => [name, name.split("/").at(-1)]));
     byId("ask").querySelector(".model").hidden = this.models.length < 2;
@@ -100,6 +110,7 @@ class Live {
     this.offerLayers(known.model);
     known.method = methods.aliases[known.method] ?? known.method ?? DEFAULTS.method;
     fill({ ...DEFAULTS, source: SOURCE, target: TARGET, ...known });
+    heed(this.methods);
     byId("examples").replaceChildren(...EXAMPLES.map((example) => this.example(...example)));
     await this.answer();
   }
@@ -107,7 +118,6 @@ class Live {
   offerLayers(name) {
     const model = this.models.find((one) => one.name === name) ?? this.models[0];
     offer("embedding", embeddings(model.layers));
-    form().layers.placeholder = model.default_layers ?? "all";
   }
 
   example(name, source, target) {
@@ -123,6 +133,7 @@ class Live {
       return;
     }
     fill({});
+    heed(this.methods);
     if (name === "model") this.offerLayers(form().model.value);
     if (["layers", "heads", "model", "method"].includes(name)) this.view = null;
     // The slider answers at once; typing waits for a pause.

@@ -4,7 +4,7 @@ import { byId, number } from "./elements.js";
 import { readStructure, readWords } from "./reading.js";
 import { arrange } from "./layout.js";
 import { drawPanel } from "./flows.js";
-import { drawBars, tellStory, titles } from "./bars.js";
+import { drawBars, tellStory, tellVerdict, titles } from "./bars.js";
 import { drawMaps } from "./heatmaps.js";
 import { drawHeads } from "./heads.js";
 import { drawAlignment } from "./alignment.js";
@@ -32,14 +32,17 @@ const draw = () => {
   for (const [name, title] of Object.entries(titles(words, structure))) {
     byId(`${name}-panel`).querySelector("h2").textContent = title;
   }
-  drawBars(words, structure);
+  tellVerdict(payload);
+  drawBars(words, structure, payload.far);
   tellStory(payload, words, structure);
   const limit = words?.chance || structure?.chance || 1;
-  byId("cost-top").textContent = `${number(limit, 3)} (chance) or more`;
+  const far = structure && structure.sentence !== null ? structure.chance : limit;
+  byId("cost-top").textContent = far === limit
+    ? `${number(limit, 3)} (chance) or more` : `${number(limit, 3)} (words), ${number(far, 3)} (structure) or more`;
   const shown = [["words-panel", words], ["structure-panel", structure]].filter(([id]) => !byId(id).hidden);
   const width = Math.min(...shown.map(([id]) => byId(id).querySelector(".drawing").clientWidth));
   const layout = shown.length ? arrange(payload, width) : null;
-  const panels = shown.map(([id, found]) => drawPanel(byId(id), payload, found, layout, limit));
+  const panels = shown.map(([id, found]) => drawPanel(byId(id), payload, found, layout, found === structure ? far : limit));
   const cells = structure ? drawMaps(payload, structure) : [];
   if (structure) drawHeads(payload.structure, chosen, choose);
   drawAlignment(payload, words, structure);

@@ -37,12 +37,15 @@ export const readStructure = (payload, chosen) => {
   const structural = mean(heads.map((head) => head.structural));
   const whole = chosen === structure.selected;
   const parts = [
+    { name: "sentence", share: structure.sentence === null ? 0 : 1, whole: structure.sentence },
     { name: "words", share: wordShare, whole: whole ? structure.linear : linear },
     { name: "structure", share: structureShare, whole: whole ? structure.structural : structural },
   ].filter((part) => part.share > 0);
   parts.forEach((part) => { part.value = part.share * part.whole; });
   return {
+    whole,
     method: structure.method,
+    sentence: structure.sentence,
     distance: whole ? structure.distance : mean(heads.map((head) => head.value)),
     chance: mean(heads.map((head) => head.chance)),
     parts,

@@ -1,0 +1,94 @@
+"""What structure charges under a plan: by word pair, and by pairs of word pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.encode.ragged import Ragged
+from movers.measure.gating import trusted
+from movers.methods import find_method
+from movers.results import Broken, Comparison
+
+Floats = NDArray[np.float64]
+
+MOST = 3
+"""Broken relations that are told."""
+TRACE = 1e-9
+"""Share of a distance that is rounding."""
+
+
+def charged_plans(comparison: Comparison) -> Floats:
+    """The mass that structure looks at, ``(heads, n, m)``: of the default what it trusts."""
+    plans = comparison.plans
+    if not find_method(comparison.method).needs_pooled:
+        return plans
+    costs = Ragged.from_rows([comparison.cost.ravel()] * len(plans))
+    return trusted(plans.ravel(), costs).reshape(plans.shape)
+
+
+def strain(comparison: Comparison) -> Floats:
+    """What structure charges for each word pair under the plan, ``(heads, n, m)``.
+
+        k/2 * sum ((A[i, k] - B[j, l])**2 + (A[k, i] - B[l, j])**2) Q[k, l] * Q[i, j] / P[i, j]
+
+    Half of what the two words give to the others and half of what they get, so that
+    ``(P * strain).sum()`` is the structural part of the distance; Q is what structure looks at of
+    the plan P, all of it but for the default measure.
+    """
+    a, b, plans = comparison.source_attention, comparison.target_attention, comparison.plans
+    charged = charged_plans(comparison)
+    given = _disagreement(a, b, charged)
+    gotten = _disagreement(a.swapaxes(1, 2), b.swapaxes(1, 2), charged)
+    trust = np.divide(charged, plans, out=np.zeros_like(plans), where=plans > 0)
+    return scales_of(comparison)[:, None, None] * trust * (given + gotten) / 2
+
+
+def _disagreement(a: Floats, b: Floats, plans: Floats) -> Floats:
+    source = a**2 @ plans.sum(axis=2)[:, :, None]
+    target = b**2 @ plans.sum(axis=1)[:, :, None]
+    return np.asarray(source + target.swapaxes(1, 2) - 2 * a @ plans @ b.swapaxes(1, 2))
+
+
+def scales_of(comparison: Comparison) -> Floats:
+    """The factor k of every head."""
+    return np.array([head.scale for head in comparison.heads], dtype=np.float64)
+
+
+def broken_relations(comparison: Comparison) -> tuple[Broken, ...]:
+    """The terms of the structural part that cost most, dearest first.
+
+    A term joins two word pairs (i, j) and (k, l): that i looks at k as j looks at l, or not.
+    """
+    share = comparison.shares[1] / comparison.distance if comparison.distance > 0 else 0.0
+    if not comparison.heads or not np.isfinite(share) or share == 0:
+        return ()
+    charged, weights = charged_plans(comparison), share * scales_of(comparison)
+    charges = share * (comparison.plans * strain(comparison)).mean(axis=0)
+    i, j = np.nonzero(charges > TRACE)
+    order = np.argsort(-charges[i, j], kind="stable")
+    i, j = i[order], j[order]
+    a, b = comparison.source_attention, comparison.target_attention
+    found: list[tuple[float, int, int]] = []
+    for looks, charge in enumerate(charges[i, j]):
+        # Half of every term of a word pair is in its charge, so none later costs more.
+        if len(found) == MOST and 2 * charge <= found[-1][0]:
+            break
+        gaps = (a[:, i[looks], i] - b[:, j[looks], j]) ** 2
+        masses = charged[:, i[looks], j[looks], None] * charged[:, i, j]
+        terms = (weights[:, None] * gaps * masses).mean(axis=0)
+        own = [
+            (float(terms[at]), looks, int(at)) for at in np.argsort(-terms, kind="stable")[:MOST]
+        ]
+        found = sorted([*found, *own], key=lambda term: -term[0])[:MOST]
+    return tuple(
+        Broken(
+            (comparison.source_words[i[looks]], comparison.source_words[i[at]]),
+            (comparison.target_words[j[looks]], comparison.target_words[j[at]]),
+            float(a[:, i[looks], i[at]].mean()),
+            float(b[:, j[looks], j[at]].mean()),
+            cost,
+        )
+        for cost, looks, at in found
+        if cost > TRACE
+    )

@@ -1,0 +1,105 @@
+"""A comparison in words: the verdict on the scale of similarity, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from movers.results import Broken, Comparison
+
+MEANING = "1: the same sentence; 0: no nearer than unrelated sentences"
+"""What the ends of the scale stand for."""
+GRADES = (
+    (0.9, "Nearly the same"),
+    (0.6, "Much the same, in other words"),
+    (0.25, "Related, not the same"),
+    (0.0, "Unrelated"),
+)
+"""What a similarity is called from which value on, where structure has little part in it."""
+CHEAP = 0.25
+"""Share of chance that the words of two sentences cost where they are called the same."""
+
+
+def tell_verdict(found: Comparison) -> str | None:
+    """What the similarity says, chosen by what the distance consists of."""
+    similarity = found.similarity
+    if similarity is None or np.isnan(similarity):
+        return None
+    if found.distance == 0:
+        return f"The same to this measure: {similarity:.2f} alike."
+    if "sentence" not in found.parts:
+        return f"{_grade(similarity)}: {similarity:.2f} alike."
+    vectors = found.alike(found.sentence)
+    assert vectors is not None
+    said = f"by sentence vectors {vectors:.2f} alike, with structure {similarity:.2f}."
+    return f"{_headline(found, vectors, similarity)}: {said}"
+
+
+def _headline(found: Comparison, vectors: float, similarity: float) -> str:
+    """Relations are named where they take away more than the sentence vectors do."""
+    if vectors - similarity <= max(0.05, 1 - vectors):
+        return _grade(similarity)
+    if found.linear < CHEAP * _chance(found):
+        return "Same words, other relations between them"
+    return "Alike, but put together differently"
+
+
+def _grade(similarity: float) -> str:
+    return next(name for least, name in GRADES if similarity >= least)
+
+
+def _chance(found: Comparison) -> float:
+    """What the words would cost if every one went everywhere."""
+    return float(found.plan.sum(axis=1) @ found.cost @ found.plan.sum(axis=0))
+
+
+def tell_story(found: Comparison) -> tuple[str, ...]:
+    """What each part said, and which relation cost most."""
+    return tuple(_told(found)) if np.isfinite(found.distance) else ()
+
+
+def _told(found: Comparison) -> Iterator[str]:
+    if "sentence" in found.parts and found.distance > 0:
+        yield from _priced(found)
+    if found.broken:
+        yield f"Broken most: {tell_broken(found.broken[0])}."
+
+
+def _priced(found: Comparison) -> Iterator[str]:
+    far = "" if found.far is None else f", of {found.far:.3f} for unrelated sentences"
+    yield f"The sentence vectors are {found.sentence:.3f} apart{far}."
+    if not found.plan.size:
+        yield "There are no words on one side, so no structure either."
+        return
+    chance = _chance(found)
+    cost = f", {_percent(found.linear / chance)} of chance" if chance else ""
+    yield (
+        f"Moving the words costs {found.linear:.3f}{cost}; this says which relations to compare "
+        "and adds nothing by itself."
+    )
+    if not found.gate:
+        yield "The gate is shut: so far apart, structure does not count."
+        return
+    structure = found.parts["structure"]
+    yield (
+        f"The gate is {_percent(found.gate)} open, and structure adds {structure:.3f}, "
+        f"{_percent(structure / found.distance)} of the distance."
+    )
+
+
+def tell_broken(broken: Broken) -> str:
+    """A broken relation with its cost, in words."""
+    looks = "{} looks at {}"
+    said = f"{looks.format(*broken.source)} {_percent(broken.source_attention)} in A"
+    if broken.source != broken.target:
+        said += f", {looks.format(*broken.target)}"
+    else:
+        said += ","
+    said += f" {_percent(broken.target_attention)} in B"
+    return f"{said}; {_percent(broken.share)} of the distance"
+
+
+def _percent(share: float) -> str:
+    digits = 1 if 0 < share < 0.0995 else 0
+    return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
