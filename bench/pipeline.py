@@ -1,10 +1,10 @@
-"""A whole WSMD beside a bare forward pass over the same sentences, in processor time.
+"""A whole comparison beside a bare forward pass over the same sentences, in processor time.
 
     python bench/pipeline.py [--pairs 500] [--rounds 5]
 
 The bare pass gets its token ids ready-made, in the same batches, and returns nothing but its
-last layer. WSMD starts from text: it tokenizes, encodes, whitens, weighs, builds the costs and
-solves all heads of one layer. One thread each; rounds alternate, and the ratio is the median.
+last layer. A measure starts from text: it tokenizes, encodes, whitens, weighs, builds the costs and
+solves all heads it looks at. One thread each; rounds alternate, and the ratio is the median.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def bare_pass(sentences: list[str]) -> float:
     return time.process_time() - started
 
 
-def whole_wsmd(pairs: list[tuple[str, str]], method: str) -> float:
+def whole(pairs: list[tuple[str, str]], method: str) -> float:
     """Processor seconds from text to distances, nothing cached."""
     scorer = movers.load(method, threads=1)
     scorer.distances(pairs[:2])
@@ -45,17 +45,17 @@ def report(count: int, rounds: int) -> list[str]:
     torch.set_num_threads(1)
     origin, pairs = swapped_pairs(count)
     sentences = sorted({text for pair in pairs for text in pair})
-    whole_wsmd(pairs[:50], "wsmd")
+    whole(pairs[:50], "wsmd")
     lines = [f"{count} pairs of {origin}, {len(sentences)} distinct sentences, one thread"]
-    for method in ("wmd", "wsmd-wmd", "wsmd-wrd"):
-        bare, whole = [], []
+    for method in ("movers", "wmd", "wsmd-wmd", "wsmd-wrd"):
+        bare, whole_times = [], []
         for _ in range(rounds):
             bare.append(bare_pass(sentences))
-            whole.append(whole_wsmd(pairs, method))
-        ratios = np.array(whole) / np.array(bare)
+            whole_times.append(whole(pairs, method))
+        ratios = np.array(whole_times) / np.array(bare)
         lines.append(
             f"{method:10s} bare forward {statistics.median(bare):6.2f} s   whole "
-            f"{statistics.median(whole):6.2f} s   ratio {np.median(ratios):.3f} "
+            f"{statistics.median(whole_times):6.2f} s   ratio {np.median(ratios):.3f} "
             f"({ratios.min():.3f} to {ratios.max():.3f})"
         )
     return lines
