@@ -22,11 +22,11 @@ BITES = "A dog bites a man.", "A man bites a dog."
 
 
 def main() -> None:
-    wsmd = movers.load("wsmd")
+    scorer = movers.load()
     for name, pair in EXAMPLES.items():
-        page = explain(wsmd, *pair).to_html()
+        page = explain(scorer, *pair).to_html()
         (ROOT / "examples" / f"{name}.html").write_text(page, "utf-8")
-    bites = explain(wsmd.using(mix=0.9), *BITES).to_html()
+    bites = explain(scorer.using("wsmd", mix=0.9), *BITES).to_html()
     with sync_playwright() as playwright:
         chromium = shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])

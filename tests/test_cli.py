@@ -36,16 +36,28 @@ def pairs(tmp_path):
 def test_compare_prints_measures_and_alignment(capsys):
     code, out, _ = run(capsys, "compare", *SWAP)
     assert code == 0
-    wsmd = movers.load("wsmd").compare(*SWAP)
-    assert f"{wsmd.distance:.4f}" in out
-    assert "Which word went where under wsmd-wrd" in out
-    assert str(wsmd.signature) in out.replace("\n", "")
+    found = movers.load().compare(*SWAP)
+    row = next(line for line in out.splitlines() if line.startswith("movers ")).split()
+    assert row == [
+        "movers",
+        f"{found.similarity:.2f}",
+        f"{found.distance:.4f}",
+        f"{found.sentence:.4f}",
+        "–",
+        f"{found.gate * found.structural:.4f}",
+    ]
+    told = " ".join(out.split())
+    assert found.verdict in told
+    assert all(" ".join(line.split()) in told for line in found.story)
+    assert "Which word went where under movers" in out
+    assert str(found.signature) in out.replace("\n", "")
 
 
 def test_compare_as_json_carries_everything(capsys):
     code, out, _ = run(capsys, "compare", *SWAP, "--methods", "wmd,wsmd", "--json")
     assert code == 0
     wmd, wsmd = json.loads(out)
+    assert wmd["similarity"] is None and wsmd["broken"][0]["share"] > 0
     expected = movers.load("wsmd").compare(*SWAP)
     assert wmd["method"] == "wmd" and wmd["heads"] == []
     assert wsmd["distance"] == expected.distance
@@ -81,9 +93,13 @@ def test_score_writes_the_format_of_the_output(capsys, pairs, tmp_path, suffix):
     code, out, _ = run(capsys, "score", pairs, "-o", output, "--empty", "keep")
     assert (code, out) == (0, "")
     if suffix == ".parquet":
-        assert pq.read_table(output).column_names == ["id", "source", "target", "wsmd"]
+        names = ["id", "source", "target", "movers", "movers_similarity"]
+        table = pq.read_table(output)
+        assert table.column_names == names
+        expected = movers.load().compare(*SWAP).similarity
+        assert table["movers_similarity"][0].as_py() == expected
     else:
-        assert "wsmd" in output.read_text() and "nan" not in output.read_text()
+        assert "movers_similarity" in output.read_text() and "nan" not in output.read_text()
 
 
 def test_score_reads_standard_input_and_writes_json_lines(pairs):
@@ -150,15 +166,19 @@ def test_help_explains(capsys, command):
         (["score", "{pairs}", "--source", "left"], "the columns are: id, source, target"),
         (["score", "{empty}"], "is empty"),
         (["score", "{latin}"], "line 2: not UTF-8"),
-        (["score", "{pairs}", "--empty", "raise"], "no words left after stop-word removal"),
+        (
+            ["score", "{pairs}", "--empty", "raise", "--methods", "wmd"],
+            "no words left after stop-word removal",
+        ),
         (["score", "{pairs}", "--methods", "wmd,wmd"], "distinct names"),
         (["score", "{scored}", "--methods", "wmd"], "has a column 'wmd' already"),
+        (["score", "{alike}"], "has a column 'movers_similarity' already"),
         (["score", "{missing}"], "row 2, column 'target': expected text, found 3"),
         (["score", "{pairs}", "-o", "/proc/nope/out.tsv"], "/proc/nope"),
         (["score", "{pairs}", "-o", "{tmp}/out.csv", "--json"], "ends in another format"),
         (["score", "{pairs}", "--threads", "0"], "threads must be at least 1"),
-        (["compare", "the of", "a dog"], "the source has no words left"),
-        (["compare", "", "a dog"], "the source is empty"),
+        (["compare", "the of", "a dog", "--methods", "wmd"], "the source has no words left"),
+        (["compare", "", "a dog", "--methods", "wmd"], "the source is empty"),
         (["compare", "a", "b", "--model", "no/such-model"], "cannot load model 'no/such-model'"),
         (["compare", "a b", "c d", "--methods", "wsmd", "--layers", "7"], "has layers 1 to 6"),
         (["compare", "a b", "c d", "--methods", "wsmd", "--heads", "0"], "has heads 1 to 12"),
@@ -176,11 +196,13 @@ def test_bad_input_is_one_clear_line(capsys, tmp_path, pairs, arguments, message
         "empty": tmp_path / "empty.tsv",
         "latin": tmp_path / "latin.tsv",
         "scored": tmp_path / "scored.tsv",
+        "alike": tmp_path / "alike.tsv",
         "missing": tmp_path / "missing.jsonl",
     }
     files["empty"].touch()
     files["latin"].write_bytes("source\ttarget\ncafé\tthé\n".encode("latin-1"))
     files["scored"].write_text("source\ttarget\twmd\na\tb\t1\n")
+    files["alike"].write_text("source\ttarget\tmovers_similarity\na\tb\t1\n")
     files["missing"].write_text('{"source": "a", "target": "b"}\n{"source": "a", "target": 3}\n')
     code, out, err = run(capsys, *(argument.format(**files) for argument in arguments))
     assert code == 1

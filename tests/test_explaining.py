@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from movers import cli
-from movers.explaining import Explanation, explain, strain
+from movers.explaining import Explanation, explain
+from movers.relations import charged_plans, strain
 from tiny_models import SENTENCES
 
 PAIR = SENTENCES[0], SENTENCES[1]
@@ -55,12 +56,56 @@ def test_every_head_is_there_whichever_make_the_distance(bert):
     assert structure["distance"] == pytest.approx(chosen.compare(*PAIR).distance, abs=1e-12)
 
 
-@pytest.mark.parametrize("method", ["wsmd-wrd", "wsmd-wmd", "smd", "lambda-wrd"])
+@pytest.mark.parametrize("method", ["movers", "wsmd-wrd", "wsmd-wmd", "smd", "lambda-wrd"])
 @pytest.mark.parametrize("recipe", ["paper", "reference"])
 def test_prices_of_the_flows_add_up_to_the_structural_part(bert, method, recipe):
     found = bert.using(method, recipe=recipe).compare(*PAIR)
     charged = (found.plans * strain(found)).sum(axis=(1, 2))
     np.testing.assert_allclose(charged, [head.structural for head in found.heads], atol=1e-12)
+
+
+@pytest.mark.parametrize("layers", [None, "1"])
+def test_the_default_measure_is_explained_under_every_head(bert, layers):
+    scorer = bert.using("movers", layers=layers)
+    found, expected = explain(scorer, *PAIR), scorer.compare(*PAIR)
+    assert found.distance == expected.distance
+    assert sum(expected.parts.values()) == pytest.approx(expected.distance, abs=1e-15)
+    assert list(expected.parts) == ["sentence", "structure"] and expected.gate > 0
+    structure = found.to_dict()["structure"]
+    assert len(structure["heads"]) == bert.encoder.layers * bert.encoder.heads
+    values = {(head["layer"], head["head"]): head["value"] for head in structure["heads"]}
+    own = [values[head] for head in found.selected]
+    assert np.mean(own) == pytest.approx(expected.distance, rel=1e-4)
+    assert structure["sentence"] + structure["shares"][1] * structure["structural"] == (
+        pytest.approx(expected.distance, abs=1e-15)
+    )
+
+
+@pytest.mark.parametrize("method", ["movers", "wsmd", "smd"])
+def test_broken_relations_are_the_dearest_of_all_terms(bert, method):
+    found = bert.using(method).compare(*PAIR)
+    charged = charged_plans(found)
+    a, b = found.source_attention, found.target_attention
+    gaps = (a[:, :, None, :, None] - b[:, None, :, None, :]) ** 2  # heads, i, j, k, l
+    terms = gaps * charged[:, :, :, None, None] * charged[:, None, None, :, :]
+    terms *= np.array([head.scale for head in found.heads])[:, None, None, None, None]
+    terms = found.shares[1] * terms.mean(axis=0) / found.distance
+    assert terms.sum() == pytest.approx(found.parts["structure"] / found.distance, abs=1e-12)
+    np.testing.assert_allclose(
+        [one.share for one in found.broken], np.sort(terms, axis=None)[:-4:-1], rtol=1e-9
+    )
+    i, j, k, l = np.unravel_index(terms.argmax(), terms.shape)  # noqa: E741
+    first = found.broken[0]
+    assert first.source == (found.source_words[i], found.source_words[k])
+    assert first.target == (found.target_words[j], found.target_words[l])
+    assert first.source_attention == pytest.approx(a[:, i, k].mean())
+    assert first.target_attention == pytest.approx(b[:, j, l].mean())
+
+
+def test_nothing_is_broken_where_structure_costs_nothing(bert):
+    assert bert.using("movers").compare(PAIR[0], PAIR[0]).broken == ()
+    assert bert.using("lambda").compare(*PAIR).broken == ()
+    assert bert.using("wmd").compare(*PAIR).broken == ()
 
 
 def test_chance_is_the_distance_of_the_product_plan(bert):

@@ -78,7 +78,9 @@ def test_round_trip(kind, scorers):
     assert type(out) is type(frame)
     expected = {
         **COLUMNS,
-        **{name: scorer.distances(PAIRS).tolist() for name, scorer in scorers.items()},
+        "wsmd": scorers["wsmd"].distances(PAIRS).tolist(),
+        "wsmd_similarity": scorers["wsmd"].similarities(PAIRS).tolist(),  # fitted, so on a scale
+        "wmd": scorers["wmd"].distances(PAIRS).tolist(),
     }
     found = as_columns(out)
     assert list(found) == list(expected)
@@ -99,7 +101,7 @@ def test_one_column_by_a_name_of_choice(bert):
     expected = bert.distances([("a dog barks", "a cat sleeps")])
     assert bert.score(frame)["distance"].tolist() == expected.tolist()
     swapped = bert.score(frame, source="y", target="x", name="back")
-    assert swapped.columns.tolist() == ["x", "y", "back"]
+    assert swapped.columns.tolist() == ["x", "y", "back", "back_similarity"]
     assert swapped["back"].tolist() == bert.distances([("a cat sleeps", "a dog barks")]).tolist()
 
 
@@ -114,8 +116,8 @@ def test_pandas_keeps_index_and_types(bert):
         index=pd.MultiIndex.from_tuples([("a", 7), ("a", 7), ("b", 1)], names=["u", "v"]),
     )
     out = bert.score(frame)
-    pd.testing.assert_frame_equal(out.drop(columns="distance"), frame)
-    assert out["distance"].dtype == float
+    pd.testing.assert_frame_equal(out.drop(columns=["distance", "similarity"]), frame)
+    assert out["distance"].dtype == out["similarity"].dtype == float
     assert out["distance"].iloc[0] == out["distance"].iloc[2]
 
 
@@ -142,9 +144,10 @@ def test_arrow_keeps_types_chunks_and_metadata(bert):
     ).replace_schema_metadata({"origin": "here"})
     for frame in (table, table.to_batches()[0], table.to_reader()):
         out = bert.score(frame)
-        assert out.schema.equals(
-            table.schema.append(pa.field("distance", pa.float64())), check_metadata=True
-        )
+        expected = table.schema
+        for name in ("distance", "similarity"):
+            expected = expected.append(pa.field(name, pa.float64()))
+        assert out.schema.equals(expected, check_metadata=True)
 
 
 def test_errors_of_lazy_frames_name_the_row(bert, tmp_path):
@@ -208,8 +211,9 @@ def test_datasets_keep_splits_format_order_and_features(bert):
     splits = datasets.DatasetDict(train=shuffled, test=data)
     out = bert.score(splits)
     assert type(out) is datasets.DatasetDict and list(out) == ["train", "test"]
-    assert out["test"].features == {**data.features, "distance": datasets.Value("float64")}
-    assert out["train"].format["columns"] == ["id", "distance"]
+    new = dict.fromkeys(["distance", "similarity"], datasets.Value("float64"))
+    assert out["test"].features == {**data.features, **new}
+    assert out["train"].format["columns"] == ["id", *new]
     expected = bert.distances(PAIRS)
     assert isinstance(out["train"][0]["id"], np.int16)
     plain = out["train"].with_format(None)
@@ -237,7 +241,17 @@ EMPTY = {"source": pa.array([], pa.string()), "target": pa.array([], pa.string()
 def test_empty_frames_get_an_empty_column(frame, bert):
     out = bert.score(frame)
     assert type(out) is type(frame)
-    assert as_columns(out) == {"source": [], "target": [], "distance": []}
+    assert as_columns(out) == {"source": [], "target": [], "distance": [], "similarity": []}
+
+
+def test_similarities_follow_distances_where_there_is_a_scale(bert):
+    frame = pd.DataFrame(PAIRS, columns=["source", "target"])
+    scored = bert.using("movers").score(frame)
+    assert scored.columns.tolist() == ["source", "target", "distance", "similarity"]
+    assert scored["similarity"].tolist() == bert.using("movers").similarities(PAIRS).tolist()
+    assert bert.using("wmd").score(frame).columns.tolist() == ["source", "target", "distance"]
+    with pytest.raises(InputError, match="has a column 'similarity' already"):
+        bert.score(frame.assign(similarity=0.0))
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])

@@ -143,7 +143,7 @@ class Explanation:
             alone = emd(found.cost, plan.sum(axis=1), plan.sum(axis=0))
             distance, plan = alone.value, alone.plan
         return {
-            "method": method.base or ("words" if method.needs_pooled else method.name),
+            "method": method.base or ("word plan" if method.needs_pooled else method.name),
             "distance": _number(distance),
             "chance": _short(self._chance[0]) if found.cost.size else None,
             "plan": _flows(plan),

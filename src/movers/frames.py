@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from movers.errors import InputError
 from movers.pairs import check_sentence, known_columns
-from movers.similarity import column_names, fill_columns
+from movers.similarity import all_columns, fill_columns
 
 if TYPE_CHECKING:
     from movers.scorer import Scorer
@@ -92,7 +92,7 @@ class _Work:
     @cached_property
     def names(self) -> list[str]:
         """The columns to be added."""
-        return [column for item in self.scorers.items() for column in column_names(*item)]
+        return all_columns(self.scorers)
 
     def sides(self, columns: Sequence[Any]) -> tuple[Any, Any]:
         """The two columns to compare, once everything about the names is known to be right."""

@@ -61,7 +61,7 @@ def broken_relations(comparison: Comparison) -> tuple[Broken, ...]:
     A term joins two word pairs (i, j) and (k, l): that i looks at k as j looks at l, or not.
     """
     share = comparison.shares[1] / comparison.distance if comparison.distance > 0 else 0.0
-    if not comparison.heads or not np.isfinite(share) or share == 0:
+    if not comparison.source_attention.size or not np.isfinite(share) or share == 0:
         return ()
     charged, weights = charged_plans(comparison), share * scales_of(comparison)
     charges = share * (comparison.plans * strain(comparison)).mean(axis=0)

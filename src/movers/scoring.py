@@ -21,7 +21,7 @@ from movers.measure.statistics import Statistics
 from movers.measure.structure import parse_numbers
 from movers.notices import UndefinedWarning
 from movers.scorer import Scorer
-from movers.similarity import column_names, fill_columns
+from movers.similarity import all_columns, fill_columns
 from movers.tables import (
     STANDARD,
     Chunk,
@@ -95,7 +95,7 @@ def score_table(
             chunks = _fitted(chunks, scorers, progress=progress)
         for scorer in scorers.values():
             scorer.prepare()
-        names = [column for item in scorers.items() for column in column_names(*item)]
+        names = all_columns(scorers)
         refuse_taken(table.columns, names)
         bar = tqdm(
             total=count_rows(file, input_format), unit="row", desc="scoring", disable=not progress

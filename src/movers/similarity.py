@@ -8,7 +8,7 @@ measures it for any measure, on random pairs of the sentences at hand.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,11 @@ def similarity_of(distances: Floats | np.float64, far: float) -> Floats:
 def column_names(name: str, scorer: Scorer) -> list[str]:
     """Columns that a scorer fills: its distances, and similarities where it has a scale."""
     return [name] if scorer.far is None else [name, _similarity_name(name)]
+
+
+def all_columns(scorers: Mapping[str, Scorer]) -> list[str]:
+    """Columns that scorers fill, in order."""
+    return [column for item in scorers.items() for column in column_names(*item)]
 
 
 def fill_columns(name: str, scorer: Scorer, distances: Floats) -> dict[str, Floats]:

@@ -41,7 +41,7 @@ def _headline(found: Comparison, vectors: float, similarity: float) -> str:
     if vectors - similarity <= max(0.05, 1 - vectors):
         return _grade(similarity)
     if found.linear < CHEAP * _chance(found):
-        return "Same words, other relations between them"
+        return "Same words, other relations"
     return "Alike, but put together differently"
 
 
@@ -90,7 +90,7 @@ def _priced(found: Comparison) -> Iterator[str]:
 
 def tell_broken(broken: Broken) -> str:
     """A broken relation with its cost, in words."""
-    looks = "{} looks at {}"
+    looks = "“{}” looks at “{}”"
     said = f"{looks.format(*broken.source)} {_percent(broken.source_attention)} in A"
     if broken.source != broken.target:
         said += f", {looks.format(*broken.target)}"

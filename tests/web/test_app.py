@@ -46,32 +46,56 @@ def test_score_gives_distances_and_signatures_by_measure(client, bert):
         np.testing.assert_array_equal(scores["distances"], scorer.distances(PAIRS))
         assert scores["signature"] == str(scorer.signature)
         assert scores["undefined"] == []
+        assert scores["similarities"] == [None] * len(PAIRS)  # fitted for other heads
 
 
 def test_pairs_without_a_distance_are_null_with_a_reason(client):
-    found = client.post("/v1/score", json={"pairs": [PAIRS[0], ["the of", PAIRS[0][0]]]}).json()
+    pairs = [PAIRS[0], ["the of", PAIRS[0][0]]]
+    found = client.post("/v1/score", json={"pairs": pairs, "methods": ["wsmd"]}).json()
     scores = found["methods"]["wsmd"]
     assert scores["distances"][0] > 0 and scores["distances"][1] is None
     (undefined,) = scores["undefined"]
     assert undefined["pair"] == 1
     assert "no words left" in undefined["reason"]
     assert '"stopwords": "none"' in undefined["reason"]
-    body = {"pairs": [["the of", PAIRS[0][0]]], "stopwords": "none"}
+    body = {"pairs": pairs[1:], "methods": ["wsmd"], "stopwords": "none"}
     kept = client.post("/v1/score", json=body).json()["methods"]["wsmd"]
     assert kept["distances"][0] > 0
 
 
 def test_rank_orders_as_the_library_does(client, bert):
     body = {"query": SENTENCES[0], "candidates": ["the of", *SENTENCES], "top_k": None}
+    body["method"] = "wsmd"
     found = client.post("/v1/rank", json=body).json()
     expected = bert.rank(SENTENCES[0], body["candidates"], top_k=None)
     assert [match["index"] for match in found["matches"]] == [m.index for m in expected]
     assert found["matches"][0]["distance"] == expected[0].distance
+    assert found["matches"][1]["similarity"] == expected[1].similarity != 1
+    assert found["matches"][-1]["similarity"] is None
     assert found["matches"][-1]["distance"] is None
     assert "no words left" in found["matches"][-1]["reason"]
     assert found["signature"] == str(expected.signature)
     top = client.post("/v1/rank", json={**body, "top_k": 2}).json()["matches"]
     assert top == found["matches"][:2]
+
+
+def test_the_default_measure_answers_with_similarities_and_reasons(client, bert):
+    scorer = bert.using("movers")
+    found = client.post("/v1/compare", json=PAIR).json()
+    expected = scorer.compare(*PAIR.values())
+    assert found == json.loads(json.dumps(expected.to_dict()))
+    assert found["similarity"] == expected.similarity and found["verdict"] == expected.verdict
+    assert found["broken"][0]["share"] == expected.broken[0].share > 0
+    scores = client.post("/v1/score", json={"pairs": PAIRS}).json()["methods"]["movers"]
+    np.testing.assert_array_equal(scores["similarities"], scorer.similarities(PAIRS))
+
+
+def test_methods_say_which_settings_they_heed(client):
+    found = client.get("/v1/methods").json()["methods"]
+    heeded = {method["name"]: method["settings"] for method in found}
+    assert heeded["movers"] == ["layers", "heads"]
+    assert heeded["wsmd-wrd"] == ["embedding", "layers", "heads", "mix", "stopwords"]
+    assert heeded["bow"] == ["stopwords"]
 
 
 def test_explain_answers_what_the_page_shows(client, bert):
@@ -88,7 +112,7 @@ def test_many_clients_at_once_get_their_own_answers(client, bert):
 
     def ask(place):
         pairs = [PAIRS[place % len(PAIRS)]]
-        answer = client.post("/v1/score", json={"pairs": pairs})
+        answer = client.post("/v1/score", json={"pairs": pairs, "methods": ["wsmd"]})
         found[place] = answer.json()["methods"]["wsmd"]["distances"][0]
 
     threads = [threading.Thread(target=ask, args=(place,)) for place in range(len(found))]
@@ -118,12 +142,12 @@ def test_lists_models_and_methods(client, bert):
         ({"layers": "1-999999999999"}, 422, "out of range"),
         ({"layers": "x"}, 422, "cannot read layers 'x'"),
         ({"heads": []}, 422, "out of range"),
-        ({"embedding": 99}, 422, "embedding layer 99 is out of range"),
+        ({"method": "wsmd", "embedding": 99}, 422, "embedding layer 99 is out of range"),
         ({"mix": 1.5}, 422, "mix: Input should be less than or equal to 1"),
-        ({"whitening": "as-coded"}, 422, "the statistics at hand are 'clean'"),
+        ({"method": "wsmd", "whitening": "as-coded"}, 422, "the statistics at hand are 'clean'"),
         ({"colour": "red"}, 422, "colour: Extra inputs are not permitted"),
-        ({"source": "the of"}, 422, "no words left"),
-        ({"source": ""}, 422, "the source is empty"),
+        ({"method": "wsmd", "source": "the of"}, 422, "no words left"),
+        ({"method": "wsmd", "source": ""}, 422, "the source is empty"),
         ({"source": 5}, 422, "source: Input should be a valid string"),
         ({"method": "rots"}, 422, "start the server with --parser"),
         ({"stopwords": "/etc/passwd"}, 422, "stopwords: Input should be 'english' or 'none'"),

@@ -129,6 +129,39 @@ def test_the_export_shows_the_numbers_of_the_library(tab, wsmd, tmp_path):
     assert tab.asked == [tab.url] and tab.said == []
 
 
+TOLD = {
+    "roles": (*SWAP, "Same words, other relations: "),
+    "reworded": (
+        "A dog chases a cat.",
+        "A dog runs after a cat.",
+        "Much the same, in other words: ",
+    ),
+    "unrelated": ("The orchestra tuned its instruments.", "Rain is expected.", "Unrelated: "),
+    "same": (SWAP[0], SWAP[0], "The same to this measure: 1.00 alike."),
+}
+
+
+@pytest.mark.parametrize("kind", TOLD)
+def test_the_default_measure_leads_with_a_verdict_and_tells_its_parts(tab, wsmd, tmp_path, kind):
+    source, target, headline = TOLD[kind]
+    scorer = wsmd.using("movers")
+    show(tab, explain(scorer, source, target), tmp_path)
+    found = scorer.compare(source, target)
+    verdict = tab.inner_text("#said")
+    assert verdict == found.verdict and verdict.startswith(headline)
+    assert "unrelated sentences" in tab.inner_text("#anchors") + tab.get_attribute("#said", "title")
+    assert tab.locator("#story li").all_inner_texts()[: len(found.story)] == list(found.story)
+    assert distances(tab) == [f"{found.sentence:.4f}", f"{found.distance:.4f}"]
+    alike = [found.alike(found.sentence), found.similarity]
+    assert tab.locator(".share").all_inner_texts() == [f"{value:.2f} alike" for value in alike]
+    if found.gate:
+        assert tab.inner_text("#formula") == (
+            f"{found.distance:.4f} = {found.sentence:.4f} sentence"
+            f" + {found.gate:.2f} × {found.structural:.4f} structure"
+        )
+    assert tab.said == []
+
+
 def test_a_head_is_followed_everywhere(tab, wsmd, tmp_path):
     show(tab, explain(wsmd, *OBAMA), tmp_path)
     tab.click("[data-head='4.7']")
@@ -218,6 +251,11 @@ def test_a_notebook_frame_draws(tab, wsmd):
 def test_the_live_page_answers_what_is_typed(tab, server, wsmd):
     tab.goto(server)
     tab.wait_for_selector("#found:not([hidden])")
+    assert tab.locator("[name=mix]").is_disabled() and "method:movers" in tab.inner_text(
+        "#signature"
+    )
+    tab.select_option("[name=method]", "wsmd-wrd")
+    signed(tab, "method:wsmd-wrd")
     with tab.expect_response("**/v1/explain"):
         tab.fill("[name=source]", SWAP[0])
     with tab.expect_response(lambda r: "explain" in r.url and SWAP[1] in r.request.post_data):
@@ -226,7 +264,7 @@ def test_the_live_page_answers_what_is_typed(tab, server, wsmd):
         tab.fill("[name=mix]", "0.9")
     signed(tab, "mix:0.9")
     scorer = wsmd.using(mix=0.9)
-    api = post(server, {"source": SWAP[0], "target": SWAP[1], "mix": 0.9})
+    api = post(server, {"source": SWAP[0], "target": SWAP[1], "method": "wsmd", "mix": 0.9})
     assert api == json.loads(json.dumps(explain(scorer, *SWAP).to_dict()))
     assert distances(tab) == [
         f"{wsmd.using('wrd').compare(*SWAP).distance:.4f}",
@@ -269,6 +307,8 @@ def test_the_address_holds_the_state(tab, server):
 def test_trouble_is_told_and_passes(tab, server):
     tab.goto(server)
     tab.wait_for_selector("#found:not([hidden])")
+    tab.select_option("[name=method]", "wsmd-wrd")
+    signed(tab, "method:wsmd-wrd")
     tab.fill("[name=source]", "the of")
     tab.wait_for_selector("#trouble:not([hidden])")
     assert "no words left after stop-word removal" in tab.inner_text("#trouble")

@@ -71,7 +71,9 @@ def test_the_document_leaves_nothing_unsaid(client):
             assert path == "/metrics" or "$ref" in str(answers["200"]["content"])
 
 
-@pytest.mark.parametrize("method", ["wsmd", "wmd", "smd", "lambda-wmd", "average", "bertscore"])
+@pytest.mark.parametrize(
+    "method", ["movers", "wsmd", "wmd", "smd", "lambda-wmd", "average", "bertscore"]
+)
 def test_explanations_keep_to_the_document(client, method):
     document = client.get("/openapi.json").json()
     body = {"source": "the dog chased the cat", "target": "a red car", "method": method}

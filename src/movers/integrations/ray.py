@@ -21,6 +21,7 @@ from movers.measure.fitting import Sums
 from movers.notices import ClusterWarning, notify
 from movers.pairs import known_columns
 from movers.scorer import Scorer
+from movers.similarity import all_columns
 from movers.tables import check_texts, pick_columns, refuse_taken
 
 __all__ = ["Workers", "fit", "score", "score_columns", "whitening_to_add_up"]
@@ -67,7 +68,7 @@ def score(
     named = {scorers.method.name: scorers} if isinstance(scorers, Scorer) else dict(scorers)
     schema = _schema(dataset)
     pair = pick_columns(schema.names, *columns)
-    refuse_taken(schema.names, named)
+    refuse_taken(schema.names, all_columns(named))
     _check_text_columns(dataset, pair)
     if not dataset.limit(1).count():
         return _without_rows(schema, named)

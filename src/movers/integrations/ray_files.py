@@ -18,6 +18,7 @@ from movers.measure.statistics import Statistics
 from movers.measure.structure import parse_numbers
 from movers.scorer import Scorer
 from movers.scoring import Report
+from movers.similarity import all_columns
 from movers.tables import SUFFIXES, check_texts, format_of, open_table, pick_columns, refuse_taken
 
 logger = logging.getLogger("movers")
@@ -71,7 +72,7 @@ def score_files(
     tables = _tables(files, input_format)
     names = _common_columns(tables, input_format)
     pair = pick_columns(names, *columns)
-    refuse_taken(names, scorers)
+    refuse_taken(names, all_columns(scorers))
     with cluster(address), plain_errors():
         dataset = _dataset(tables, _table_reader(input_format, pair), progress=progress)
         if fit_first:
