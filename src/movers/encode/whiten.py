@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -168,22 +168,27 @@ class OrderedMoments(Moments):
         return moments
 
     def rounded(self) -> tuple[NDArray[np.float32], Floats]:
-        """Mean in single precision, and covariance of the differences from it, rounded too."""
-        mean = self._single()
+        """Mean in single precision, and covariance of the differences from it, rounded too.
+
+        Rows go by in the order of the sentences, so it does not matter in which batches, or in
+        how many parts of a corpus, they came.
+        """
+        total = np.zeros((0, len(self.first)), np.float32)
+        for rows in self._blocks():
+            total = np.concatenate([total, rows]).sum(axis=0, keepdims=True)
+        mean = np.asarray(total[0] / np.float32(self.count))
         apart = Moments(len(self.first))
-        for rows, times in self._kept:
-            apart.add(rows.data - mean, np.repeat(times, rows.lengths))
+        for rows in self._blocks():
+            apart.add(rows - mean, np.ones(len(rows)))
         return mean, apart.covariance
 
-    def _single(self) -> NDArray[np.float32]:
+    def _blocks(self) -> Iterator[NDArray[np.float32]]:
+        """All rows in order, some sentences at a time."""
         sentences = [row for rows, _ in self._kept for row in rows]
         times = np.concatenate([times for _, times in self._kept])
         order = np.repeat(np.arange(len(times)), times) if self.order is None else self.order
-        total = np.zeros((0, len(self.first)), np.float32)
         for low in range(0, len(order), TOGETHER):
-            rows = [sentences[number] for number in order[low : low + TOGETHER]]
-            total = np.concatenate([total, *rows]).sum(axis=0, keepdims=True)
-        return np.asarray(total[0] / np.float32(self.count))
+            yield np.concatenate([sentences[number] for number in order[low : low + TOGETHER]])
 
 
 @dataclass(frozen=True)
