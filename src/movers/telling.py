@@ -11,7 +11,7 @@ from movers.results import Broken, Comparison
 MEANING = "1: the same sentence; 0: no nearer than unrelated sentences"
 """What the ends of the scale stand for."""
 GRADES = (
-    (0.9, "Nearly the same"),
+    (0.85, "Nearly the same"),
     (0.6, "Much the same, in other words"),
     (0.25, "Related, not the same"),
     (0.0, "Unrelated"),

@@ -18,6 +18,7 @@ SPOKEN = {
     "dev=…": "--dev",
     "resume=True": "--resume",
     "parser='": "--parser '",
+    "method='wsmd'": "--method wsmd",
     "call fit(sentences)": "pass --fit, or --statistics with a file made by movers fit",
     " (on the command line --parser)": "",
     "open it and add to it, or pass replace=True": "pass --add or --replace",

@@ -19,6 +19,11 @@ def check_method(scorer: Scorer) -> None:
             f"{method.name} is not one transport problem, so no bound holds for it; use "
             "Scorer.rank, which compares every sentence, or wmd, wrd, smd, wsmd, lambda"
         )
+    if method.transport == "priced":
+        raise InputError(
+            f"{method.name} has no index; use Scorer.rank, which compares every sentence, or "
+            "method='wsmd'"
+        )
     if method.cost is not None and COSTS[method.cost].trees:
         raise InputError(
             f"{method.name} needs the dependency trees of every sentence, which an index does not "
