@@ -200,9 +200,10 @@ class Scorer:
         progress
             Show a progress bar.
         """
-        counts = Counter(check_sentences(sentences, "sentence"))
+        corpus = check_sentences(sentences, "sentence")
+        counts = Counter(corpus)
         if not self._fitted_on(counts):
-            self._fit_common(counts, origin, progress=progress)
+            self._fit_common(corpus, origin, progress=progress)
         if self.method.weights == "swf":
             self._fit_swf(counts)
         baseline = self.method.baseline and find_baseline(self.method.baseline)
@@ -240,12 +241,12 @@ class Scorer:
             and not self.settings.by_variability
         )
 
-    def _fit_common(self, counts: Counter[str], origin: str, *, progress: bool) -> None:
+    def _fit_common(self, corpus: list[str], origin: str, *, progress: bool) -> None:
         request = self.fit_request((self.embedding,))
         self._measured = None  # its weights may come from what is being replaced
         self._statistics, fresh = fit_statistics(
             self.encoder,
-            counts.elements(),
+            corpus,
             request,
             whitening=self.settings.whitening_to_fit,
             variability=self.settings.by_variability,
