@@ -1,4 +1,4 @@
-"""The default measure against an oracle in plain numpy that shares nothing with it but the model."""
+"""The default measure against an oracle in plain numpy: they share the model and nothing else."""
 
 import re
 
@@ -12,7 +12,6 @@ from movers.encode.ragged import Ragged
 from movers.measure.gating import PRICE, SHARPNESS, gates, prices, sentence_distances, trusted
 from tiny_models import ATTENTIVE, PAIRS
 
-TEXT = re.compile(r"\w")
 PROSE = (
     ("The committee praised the young engineer.", "The young engineer praised the committee."),
     ("The dog bit the man.", "The man was bitten by the dog."),
