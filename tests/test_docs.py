@@ -135,7 +135,7 @@ def test_quoted_scores_were_measured():
         for number in re.findall(scores, (ROOT / table).read_text("utf-8"))
     }
     quoted = set(re.findall(scores, page))
-    assert len(tables) == 3 and len(quoted) > 20
+    assert len(tables) == 4 and len(quoted) > 20
     assert quoted <= measured
 
 

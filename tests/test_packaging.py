@@ -55,6 +55,8 @@ def test_wheel_holds_code_data_and_nothing_else(wheel):
     [
         "py.typed",
         "data/stopwords_english.txt",
+        "data/triples_english.tsv",
+        "data/behaviour_english.tsv",
         "data/all-MiniLM-L6-v2.safetensors",
         "evaluate/templates/report.css",
         "evaluate/templates/report.html",

@@ -127,6 +127,11 @@ class Method:
         }
         return tuple(name for name, does in means.items() if does)
 
+    @property
+    def leaves_heads(self) -> bool:
+        """Whether every head has a distance of its own, so that heads may be chosen afterwards."""
+        return self.transport in ("structure", "both")
+
     def under(self, recipe: Recipe) -> Method:
         """The row that a recipe picks."""
         return self.reference if recipe == "reference" and self.reference else self

@@ -66,8 +66,15 @@ def test_values_are_those_of_a_scorer_fitted_on_the_data_set(base, done, method,
 
 def test_every_column_is_there_and_finite(done):
     for column, values in ColumnValues(done):
-        assert values.shape == (len(PAIRS), 6 if METHODS[column.method].needs_attention else 1)
+        assert values.shape == (len(PAIRS), 6 if METHODS[column.method].leaves_heads else 1)
         assert np.isfinite(values).all(), column
+
+
+def test_the_default_measure_is_one_column_with_layers_of_its_own(base, done):
+    expected = base.using("movers", layers=None).distances(PAIRS)
+    found = ColumnValues(done).of(Column("made-up", "movers", "paper", 3))
+    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-6, atol=1e-9)
+    assert "layers:2|" in read_facts(done.paths("paper-3")[0])["signatures"]["movers"]
 
 
 def test_chunks_carry_signatures(done):

@@ -261,6 +261,21 @@ def test_every_row_of_the_table_says_where_to_get_it():
         assert row.shortest is None or row.shortest == row.rows
 
 
+def test_pairs_are_picked_by_id_as_often_as_it_is_listed(tmp_path):
+    for name, text in (
+        ("PAWSWiki/dev.tsv", "id\ts1\ts2\tlabel\n7\ta\tb\t1\n8\tc\td\t0\n9\te\tf\t0\n"),
+        ("PAWSX/en_test_ids.txt", "9\n7\n7\n"),
+    ):
+        (tmp_path / name).parent.mkdir()
+        if name.startswith("PAWSX"):
+            with pytest.raises(InputError, match=r"paws-x-en-test needs PAWSX/en_test_ids\.txt"):
+                read_dataset("paws-x-en-test", tmp_path)
+        (tmp_path / name).write_text(text, "utf-8")
+    with pytest.warns(match="3 pairs with 66.67 % paraphrases, expected 2000"):
+        found = read_dataset("paws-x-en-test", tmp_path)
+    assert sorted(found.pairs) == [("a", "b"), ("a", "b"), ("e", "f")]
+
+
 def test_gold_is_float(tmp_path):
     path = tmp_path / "p.tsv"
     path.write_text("s1\ts2\tlabel\na\tb\t1\n", "utf-8")

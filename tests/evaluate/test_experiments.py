@@ -57,6 +57,12 @@ def results(bert_base, paws, tmp_path_factory):
         return reproduce(base, ONE_MODEL, tmp_path_factory.mktemp("runs") / "run", data=paws)
 
 
+def test_tables_of_the_paper_hold_its_measures_alone(results):
+    assert "movers" in METHODS
+    assert "movers" not in {method for row in EXPERIMENTS.values() for method in row.methods}
+    assert "movers" not in {score.column.method for score in results.scores}
+
+
 def test_published_numbers_stand_beside_ours(results):
     beside = {
         (row.column.dataset, row.column.method, row.column.embedding, row.selection): row.published

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from movers.errors import InputError
 from movers.evaluate.metrics import (
@@ -22,6 +22,7 @@ from movers.evaluate.resampling import draw_weights
 
 OUTSIDE = {
     "auc": roc_auc_score,
+    "ap": average_precision_score,
     "spearman": lambda gold, similarity: stats.spearmanr(gold, similarity).statistic,
     "pearson": lambda gold, similarity: stats.pearsonr(gold, similarity).statistic,
 }
@@ -31,7 +32,7 @@ def labelled(seed, pairs, metric, ties=True):
     """Gold values and distances that agree somewhat."""
     random = np.random.default_rng(seed)
     gold = (random.random(pairs) < 0.4).astype(float)
-    if metric != "auc":
+    if metric not in ("auc", "ap"):
         gold = np.round(random.uniform(0, 5, pairs), 1)
     distances = random.normal(size=pairs) - gold
     return gold, np.round(distances, 1) if ties else distances
@@ -52,6 +53,7 @@ def test_metrics_with_many_ties(rows):
             auc(gold, distances)
         return
     assert auc(gold, distances) == pytest.approx(roc_auc_score(gold, -distances))
+    assert score("ap", gold, distances) == pytest.approx(OUTSIDE["ap"](gold, -distances))
     if len(set(distances)) > 1:
         assert spearman(gold, distances) == pytest.approx(OUTSIDE["spearman"](gold, -distances))
         assert pearson(gold, distances) == pytest.approx(OUTSIDE["pearson"](gold, -distances))
@@ -90,7 +92,7 @@ def test_unusable_input_is_refused(gold, distances, message):
 
 
 def test_unknown_metrics_are_refused():
-    with pytest.raises(InputError, match="no metric 'kendall'; there are: auc, spearman, pearson"):
+    with pytest.raises(InputError, match="no metric 'kendall'; there are: auc, ap, spearman"):
         score("kendall", [0, 1], [0, 1])
     with pytest.raises(InputError, match="resamples must be at least 1, got 0"):
         estimate("auc", [0, 1], [0, 1], resamples=0)

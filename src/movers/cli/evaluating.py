@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 from rich.console import Console
@@ -30,7 +30,7 @@ def evaluate(
     dataset: str,
     /,
     *,
-    methods: Methods = "wmd,wsmd-wmd,wrd,wsmd-wrd",
+    methods: Methods = "movers,wmd,wsmd-wmd,wrd,wsmd-wrd",
     recipes: str = "paper",
     embeddings: str = "-1",
     mixes: str = "0.5",
@@ -109,6 +109,7 @@ def reproduce(
     data: Path | None = None,
     recipes: str = "reference",
     limit: int | None = None,
+    sample: int | None = None,
     resume: Resume = False,
     json: Json = False,
     options: ModelOptions = MODEL_DEFAULTS,
@@ -119,7 +120,7 @@ def reproduce(
     ----------
     tables
         main, scatter, variability, sick, qqp-train, common-words, example, other-models.
-        Default: all but the last.
+        Default: all but the last. By itself: default-measure, which is not of the paper.
     output
         Folder for values, report and figures; a run broken off goes on in it with --resume.
     data
@@ -128,11 +129,22 @@ def reproduce(
         "reference" is what the published numbers were computed with; or "paper", or both.
     limit
         Take only so many of the shortest pairs of each data set, to try things out.
+    sample
+        For default-measure, take so many pairs of each data set at random; for slow models.
     resume
         Go on with the run in --output.
     json
         Print the scores as JSON.
     """
+    from movers.evaluate.default_measure import NAME
+
+    if NAME in tables:
+        if len(tables) > 1:
+            raise InputError(f"{NAME} has a report of its own; name it alone")
+        settings = {"data": data, "sample": sample, "limit": limit, "resume": resume}
+        return _default_measure(options, output, settings, json=json)
+    if sample is not None:
+        raise InputError(f"--sample belongs to {NAME}; take --limit")
     from movers.evaluate.experiments import ONE_MODEL, find_experiment
     from movers.evaluate.experiments import reproduce as run
 
@@ -154,6 +166,27 @@ def reproduce(
             progress=sys.stderr.isatty(),
         )
         _show(results, folder, json=json)
+
+
+def _default_measure(
+    options: ModelOptions, folder: Path, settings: dict[str, Any], *, json: bool
+) -> None:
+    """Hold the default measure against others; write report.md and report.json."""
+    from json import dumps
+
+    from movers.evaluate.default_measure import describe, measure_default
+
+    findings = measure_default(
+        options.load("movers"), folder, progress=sys.stderr.isatty(), **settings
+    )
+    report = describe(findings, shlex.join(["movers", *sys.argv[1:]]))
+    (folder / "report.md").write_text(report, "utf-8")
+    (folder / "report.json").write_text(dumps(findings.to_dict(), indent=1), "utf-8")
+    if json:
+        print_json(findings.to_dict())
+    else:
+        print(report)
+    say(f"report: {folder / 'report.md'}")
 
 
 def _listed(text: str, kind: Callable[[str], Number]) -> list[Number]:

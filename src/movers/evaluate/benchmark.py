@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -148,25 +148,18 @@ class Benchmark:
     @cached_property
     def requests(self) -> list[Request]:
         """What the columns need of the sentences, one request for each set of words."""
-        layers = sorted({column.embedding for column in self.columns})
-        every: dict[Any, Request] = {}
-        for column in self.columns:
-            request = self._scorer(column, self.model).request
-            known = every.get(request.rules, request)
-            heads = request.heads or known.heads
-            vectors = tuple(layers) if request.embeddings or known.embeddings else ()
-            every[request.rules] = Request(vectors, heads, request.rules)
-        return list(every.values())
+        return joined_requests(self._scorer(column, self.model).request for column in self.columns)
 
     def _scorer(
         self, column: Column, encoder: TransformerEncoder, statistics: Statistics | None = None
     ) -> Scorer:
+        method = find_method(column.method)
         settings = replace(
             self.base.settings,
-            method=find_method(column.method),
+            method=method,
             recipe=column.recipe,  # type: ignore[arg-type]
             embedding=column.embedding,
-            layers="all",
+            layers="all" if method.leaves_heads else None,
             mix=self.base.settings.mix if column.mix is None else column.mix,
         )
         return Scorer(settings, encoder, statistics=statistics, threads=self.base.threads)
@@ -208,7 +201,8 @@ class Benchmark:
             parts = scorers[columns[0]].parts(pairs)
             for column in columns:
                 found = getattr(parts, scorers[column].method.reports)
-                values[label(column)] = found if scorers[column].heads else found[:, 0]
+                apart = scorers[column].method.leaves_heads
+                values[label(column)] = found if apart else found.mean(axis=1)
             stages.append(Stage(_stage(columns[0]), monotonic() - started, len(pairs), "pairs"))
         facts = {
             "pairs": [chunk.start, chunk.stop],
@@ -282,6 +276,20 @@ def _counted(items: Iterator[Any], bar: Any) -> Iterator[Any]:
         bar.update()
 
 
+def joined_requests(requests: Iterable[Request]) -> list[Request]:
+    """One request for each set of words, which serves all that compare these words."""
+    every: dict[Any, Request] = {}
+    for request in requests:
+        known = every.get(request.rules, request)
+        every[request.rules] = Request(
+            tuple(sorted({*known.embeddings, *request.embeddings})),
+            tuple(sorted({*known.heads, *request.heads})),
+            request.rules,
+            known.pooled or request.pooled,
+        )
+    return list(every.values())
+
+
 def group_of(column: Column) -> str:
     """Name of the group a column belongs to."""
     return f"{column.recipe}-{column.embedding}"
@@ -294,7 +302,8 @@ def label(column: Column) -> str:
 
 def _settings(column: Column) -> dict[str, Any]:
     mix = {} if column.mix is None else {"mix": column.mix}
-    return {"method": column.method, "embedding": column.embedding, **mix}
+    layers = "all" if find_method(column.method).leaves_heads else None
+    return {"method": column.method, "embedding": column.embedding, "layers": layers, **mix}
 
 
 def _stage(column: Column) -> str:

@@ -50,7 +50,7 @@ class ColumnValues:
 
 def structured(column: Column) -> bool:
     """Whether a column has a value for every head."""
-    return find_method(column.method).needs_attention
+    return find_method(column.method).leaves_heads
 
 
 def by_layer(values: Floats, layers: int) -> Floats:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -26,10 +27,15 @@ from movers.evaluate.layouts import SCORED, Columns, Row, read_scored, read_tabl
 from movers.notices import DatasetWarning, notify
 from movers.tables import SUFFIXES
 
-MetricName = Literal["auc", "spearman", "pearson"]
+MetricName = Literal["auc", "ap", "spearman", "pearson"]
 Empty = Literal["drop", "least"]
 
-EMPTY: dict[MetricName, Empty] = {"auc": "least", "spearman": "drop", "pearson": "drop"}
+EMPTY: dict[MetricName, Empty] = {
+    "auc": "least",
+    "ap": "least",
+    "spearman": "drop",
+    "pearson": "drop",
+}
 """What becomes of pairs without a distance: they do not count, or are the least similar."""
 
 SHORTEST = 1500
@@ -96,6 +102,9 @@ class Source:
         Pairs, and the percentage of paraphrases among them, once read.
     shortest
         How many of the shortest pairs to keep; None for all.
+    ids
+        File that lists the pairs to keep by what stands in their first column, some of them
+        twice; None for all.
     """
 
     title: str
@@ -106,11 +115,18 @@ class Source:
     rows: int
     positives: float | None = None
     shortest: int | None = None
+    ids: str | None = None
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Every file it is read from."""
+        return (*self.files, *([self.ids] if self.ids else []))
 
 
 PAWS = "google-research-datasets/paws"
 QUORA = f"{PAWS}, generated from Quora Question Pairs"
 WIKI = f"{PAWS}, Wiki labeled (final)"
+CROSS = f"{WIKI}, whose development set holds the English test pairs of PAWS-X"
 STSB = "the STS Benchmark of Cer et al. (2017)"
 MOSES = "amao0o0/SynWMD, whose scripts split and lower-case the STS Benchmark"
 MARELLI = "SemEval-2014 task 1, Marelli et al. (2014)"
@@ -145,6 +161,16 @@ DATASETS: dict[str, Source] = {
         "PAWS-Wiki dev, all", WIKI, WIKI_DEV, LABELLED, "auc", 8000, 44.24
     ),
     "paws-wiki-test": Source("PAWS-Wiki test", WIKI, WIKI_TEST, LABELLED, "auc", 8000, 44.20),
+    "paws-x-en-test": Source(
+        "PAWS-X English test",
+        CROSS,
+        WIKI_DEV,
+        LABELLED,
+        "auc",
+        2000,
+        45.35,
+        ids="PAWSX/en_test_ids.txt",
+    ),
     "stsb-dev": Source("STS-B dev", STSB, ("STSB/sts-dev.csv",), BENCHMARK, "spearman", 1500),
     "stsb-test": Source("STS-B test", STSB, ("STSB/sts-test.csv",), BENCHMARK, "spearman", 1379),
     "stsb-dev-tokenised": Source(
@@ -250,14 +276,16 @@ def auxiliary_files(data: str | Path | None = None) -> dict[str, Any]:
 
 def _rows_of(name: str, row: Source, folder: Path) -> Iterator[Row]:
     paths = [folder / file for file in row.files]
-    for file, path in zip(row.files, paths, strict=True):
-        if not path.is_file():
+    for file in row.needed:
+        if not (folder / file).is_file():
             raise InputError(
-                f"{name} needs {file} in the folder of evaluation data, and {str(path)!r} is not "
-                f"there ({row.columns or SCORED}); get it from {row.origin}"
+                f"{name} needs {file} in the folder of evaluation data, and "
+                f"{str(folder / file)!r} is not there ({row.columns or SCORED}); "
+                f"get it from {row.origin}"
             )
     if row.columns is not None:
-        return chain.from_iterable(map(row.columns.read, paths))
+        ids = Counter((folder / row.ids).read_text("utf-8").split()) if row.ids else None
+        return chain.from_iterable(row.columns.read(path, ids) for path in paths)
     return chain.from_iterable(map(read_scored, paths[::2], paths[1::2]))
 
 
@@ -286,7 +314,7 @@ def _check(dataset: Dataset, row: Source) -> None:
     if found != expected:
         notify(
             f"{dataset.name} has {found}, expected {expected}; its scores do not compare with "
-            f"published ones. The files are {', '.join(row.files)} from {row.origin}",
+            f"published ones. The files are {', '.join(row.needed)} from {row.origin}",
             DatasetWarning,
         )
 

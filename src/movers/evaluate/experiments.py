@@ -21,11 +21,12 @@ from movers.evaluate.layers import CRITERION
 from movers.evaluate.metrics import spearman
 from movers.evaluate.outcomes import Illustration, Overlap, Results
 from movers.evaluate.published import paper_model, published_facts
-from movers.methods import METHODS, find_method
+from movers.methods import DEFAULT, METHODS, find_method
 from movers.scorer import Scorer
 
 SELECTIONS = ("top1", "BV", "all", "best")
-EVERY = tuple(METHODS)
+EVERY = tuple(name for name in METHODS if name != DEFAULT.name)
+"""The measures of the paper and those it compares with; the default measure came later."""
 BASELINES = (
     *("average", "bertscore", "bertscore-idf", "dynamax", "sif", "usif"),
     *("conceptor", "rots", "opwd", "opwd-cos", "wmdo"),
@@ -135,7 +136,7 @@ def _read_available(
         return {}, []
     folder = data_folder(data)
     present = [
-        name for name in wanted if all((folder / file).exists() for file in DATASETS[name].files)
+        name for name in wanted if all((folder / file).exists() for file in DATASETS[name].needed)
     ]
     # With nothing there, reading the first says what is missing and where to get it.
     found = {name: read_dataset(name, folder, limit=limit) for name in present or wanted}

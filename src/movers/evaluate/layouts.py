@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +73,8 @@ class Columns:
             f"{self.source + 1} and {self.target + 1}, {gold} in column {self.gold + 1}"
         )
 
-    def read(self, path: Path) -> Iterator[Row]:
-        """Yield the rows of a file."""
+    def read(self, path: Path, ids: Counter[str] | None = None) -> Iterator[Row]:
+        """Yield the rows of a file: all, or as often as their first field is among the ids."""
         for where, line in islice(_lines_of(path), self.header, None):
             if not line:
                 continue
@@ -86,7 +87,7 @@ class Columns:
                 raise InputError(f"{where}: label {fields[self.gold]!r}, expected 0 or 1")
             texts = fields[self.source], fields[self.target]
             source, target = (unwrap(text, where) for text in texts) if self.wrapped else texts
-            yield source, target, gold
+            yield from repeat((source, target, gold), 1 if ids is None else ids[fields[0]])
 
 
 def _lines_of(path: Path) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,7 @@ from movers.evaluate.resampling import (
     draw_weights,
     resample_auc,
     resample_pearson,
+    resample_precision,
     resample_spearman,
 )
 
@@ -156,7 +157,7 @@ def estimate(
 ) -> Estimate:
     """A metric with its percentile interval over bootstrap resamples of the pairs."""
     values = _resampled(metric, gold, distances, resamples, seed)
-    return Estimate(score(metric, gold, distances), *_interval(values))
+    return Estimate(score(metric, gold, distances), *interval(values))
 
 
 def compare(
@@ -180,7 +181,7 @@ def compare(
     fewer = min((differences <= 0).sum(), (differences >= 0).sum())
     p = min(1.0, 2 * (fewer + 1) / (len(differences) + 1))
     value = score(metric, gold, first) - score(metric, gold, second)
-    return Difference(value, *_interval(differences), float(p))
+    return Difference(value, *interval(differences), float(p))
 
 
 def _resampled(
@@ -190,7 +191,7 @@ def _resampled(
     return METRICS[metric].resample(truth, similarities, draw_weights(len(truth), resamples, seed))
 
 
-def _interval(values: Floats) -> tuple[float, float]:
+def interval(values: Floats) -> tuple[float, float]:
     """Percentiles of the resamples in which the metric exists; NaN without any."""
     values = values[np.isfinite(values)]
     if not len(values):
@@ -211,8 +212,10 @@ def _check(metric: str, gold: ArrayLike, distances: ArrayLike) -> tuple[Floats, 
         raise InputError(f"{(~np.isfinite(found)).sum()} pairs have no distance; settle them first")
     if not len(truth) or (truth == truth[0]).all():
         raise InputError(f"all {len(truth)} gold values are the same; nothing can agree with them")
-    if metric == "auc" and not np.isin(truth, (0, 1)).all():
-        raise InputError("AUC needs gold values 0 and 1; take spearman for scores")
+    if metric in ("auc", "ap") and not np.isin(truth, (0, 1)).all():
+        raise InputError(
+            f"{METRICS[metric].title} needs gold values 0 and 1; take spearman for scores"
+        )
     return truth, -found
 
 
@@ -220,6 +223,7 @@ METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric("auc", "AUC", resample_auc),
+        Metric("ap", "average precision", resample_precision),
         Metric("spearman", "Spearman's ρ", resample_spearman),
         Metric("pearson", "Pearson's r", resample_pearson),
     )

@@ -52,6 +52,13 @@ def resample_auc(gold: Floats, similarities: Floats, weights: Weights) -> Floats
     return values
 
 
+def resample_precision(gold: Floats, similarities: Floats, weights: Weights) -> Floats:
+    """Average precision of each resample; NaN in one without paraphrases."""
+    groups, values = _groups(similarities), np.empty(len(weights))
+    _precision(gold, groups, weights, np.empty((2, groups.max() + 1)), values)
+    return values
+
+
 def resample_spearman(gold: Floats, similarities: Floats, weights: Weights) -> Floats:
     """Spearman's correlation in each resample, ranked anew; NaN in a constant one."""
     left, right, values = _groups(gold), _groups(similarities), np.empty(len(weights))
@@ -79,6 +86,24 @@ def _auc(gold: Floats, groups: Ints, weights: Weights, masses: Floats, values: F
             below += masses[0, group]
             positives += masses[1, group]
         values[draw] = won / (positives * below)
+
+
+@entry
+def _precision(
+    gold: Floats, groups: Ints, weights: Weights, masses: Floats, values: Floats
+) -> None:
+    for draw in range(len(weights)):
+        masses[:] = 0.0
+        for pair in range(len(gold)):
+            masses[int(gold[pair]), groups[pair]] += weights[draw, pair]
+        found = seen = total = 0.0
+        for group in range(masses.shape[1] - 1, -1, -1):
+            positives = masses[1, group]
+            found += positives
+            seen += positives + masses[0, group]
+            if positives > 0:
+                total += positives * found / seen
+        values[draw] = total / found if found > 0 else np.nan
 
 
 @entry

@@ -1,0 +1,436 @@
+"""The default measure held against others: every result of docs/default_measure.md.
+
+Nothing is fitted: the measures of words take the statistics shipped for the model, and raw
+vectors where there are none. A pair that a measure cannot compare counts as its least similar.
+"""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.atomic import replacing
+from movers.encode.corpus import CorpusEncoder
+from movers.errors import InputError
+from movers.evaluate.benchmark import joined_requests
+from movers.evaluate.datasets import Dataset, read_dataset
+from movers.evaluate.document import Cell, Heading, ReportTable, Row, Section, percent, signed
+from movers.evaluate.metrics import METRICS, RESAMPLES, Estimate, interval, settle
+from movers.evaluate.rendering import write_markdown
+from movers.evaluate.resampling import Weights, draw_weights
+from movers.evaluate.runs import RunFolder, open_run
+from movers.measure.gating import sentence_distances
+from movers.notices import UndefinedWarning
+from movers.scorer import Scorer
+from movers.similarity import similarity_of
+from movers.version import __version__
+
+Floats = NDArray[np.float64]
+Pairs = list[tuple[str, str]]
+
+NAME = "default-measure"
+COSINE = "cosine"
+OTHERS = ("wrd", "wsmd", "lambda", "opwd-cos", "bertscore", "average")
+METHODS = ("movers", COSINE, *OTHERS)
+QUESTIONS = {
+    "paws-wiki-test": ("auc",),
+    "paws-x-en-test": ("ap", "auc"),
+    "stsb-test": ("spearman",),
+    "sick-test": ("spearman",),
+}
+ANCHORS = "stsb-dev"
+BANDS = ((5.0, 5.0), (4.0, 5.0), (3.0, 4.0), (2.0, 3.0), (1.0, 2.0), (0.0, 1.0))
+"""Gold scores of STS-B; a band ends below its second number, unless it is that number alone."""
+PEERS_SOURCE = (
+    "embeddings-benchmark/results at f4cc6c8b3, results/*/*/PawsXPairClassification.json: average "
+    "precision of the cosine on the same 2,000 pairs. Some of these models may have been trained "
+    "on PAWS; the lists do not say."
+)
+PEERS = {
+    "potion-base-8M": 43.5,
+    "LaBSE": 54.1,
+    "bge-small-en-v1.5": 56.8,
+    "all-MiniLM-L6-v2": 59.1,
+    "gte-small": 59.1,
+    "bge-m3": 61.1,
+    "e5-large": 64.7,
+    "text-embedding-3-large": 66.4,
+    "gemini-embedding-001": 69.0,
+    "Qwen3-Embedding-0.6B": 72.2,
+    "Qwen3-Embedding-4B": 77.8,
+    "Qwen3-Embedding-8B": 82.8,
+    "gte-Qwen1.5-7B-instruct": 84.4,
+}
+
+
+@dataclass(frozen=True)
+class Triple:
+    """A sentence, one that says the same in other words, and one with its roles swapped.
+
+    ``half`` is ``"choose"`` for those that the measure was chosen on, else ``"report"``.
+    """
+
+    kind: str
+    half: str
+    sentence: str
+    paraphrase: str
+    swap: str
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A pair of sentences that shows one kind of change."""
+
+    kind: str
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Pairs to compare, and what their distances are asked.
+
+    Parameters
+    ----------
+    units
+        What a resample draws: pairs, or triples.
+    scores
+        By title, the value of distances under each row of weights.
+    """
+
+    name: str
+    pairs: Pairs
+    units: int
+    scores: Mapping[str, Callable[[Floats, Weights], Floats]]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How well a measure does, and how much better the default measure is on the same pairs."""
+
+    question: str
+    units: int
+    method: str
+    score: Estimate
+    gain: Estimate
+
+
+@dataclass(frozen=True)
+class Group:
+    """Pairs of one kind: mean distance of the sentence vectors and of the measure, similarity."""
+
+    table: str
+    kind: str
+    pairs: int
+    cosine: float
+    distance: float
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the run found, in the order of display."""
+
+    facts: dict[str, str]
+    answers: tuple[Answer, ...]
+    groups: tuple[Group, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {**asdict(self), "published": PEERS}
+
+
+def load_triples() -> list[Triple]:
+    """The triples shipped with the package."""
+    return [Triple(*row) for row in _shipped("triples_english.tsv")]
+
+
+def load_behaviour() -> list[Instance]:
+    """The pairs shipped with the package that show what the measure sees."""
+    return [Instance(*row) for row in _shipped("behaviour_english.tsv")]
+
+
+def _shipped(name: str) -> Iterator[list[str]]:
+    text = files("movers").joinpath("data", name).read_text("utf-8")
+    return (line.split("\t") for line in text.splitlines()[1:])
+
+
+def measure_default(
+    base: Scorer,
+    folder: Path,
+    *,
+    data: Path | None = None,
+    sample: int | None = None,
+    limit: int | None = None,
+    resume: bool = False,
+    progress: bool = False,
+) -> Findings:
+    """Hold the default measure against others on all its questions.
+
+    Parameters
+    ----------
+    base
+        A scorer with the model.
+    folder
+        Run folder: distances stay in it data set by data set; with ``resume`` a run broken off
+        goes on.
+    data
+        Folder of evaluation data; None reads ``MOVERS_DATA``.
+    sample
+        Take so many pairs of each data set at random, always the same ones, for slow models.
+    limit
+        Take only the shortest so many pairs of each data set, to try things out.
+    """
+    if sample is not None and sample < 1:
+        raise InputError(f"sample must be at least 1, got {sample}")
+    read = [read_dataset(name, data, limit=limit) for name in (*QUESTIONS, ANCHORS)]
+    datasets = [_sampled(dataset, sample) for dataset in read]
+    settings = {
+        "movers": __version__,
+        "model": base.encoder.fingerprint,
+        **{dataset.name: dataset.digest for dataset in datasets},
+    }
+    run = open_run(folder, settings, resume=resume)
+    triples, behaviour = load_triples(), load_behaviour()
+    trials = [*map(_labelled, datasets[:-1]), *_tripled(triples)]
+    answers: list[Answer] = []
+    for trial in trials:
+        found = _distances(base, trial.name, trial.pairs, METHODS, run, progress=progress)
+        answers += _answers(trial, found)
+    groups = [
+        *_bands(datasets[-1]),
+        *(
+            (f"triples: {kind}", [(one.sentence, getattr(one, kind)) for one in triples])
+            for kind in ("paraphrase", "swap")
+        ),
+    ]
+    kinds = defaultdict(list)
+    for one in behaviour:
+        kinds[one.kind].append((one.source, one.target))
+    tables = {"similarity": groups, "behaviour": list(kinds.items())}
+    return Findings(
+        {
+            "model": f"{Path(base.encoder.name).name}@{base.encoder.fingerprint}",
+            "chance": f"{base.encoder.chance:.4g}",
+            "pairs": "all" if sample is None else f"at most {sample} random ones of each set",
+            "words": "shipped statistics" if base.statistics.whitening else "raw vectors",
+        },
+        tuple(answers),
+        tuple(
+            group
+            for table, rows in tables.items()
+            for group in _groups(base, table, rows, run, progress=progress)
+        ),
+    )
+
+
+def _sampled(dataset: Dataset, count: int | None) -> Dataset:
+    if count is None or count >= len(dataset):
+        return dataset
+    rows = np.sort(np.random.default_rng(0).choice(len(dataset), count, replace=False))
+    return replace(dataset, pairs=[dataset.pairs[row] for row in rows], gold=dataset.gold[rows])
+
+
+def _labelled(dataset: Dataset) -> Trial:
+    def scored(metric: str) -> Callable[[Floats, Weights], Floats]:
+        return lambda found, weights: METRICS[metric].resample(dataset.gold, -found, weights)
+
+    scores = {
+        f"{dataset.title}, {METRICS[metric].title}": scored(metric)
+        for metric in QUESTIONS[dataset.name]
+    }
+    return Trial(dataset.name, dataset.pairs, len(dataset), scores)
+
+
+def _tripled(triples: Sequence[Triple]) -> Iterator[Trial]:
+    """Whether the paraphrase is nearer than the swap, for each half of the triples."""
+    for half, title in (("report", "held out"), ("choose", "chosen on")):
+        own = [triple for triple in triples if triple.half == half]
+        pairs = [(one.sentence, one.paraphrase) for one in own]
+        pairs += [(one.sentence, one.swap) for one in own]
+
+        def right(found: Floats, weights: Weights) -> Floats:
+            near, far = found.reshape(2, -1)
+            return np.asarray(weights @ (near < far).astype(float) / len(near))
+
+        yield Trial(f"triples-{half}", pairs, len(own), {f"triples, {title}": right})
+
+
+def _bands(dataset: Dataset) -> Iterator[tuple[str, Pairs]]:
+    """Pairs of STS-B by what people say about them."""
+    for low, high in BANDS:
+        inside = (dataset.gold >= low) & ((dataset.gold < high) | (low == high))
+        title = f"STS-B dev, gold {low:g}" + ("" if low == high else f" to {high:g}")
+        yield title, [pair for pair, yes in zip(dataset.pairs, inside, strict=True) if yes]
+
+
+def _answers(trial: Trial, found: Mapping[str, Floats]) -> Iterator[Answer]:
+    """The score of every measure, and by how much the default one is better: paired resamples."""
+    weights = draw_weights(trial.units, RESAMPLES, 0)
+    once = np.ones((1, trial.units), np.uint8)
+    once.setflags(write=False)
+    settled = {
+        name: settle(np.zeros(len(one)), one, "least").distances for name, one in found.items()
+    }
+    for question, score in trial.scores.items():
+        values = {name: float(score(one, once)[0]) for name, one in settled.items()}
+        draws = {name: score(one, weights) for name, one in settled.items()}
+        best, drawn = values["movers"], draws["movers"]
+        for name, value in values.items():
+            yield Answer(
+                question,
+                trial.units,
+                name,
+                Estimate(value, *interval(draws[name])),
+                Estimate(best - value, *interval(drawn - draws[name])),
+            )
+
+
+def _groups(
+    base: Scorer,
+    table: str,
+    groups: Sequence[tuple[str, Pairs]],
+    run: RunFolder,
+    *,
+    progress: bool,
+) -> Iterator[Group]:
+    pairs = [pair for _, members in groups for pair in members]
+    found = _distances(base, table, pairs, ("movers", COSINE), run, progress=progress)
+    far = base.encoder.chance
+    start = 0
+    for kind, members in groups:
+        rows = slice(start, start + len(members))
+        start = rows.stop
+        if members:
+            distances = found["movers"][rows]
+            means = (found[COSINE][rows], distances, similarity_of(distances, far))
+            yield Group(table, kind, len(members), *(float(one.mean()) for one in means))
+
+
+def _distances(
+    base: Scorer,
+    name: str,
+    pairs: Pairs,
+    methods: Sequence[str],
+    run: RunFolder,
+    *,
+    progress: bool,
+) -> dict[str, Floats]:
+    """Distances of pairs under every measure: one forward pass, kept in the run folder."""
+    path = run.path / "distances" / f"{name}.npz"
+    if not path.exists():
+        raw = {} if base.statistics.whitening else {"whitening": "none"}
+        scorers = {
+            method: base.using(method, empty="nan", **raw) for method in methods if method != COSINE
+        }
+        requests = joined_requests(scorer.request for scorer in scorers.values())
+        store = run.encodings(name)
+        counts = Counter(text for pair in pairs for text in pair)
+        corpus = CorpusEncoder(base.encoder, store, counts, requests)
+        corpus.run(progress=progress)
+        found = {}
+        for method, scorer in scorers.items():
+            reader = Scorer(scorer.settings, corpus, statistics=base.statistics)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UndefinedWarning)
+                found[method] = reader.distances(pairs, progress=progress)
+        found[COSINE] = _cosines(corpus, scorers["movers"], pairs)
+        with replacing(path) as temporary, temporary.open("wb") as stream:
+            np.savez(stream, **{method: found[method] for method in methods})
+        shutil.rmtree(store, ignore_errors=True)
+    with np.load(path) as arrays:
+        return {method: arrays[method] for method in methods}
+
+
+def _cosines(corpus: CorpusEncoder, scorer: Scorer, pairs: Pairs) -> Floats:
+    """One minus the cosine of the vectors of the sentences: the sentence part alone."""
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    request = replace(scorer.request, embeddings=(), heads=())
+    encodings = corpus.encode(texts, request)
+    sides = [encodings.numbers(side) for side in zip(*pairs, strict=True)]
+    return sentence_distances(encodings.pooled, np.stack(sides, axis=1))
+
+
+def describe(findings: Findings, command: str) -> str:
+    """The findings as Markdown."""
+    questions = list(dict.fromkeys(answer.question for answer in findings.answers))
+    headings = tuple(map(Heading, questions))
+    sections = (
+        Section("Scores", (SCORES,), (_table(findings, headings, _score),)),
+        Section("What the default measure adds", (GAINS,), (_table(findings, headings, _gain),)),
+        Section("Published", (PEERS_SOURCE,), (_peers(),)),
+        Section("Similarity", (SIMILARITY,), (_grouped(findings, "similarity"),)),
+        Section("Behaviour", (BEHAVIOUR,), (_grouped(findings, "behaviour"),)),
+        Section(
+            "This run",
+            points=(
+                command,
+                *(f"{name}: {value}" for name, value in findings.facts.items()),
+                *dict.fromkeys(f"{one.question}: {one.units}" for one in findings.answers),
+            ),
+        ),
+    )
+    return write_markdown("The default measure", sections)
+
+
+def _table(
+    findings: Findings, headings: tuple[Heading, ...], cell: Callable[[Answer], Cell]
+) -> ReportTable:
+    found = {(one.method, one.question): one for one in findings.answers}
+    rows = tuple(
+        Row(name, tuple(cell(found[name, heading.text]) for heading in headings))
+        for name in METHODS
+        if cell is _score or name != "movers"
+    )
+    return ReportTable("", "measure", headings, rows)
+
+
+def _score(answer: Answer) -> Cell:
+    score = answer.score
+    return Cell(percent(score.value), f"({percent(score.low)} to {percent(score.high)})")
+
+
+def _gain(answer: Answer) -> Cell:
+    gain = answer.gain
+    return Cell(signed(gain.value), f"({signed(gain.low)} to {signed(gain.high)})")
+
+
+def _peers() -> ReportTable:
+    rows = tuple(Row(name, (Cell(f"{value:.1f}"),)) for name, value in PEERS.items())
+    return ReportTable("", "model", (Heading("average precision"),), rows)
+
+
+def _grouped(findings: Findings, table: str) -> ReportTable:
+    headings = ("pairs", "1 − cosine", "movers", "similarity")
+    rows = tuple(
+        Row(
+            group.kind,
+            (
+                Cell(str(group.pairs)),
+                *(Cell(f"{one:.3f}") for one in (group.cosine, group.distance)),
+                Cell(f"{group.similarity:.2f}"),
+            ),
+        )
+        for group in findings.groups
+        if group.table == table
+    )
+    return ReportTable("", "pairs", tuple(map(Heading, headings)), rows)
+
+
+SCORES = (
+    "All values × 100, with 95 % intervals from 1,000 bootstrap resamples. “cosine” is that of the "
+    "sentence vectors, the sentence part of movers alone; triples: how often the paraphrase is "
+    "nearer than the sentence with its roles swapped."
+)
+GAINS = "movers minus each measure, with 95 % intervals from the same resamples for both."
+SIMILARITY = "Means over the pairs of each kind."
+BEHAVIOUR = "Means over the pairs of each kind; these pairs were used in choosing the measure."
