@@ -116,7 +116,7 @@ def test_groups_hold_all_their_pairs(findings):
 
 
 def test_a_run_goes_on_where_it_stopped(findings, base, labelled, folder, monkeypatch):
-    (folder / "distances" / "sick-test.npz").unlink()
+    (folder / "distances" / "sick-test.npy").unlink()
     encoded = []
     run = default_measure.CorpusEncoder.run
     monkeypatch.setattr(
@@ -135,9 +135,9 @@ def test_samples_are_random_and_always_the_same(base, labelled, tmp_path):
     runs = [measure_default(base, tmp_path / name, data=labelled, sample=12) for name in "ab"]
     assert runs[0].answers == runs[1].answers
     assert answer(runs[0], "PAWS-Wiki test, AUC", "movers").units == 12
-    with np.load(tmp_path / "a" / "distances" / "paws-wiki-test.npz") as arrays:
-        shortest = read_dataset("paws-wiki-test", labelled, limit=12)
-        assert not np.allclose(arrays["movers"], base.distances(shortest.pairs))
+    found = np.load(tmp_path / "a" / "distances" / "paws-wiki-test.npy")[0]
+    shortest = read_dataset("paws-wiki-test", labelled, limit=12)
+    assert not np.allclose(found, base.distances(shortest.pairs))
     with pytest.raises(InputError, match="sample must be at least 1, got 0"):
         measure_default(base, tmp_path / "c", data=labelled, sample=0)
 

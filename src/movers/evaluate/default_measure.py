@@ -326,7 +326,7 @@ def _distances(
     progress: bool,
 ) -> dict[str, Floats]:
     """Distances of pairs under every measure: one forward pass, kept in the run folder."""
-    path = run.path / "distances" / f"{name}.npz"
+    path = run.path / "distances" / f"{name}.npy"
     if not path.exists():
         raw = {} if base.statistics.whitening else {"whitening": "none"}
         scorers = {
@@ -345,10 +345,9 @@ def _distances(
                 found[method] = reader.distances(pairs, progress=progress)
         found[COSINE] = _cosines(corpus, scorers["movers"], pairs)
         with replacing(path) as temporary, temporary.open("wb") as stream:
-            np.savez(stream, **{method: found[method] for method in methods})
+            np.save(stream, np.stack([found[method] for method in methods]))
         shutil.rmtree(store, ignore_errors=True)
-    with np.load(path) as arrays:
-        return {method: arrays[method] for method in methods}
+    return dict(zip(methods, np.load(path), strict=True))
 
 
 def _cosines(corpus: CorpusEncoder, scorer: Scorer, pairs: Pairs) -> Floats:
