@@ -204,7 +204,9 @@ def test_identical_sentences_are_at_zero(bert, method):
 def test_parts_add_up_and_plans_carry_the_weights(bert, method):
     scorer = bert.using(method, mix=0.3)
     found = scorer.compare(*SENTENCES[:2])
-    whole = (1 - found.mix) * found.linear + found.mix * found.structural
+    whole = found.sentence + found.gate * (
+        (1 - found.mix) * found.linear + found.mix * found.structural
+    )
     if METHODS[method].reports == "linear":
         assert found.distance == pytest.approx(found.linear, rel=1e-12)
     else:
@@ -216,9 +218,8 @@ def test_parts_add_up_and_plans_carry_the_weights(bert, method):
         np.testing.assert_allclose(plan.sum(axis=0), weights[rows[SENTENCES[1]]], atol=1e-9)
         assert plan.min() >= 0
     for head, plan in zip(found.heads, found.plans, strict=False):
-        assert head.value == pytest.approx(
-            (1 - found.mix) * head.linear + found.mix * head.structural, rel=1e-9
-        )
+        priced = (1 - found.mix) * head.linear + found.mix * head.structural
+        assert head.value == pytest.approx(found.sentence + found.gate * priced, rel=1e-9)
         if found.cost.size:
             assert head.linear == pytest.approx((found.cost * plan).sum(), rel=1e-9)
 
