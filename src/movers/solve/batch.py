@@ -45,7 +45,7 @@ class Values:
     structural: Floats
     iterations: NDArray[np.int32]
     gap: Floats
-    converged: NDArray[np.bool_]
+    converged: NDArray[np.bool]
     plans: Floats | None
 
 
@@ -205,7 +205,7 @@ def fgw_batch(
     )
 
 
-def _warn_of_bounds(converged: NDArray[np.bool_]) -> None:
+def _warn_of_bounds(converged: NDArray[np.bool]) -> None:
     if not converged.all():
         notify(
             f"{converged.size - int(converged.sum())} of {converged.size} transport problems "

@@ -31,7 +31,7 @@ class Scaled:
 
     plans: Floats
     iterations: Ints
-    converged: NDArray[np.bool_]
+    converged: NDArray[np.bool]
 
 
 def sinkhorn_batch(
