@@ -32,7 +32,7 @@ def fitted(data, stsb):
     return scorer, np.isfinite(scorer.distances(stsb[1]))
 
 
-def pot_batch(shapes, cost, u, v, *, u_start, v_start, plans):
+def pot_batch(shapes, cost, u, v, *, u_start, v_start, threads, plans):
     """`emd_batch` by POT, whose rounding sets equal flows apart as in the published code."""
     starts = np.cumsum(shapes.prod(axis=1)) - shapes.prod(axis=1)
     found = [
@@ -42,7 +42,8 @@ def pot_batch(shapes, cost, u, v, *, u_start, v_start, plans):
     flat = np.concatenate([plan.ravel() for plan in found])
     value = np.add.reduceat(flat * cost, starts)[:, None]
     nothing = np.zeros_like(value)
-    return Values(value, value, nothing, nothing.astype(np.int32), nothing, flat)
+    ended = np.ones(value.shape, np.bool_)
+    return Values(value, value, nothing, nothing.astype(np.int32), nothing, ended, flat)
 
 
 @pytest.mark.filterwarnings("ignore::movers.notices.UndefinedWarning")

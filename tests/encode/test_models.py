@@ -114,14 +114,14 @@ def test_the_embedded_model_is_the_published_one(embedded, monkeypatch):
 
 def test_the_embedded_weights_are_known_wherever_they_lie(embedded, tmp_path):
     pair = ("the press greets the president", "the president greets the press")
-    expected = movers.load().compare(*pair)
+    expected = movers.load("wsmd").compare(*pair)
     shutil.copytree(models.embedded_folder(), tmp_path / "copy")
     encoder = embedded.encoder
     encoder.model.save_pretrained(tmp_path / "saved", state_dict=without_pooler(encoder.model))
     encoder.tokenizer.save_pretrained(tmp_path / "saved")
     assert models.digest(tmp_path / "saved") != models.EMBEDDED_SHA256
     for folder in ("copy", "saved"):
-        scorer = movers.load(model=tmp_path / folder)
+        scorer = movers.load("wsmd", tmp_path / folder)
         assert scorer.compare(*pair).distance == expected.distance
         assert {layer for layer, _ in scorer.heads} == {2}
         assert f"{folder}@{models.EMBEDDED_FINGERPRINT}" in str(scorer.signature)

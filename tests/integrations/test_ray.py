@@ -95,7 +95,7 @@ def test_a_killed_worker_changes_nothing(cluster, bert):
     found = pa.concat_tables(found)
     assert started, "Ray started no worker in place of the one that was killed"
     assert found.select(table.column_names).equals(table)
-    assert found.column_names == [*table.column_names, "wsmd", "words"]
+    assert found.column_names == [*table.column_names, "wsmd", "wsmd_similarity", "words"]
     for name, scorer in scorers.items():
         with pytest.warns(UserWarning, match="no distance"):
             expected = scorer.distances(pairs)
@@ -105,6 +105,8 @@ def test_a_killed_worker_changes_nothing(cluster, bert):
 
 class Deadly:
     """A scorer that some sentences kill the process of."""
+
+    far = None
 
     def using(self, **_):
         return self

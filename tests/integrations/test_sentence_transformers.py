@@ -96,9 +96,11 @@ def test_scorer_of_sees_the_weights_as_they_are(model):
 
 def test_scorer_of_the_embedded_model_is_that_of_load():
     model = SentenceTransformer(str(embedded_folder()), device="cpu")
-    found, loaded = scorer_of(model), movers.load()
-    np.testing.assert_array_equal(found.distances(PAIRS), loaded.distances(PAIRS))
-    assert found.heads == loaded.heads and found.whitening.digest == loaded.whitening.digest
+    for method in ("movers", "wsmd"):
+        found, loaded = scorer_of(model, method), movers.load(method)
+        np.testing.assert_array_equal(found.distances(PAIRS), loaded.distances(PAIRS))
+        assert found.heads == loaded.heads
+    assert found.whitening.digest == loaded.whitening.digest
 
 
 def test_other_models_are_refused(tokenizers):

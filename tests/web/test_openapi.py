@@ -8,7 +8,7 @@ from movers.methods import ALIASES, METHODS
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::movers.notices.{name}Warning")
-    for name in ("Undefined", "Unwhitened", "Truncation")
+    for name in ("Undefined", "Unwhitened", "Unfitted", "Truncation")
 ]
 
 UNCHECKED = "positive_data_acceptance"

@@ -71,7 +71,7 @@ def score(
     refuse_taken(schema.names, all_columns(named))
     _check_text_columns(dataset, pair)
     if not dataset.limit(1).count():
-        return _without_rows(schema, named)
+        return _without_rows(schema, all_columns(named))
     return score_columns(dataset, named, pair, workers=workers, batch_size=batch_size)
 
 
