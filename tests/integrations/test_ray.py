@@ -119,6 +119,9 @@ class Deadly:
             os.kill(os.getpid(), signal.SIGKILL)
         return np.zeros(len(pairs))
 
+    def scaled(self, distances):
+        return None
+
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
 def test_rows_that_kill_every_worker_are_named(cluster):
@@ -140,8 +143,8 @@ def test_a_table_without_rows_gets_its_columns(cluster, bert, tmp_path):
     found = score(ray.data.from_arrow(table), {"one": bert, "two": bert.using("wmd")})
     assert found.count() == 0
     schema = found.schema()
-    assert schema.names == [*table.column_names, "one", "two"]
-    assert schema.types == [*table.schema.types, pa.float64(), pa.float64()]
+    assert schema.names == [*table.column_names, "one", "one_similarity", "two"]
+    assert schema.types == [*table.schema.types, *[pa.float64()] * 3]
     with pytest.raises(InputError, match="no rows; expected sentences"):
         fit(ray.data.from_arrow(table), bert)
     (tmp_path / "none.csv").write_text("source,target\n")
