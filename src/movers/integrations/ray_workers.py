@@ -120,6 +120,7 @@ class Worker:
         digest = sha256(repr(columns).encode("utf-8", "backslashreplace")).hexdigest()
         if (deaths := ray.get(self.ledger.begin.remote(worker, digest))) >= LIVES:
             first = ", ".join(repr(column[0])[:80] for column in columns)
+            self.ledger.end.remote(worker)  # it lives: refusing the batch is no death
             raise MoversError(
                 f"{deaths} workers died over the same {len(batch)} rows, which begin with {first}; "
                 "look what is special about them, or give each worker more memory"
