@@ -19,6 +19,8 @@ POOLINGS: dict[str, Callable[[Floats], Floats]] = {
     "lasttoken": lambda states: states[-1],
 }
 """From the hidden states of all tokens, special ones included, to one vector."""
+KNOWN_CHANCE = {"53aa5117": 0.9393}
+"""By fingerprint, how far apart unrelated sentences are: so that no process measures it again."""
 CONFIG = "1_Pooling/config.json"
 """Where sentence-transformers keeps how a model was trained to be pooled."""
 

@@ -36,10 +36,12 @@ def sentence_distances(pooled: NDArray[np.float32], rows: Ints) -> Floats:
 
     Half the squared distance of unit vectors: 0 exactly for the same vector, never below.
     """
-    vectors = pooled.astype(np.float64)
+    picked, numbers = np.unique(rows, return_inverse=True)  # a store may hold many more
+    vectors = pooled[picked].astype(np.float64)
     lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
     units = vectors / np.where(lengths > 0, lengths, 1.0)
-    return np.asarray(np.square(units[rows[:, 0]] - units[rows[:, 1]]).sum(axis=1) / 2)
+    sources, targets = numbers.reshape(rows.shape).T
+    return np.asarray(np.square(units[sources] - units[targets]).sum(axis=1) / 2)
 
 
 def gates(sentence: Floats, chance: float) -> Floats:
