@@ -77,7 +77,7 @@ def generate(path: Path, rows: int) -> None:
 
 def score(source: Path, output: Path) -> dict[str, float]:
     """Score one file in this process."""
-    from movers.scoring import score_table
+    from movers.bulk.scoring import score_table
 
     before = peak()
     started = time.perf_counter()

@@ -16,7 +16,7 @@ from sentences import DATA, swapped_pairs
 
 import movers
 from movers.methods import METHODS
-from movers.notices import UndefinedWarning
+from movers.runtime.notices import UndefinedWarning
 
 
 def main(count: int) -> None:

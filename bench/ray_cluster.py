@@ -41,7 +41,7 @@ from sentences import DATA, Pair, swapped_pairs
 import movers
 from movers.integrations.ray import Workers, score
 from movers.integrations.ray_files import score_files
-from movers.notices import UndefinedWarning
+from movers.runtime.notices import UndefinedWarning
 from movers.scorer import Scorer
 
 STORE = 200 << 20

@@ -11,7 +11,7 @@ import solver
 from sentences import Pair, swapped_pairs, unrelated_pairs
 
 import movers
-from movers.transport import pose
+from movers.pipeline import pose
 
 
 def real_problems(pairs: list[Pair], **settings: object) -> solver.Batch:

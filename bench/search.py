@@ -29,9 +29,9 @@ import numpy as np
 from sentences import DATA
 
 import movers
+from movers.pipeline import pose
 from movers.search.results import STAGES
 from movers.search.shards import as_measured, joined, make_shard
-from movers.transport import pose
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 SIZES = (1_000, 5_000, 20_000, 100_000)

@@ -10,7 +10,7 @@ from pyarrow import parquet
 from pyarrow.dataset import dataset, write_dataset
 
 import movers
-from movers.frames import score_frame
+from movers.io.frames import score_frame
 
 PAIRS = {
     "source": [

@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 import movers
-from movers.explaining import explain
+from movers.explain.explanation import explain
 
 ROOT = Path(__file__).parent.parent
 OBAMA = "Obama speaks to the media in Illinois."

@@ -18,7 +18,7 @@ import movers
 from movers.evaluate.datasets import Dataset, read_dataset
 from movers.evaluate.metrics import score
 from movers.methods import METHODS
-from movers.notices import UndefinedWarning
+from movers.runtime.notices import UndefinedWarning
 
 TARGET = Path(__file__).parent.parent / "results" / "methods_dev.md"
 HEADING = """# Every measure on development sets, embedded model

@@ -42,8 +42,8 @@ def test_every_word_measure_has_its_structural_versions():
 
 
 @pytest.mark.parametrize("recipe", ["paper", "reference"])
-@pytest.mark.filterwarnings("ignore::movers.notices.UnfittedWarning")
-@pytest.mark.filterwarnings("ignore::movers.notices.UnwhitenedWarning")
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnfittedWarning")
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnwhitenedWarning")
 def test_every_row_works_at_once_unless_it_needs_a_parser(tiny, recipe):
     base = movers.load("wmd", tiny("bert"), recipe=recipe)
     for name in METHODS:

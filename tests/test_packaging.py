@@ -63,9 +63,9 @@ def test_wheel_holds_code_data_and_nothing_else(wheel):
         "evaluate/templates/report.md",
         "evaluate/published/scores.csv",
         "evaluate/published/facts.json",
-        "web/static/page.html",
-        "web/static/page.css",
-        "web/static/page.js",
+        "explain/static/page.html",
+        "explain/static/page.css",
+        "explain/static/page.js",
     ],
 )
 def test_data_is_in_the_wheel(wheel, name):

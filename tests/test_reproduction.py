@@ -62,7 +62,7 @@ def stsb_reference(stsb):
     ("method", "published"),
     [("wmd", 73.72), ("wmd-idf", 74.28), ("wrd", 79.15), ("wrd-idf", 78.82), ("smd", 42.45)],
 )
-@pytest.mark.filterwarnings("ignore::movers.notices.UndefinedWarning")
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
 def test_stsb_by_the_reference_recipe(stsb, stsb_reference, method, published):
     gold, pairs = stsb
     scorer = stsb_reference.using(method)

@@ -12,7 +12,7 @@ import pytest
 
 import movers
 from movers.methods import METHODS
-from movers.notices import UndefinedWarning, UnwhitenedWarning
+from movers.runtime.notices import UndefinedWarning, UnwhitenedWarning
 from movers.scorer import STORES
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
@@ -298,8 +298,8 @@ CHANGES = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::movers.notices.UnwhitenedWarning")
-@pytest.mark.filterwarnings("ignore::movers.notices.UndefinedWarning")
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnwhitenedWarning")
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
 def test_the_signature_changes_with_every_number(bert):
     pairs = [("to the", "quick fox"), ("quick zebras jumped", "zebras did not"), *PAIRS]
     signatures, values = {str(bert.signature)}, [bert.using().distances(pairs)]
@@ -535,9 +535,9 @@ def test_every_measure_obeys_the_number_of_threads(bert, method, monkeypatch):
             asked.append(workers)
             super().__init__(workers)
 
-    monkeypatch.setattr("movers.parallel.ThreadPoolExecutor", Spy)
-    monkeypatch.setattr("movers.parallel.WORTH_A_THREAD", 1.0)
-    monkeypatch.setattr("movers.parallel.available_threads", lambda: 4)
+    monkeypatch.setattr("movers.runtime.threads.ThreadPoolExecutor", Spy)
+    monkeypatch.setattr("movers.runtime.threads.WORTH_A_THREAD", 1.0)
+    monkeypatch.setattr("movers.runtime.threads.available_threads", lambda: 4)
     parser = MadeUp() if METHODS[method].needs_trees else None
     bert.using(method, threads=1, parser=parser).distances(PAIRS)
     assert not asked

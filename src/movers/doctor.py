@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.errors import MoversError
-from movers.parallel import available_threads
+from movers.runtime.threads import available_threads
 
 if TYPE_CHECKING:
     from movers.scorer import Scorer

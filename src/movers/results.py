@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.methods import find_method
-from movers.similarity import similarity_of
+from movers.scale import similarity_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -170,21 +170,21 @@ class Comparison:
     @cached_property
     def broken(self) -> tuple[Broken, ...]:
         """The relations whose loss costs most, dearest first; none where structure is free."""
-        from movers.relations import broken_relations
+        from movers.explain.relations import broken_relations
 
         return broken_relations(self)
 
     @property
     def verdict(self) -> str | None:
         """The similarity in a sentence; None where the measure has no scale."""
-        from movers.telling import tell_verdict
+        from movers.explain.telling import tell_verdict
 
         return tell_verdict(self)
 
     @property
     def story(self) -> tuple[str, ...]:
         """Where the distance comes from, in sentences."""
-        from movers.telling import tell_story
+        from movers.explain.telling import tell_story
 
         return tell_story(self)
 
@@ -248,15 +248,15 @@ class Comparison:
     def to_html(self) -> str:
         """The comparison as a page of its own: one file that needs neither server nor network.
 
-        It shows the heads this comparison holds; `movers.explaining.explain` shows all of them.
+        It shows the heads this comparison holds; `movers.explain.explanation.explain` shows all.
         """
-        from movers.explaining import Explanation
+        from movers.explain.explanation import Explanation
 
         return Explanation.of(self).to_html()
 
     def _repr_html_(self) -> str:
         """The page, framed so that a notebook and the page leave each other alone."""
-        from movers.explaining import Explanation
+        from movers.explain.explanation import Explanation
 
         return Explanation.of(self)._repr_html_()
 
@@ -268,7 +268,7 @@ class Comparison:
         axes
             Where to draw; None makes a new figure.
         """
-        from movers.drawing import draw_plan
+        from movers.explain.drawing import draw_plan
 
         return draw_plan(self, axes)
 

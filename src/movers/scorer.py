@@ -23,19 +23,19 @@ from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Whitening
 from movers.errors import InputError, ModelError
 from movers.grids import blocks, cells
+from movers.io.pairs import check_sentence, check_sentences, read_pairs
 from movers.measure.fitting import corpus_digest, fit_statistics
 from movers.measure.measured import Context, Measured, measure
 from movers.measure.statistics import Statistics
 from movers.measure.structure import middle_layers, select_heads
 from movers.measure.swf import fit_swf
 from movers.methods import Method, find_method
-from movers.notices import UndefinedWarning, UnwhitenedWarning, notify
-from movers.pairs import check_sentence, check_sentences, read_pairs
+from movers.pipeline import EMPTY, REASONS, Parts, Solved, solve_pairs
 from movers.results import Comparison, HeadValue, Match, Ranking, Signature
+from movers.runtime.notices import UndefinedWarning, UnwhitenedWarning, notify
+from movers.scale import random_pairs, scale_key, similarity_of
 from movers.settings import Settings
 from movers.signature import sign
-from movers.similarity import random_pairs, scale_key, similarity_of
-from movers.transport import EMPTY, REASONS, Parts, Solved, solve_pairs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -417,7 +417,7 @@ class Scorer:
         """Add a column of distances to a data frame; the same kind of frame comes back.
 
         Where the measure has a scale, a column of similarities follows: "similarity", or
-        ``NAME_similarity`` beside a column of another name. `movers.frames.score_frame`
+        ``NAME_similarity`` beside a column of another name. `movers.io.frames.score_frame`
         lists the kinds of frames, and takes several measures at once.
 
         Parameters
@@ -431,7 +431,7 @@ class Scorer:
         progress
             Show progress bars.
         """
-        from movers.frames import score_frame
+        from movers.io.frames import score_frame
 
         return score_frame(frame, {name: self}, source=source, target=target, progress=progress)
 

@@ -96,7 +96,7 @@ def test_every_way_to_ask_gives_the_same(base, name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-@pytest.mark.filterwarnings("ignore::movers.notices.UndefinedWarning")
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
 def test_empty_sides_have_no_distance(base, name):
     found = base.using(name).distances([("", "lazy dog"), ("lazy dog", ""), SENTENCES[:2]])
     assert np.isnan(found).tolist() == [True, True, False]

@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import movers
 from movers.measure.frequencies import load_frequencies
-from movers.notices import UnfittedWarning
+from movers.runtime.notices import UnfittedWarning
 from tiny_models import PAIRS, SENTENCES
 
 TEXTS = [*SENTENCES, *SENTENCES[:3]]
@@ -208,7 +208,7 @@ def test_fit_freezes_and_survives_saving(tiny, counts, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-@pytest.mark.filterwarnings("ignore::movers.notices.UndefinedWarning")
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
 def test_empty_sides_have_no_distance(base, name):
     scorer = base.using(name).fit(TEXTS)
     found = scorer.distances([("", "lazy dog"), ("lazy dog", ""), SENTENCES[:2]])

@@ -46,7 +46,7 @@ def pot_batch(shapes, cost, u, v, *, u_start, v_start, threads, plans):
     return Values(value, value, nothing, nothing.astype(np.int32), nothing, ended, flat)
 
 
-@pytest.mark.filterwarnings("ignore::movers.notices.UndefinedWarning")
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
 def test_wmdo_as_published(stsb, fitted, monkeypatch):
     """Its penalty hinges on ties between flows: with POT's the published code's number comes out,
 
@@ -62,7 +62,7 @@ def test_wmdo_as_published(stsb, fitted, monkeypatch):
     assert rho == [pytest.approx(78.21, abs=0.05), pytest.approx(78.29, abs=0.02)]
 
 
-@pytest.mark.filterwarnings("ignore::movers.notices.UndefinedWarning")
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
 @pytest.mark.parametrize("method", FOUND)
 def test_stsb(stsb, fitted, method):
     gold, pairs = stsb

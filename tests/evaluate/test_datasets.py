@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 
 from movers.errors import InputError
 from movers.evaluate.datasets import DATASETS, common_words, read_dataset
-from movers.notices import DatasetWarning
+from movers.runtime.notices import DatasetWarning
 
 PAWS_HEADER = "id\tsentence1\tsentence2\tlabel"
 

@@ -14,7 +14,7 @@ from movers.evaluate.default_measure import METHODS, load_behaviour, load_triple
 from movers.evaluate.metrics import compare, estimate
 from tiny_models import PAIRS
 
-pytestmark = pytest.mark.filterwarnings("ignore::movers.notices.DatasetWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::movers.runtime.notices.DatasetWarning")
 
 
 @pytest.fixture(scope="module")

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import movers
-from movers.atomic import UNFINISHED
 from movers.encode import corpus
 from movers.evaluate import benchmark
 from movers.evaluate.benchmark import MeasureGrid
 from movers.evaluate.datasets import read_dataset
 from movers.evaluate.evaluation import Task, evaluate
+from movers.runtime.atomic import UNFINISHED
 from tiny_models import PAIRS
 
 GRID = MeasureGrid(("wmd", "wsmd-wmd", "lambda-wmd", "sif", "smd"), ("paper", "reference"), (0, 3))

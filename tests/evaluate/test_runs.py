@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from movers.atomic import UNFINISHED
 from movers.errors import InputError
 from movers.evaluate.outcomes import Stage
 from movers.evaluate.runs import open_run, read_column, read_facts, write_chunk
+from movers.runtime.atomic import UNFINISHED
 
 SETTINGS = {"model": "bert@1234", "mixes": (0.5,), "parser": None}
 

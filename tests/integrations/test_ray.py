@@ -14,7 +14,6 @@ import pyarrow.dataset
 import pytest
 
 from movers import cli
-from movers.atomic import UNFINISHED
 from movers.encode.encodings import Request
 from movers.errors import DependencyError, InputError, MoversError
 from movers.integrations.ray import Workers, fit, score
@@ -22,7 +21,8 @@ from movers.integrations.ray_files import score_files
 from movers.integrations.ray_session import cluster as session
 from movers.integrations.ray_session import import_ray, plain_errors
 from movers.measure.fitting import Sums, add_up
-from movers.notices import ClusterWarning
+from movers.runtime.atomic import UNFINISHED
+from movers.runtime.notices import ClusterWarning
 from tiny_models import PAIRS, SENTENCES
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import movers
-from movers.atomic import UNFINISHED
 from movers.errors import InputError
+from movers.runtime.atomic import UNFINISHED
 from movers.search import index as index_module
 from movers.search.index import Index
 from movers.search.results import STAGES
@@ -20,7 +20,7 @@ QUERIES = ["the press greets the president", "dog", "tourists and soup served ra
 
 def assert_same(index, query, top_k):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", movers.notices.UndefinedWarning)
+        warnings.simplefilter("ignore", movers.runtime.notices.UndefinedWarning)
         expected = index.scorer.rank(query, index.sentences, top_k=top_k)
     found = index.search(query, top_k)
     assert [match.index for match in found] == [match.index for match in expected]

@@ -8,11 +8,11 @@ import pytest
 
 import movers
 from movers.errors import InputError
+from movers.io.tables import open_table
 from movers.search import mining
 from movers.search.dedupe import Deduplicated, dedupe_file
 from movers.search.index import Index
 from movers.search.mining import Pair, duplicates, mine, mine_file
-from movers.tables import open_table
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def index(bert, corpus):
 @pytest.fixture(scope="module")
 def matrix(index):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", movers.notices.UndefinedWarning)
+        warnings.simplefilter("ignore", movers.runtime.notices.UndefinedWarning)
         return index.scorer.matrix(index.sentences)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from problems import mixed_problems, random_problem
 
-from movers import parallel
+from movers.runtime import threads as parallel
 from movers.solve import emd_batch, fgw, fgw_batch
 
 

@@ -9,8 +9,8 @@ import pytest
 from versus_pot import Problem, tally
 
 import movers
+from movers.pipeline import pose
 from movers.solve import fgw_batch
-from movers.transport import pose
 
 SENTENCES = [
     "The young painter from Lisbon sold her largest picture to an old museum in Oslo.",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from movers.compiling import entry
+from movers.runtime.compiling import entry
 from movers.solve.kernels import LANES
 from movers.solve.kernels import vectors as v
 

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from versus_pot import Problem, pot_value
 
 from movers.errors import InputError
-from movers.notices import ConvergenceWarning
+from movers.runtime.notices import ConvergenceWarning
 from movers.solve import batch, emd, fgw, gw, reference
 
 COUNT = 5_000

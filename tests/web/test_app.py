@@ -17,7 +17,7 @@ from movers.web.limits import Limits
 from movers.web.models import Models, Setup
 from tiny_models import SENTENCES
 
-pytestmark = pytest.mark.filterwarnings("ignore::movers.notices.UndefinedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
 
 PAIR = {"source": SENTENCES[0], "target": SENTENCES[1]}
 PAIRS = [[SENTENCES[k], SENTENCES[k + 1]] for k in range(6)]
@@ -99,7 +99,7 @@ def test_methods_say_which_settings_they_heed(client):
 
 
 def test_explain_answers_what_the_page_shows(client, bert):
-    from movers.explaining import explain
+    from movers.explain.explanation import explain
 
     answer = client.post("/v1/explain", json={**PAIR, "method": "wsmd", "layers": "1"})
     expected = explain(bert.using(layers="1"), *PAIR.values()).to_dict()
@@ -171,7 +171,7 @@ def test_paths_and_verbs_that_do_not_exist(client):
 
 
 def test_the_page_and_its_files_are_served_with_a_strict_policy(client):
-    static = files("movers.web") / "static"
+    static = files("movers.explain") / "static"
     page = client.get("/")
     assert page.text == (static / "page.html").read_text("utf-8")
     assert page.headers["content-type"].startswith("text/html")

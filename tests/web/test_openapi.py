@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from movers.methods import ALIASES, METHODS
 
 pytestmark = [
-    pytest.mark.filterwarnings(f"ignore::movers.notices.{name}Warning")
+    pytest.mark.filterwarnings(f"ignore::movers.runtime.notices.{name}Warning")
     for name in ("Undefined", "Unwhitened", "Unfitted", "Truncation")
 ]
 

@@ -12,7 +12,7 @@ from movers.web.failures import UnknownModelError
 from movers.web.models import Models, Setup
 from tiny_models import PAIRS, SENTENCES
 
-pytestmark = pytest.mark.filterwarnings("ignore::movers.notices.UnwhitenedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnwhitenedWarning")
 
 
 def living_encodings():

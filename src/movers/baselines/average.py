@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from movers.baselines import Floats, Ints, Scores, cosine_distances
-from movers.compiling import announced
 from movers.measure.measured import Context, Measured
+from movers.runtime.compiling import announced
 
 
 def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:

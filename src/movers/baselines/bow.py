@@ -9,10 +9,10 @@ import numpy as np
 
 from movers.baselines import Floats, Ints, Scores
 from movers.baselines.average import renumbered
-from movers.compiling import announced
 from movers.encode.ragged import Ragged
 from movers.measure.measured import Context, Measured
 from movers.measure.wordtable import spelled
+from movers.runtime.compiling import announced
 
 WORD = re.compile(r"\b\w+\b")
 DIGITS = 9

@@ -8,7 +8,7 @@ from movers.baselines import Floats, Ints, Scores, cosine_distances
 from movers.baselines.average import pooled, renumbered
 from movers.encode.products import product
 from movers.measure.measured import Context, Measured
-from movers.notices import UnfittedWarning, notify
+from movers.runtime.notices import UnfittedWarning, notify
 
 APERTURE = 2.0
 

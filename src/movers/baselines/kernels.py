@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.compiling import entry, summing
+from movers.runtime.compiling import entry, summing
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from movers.baselines import Floats, Ints
-from movers.compiling import announced
 from movers.encode.ragged import Ragged
 from movers.measure.measured import Measured
-from movers.parallel import share_out
+from movers.runtime.compiling import announced
+from movers.runtime.threads import share_out
 
 
 @dataclass(frozen=True)

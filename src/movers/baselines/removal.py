@@ -10,7 +10,7 @@ from movers.baselines import Blocks, Floats, Ints, Scores, cosine_distances
 from movers.baselines.average import pooled, renumbered
 from movers.encode.products import product
 from movers.measure.measured import Context, Measured
-from movers.notices import UnfittedWarning, notify
+from movers.runtime.notices import UnfittedWarning, notify
 
 
 def key(name: str, layer: int | None, recipe: str) -> str:

@@ -14,8 +14,8 @@ from movers.baselines.removal import (
     without,
     word_by_word,
 )
-from movers.compiling import announced
 from movers.measure.measured import Context, Measured
+from movers.runtime.compiling import announced
 
 NAME = "usif"
 COMPONENTS = 5

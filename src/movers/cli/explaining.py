@@ -34,8 +34,8 @@ def explain(
     json
         Print what the page shows as JSON.
     """
-    from movers.atomic import replacing
-    from movers.explaining import explain as explain_pair
+    from movers.explain.explanation import explain as explain_pair
+    from movers.runtime.atomic import replacing
 
     if html is None and not json:
         raise InputError("say where the page goes: --html out.html (or --json to print it)")

@@ -87,7 +87,7 @@ def score(
             progress=progress,
         )
     else:
-        from movers.scoring import score_table
+        from movers.bulk.scoring import score_table
 
         ray.refuse()
         report = score_table(
@@ -144,7 +144,7 @@ def fit(
             progress=progress,
         )
     else:
-        from movers.scoring import fit_file
+        from movers.bulk.scoring import fit_file
 
         ray.refuse()
         statistics = fit_file(file, scorer, embeddings, progress=progress)

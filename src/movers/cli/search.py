@@ -199,7 +199,7 @@ def dedupe(
 @contextmanager
 def _corpus(file: Path, method: str, output: Path, options: Options) -> Iterator[Index]:
     """Open an index, or make one beside the output that lasts until the work is done."""
-    from movers.locks import locked
+    from movers.runtime.locks import locked
     from movers.search.index import Index
     from movers.search.manifest import NAME
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
-from movers.atomic import sync
 from movers.encode.encodings import Encodings, Request
 from movers.encode.ragged import Ragged
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, OrderedMoments
+from movers.runtime.atomic import sync
 
 PART_BYTES = 1 << 28
 """About what the encodings of one part take."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.compiling import exact
+from movers.runtime.compiling import exact
 
 Floats = NDArray[np.float64]
 

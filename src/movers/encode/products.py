@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.compiling import announced
-from movers.parallel import share_out
+from movers.runtime.compiling import announced
+from movers.runtime.threads import share_out
 
 Floats = NDArray[np.float64]
 

@@ -25,7 +25,7 @@ from movers.encode.ragged import Ragged
 from movers.encode.tokens import TokenRules, Tokens, Vocabulary, WordFinder, tokenize
 from movers.encode.whiten import Moments
 from movers.errors import InputError, ModelError
-from movers.notices import TruncationWarning, notify
+from movers.runtime.notices import TruncationWarning, notify
 
 Floats = NDArray[np.float32]
 

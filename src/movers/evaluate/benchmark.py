@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
-from movers.atomic import replacing
 from movers.baselines import find_baseline
 from movers.encode.corpus import CorpusEncoder
 from movers.encode.encodings import Request
@@ -28,6 +27,7 @@ from movers.measure.fitting import follow, statistics_of
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
 from movers.methods import Method, find_method
+from movers.runtime.atomic import replacing
 from movers.scorer import Scorer
 
 Floats = NDArray[np.float64]

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from movers.errors import InputError
 from movers.evaluate.layouts import SCORED, Columns, Row, read_scored, read_table
-from movers.notices import DatasetWarning, notify
-from movers.tables import SUFFIXES
+from movers.io.tables import SUFFIXES
+from movers.runtime.notices import DatasetWarning, notify
 
 MetricName = Literal["auc", "ap", "spearman", "pearson"]
 Empty = Literal["drop", "least"]

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.atomic import replacing
 from movers.encode.corpus import CorpusEncoder
 from movers.errors import InputError
 from movers.evaluate.benchmark import joined_requests
@@ -29,9 +28,10 @@ from movers.evaluate.rendering import write_markdown
 from movers.evaluate.resampling import Weights, draw_weights
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.gating import sentence_distances
-from movers.notices import UndefinedWarning
+from movers.runtime.atomic import replacing
+from movers.runtime.notices import UndefinedWarning
+from movers.scale import similarity_of
 from movers.scorer import Scorer
-from movers.similarity import similarity_of
 from movers.version import __version__
 
 Floats = NDArray[np.float64]

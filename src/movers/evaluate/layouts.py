@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from movers.errors import InputError
-from movers.tables import check_texts, decoded_lines, open_table, pick_columns
+from movers.io.tables import check_texts, decoded_lines, open_table, pick_columns
 
 Row = tuple[str, str, float]
 """Two sentences and what people say about them."""

@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
-from movers.atomic import replacing
 from movers.errors import DependencyError
 from movers.evaluate import finding_tables as tables
 from movers.evaluate.document import Drawing, ReportTable, Section
@@ -16,6 +15,7 @@ from movers.evaluate.findings import VARIANTS
 from movers.evaluate.outcomes import Results
 from movers.evaluate.rendering import write_markdown, write_webpage
 from movers.evaluate.score_tables import score_tables
+from movers.runtime.atomic import replacing
 
 TITLE = "Words and structure: evaluation"
 

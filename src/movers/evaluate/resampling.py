@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.compiling import entry, kernel
 from movers.errors import InputError
+from movers.runtime.compiling import entry, kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.atomic import replacing, sweep
 from movers.errors import InputError
 from movers.evaluate.outcomes import Stage
+from movers.runtime.atomic import replacing, sweep
 
 logger = logging.getLogger(__name__)
 

@@ -10,16 +10,23 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
-from movers.atomic import replacing_folder
+from movers.bulk.scoring import Report
 from movers.errors import InputError
 from movers.integrations.ray import Workers, fit, score_columns, whitening_to_add_up
 from movers.integrations.ray_session import cluster, import_ray, plain_errors
+from movers.io.tables import (
+    SUFFIXES,
+    check_texts,
+    format_of,
+    open_table,
+    pick_columns,
+    refuse_taken,
+)
 from movers.measure.statistics import Statistics
 from movers.measure.structure import parse_numbers
+from movers.runtime.atomic import replacing_folder
+from movers.scale import all_columns
 from movers.scorer import Scorer
-from movers.scoring import Report
-from movers.similarity import all_columns
-from movers.tables import SUFFIXES, check_texts, format_of, open_table, pick_columns, refuse_taken
 
 logger = logging.getLogger("movers")
 
@@ -102,7 +109,7 @@ def fit_files(
     """Fit whitening and document frequencies on texts with one sentence per line.
 
     Takes a text, a folder of them ending in .txt, or a pattern. Attention variability and what
-    single measures learn need the whole corpus in one process: `movers.scoring.fit_file`.
+    single measures learn need the whole corpus in one process: `movers.bulk.scoring.fit_file`.
     """
     texts = _expand(files, {".txt"})
     layers: tuple[int, ...] = (scorer.embedding,)

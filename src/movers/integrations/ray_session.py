@@ -12,7 +12,7 @@ from typing import Any
 
 from movers import errors
 from movers.errors import DependencyError, InputError, MoversError
-from movers.parallel import available_threads
+from movers.runtime.threads import available_threads
 
 OURS = re.compile(r"^movers\.errors\.(\w+): (.+)$", re.MULTILINE)
 ANY = re.compile(r"^[\w.]+(?:Error|Exception|Invalid): .+$", re.MULTILINE)

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from movers.bulk.scoring import named_columns
 from movers.encode.encodings import Request
 from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError, MoversError
+from movers.io.tables import check_texts
 from movers.measure.fitting import add_up
 from movers.scorer import Scorer
-from movers.scoring import named_columns
-from movers.tables import check_texts
 
 LIVES = 3
 """Workers that a batch may cost; one that kills each would go on for ever."""

@@ -14,8 +14,8 @@ from movers.encode.models import quiet
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError
 from movers.integrations import missing
+from movers.io.pairs import read_pairs
 from movers.loading import load
-from movers.pairs import read_pairs
 from movers.scorer import Scorer
 
 try:

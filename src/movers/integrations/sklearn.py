@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from movers.errors import InputError
 from movers.integrations import missing
+from movers.io.pairs import check_sentences
 from movers.loading import load
 from movers.measure.structure import Selection
-from movers.pairs import check_sentences
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.compiling import summing
+from movers.runtime.compiling import summing
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.compiling import announced
 from movers.encode.ragged import Ragged
-from movers.parallel import share_out
+from movers.runtime.compiling import announced
+from movers.runtime.threads import share_out
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

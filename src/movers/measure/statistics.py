@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.atomic import replacing
 from movers.encode.models import EMBEDDED, EMBEDDED_FINGERPRINT
 from movers.encode.whiten import Whitening
 from movers.errors import InputError
 from movers.measure.wordtable import WordTable
+from movers.runtime.atomic import replacing
 
 FORMAT = "movers-statistics-1"
 SHIPPED = {EMBEDDED_FINGERPRINT: f"{EMBEDDED}.safetensors"}

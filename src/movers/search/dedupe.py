@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from movers.atomic import replacing
 from movers.errors import InputError
-from movers.locks import locked
+from movers.io.tables import format_of, table_writer
+from movers.runtime.atomic import replacing
+from movers.runtime.locks import locked
 from movers.search.index import Index
 from movers.search.mining import Pair, duplicates, mine_file
 from movers.search.sentences import read_sentences
-from movers.tables import format_of, table_writer
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from movers.encode.ragged import boundaries
 from movers.measure.measured import Measured
+from movers.pipeline import pose
 from movers.scorer import Scorer
 from movers.search.shards import Shard, as_measured, picked
 from movers.solve.batch import emd_batch, fgw_batch
 from movers.solve.bounds import pairing_bounds
 from movers.solve.kernels import LANES
-from movers.transport import pose
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

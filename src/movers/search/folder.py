@@ -19,10 +19,10 @@ from mmap import mmap
 from pathlib import Path
 from typing import Any
 
-from movers.atomic import replacing, sweep
 from movers.errors import InputError, StorageError
-from movers.locks import locked
 from movers.measure.statistics import Statistics
+from movers.runtime.atomic import replacing, sweep
+from movers.runtime.locks import locked
 from movers.search.manifest import FORMAT, NAME, Manifest, Part, checksum, read_raw
 from movers.search.shards import Shard, encode_shard, open_shard
 

@@ -16,8 +16,8 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from movers.errors import InputError
+from movers.io.pairs import check_sentence
 from movers.loading import load
-from movers.pairs import check_sentence
 from movers.scorer import Scorer
 from movers.search.cascade import Cascade
 from movers.search.folder import EMPTY, Folder, Piece

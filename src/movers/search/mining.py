@@ -20,16 +20,16 @@ from zlib import crc32
 import numpy as np
 from tqdm.auto import tqdm
 
-from movers.atomic import naming, replacing
 from movers.errors import InputError
-from movers.locks import locked
+from movers.io.tables import format_of, table_writer
+from movers.runtime.atomic import naming, replacing
+from movers.runtime.locks import locked
 from movers.search.cascade import Cascade
 from movers.search.exact import HeadOrder
 from movers.search.folder import digest
 from movers.search.index import Index
 from movers.search.lower import Query
 from movers.search.shards import Shard
-from movers.tables import format_of, table_writer
 
 BLOCK = 64
 """Sentences compared with all that follow between two entries of the journal."""

@@ -7,8 +7,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from movers.errors import InputError
-from movers.pairs import check_sentence
-from movers.tables import decoded_lines
+from movers.io.pairs import check_sentence
+from movers.io.tables import decoded_lines
 
 
 def read_sentences(sentences: Iterable[str] | Path) -> Iterator[str]:

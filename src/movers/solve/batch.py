@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.compiling import Floats, Ints, announced
-from movers.notices import ConvergenceWarning, notify
-from movers.parallel import share_out
+from movers.runtime.compiling import Floats, Ints, announced
+from movers.runtime.notices import ConvergenceWarning, notify
+from movers.runtime.threads import share_out
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.compiling import Floats, Ints, announced
-from movers.parallel import share_out
+from movers.runtime.compiling import Floats, Ints, announced
+from movers.runtime.threads import share_out
 from movers.solve.kernels import LANES
 from movers.solve.rounding import SINGLE, to_integers
 

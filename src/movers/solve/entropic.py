@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.compiling import Floats, Ints, announced
-from movers.parallel import share_out
+from movers.runtime.compiling import Floats, Ints, announced
+from movers.runtime.threads import share_out
 
 ITERATIONS = 1000
 TOLERANCE = 1e-9

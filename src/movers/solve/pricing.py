@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.compiling import Floats, Ints, announced
-from movers.parallel import share_out
+from movers.runtime.compiling import Floats, Ints, announced
+from movers.runtime.threads import share_out
 
 
 def price_batch(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from movers.compiling import Floats
+from movers.runtime.compiling import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

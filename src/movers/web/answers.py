@@ -107,7 +107,7 @@ def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
 
 
 def _explanations(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-    from movers.explaining import explain
+    from movers.explain.explanation import explain
 
     return [_attempt(lambda *texts: explain(scorer, *texts).to_dict(), pair) for pair in pairs]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from importlib.resources import files
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 from movers.errors import InputError, MoversError
+from movers.io.pairs import check_sentence
 from movers.methods import ALIASES, METHODS
-from movers.pairs import check_sentence
 from movers.version import __version__
 from movers.web.answers import Answers, Scored
 from movers.web.batching import Answer, ClosedError, Job, LateError, Pair
@@ -49,7 +50,7 @@ from movers.web.schemas import (
     Settings,
 )
 
-STATIC = Path(__file__).parent / "static"
+STATIC = Path(str(files("movers.explain") / "static"))
 COMPRESSED, COMPRESSION = 4096, 4
 """Bytes of an answer that is worth compressing, and how hard to try."""
 RETRY = {

@@ -15,7 +15,7 @@ from typing import Any
 import uvicorn
 
 from movers.errors import InputError
-from movers.notices import TruncationWarning, UndefinedWarning
+from movers.runtime.notices import TruncationWarning, UndefinedWarning
 from movers.web.app import create_app
 from movers.web.connections import (
     IDLE_SECONDS,

@@ -7,7 +7,7 @@ The matrix need not be definite: the result is a local minimum, never above the 
 
 import numpy as np
 
-from movers.compiling import Floats, Ints, kernel
+from movers.runtime.compiling import Floats, Ints, kernel
 
 FLAT = 1e-12
 

@@ -8,7 +8,7 @@ would rather have another column: ``G[i, j] - duals[j] >= G[i, s(i)] - duals[s(i
 
 import numpy as np
 
-from movers.compiling import Floats, Ints, kernel
+from movers.runtime.compiling import Floats, Ints, kernel
 from movers.solve.kernels import LANES
 from movers.solve.kernels.lanes import cheapest_rows
 

@@ -10,7 +10,7 @@ known vertices, the quadratic programme over their hull is solved exactly after 
 
 import numpy as np
 
-from movers.compiling import inlined, kernel
+from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels.active_set import minimise_on_simplex
 from movers.solve.kernels.gradient import padded
 from movers.solve.kernels.vertices import find_active, find_vertex, on_cells, set_gradient

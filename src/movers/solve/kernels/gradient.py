@@ -10,7 +10,7 @@ is ``L - factor * M(P)`` with ``L = (1 - mix) C`` and ``factor = 2 * mix * scale
 
 from typing import Any
 
-from movers.compiling import Floats, Ints, inlined, kernel
+from movers.runtime.compiling import Floats, Ints, inlined, kernel
 from movers.solve.kernels import LANES
 from movers.solve.kernels.lanes import ROWS, product_tile
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from movers.compiling import Floats, Ints, inlined, kernel
+from movers.runtime.compiling import Floats, Ints, inlined, kernel
 from movers.solve.kernels.gradient import FORBIDDEN, padded
 from movers.solve.kernels.simplex import LINKS, PARENT, northwest, settle
 from movers.solve.kernels.vertices import find_vertex, list_cells, on_cells

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from movers.compiling import Floats, Ints, entry, kernel
+from movers.runtime.compiling import Floats, Ints, entry, kernel
 
 
 @entry

@@ -10,7 +10,7 @@ points to the root) and Cunningham's choice of the leaving arc, degenerate pivot
 
 import numpy as np
 
-from movers.compiling import Floats, Ints, inlined, kernel
+from movers.runtime.compiling import Floats, Ints, inlined, kernel
 from movers.solve.kernels import LANES
 from movers.solve.kernels.lanes import cheapest_rows
 

@@ -2,7 +2,7 @@
 
 from math import exp, inf, log
 
-from movers.compiling import Floats, Ints, entry, kernel
+from movers.runtime.compiling import Floats, Ints, entry, kernel
 
 
 @entry

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from movers.errors import InputError
-from movers.locks import locked
+from movers.runtime.locks import locked
 
 
 def test_a_lock_names_its_holder_and_leaves_no_file(tmp_path):

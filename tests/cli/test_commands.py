@@ -10,7 +10,7 @@ import pytest
 
 import movers
 from movers import cli
-from movers.atomic import UNFINISHED
+from movers.runtime.atomic import UNFINISHED
 
 SWAP = ("the press greets the president", "the president greets the press")
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from movers import cli
-from movers.explaining import Explanation, explain
-from movers.relations import charged_plans, strain
+from movers.explain.explanation import Explanation, explain
+from movers.explain.relations import charged_plans, strain
 from tiny_models import SENTENCES
 
 PAIR = SENTENCES[0], SENTENCES[1]

@@ -20,8 +20,8 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from movers.errors import InputError
-from movers.pairs import check_sentence, known_columns
-from movers.similarity import all_columns, fill_columns
+from movers.io.pairs import check_sentence, known_columns
+from movers.scale import all_columns, fill_columns
 
 if TYPE_CHECKING:
     from movers.scorer import Scorer
@@ -63,7 +63,7 @@ def score_frame(
     Examples
     --------
     >>> import movers, pyarrow
-    >>> from movers.frames import score_frame
+    >>> from movers.io.frames import score_frame
     >>> bow = movers.load("bow")
     >>> pairs = pyarrow.table({"source": ["a red car"], "target": ["the car is red"]})
     >>> score_frame(pairs, {"bow": bow, "all words": bow.using(stopwords=None)}).column_names

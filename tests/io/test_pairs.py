@@ -7,7 +7,7 @@ import pyarrow
 import pytest
 
 from movers.errors import InputError
-from movers.pairs import check_sentences, read_pairs
+from movers.io.pairs import check_sentences, read_pairs
 
 GOOD = [("a", "b"), ("c", "d")]
 

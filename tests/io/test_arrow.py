@@ -10,8 +10,8 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
-from movers import arrow
 from movers.errors import InputError
+from movers.io import arrow
 
 ROWS = pa.table(
     {

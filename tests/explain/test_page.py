@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from movers.explaining import explain
-from movers.web import page as page_module
+from movers.explain import page as page_module
+from movers.explain.explanation import explain
 from tiny_models import SENTENCES
 
 STATIC = Path(page_module.__file__).parent / "static"

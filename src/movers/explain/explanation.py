@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.encode.encodings import Head
+from movers.explain.relations import scales_of, strain
 from movers.methods import find_method
-from movers.relations import scales_of, strain
 from movers.results import Comparison, Span
 from movers.solve import emd
 
@@ -94,7 +94,7 @@ class Explanation:
 
     def to_html(self) -> str:
         """One file that shows it all and needs neither server nor network."""
-        from movers.web.page import export_page
+        from movers.explain.page import export_page
 
         return export_page(self.to_dict())
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from movers.errors import InputError
-from movers.notices import HeaderWarning, notify
-from movers.pairs import known_columns
+from movers.io.pairs import known_columns
+from movers.runtime.notices import HeaderWarning, notify
 
 Chunk = dict[str, Any]
 """Rows as columns: lists with one entry per row, or Arrow arrays where they come from Arrow."""
@@ -92,7 +92,7 @@ def count_rows(path: Path, format: str | None = None) -> int | None:
     if kind == "arrow":
         return None
     if kind == "parquet":
-        from movers.arrow import count_parquet
+        from movers.io.arrow import count_parquet
 
         return count_parquet(path)
     with path.open("rb") as stream:
@@ -159,7 +159,7 @@ def table_writer(
     The header goes out with the first chunk, so that an early error leaves nothing behind.
     """
     if format in BINARY:
-        from movers.arrow import write_arrow
+        from movers.io.arrow import write_arrow
 
         return write_arrow(None if path == STANDARD else path, format, columns, schema)
     return {"tsv": _write_tsv, "csv": _write_csv, "jsonl": _write_jsonl}[format](path, columns)
@@ -264,7 +264,7 @@ def _read_jsonl(lines: Iterator[str], path: Path) -> Table:
 
 @contextmanager
 def _read_arrow(path: Path, kind: str) -> Iterator[Table]:
-    from movers.arrow import open_arrow
+    from movers.io.arrow import open_arrow
 
     with open_arrow(None if path == STANDARD else path, kind, ROWS) as (schema, batches):
         if len(set(schema.names)) < len(schema.names):

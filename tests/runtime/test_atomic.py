@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from movers.atomic import UNFINISHED, replacing, replacing_folder, sweep
+from movers.runtime.atomic import UNFINISHED, replacing, replacing_folder, sweep
 
 
 def test_replaces_only_when_all_goes_well(tmp_path):

@@ -1,10 +1,10 @@
 import json
 
 import pytest
+from test_cli import run
 
 import movers
-from movers.locks import locked
-from test_cli import run
+from movers.runtime.locks import locked
 
 SENTENCES = (
     "The press greets the president in Chicago.",

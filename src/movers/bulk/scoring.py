@@ -14,15 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
-from movers.atomic import replacing
 from movers.errors import InputError
-from movers.measure.fitting import fit_statistics
-from movers.measure.statistics import Statistics
-from movers.measure.structure import parse_numbers
-from movers.notices import UndefinedWarning
-from movers.scorer import Scorer
-from movers.similarity import all_columns, fill_columns
-from movers.tables import (
+from movers.io.tables import (
     STANDARD,
     Chunk,
     Table,
@@ -35,6 +28,13 @@ from movers.tables import (
     refuse_taken,
     table_writer,
 )
+from movers.measure.fitting import fit_statistics
+from movers.measure.statistics import Statistics
+from movers.measure.structure import parse_numbers
+from movers.runtime.atomic import replacing
+from movers.runtime.notices import UndefinedWarning
+from movers.scale import all_columns, fill_columns
+from movers.scorer import Scorer
 
 logger = logging.getLogger("movers")
 

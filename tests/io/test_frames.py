@@ -7,9 +7,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from movers import frames
 from movers.errors import InputError
-from movers.frames import score_frame
+from movers.io import frames
+from movers.io.frames import score_frame
 from tiny_models import PAIRS
 
 COLUMNS = {

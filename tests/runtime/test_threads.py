@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from movers import parallel
-from movers.parallel import available_threads, share_out
+from movers.runtime import threads as parallel
+from movers.runtime.threads import available_threads, share_out
 
 
 @given(

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 import movers
-from movers import parallel
+from movers.runtime import threads as parallel
 from movers.solve import emd
 
 parallel.WORTH_A_THREAD = 1.0

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from movers import tables
 from movers.errors import InputError
-from movers.notices import HeaderWarning
+from movers.io import tables
+from movers.runtime.notices import HeaderWarning
 
 COLUMNS = {"id": ["1", "2"], "source": ["a dog", 'a "cat"'], "target": ["le chien", "猫 🐈"]}
 

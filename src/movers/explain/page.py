@@ -63,7 +63,7 @@ def _bundle() -> str:
 
 @cache
 def _read(name: str) -> str:
-    return (files("movers.web") / "static" / name).read_text("utf-8")
+    return (files("movers.explain") / "static" / name).read_text("utf-8")
 
 
 def _digest(text: str) -> str:

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from movers import compiling
+from movers.runtime import compiling
 
 
 def test_importing_compiles_nothing():

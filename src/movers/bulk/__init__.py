@@ -1,0 +1,1 @@
+"""Whole files through a scorer."""

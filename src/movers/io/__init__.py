@@ -1,0 +1,1 @@
+"""Tables and frames of sentences, read and written."""

@@ -1,0 +1,1 @@
+"""The ground: compiled kernels, threads, warnings, whole files and locks."""
