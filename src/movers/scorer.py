@@ -16,8 +16,6 @@ from tqdm.auto import tqdm
 
 from movers.baselines import Blocks, find_baseline
 from movers.encode.encodings import Encodings, Head, Request
-from movers.encode.parse import load_parser
-from movers.encode.stopwords import load_stopwords
 from movers.encode.store import EncodingStore, Stores
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Whitening
@@ -29,12 +27,12 @@ from movers.measure.measured import Context, Measured, measure
 from movers.measure.statistics import Statistics
 from movers.measure.structure import middle_layers, select_heads
 from movers.measure.swf import fit_swf
-from movers.methods import Method, find_method
+from movers.methods import Method
 from movers.pipeline import EMPTY, REASONS, Parts, Solved, solve_pairs
 from movers.results import Comparison, HeadValue, Match, Ranking, Signature
 from movers.runtime.notices import UndefinedWarning, UnwhitenedWarning, notify
 from movers.scale import random_pairs, scale_key, similarity_of
-from movers.settings import Settings
+from movers.settings import Settings, table
 from movers.signature import sign
 
 Floats = NDArray[np.float64]
@@ -59,16 +57,11 @@ class Scorer:
         self,
         settings: Settings,
         encoder: TransformerEncoder | Callable[[], TransformerEncoder],
-        *,
-        statistics: Statistics | None = None,
-        threads: int | None = None,
     ) -> None:
-        if threads is not None and threads < 1:
-            raise InputError(f"threads must be at least 1, or None for all, got {threads}")
         self.settings = settings
-        self.threads = threads
+        self.threads = settings.threads
         self._source = encoder
-        self._statistics = statistics
+        self._statistics = settings.fitted
         self._stores = Stores()
         self._measured: Measured | None = None
         self._warned: set[int] = set()
@@ -165,22 +158,13 @@ class Scorer:
 
         Takes the settings of `movers.load` by name, except for the model's own.
         """
-        statistics = changes.pop("statistics", self._statistics)
-        if isinstance(statistics, str | Path):
-            statistics = Statistics.load(statistics)
-        threads = changes.pop("threads", self.threads)
+        fixed = [name for name in changes if name in table() and table()[name].of_model]
+        if fixed:
+            raise InputError(f"{fixed[0]} belongs to the model; make another scorer with load")
         if method is not None:
-            changes["method"] = find_method(method)
-        if "stopwords" in changes:
-            changes["stopwords"] = load_stopwords(changes["stopwords"])
-        if "parser" in changes:
-            changes["parser"] = load_parser(changes["parser"])
-        other = Scorer(
-            replace(self.settings, **changes),
-            self._source,
-            statistics=statistics,
-            threads=threads,
-        )
+            changes["method"] = method
+        changes = {"statistics": self._statistics, "threads": self.threads, **changes}
+        other = Scorer(replace(self.settings, **changes), self._source)
         other._stores, other._warned = self._stores, self._warned
         if "encoder" in vars(self):
             other.encoder = self.encoder
@@ -523,7 +507,7 @@ class Scorer:
             self.statistics,
             settings.recipe,
             settings.frequencies,
-            settings.parser,
+            settings.trees,
             lambda texts, rules: self.encoder.located(texts, rules or settings.rules),
             self.encoder.chance if self.method.needs_pooled else 1.0,
             tuple(layer for layer, _ in self.heads),

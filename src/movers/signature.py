@@ -72,8 +72,8 @@ def _fitted(scorer: Scorer) -> Fields:
             fields.append(("fitted", sha256(array.tobytes()).hexdigest()[:8]))
         elif hasattr(baseline, "fit"):
             fields.append(("fitted", "none"))
-    if method.needs_trees and settings.parser is not None:
-        fields.append(("parser", str(getattr(settings.parser, "name", "parser"))))
+    if method.needs_trees and settings.trees is not None:
+        fields.append(("parser", str(getattr(settings.trees, "name", "parser"))))
     return fields
 
 

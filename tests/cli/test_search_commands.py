@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from test_cli import run
+from test_commands import run
 
 import movers
 from movers.runtime.locks import locked

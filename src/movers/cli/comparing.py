@@ -9,6 +9,7 @@ from rich.console import Console
 from movers.cli.messages import print_json, say
 from movers.cli.options import (
     DEFAULTS,
+    Device,
     Json,
     Methods,
     Options,
@@ -80,15 +81,13 @@ def methods(*, json: Json = False) -> None:
         print_methods(Console(), METHODS, ALIASES)
 
 
-def models(model: str | None = None, /, *, device: str = "auto", json: Json = False) -> None:
+def models(model: str | None = None, /, *, device: Device = "auto", json: Json = False) -> None:
     """Show a model: layers, heads, limits, statistics, what would be used by default.
 
     Parameters
     ----------
     model
         Hugging Face name or folder. Default: the model installed with movers.
-    device
-        "auto", "cuda", "mps" or "cpu".
     json
         Print as JSON.
     """

@@ -9,6 +9,7 @@ from movers.errors import InputError
 from movers.measure.costs import COSTS
 from movers.methods import Method
 from movers.scorer import Scorer
+from movers.settings import table
 
 
 def check_method(scorer: Scorer) -> None:
@@ -34,23 +35,22 @@ def check_method(scorer: Scorer) -> None:
 
 
 def describe(scorer: Scorer) -> dict[str, Any]:
-    """The arguments of `movers.load` that make a scorer again, statistics and device aside."""
-    settings, encoder = scorer.settings, scorer.encoder
-    stopwords = None if settings.stopwords is None else sorted(settings.stopwords)
+    """The settings of `movers.load` that make a scorer again, statistics and device aside."""
+    settings, found = scorer.settings, _found(scorer)
     return {
-        "method": settings.method.name,
+        name: about.write(found.get(name, getattr(settings, name)))
+        for name, about in table(type(settings)).items()
+        if about.write is not None
+    }
+
+
+def _found(scorer: Scorer) -> dict[str, Any]:
+    """What was asked for loosely, as it was found to be."""
+    return {
         "model": _model(scorer),
-        "embedding": settings.embedding,
         "layers": sorted({layer for layer, _ in scorer.heads}) or None,
         "heads": sorted({head for _, head in scorer.heads}) or "all",
-        "mix": float(settings.mix),
-        "recipe": settings.recipe,
-        "whitening": settings.whitening,
-        "stopwords": stopwords,
-        "subwords": settings.subwords,
-        "empty": settings.empty,
-        "frequencies": None if settings.frequencies is None else str(settings.frequencies),
-        "dtype": encoder.dtype,
+        "dtype": scorer.encoder.dtype,
     }
 
 

@@ -36,6 +36,7 @@ from movers.web.limits import Limits
 from movers.web.metrics import Metrics, RequestCounter
 from movers.web.models import Models, Setup
 from movers.web.schemas import (
+    Asked,
     CompareAnswer,
     CompareRequest,
     ErrorAnswer,
@@ -47,7 +48,6 @@ from movers.web.schemas import (
     RankRequest,
     ScoreAnswer,
     ScoreRequest,
-    Settings,
 )
 
 STATIC = Path(str(files("movers.explain") / "static"))
@@ -178,7 +178,7 @@ class Service:
 
     def _job(
         self,
-        settings: Settings,
+        settings: Asked,
         method: str,
         answer: Answer,
         pairs: list[Pair],
