@@ -19,7 +19,7 @@ from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.store import EncodingStore, Stores
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Whitening
-from movers.errors import InputError, ModelError
+from movers.errors import Choose, Do, InputError, ModelError
 from movers.grids import blocks, cells
 from movers.io.pairs import check_sentence, check_sentences, read_pairs
 from movers.measure.fitting import corpus_digest, fit_statistics
@@ -28,7 +28,7 @@ from movers.measure.statistics import Statistics
 from movers.measure.structure import middle_layers, select_heads
 from movers.measure.swf import fit_swf
 from movers.methods import Method
-from movers.pipeline import EMPTY, REASONS, Parts, Solved, solve_pairs
+from movers.pipeline import SOURCE_EMPTY, Parts, Solved, solve_pairs
 from movers.results import Comparison, HeadValue, Match, Ranking, Signature
 from movers.runtime.notices import UndefinedWarning, UnwhitenedWarning, notify
 from movers.scale import random_pairs, scale_key, similarity_of
@@ -328,7 +328,9 @@ class Scorer:
         if self.far is None:
             raise InputError(
                 f"what unrelated sentences are apart under {self.method.name} has not been "
-                "measured; call fit(sentences), or use method='movers', which knows it"
+                "measured",
+                Do("fit"),
+                Choose("method", "movers", ", which knows it"),
             )
         return similarity_of(self.distances(pairs, progress=progress), self.far)
 
@@ -574,8 +576,9 @@ class Scorer:
             self._warn_unwhitened(layer)
         elif self.settings.whitening not in (None, whitening.kind):
             raise InputError(
-                f"whitening={self.settings.whitening!r} was asked for, but the statistics at "
-                f"hand are {whitening.kind!r}; call fit(sentences)"
+                f"whitening {self.settings.whitening!r} was asked for, but the statistics at "
+                f"hand are {whitening.kind!r}",
+                Do("fit"),
             )
         return whitening
 
@@ -585,9 +588,10 @@ class Scorer:
             notify(
                 f"no whitening statistics for layer {layer} of {self.encoder.name}: word vectors "
                 "are used as they are. Models differ in which is better, so try both on labelled "
-                "pairs: call fit(sentences) for the paper's whitening, or pass whitening='none' "
-                "to stay with this and silence the warning",
+                "pairs:",
                 UnwhitenedWarning,
+                Do("fit", "for the paper's whitening"),
+                Choose("whitening", "none", "to stay with this and silence the warning"),
             )
 
     def _whitening_key(self) -> str:
@@ -613,8 +617,9 @@ class Scorer:
         if undefined.any():
             notify(
                 f"{undefined.sum()} of {undefined.size} pairs have no distance, for one side has "
-                "no words left, and got NaN; pass empty='keep' to compare the stop words",
+                "no words left, and got NaN",
                 UndefinedWarning,
+                Choose("empty", "keep", "to compare the stop words"),
             )
 
     def _solve(self, measured: Measured, rows: Ints, *, plans: bool = False) -> Solved:
@@ -637,9 +642,15 @@ class Scorer:
             source, target = (measured.encodings.sentences[row] for row in rows[pair])
             for side, text in (("source", source), ("target", target)):
                 if not text.strip():
-                    raise InputError(EMPTY.format(side=side))
-            reason = REASONS[solved.undefined[pair]]
-            raise InputError(reason.format(source=source, target=target))
+                    raise InputError(f"the {side} is empty; drop the pair or fill it in")
+            side, text = (
+                ("source", source) if solved.undefined[pair] == SOURCE_EMPTY else ("target", target)
+            )
+            raise InputError(
+                f"the {side} has no words left after stop-word removal ({text!r})",
+                Choose("stopwords", None),
+                Choose("empty", "keep"),
+            )
         if policy == "nan":
             values[undefined] = np.nan
         return values

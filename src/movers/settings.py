@@ -109,7 +109,9 @@ def _layer(embedding: Any) -> Any:
 
 def _threads(threads: int | None) -> int | None:
     if threads is not None and threads < 1:
-        raise InputError(f"threads must be at least 1, or None for all, got {threads}")
+        raise InputError(
+            f"threads must be at least 1, got {threads}; left out, there is one per processor"
+        )
     return threads
 
 

@@ -177,7 +177,7 @@ def named_columns(name: str, scorer: Scorer, pairs: list[tuple[str, str]]) -> di
         try:
             return fill_columns(name, scorer, scorer.distances(pairs))
         except InputError as error:
-            raise InputError(f"{name}: {error}") from error
+            raise error.about(name) from error
 
 
 @contextmanager

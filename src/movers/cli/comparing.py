@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from rich.console import Console
 
-from movers.cli.messages import print_json, say
+from movers.cli.messages import print_json, say, told
 from movers.cli.options import (
     DEFAULTS,
     Device,
@@ -53,11 +53,11 @@ def compare(
         try:
             comparisons.append(scorer.compare(source, target))
         except InputError as error:
-            failures[name] = InputError(f"{name}: {error}")
+            failures[name] = error.about(name)
     if not comparisons:
         raise next(iter(failures.values()))
     for failure in failures.values():
-        say(str(failure))
+        say(told(failure))
     if json:
         print_json([comparison.to_dict() for comparison in comparisons])
     else:

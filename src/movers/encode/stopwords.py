@@ -27,7 +27,7 @@ def load_stopwords(choice: str | Path | Iterable[str] | None) -> frozenset[str] 
         if not path.is_file():
             raise InputError(
                 f"stop-word file {str(path)!r} does not exist; "
-                "pass 'english', a path, an iterable of words, or None"
+                "name one, or take 'english' or 'none'"
             )
         return frozenset(path.read_text("utf-8").split())
     return frozenset(choice)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from movers.encode.models import EMBEDDED
-from movers.errors import InputError
+from movers.errors import Choose, Do, InputError
 from movers.measure.costs import COSTS
 from movers.methods import Method
 from movers.scorer import Scorer
@@ -17,21 +17,25 @@ def check_method(scorer: Scorer) -> None:
     method: Method = scorer.method
     if method.transport is None:
         raise InputError(
-            f"{method.name} is not one transport problem, so no bound holds for it; use "
-            "Scorer.rank, which compares every sentence, or wmd, wrd, smd, wsmd, lambda"
+            f"{method.name} is not one transport problem, so no bound holds for it",
+            Do("rank"),
+            Do("take wmd, wrd, smd, wsmd, lambda"),
         )
     if method.transport == "priced":
-        raise InputError(
-            f"{method.name} has no index; use Scorer.rank, which compares every sentence, or "
-            "method='wsmd'"
-        )
+        raise InputError(f"{method.name} has no index", Do("rank"), Choose("method", "wsmd"))
     if method.cost is not None and COSTS[method.cost].trees:
         raise InputError(
             f"{method.name} needs the dependency trees of every sentence, which an index does not "
-            "keep; use Scorer.rank, or synwmd-cos"
+            "keep",
+            Do("rank"),
+            Choose("method", "synwmd-cos"),
         )
     if scorer.settings.empty == "raise":
-        raise InputError("an index cannot raise for single pairs; pass empty='nan' or 'keep'")
+        raise InputError(
+            "an index cannot raise for single pairs",
+            Choose("empty", "nan"),
+            Choose("empty", "keep"),
+        )
 
 
 def describe(scorer: Scorer) -> dict[str, Any]:
