@@ -17,11 +17,11 @@ from movers.encode.whiten import WhiteningKind
 from movers.errors import Choose, Do, InputError
 from movers.integrations.ray_session import import_ray
 from movers.integrations.ray_workers import Adder, Ledger, PairScorer, Worker, Workers
+from movers.io.columns import all_columns
 from movers.io.pairs import known_columns
 from movers.io.tables import check_texts, pick_columns, refuse_taken
 from movers.measure.fitting import Sums
 from movers.runtime.notices import ClusterWarning, notify
-from movers.scale import all_columns
 from movers.scorer import Scorer
 
 __all__ = ["Workers", "fit", "score", "score_columns", "whitening_to_add_up"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +12,9 @@ from movers.encode.encodings import Encodings
 from movers.encode.ragged import Ragged
 from movers.encode.tokens import TokenRules
 from movers.errors import Choose, Do, InputError
+from movers.measure.context import Context
 from movers.measure.frequencies import load_frequencies
 from movers.measure.wordtable import WordTable, spelled
-
-if TYPE_CHECKING:
-    from movers.measure.measured import Context
 
 Floats = NDArray[np.float64]
 

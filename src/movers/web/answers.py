@@ -108,9 +108,7 @@ def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
 
 
 def _explanations(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-    from movers.explain.explanation import explain
-
-    return [_attempt(lambda *texts: explain(scorer, *texts).to_dict(), pair) for pair in pairs]
+    return [_attempt(lambda *texts: scorer.explain(*texts).to_dict(), pair) for pair in pairs]
 
 
 def _attempt(answer: Callable[[str, str], Any], pair: Pair) -> Any:
