@@ -9,7 +9,6 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 import movers
-from movers.explain.explanation import explain
 
 ROOT = Path(__file__).parent.parent
 OBAMA = "Obama speaks to the media in Illinois."
@@ -24,9 +23,9 @@ BITES = "A dog bites a man.", "A man bites a dog."
 def main() -> None:
     scorer = movers.load()
     for name, pair in EXAMPLES.items():
-        page = explain(scorer, *pair).to_html()
+        page = scorer.explain(*pair).to_html()
         (ROOT / "examples" / f"{name}.html").write_text(page, "utf-8")
-    bites = explain(scorer.using("wsmd", mix=0.9), *BITES).to_html()
+    bites = scorer.using("wsmd", mix=0.9).explain(*BITES).to_html()
     with sync_playwright() as playwright:
         chromium = shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])

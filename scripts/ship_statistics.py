@@ -21,7 +21,6 @@ from movers.loading import load_encoder
 from movers.measure.fitting import fit_statistics
 from movers.measure.measured import Context, measure
 from movers.measure.statistics import Statistics
-from movers.methods import find_method
 from movers.settings import Settings
 
 TARGET = Path(__file__).parent.parent / "src" / "movers" / "data" / f"{EMBEDDED}.safetensors"
@@ -46,7 +45,7 @@ def components(
     layer, context = encoder.layers, Context(statistics)
     arrays: dict[str, np.ndarray] = {}
     for name in ("sif", "usif"):
-        rules = Settings(find_method(name)).rules
+        rules = Settings(name, stopwords=None).rules
         encodings = encoder.encode(sentences, Request((layer,), (), rules), progress=True)
         measured = measure(encodings, context, weights=name, embedding=layer)
         block = measured, np.arange(len(sentences)), np.ones(len(sentences), np.int64)

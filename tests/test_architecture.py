@@ -1,8 +1,9 @@
-"""Imports point one way, and importing the package costs nothing."""
+"""Imports point one way, without a cycle anywhere, and importing the package costs nothing."""
 
-import ast
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -10,69 +11,50 @@ import pytest
 import movers
 
 ROOT = Path(movers.__file__).parent
-FORBIDDEN = {
-    "encode": {"measure", "solve", "baselines"},
-    "measure": {"solve", "baselines"},
-    "solve": {"encode", "measure", "baselines"},
-    "baselines": set(),
-}
-BUILT_ON_SCORERS = {
-    "evaluate": set(),
-    "search": set(),
-    "web": set(),
-    "integrations": {"evaluate"},
-}
-"""Folders that only the command line knows, and which of each other they may use."""
-LEAVES = {"errors", "runtime", "version"}
-"""What folders may import: it knows nothing of sentences."""
 
 
-def imported(path):
-    """Names of movers modules that a file imports, anywhere in it."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path.name} imports relatively"
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        else:
-            continue
-        yield from (name.split(".")[1] for name in names if name.startswith("movers."))
+@pytest.fixture(scope="module")
+def architecture():
+    path = ROOT.parents[1] / "scripts" / "architecture.py"
+    spec = spec_from_file_location("architecture", path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def names_at_root():
-    return {path.stem for path in ROOT.glob("*.py")} | {path.name for path in ROOT.iterdir()}
+def test_no_module_imports_itself_on_any_way(architecture):
+    """Imports in functions and for types count: a module can be read without what it is used by."""
+    graph = architecture.imports()
+    assert len(graph) == len(list(ROOT.rglob("*.py")))
+    list(TopologicalSorter(graph).static_order())
 
 
-@pytest.mark.parametrize("folder", FORBIDDEN)
-def test_folders_import_to_the_left(folder):
-    files = sorted((ROOT / folder).rglob("*.py"))
-    assert files
-    for path in files:
-        found = set(imported(path)) & names_at_root()
-        assert not found & FORBIDDEN[folder], path.name
-        assert found <= {*FORBIDDEN, *LEAVES}, path.name
+def test_a_cycle_would_be_found(architecture, tmp_path):
+    package = tmp_path / "made"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "one.py").write_text("def late():\n    from made.two import name\n")
+    (package / "two.py").write_text("if TYPE_CHECKING:\n    import made.one\n")
+    with pytest.raises(CycleError):
+        list(TopologicalSorter(architecture.imports(package)).static_order())
 
 
-@pytest.mark.parametrize("folder", BUILT_ON_SCORERS)
-def test_folders_built_on_scorers_keep_to_themselves(folder):
-    others = {*BUILT_ON_SCORERS, "cli"} - {folder} - BUILT_ON_SCORERS[folder]
-    for path in sorted((ROOT / folder).rglob("*.py")):
-        assert not set(imported(path)) & others, path.name
+def test_every_part_has_its_place(architecture):
+    placed = [name for layer in architecture.LAYERS for name in layer]
+    there = {path.stem if path.is_file() else path.name for path in ROOT.iterdir()}
+    there -= {"data", "__pycache__", "py"}
+    assert len(placed) == len(set(placed))
+    assert {architecture.part(module) for module in architecture.modules()} <= set(placed)
+    assert {part for part in placed if part != "arrays"} <= there
 
 
-def test_leaves_import_no_folder():
-    for path in [ROOT / "errors.py", ROOT / "version.py", *(ROOT / "runtime").glob("*.py")]:
-        assert set(imported(path)) & names_at_root() <= LEAVES, path.name
+def test_imports_point_to_the_left(architecture):
+    assert architecture.misplaced() == []
 
 
-@pytest.mark.parametrize("folder", ["cli", *BUILT_ON_SCORERS])
-def test_only_the_command_line_knows_what_is_built_on_scorers(folder):
-    knowing = {folder, "cli", *(name for name, used in BUILT_ON_SCORERS.items() if folder in used)}
-    for path in ROOT.rglob("*.py"):
-        place = path.relative_to(ROOT).parts[0]
-        if place not in knowing | {"__init__.py", "__main__.py"}:
-            assert folder not in imported(path), path.name
+def test_the_picture_is_that_of_the_code(architecture):
+    page = ROOT.parents[1] / "docs" / "architecture.svg"
+    assert page.read_text("utf-8") == architecture.draw(), "python scripts/architecture.py makes it"
 
 
 def test_importing_the_package_is_cheap():

@@ -12,15 +12,21 @@ import pytest
 from nbclient import NotebookClient
 
 from movers.cli import app
+from movers.evaluate.datasets import DATASETS
+from movers.measure.costs import COSTS
+from movers.measure.weights import WEIGHTS
 from movers.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     *sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts),
 ]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 BLOCK = re.compile(r"^```(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TABLES = (METHODS, WEIGHTS, COSTS, DATASETS)
+"""What pages may add rows to; these go again."""
 PLAIN = {"text", "json", "{toctree}"}
 """Blocks that are output or layout, not code."""
 
@@ -36,7 +42,7 @@ def blocks(page, *languages):
 def test_code_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    known, loaded = dict(METHODS), set(sys.modules)
+    tables, loaded = [(table, dict(table)) for table in TABLES], set(sys.modules)
     namespace: dict = {}
     try:
         for block in blocks(page, "python"):
@@ -45,8 +51,9 @@ def test_code_blocks_run(page, tmp_path, monkeypatch):
             else:
                 exec(compile(block, page.name, "exec"), namespace)
     finally:
-        METHODS.clear()
-        METHODS.update(known)
+        for table, known in tables:
+            table.clear()
+            table.update(known)
         for name in set(sys.modules) - loaded:
             if getattr(sys.modules[name], "__file__", "") and str(tmp_path) in str(
                 sys.modules[name].__file__
@@ -72,7 +79,10 @@ def check_make(targets):
 
 
 def check_python(arguments):
-    assert (ROOT / arguments[0]).is_file()
+    """Scripts, and tests named after ``-m pytest``, are there."""
+    named = [argument for argument in arguments if argument.endswith(".py")]
+    assert named or arguments[:2] == ["-m", "pytest"]
+    assert all((ROOT / path).is_file() for path in named)
 
 
 def check_pip(arguments):

@@ -13,7 +13,8 @@ import pytest
 import movers
 from movers.methods import METHODS
 from movers.runtime.notices import UndefinedWarning, UnwhitenedWarning
-from movers.scorer import STORES
+from movers.session import blocks
+from movers.session.session import STORES
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
 
@@ -90,8 +91,8 @@ def test_numbers_do_not_depend_on_order_company_threads_or_cache(bert, method):
 
 def test_large_batches_are_chunked_without_a_trace(bert, monkeypatch):
     expected = bert.using().head_values(PAIRS)
-    monkeypatch.setattr("movers.scorer.CHUNK", 4)
-    monkeypatch.setattr("movers.scorer.BLOCK_BYTES", 10)
+    monkeypatch.setattr("movers.session.blocks.CHUNK", 4)
+    monkeypatch.setattr("movers.session.blocks.BLOCK_BYTES", 10)
     np.testing.assert_array_equal(bert.using().head_values(PAIRS), expected)
     np.testing.assert_array_equal(bert.using().distances(PAIRS), expected.mean(axis=1))
 
@@ -453,8 +454,8 @@ def test_a_matrix_is_the_same_in_blocks(bert, method, monkeypatch):
     both, own = scorer.matrix(SENTENCES[:7], SENTENCES[2:]), scorer.matrix(SENTENCES)
     pairs = [(a, b) for a in SENTENCES for b in SENTENCES]
     np.testing.assert_allclose(own.ravel(), scorer.distances(pairs), rtol=1e-9, atol=1e-9)
-    monkeypatch.setattr("movers.scorer.CHUNK", 3)
-    monkeypatch.setattr("movers.scorer.BLOCK_BYTES", 10)
+    monkeypatch.setattr("movers.session.blocks.CHUNK", 3)
+    monkeypatch.setattr("movers.session.blocks.BLOCK_BYTES", 10)
     monkeypatch.setattr("movers.encode.store.GROWTH_BYTES", 10)
     monkeypatch.setattr("movers.encode.store.KEEP_BYTES", 10)
     blocked = alone(scorer)
@@ -465,11 +466,9 @@ def test_a_matrix_is_the_same_in_blocks(bert, method, monkeypatch):
 
 def test_only_the_mean_over_heads_is_held(bert, monkeypatch):
     rooms = []
-    monkeypatch.setattr("movers.scorer.CHUNK", 5)
-    room = movers.Scorer._room
-    monkeypatch.setattr(
-        movers.Scorer, "_room", lambda *given: rooms.append(given[1]) or room(*given)
-    )
+    monkeypatch.setattr("movers.session.blocks.CHUNK", 5)
+    room = blocks.room_for
+    monkeypatch.setattr(blocks, "room_for", lambda *given: rooms.append(given[1]) or room(*given))
     bert.using().distances(PAIRS)
     bert.using().matrix(SENTENCES)
     assert rooms and max(rooms) <= 5

@@ -1,10 +1,22 @@
 """Settings are checked when they are made."""
 
+import json
+from dataclasses import dataclass, fields
+from inspect import signature
+from typing import Literal
+
 import pytest
+from cyclopts import App
+from pydantic import create_model
 
 import movers
+from movers.cli.options import Chosen, Options, offering
+from movers.loading import loader
 from movers.methods import find_method
-from movers.settings import Settings
+from movers.scorer import Scorer
+from movers.search.measures import describe
+from movers.settings import Settings, Wire, itself, setting, table
+from movers.web.schemas import Asked, CompareRequest, RankRequest, ScoreRequest, wired
 
 
 @pytest.mark.parametrize(
@@ -48,3 +60,63 @@ def test_whitening_is_the_recipes_own_unless_named(recipe, whitening, fitted):
 def test_only_keeping_changes_the_words():
     for empty, expected in ((None, False), ("nan", False), ("raise", False), ("keep", True)):
         assert Settings(find_method("wmd"), empty=empty).rules.keep_empty is expected
+
+
+@dataclass(frozen=True)
+class WithCare(Settings):
+    """The table with one more row."""
+
+    care: Literal["some", "much"] = setting(
+        "some", "How much care is taken.", wire=Wire(), write=itself
+    )
+
+
+def test_a_new_field_is_an_option_everywhere(bert):
+    """Python, command line, HTTP and manifest are made from the table."""
+    assert signature(loader(WithCare)).parameters["care"].default == "some"
+    assert "care\n    How much care is taken." in loader(WithCare).__doc__
+
+    options = offering(table(WithCare), WithCare)(Chosen)
+    assert options(care="much").care == "much"
+
+    def command(*, chosen: options = options()) -> None: ...  # noqa: B008
+
+    app = App()
+    app.default(command)
+    _, bound, _ = app.parse_args(["--care", "much"], exit_on_error=False)
+    assert bound.arguments["chosen"].care == "much"
+
+    request = create_model("Request", __base__=Asked, **wired(WithCare))
+    assert request(care="much").care == "much"
+    assert request.model_json_schema()["properties"]["care"]["enum"] == ["some", "much"]
+
+    own = Scorer(WithCare("wsmd", care="much"), bert.encoder)
+    assert describe(own)["care"] == "much"
+    with pytest.raises(movers.InputError, match=r"care must be one of .*, got 'no'"):
+        own.using(care="no")
+
+
+def test_every_setting_is_where_its_row_says():
+    names = set(table())
+    assert set(signature(movers.load).parameters) == names
+    assert {field.name for field in fields(Options)} == names - {"method"}
+    assert set(wired()) == {name for name, about in table().items() if about.wire}
+    for request in (CompareRequest, ScoreRequest, RankRequest):
+        assert set(wired()) < set(request.model_fields)
+
+
+def test_a_manifest_makes_the_same_settings(bert):
+    """What an index writes, `load` reads."""
+    scorer = bert.using(stopwords=["the", "of"], mix=0.25, frequencies=None)
+    again = movers.load(**json.loads(json.dumps(describe(scorer))), statistics=scorer.statistics)
+    assert again.settings.rules == scorer.settings.rules
+    assert str(again.signature) == str(scorer.signature)
+
+
+def test_what_belongs_to_the_model_is_not_changed_afterwards(bert):
+    with pytest.raises(movers.InputError, match="device belongs to the model"):
+        bert.using(device="cpu")
+
+
+def test_none_is_a_name_for_no_stop_words():
+    assert Settings(stopwords="none") == Settings(stopwords=None)

@@ -1,7 +1,139 @@
-"""The exceptions movers raises on purpose; everything else is a bug."""
+"""The exceptions movers raises on purpose; everything else is a bug.
+
+An error says what happened, and carries what can be done about it as data: Python, the command
+line and the HTTP API each word that in their own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import EllipsisType
+from typing import Any, ClassVar, Self
 
 
-class MoversError(Exception):
+@dataclass(frozen=True)
+class Choose:
+    """A remedy: choose a value of a setting, or of another argument.
+
+    Parameters
+    ----------
+    name
+        The argument, as Python calls it.
+    value
+        What to choose; ``...`` if that is for users to find out.
+    then
+        What follows from it, or goes with it.
+    """
+
+    name: str
+    value: Any | EllipsisType = ...
+    then: str = ""
+
+
+@dataclass(frozen=True)
+class Do:
+    """A remedy: do something else.
+
+    Parameters
+    ----------
+    act
+        A name that the `Wording` of a surface knows, or words that hold everywhere.
+    then
+        What follows from it, or goes with it.
+    """
+
+    act: str
+    then: str = ""
+
+
+Remedy = Choose | Do
+
+
+class Wording:
+    """How remedies are worded for those who write Python; other surfaces have their own."""
+
+    acts: ClassVar[Mapping[str, str | tuple[Choose, ...]]] = {
+        "add": "open it and add to it",
+        "fit": "call fit(sentences)",
+        "fit alone": "fit it in one process with Scorer.fit",
+        "pick candidates": "pass their numbers",
+        "rank": "use Scorer.rank, which compares every sentence",
+    }
+    """Acts in words, or what to choose to the same end: nothing, if it cannot be done here."""
+
+    def choose(self, remedy: Choose) -> tuple[str, str] | None:
+        """The verb and what is chosen; None if there is no such choice here."""
+        value = "…" if remedy.value is ... else repr(remedy.value)
+        return "pass", f"{remedy.name}={value}"
+
+    def advise(self, remedies: Iterable[Remedy]) -> str:
+        """All remedies there are here, in one clause."""
+        said, last = "", ("", "")
+        for remedy in self._known(tuple(remedies)):
+            verb, what = self._phrase(remedy)
+            if what:
+                again = verb != "" and verb == last[0]
+                joint = " or " if again and not last[1] else ", or "
+                said += (joint if said else "") + (what if again else f"{verb} {what}".strip())
+                said += remedy.then if remedy.then.startswith(",") else f" {remedy.then}".rstrip()
+                last = verb, remedy.then
+        return said
+
+    def _phrase(self, remedy: Remedy) -> tuple[str, str]:
+        if isinstance(remedy, Choose):
+            return self.choose(remedy) or ("", "")
+        return "", str(self.acts.get(remedy.act, remedy.act))
+
+    def _known(self, remedies: tuple[Remedy, ...]) -> Iterator[Remedy]:
+        """The remedies, with choices in place of acts that come down to these."""
+        chosen = {remedy.name for remedy in remedies if isinstance(remedy, Choose)}
+        for remedy in remedies:
+            choices = self.acts.get(remedy.act) if isinstance(remedy, Do) else None
+            if not isinstance(choices, tuple):
+                yield remedy
+                continue
+            then = remedy.then
+            for choice in choices:
+                if choice.name not in chosen and self.choose(choice) is not None:
+                    yield replace(choice, then=f"{choice.then} {then}".strip())
+                    then = ""
+
+
+PYTHON = Wording()
+
+
+class Advised(Exception):  # noqa: N818 (warnings are, too)
+    """A message with remedies.
+
+    Parameters
+    ----------
+    message
+        What happened, with the observed values.
+    remedies
+        What can be done about it, the best first.
+    """
+
+    def __init__(self, message: str = "", *remedies: Remedy) -> None:
+        super().__init__(message)
+        self.message, self.remedies = message, remedies
+
+    def __str__(self) -> str:
+        return self.told(PYTHON)
+
+    def told(self, wording: Wording) -> str:
+        """What happened and what to do, as one surface words it."""
+        advice = wording.advise(self.remedies)
+        if not advice:
+            return self.message.rstrip(":")
+        return f"{self.message}{'' if self.message.endswith(':') else ';'} {advice}"
+
+    def about(self, what: str) -> Self:
+        """The same, with what it is about in front."""
+        return type(self)(f"{what}: {self.message}", *self.remedies)
+
+
+class MoversError(Advised):
     """Base of every error that movers raises on purpose."""
 
 

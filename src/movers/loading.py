@@ -2,137 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from textwrap import indent, wrap
+from typing import Any, ParamSpec
 
-from movers.encode.parse import Parser, load_parser
-from movers.encode.stopwords import load_stopwords
-from movers.encode.tokens import Recipe, Subwords
 from movers.encode.transformer import TransformerEncoder
 from movers.measure.statistics import Statistics
-from movers.measure.structure import Selection
-from movers.methods import find_method
 from movers.scorer import Scorer
-from movers.settings import Empty, Settings, WhiteningChoice
+from movers.settings import Settings, table
+
+Choices = ParamSpec("Choices")
+
+EXAMPLE = """Examples
+--------
+>>> import movers
+>>> scorer = movers.load()
+>>> sentence, paraphrase = "a dog chases a cat", "a dog runs after a cat"
+>>> scorer.rank(sentence, [paraphrase, "a cat chases a dog"], top_k=1)[0].text
+'a dog runs after a cat'
+"""
 
 
-def load(
-    method: str = "movers",
-    model: str | Path | None = None,
-    *,
-    embedding: int = -1,
-    layers: Selection | None = None,
-    heads: Selection = "all",
-    mix: float = 0.5,
-    recipe: Recipe = "paper",
-    whitening: WhiteningChoice | None = None,
-    stopwords: str | Path | Iterable[str] | None = "english",
-    subwords: Subwords = "first",
-    empty: Empty | None = None,
-    statistics: str | Path | Statistics | None = None,
-    device: str | None = None,
-    dtype: str = "float32",
-    threads: int | None = None,
-    frequencies: str | Path | None = None,
-    parser: str | Path | Parser | Iterable[str | Path] | None = None,
-) -> Scorer:
-    """Make a scorer. The model itself is loaded when first needed, once per process.
+def loader(settings: Callable[Choices, Settings]) -> Callable[Choices, Scorer]:
+    """A function that takes what a table of settings takes, and makes a scorer of it."""
 
-    Parameters
-    ----------
-    method
-        A row of the table of methods: ``movers``, ``wmd``, ``wrd``, ``smd``, ``wsmd``, …
-    model
-        Hugging Face name or folder of an encoder; None is the one installed with movers.
-    embedding
-        Layer of the word vectors; 0 is the input layer, -1 the last.
-    layers
-        Attention layers, counted from 1: ``"5"``, ``"5-12"``, ``"all"``, ``"BV"`` (those picked
-        by attention variability), a number or numbers. None takes the best single layer known
-        for the model, or all; for ``movers`` always the middle two thirds.
-    heads
-        Heads within each layer, in the same notation.
-    mix
-        Share of structure in the distance, the paper's lambda.
-    recipe
-        ``"paper"`` follows the paper's definitions; ``"reference"`` what its published numbers
-        were computed with: attention not re-normalised over the words compared, and the factor
-        k averaged over all tokens.
-    whitening
-        What `Scorer.fit` makes: ``"clean"`` drops noise directions, ``"as-coded"`` keeps them
-        as the published code does, ``"none"`` leaves vectors alone. None is the recipe's own.
-    stopwords
-        ``"english"``, a file, words, or None to keep every word and punctuation.
-    subwords
-        ``"first"`` piece stands for its word, or ``"mean"`` of all its pieces.
-    empty
-        What to do with a pair that has no distance because a side has no words left:
-        ``"raise"``, ``"nan"``, or ``"keep"`` (compare the stop words where there is nothing
-        else). None raises in `Scorer.compare` and gives NaN with a warning elsewhere.
-    statistics
-        Fitted statistics or the file they were saved to; None takes those shipped for the model.
-    device
-        ``"auto"``, ``"cuda"``, ``"mps"`` or ``"cpu"``.
-    dtype
-        ``"float32"``, or ``"bfloat16"`` / ``"float16"`` on a GPU.
-    threads
-        Threads of the solver and the measures; None is one per processor. Never changes a
-        result. A process forked from this one has one thread for the model; spawn it for more.
-    frequencies
-        File with ``word count`` on each line, for sif and usif weights and, unless fitted, for
-        idf; None takes English word frequencies from the wordfreq package.
-    parser
-        Where measures that look at syntax get dependency trees: ``"spacy:en_core_web_sm"``,
-        ``"stanza:en"``, ``"conllu:PATH"``, paths of CoNLL-U files, a loaded spaCy pipeline, or
-        an object with ``parse(sentences)``.
+    def load(*args: Choices.args, **kwargs: Choices.kwargs) -> Scorer:
+        chosen = settings(*args, **kwargs)
+        source = partial(load_encoder, chosen.model, chosen.device, chosen.dtype)
+        return Scorer(chosen, source)
 
-    Examples
-    --------
-    >>> import movers
-    >>> scorer = movers.load()
-    >>> sentence, paraphrase = "a dog chases a cat", "a dog runs after a cat"
-    >>> scorer.rank(sentence, [paraphrase, "a cat chases a dog"], top_k=1)[0].text
-    'a dog runs after a cat'
-    """
-    settings = Settings(
-        find_method(method),
-        embedding=embedding,
-        layers=layers,
-        heads=heads,
-        mix=mix,
-        recipe=recipe,
-        whitening=whitening,
-        stopwords=load_stopwords(stopwords),
-        subwords=subwords,
-        empty=empty,
-        frequencies=frequencies,
-        parser=load_parser(parser),
+    assert isinstance(settings, type)
+    taken = inspect.signature(settings).replace(return_annotation="Scorer")
+    load.__signature__ = taken  # type: ignore[attr-defined]
+    load.__qualname__, load.__doc__ = "load", _explained(settings)
+    return load
+
+
+def _explained(settings: type[Settings]) -> str:
+    """The documentation of a function that takes settings."""
+    said = []
+    for name, about in table(settings).items():
+        said += [name, indent("\n".join(wrap(f"{about.help} {about.python}", 90)), "    ")]
+    return "\n".join(
+        [
+            "Make a scorer. The model itself is loaded when first needed, once per process.",
+            "",
+            "Parameters",
+            "----------",
+            *said,
+            "",
+            EXAMPLE,
+        ]
     )
-    if isinstance(statistics, str | Path):
-        statistics = Statistics.load(statistics)
-    return Scorer(
-        settings,
-        partial(load_encoder, model, device, dtype),
-        statistics=statistics,
-        threads=threads,
-    )
+
+
+load = loader(Settings)
+"""Make a scorer: takes the fields of `movers.settings.Settings`, the table that explains them."""
 
 
 def load_encoder(
-    model: str | Path | None = None, device: str | None = None, dtype: str = "float32"
+    model: str | Path | None = None, device: str = "auto", dtype: str = "float32"
 ) -> TransformerEncoder:
     """Load an encoder, or return the one loaded earlier in this process."""
     return _encoder(model, device, dtype)  # the cache tells given defaults from missing ones
 
 
 @lru_cache(maxsize=4)
-def _encoder(model: str | Path | None, device: str | None, dtype: str) -> TransformerEncoder:
+def _encoder(model: str | Path | None, device: str, dtype: str) -> TransformerEncoder:
     return TransformerEncoder(model, device=device, dtype=dtype)
 
 
-def describe_model(model: str | Path | None = None, device: str | None = None) -> dict[str, Any]:
+def describe_model(model: str | Path | None = None, device: str = "auto") -> dict[str, Any]:
     """Facts about a model: size, limits, statistics, and the layers used by default."""
     encoder = load_encoder(model, device)
     shipped = Statistics.shipped(encoder.fingerprint)

@@ -327,8 +327,10 @@ METHODS: dict[str, Method] = {
 ALIASES = {"wsmd": f"wsmd-{DEFAULT_BASE}", "lambda": f"lambda-{DEFAULT_BASE}"}
 
 
-def find_method(name: str) -> Method:
-    """Look a method up by name or alias."""
+def find_method(name: str | Method) -> Method:
+    """Look a method up by name or alias; a method is itself."""
+    if isinstance(name, Method):
+        return name
     method = METHODS.get(ALIASES.get(name.lower(), name.lower()))
     if method is None:
         close = get_close_matches(name, [*METHODS, *ALIASES], n=1)

@@ -36,7 +36,7 @@ class Solved:
     scales
         The factor k, ``(pairs, heads)``.
     undefined
-        Why a pair has no proper distance, as an index into `REASONS`; 0 where it has one. The
+        Why a pair has no proper distance, `SOURCE_EMPTY` or `TARGET_EMPTY`; 0 where it has one. The
         values are then the limits: infinitely far from nothing, nothing at 0 from nothing.
     """
 
@@ -102,14 +102,6 @@ class Parts:
         self.undefined[rows] = solved.undefined
 
 
-EMPTY = "the {side} is empty; drop the pair or fill it in"
-REASONS = (
-    "",
-    "the source has no words left after stop-word removal ({source!r}); pass stopwords=None or "
-    "empty='keep'",
-    "the target has no words left after stop-word removal ({target!r}); pass stopwords=None or "
-    "empty='keep'",
-)
 SOURCE_EMPTY, TARGET_EMPTY = 1, 2
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from movers.errors import InputError
-
-if TYPE_CHECKING:
-    from movers.scorer import Scorer
+from movers.scorer import Scorer
 
 
 def best_of(

@@ -1,55 +1,266 @@
-"""Everything that shapes a distance besides the model, checked when it is made."""
+"""The table of settings: everything a user can choose, told once.
+
+`movers.load`, the options of the command line, the fields of requests over HTTP and the manifest
+of an index are all made from the fields of `Settings`; a new field appears on each of them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import KW_ONLY, dataclass, field, fields
+from functools import cache
 from numbers import Integral, Real
+from operator import attrgetter
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from movers.encode.parse import Parser
+from movers.encode.parse import Parser, load_parser
+from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import Recipe, Subwords, TokenRules
 from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError
+from movers.measure.statistics import Statistics, load_statistics
 from movers.measure.structure import Selection
-from movers.methods import Method
+from movers.methods import Method, find_method
 
 Empty = Literal["raise", "keep", "nan"]
+WhiteningChoice = Literal["clean", "as-coded", "none"]
+Value = TypeVar("Value")
+
 WORDS_ONLY: frozenset[str] = frozenset()
 """Stop words that are none, so that punctuation alone is left out."""
-WhiteningChoice = Literal["clean", "as-coded", "none"]
+
+
+@dataclass(frozen=True)
+class Wire:
+    """How a request over HTTP may choose a setting.
+
+    Parameters
+    ----------
+    kind
+        Type in a request; None is that of the field.
+    bounds
+        Least and greatest number.
+    help
+        What the API says of it, where that is not what all others say.
+    """
+
+    kind: Any = None
+    bounds: tuple[float, float] | None = None
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class About:
+    """What users are told of a setting, and where they meet it.
+
+    Parameters
+    ----------
+    help
+        What it is, on every surface.
+    python
+        What can be said of it in Python only.
+    read
+        Turns what users pass into what is kept, or refuses it. Takes its own results, too.
+    typed
+        Type on the command line; None is that of the field.
+    wire
+        How requests choose it; None leaves it to whoever starts the server.
+    write
+        Turns what is kept into what a manifest can hold and `read` understands; None where an
+        index does not depend on it.
+    varied
+        Whether an evaluation tries several values, and so has a way of its own to name them.
+    of_model
+        Whether it settles which model is loaded, and so cannot be changed afterwards.
+    """
+
+    help: str
+    python: str = ""
+    read: Callable[[Any], Any] | None = None
+    typed: Any = None
+    wire: Wire | None = None
+    write: Callable[[Any], Any] | None = None
+    varied: bool = False
+    of_model: bool = False
+
+
+def setting(default: Value, help: str, python: str = "", **facts: Any) -> Value:
+    """A field of `Settings`; `About` explains the facts."""
+    return field(default=default, metadata={"about": About(help, python, **facts)})
+
+
+def itself(value: Value) -> Value:
+    """The value as it is."""
+    return value
+
+
+def _share(mix: Any) -> Any:
+    if not isinstance(mix, Real) or not 0.0 <= float(mix) <= 1.0:
+        raise InputError(f"mix must lie between 0 and 1, got {mix!r}")
+    return mix
+
+
+def _layer(embedding: Any) -> Any:
+    if not isinstance(embedding, Integral):
+        raise InputError(f"embedding must be a whole number, got {embedding!r}")
+    return embedding
+
+
+def _threads(threads: int | None) -> int | None:
+    if threads is not None and threads < 1:
+        raise InputError(
+            f"threads must be at least 1, got {threads}; left out, there is one per processor"
+        )
+    return threads
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices behind a distance; `movers.load` explains each."""
+    """All choices behind a distance, read and checked when they are made.
 
-    method: Method
-    embedding: int = -1
-    layers: Selection | None = None
-    heads: Selection = "all"
-    mix: float = 0.5
-    recipe: Recipe = "paper"
-    whitening: WhiteningChoice | None = None
-    stopwords: frozenset[str] | None = None
-    subwords: Subwords = "first"
-    empty: Empty | None = None
-    frequencies: str | Path | None = None
-    parser: Parser | None = None
+    Fields are typed as users pass them; the properties give what is made of them.
+    """
+
+    method: str | Method = setting(
+        "movers",
+        "A row of the table of methods: movers, wmd, wrd, smd, wsmd, …",
+        read=find_method,
+        typed=str,
+        write=attrgetter("name"),
+    )
+    model: str | Path | None = setting(
+        None,
+        "Hugging Face name or folder of an encoder. Default: the model installed with movers.",
+        typed=str | None,
+        write=itself,
+        of_model=True,
+    )
+    _: KW_ONLY
+    embedding: int = setting(
+        -1,
+        "Layer of the word vectors: 0 is the input layer, -1 the last.",
+        read=_layer,
+        wire=Wire(bounds=(-200, 200)),
+        write=itself,
+        varied=True,
+    )
+    layers: Selection | None = setting(
+        None,
+        'Attention layers from 1: "5", "5-12", "all", or "BV" for those that attention variability '
+        "picks. Default: the best known for the model, for movers the middle two thirds.",
+        "A number or numbers will do as well.",
+        typed=str | None,
+        wire=Wire(),
+        write=itself,
+        varied=True,
+    )
+    heads: Selection = setting(
+        "all",
+        'Heads within each layer, in the same notation: "3", "1-4", "all".',
+        typed=str,
+        wire=Wire(),
+        write=itself,
+        varied=True,
+    )
+    mix: float = setting(
+        0.5,
+        "Share of structure in the distance, the paper's lambda, from 0 to 1.",
+        read=_share,
+        wire=Wire(bounds=(0, 1)),
+        write=float,
+        varied=True,
+    )
+    recipe: Recipe = setting(
+        "paper",
+        '"paper": as the paper defines it. "reference": as its published numbers were computed.',
+        "These have attention not re-normalised over the words compared, and the factor k averaged "
+        "over all tokens.",
+        wire=Wire(),
+        write=itself,
+        varied=True,
+    )
+    whitening: WhiteningChoice | None = setting(
+        None,
+        'What fitting makes of word vectors: "clean" drops noise directions, "as-coded" keeps them '
+        'as the published code does, "none" leaves vectors alone. Default: clean (paper), as-coded '
+        "(reference).",
+        wire=Wire(help="What is done to word vectors; null for what the statistics have."),
+        write=itself,
+    )
+    stopwords: str | Path | Iterable[str] | None = setting(
+        "english",
+        'Words to leave out: "english", "none", or a file with one word per line.',
+        "The words themselves, or None to keep every word and punctuation.",
+        read=load_stopwords,
+        typed=str,
+        wire=Wire(Literal["english", "none"], help="Words to leave out of the comparison."),
+        write=lambda words: None if words is None else sorted(words),
+    )
+    subwords: Subwords = setting(
+        "first",
+        "What stands for a word of several pieces: the first, or their mean.",
+        wire=Wire(),
+        write=itself,
+    )
+    empty: Empty | None = setting(
+        None,
+        "Pairs without a proper distance, for a side has no words left: raise an error, keep the "
+        "stop words where there is nothing else, or give nan.",
+        "None raises in `Scorer.compare` and gives NaN with a warning elsewhere.",
+        wire=Wire(help="Pairs without a proper distance: an error, what there is, or null."),
+        write=itself,
+        varied=True,
+    )
+    statistics: str | Path | Statistics | None = setting(
+        None,
+        "File of fitted statistics, made by `movers fit`. Default: those shipped with the model.",
+        "Or the statistics themselves; `Scorer.save` writes files, too.",
+        read=load_statistics,
+        typed=Path | None,
+        varied=True,
+    )
+    device: str = setting("auto", '"auto", "cuda", "mps" or "cpu".', of_model=True)
+    dtype: str = setting(
+        "float32",
+        '"float32"; on a GPU also "bfloat16" or "float16".',
+        write=itself,
+        of_model=True,
+    )
+    threads: int | None = setting(
+        None,
+        "Threads of the solver and the measures; none changes a result. Default: one per "
+        "processor.",
+        "A process forked from this one has one thread for the model; spawn it for more.",
+        read=_threads,
+    )
+    frequencies: str | Path | None = setting(
+        None,
+        'File with "word count" on each line, for sif and usif weights and, unless fitted, for '
+        "idf. Default: English word frequencies of the wordfreq package.",
+        typed=Path | None,
+        write=lambda path: None if path is None else str(path),
+    )
+    parser: str | Path | Parser | Iterable[str | Path] | None = setting(
+        None,
+        'Dependency trees for measures of syntax: "spacy:NAME", "stanza:en" or "conllu:PATH".',
+        "Paths of CoNLL-U files, a loaded spaCy pipeline, or an object with ``parse(sentences)``.",
+        read=load_parser,
+        typed=str | None,
+    )
 
     def __post_init__(self) -> None:
-        if not isinstance(self.mix, Real) or not 0 <= self.mix <= 1:
-            raise InputError(f"mix must lie between 0 and 1, got {self.mix!r}")
-        if not isinstance(self.embedding, Integral):
-            raise InputError(f"embedding must be a whole number, got {self.embedding!r}")
-        for name, choices in (
-            ("recipe", get_args(Recipe)),
-            ("whitening", (*get_args(WhiteningChoice), None)),
-            ("subwords", get_args(Subwords)),
-            ("empty", (*get_args(Empty), None)),
-        ):
-            if (value := getattr(self, name)) not in choices:
+        for name, about in table(type(self)).items():
+            value = getattr(self, name)
+            if about.read is not None:
+                object.__setattr__(self, name, about.read(value))
+            if (choices := choices_of(types(type(self))[name])) and value not in choices:
                 raise InputError(f"{name} must be one of {choices}, got {value!r}")
+
+    @property
+    def row(self) -> Method:
+        """The row of the table of methods that the recipe picks."""
+        return cast(Method, self.method).under(self.recipe)
 
     @property
     def layer(self) -> int | Literal["middle"]:
@@ -57,15 +268,25 @@ class Settings:
         return self.embedding if self.row.layer is None else self.row.layer
 
     @property
-    def row(self) -> Method:
-        """The row of the table of methods that the recipe picks."""
-        return self.method.under(self.recipe)
+    def left_out(self) -> frozenset[str] | None:
+        """The stop words; None for no filtering."""
+        return cast("frozenset[str] | None", self.stopwords)
+
+    @property
+    def trees(self) -> Parser | None:
+        """What parses sentences."""
+        return cast("Parser | None", self.parser)
+
+    @property
+    def fitted(self) -> Statistics | None:
+        """Statistics that were named; None for those of the model."""
+        return cast("Statistics | None", self.statistics)
 
     @property
     def rules(self) -> TokenRules:
         """Which words are compared."""
         row = self.row
-        kept = self.stopwords if row.stopwords else None
+        kept = self.left_out if row.stopwords else None
         return TokenRules(
             stopwords=WORDS_ONLY if row.stopwords == "punctuation" else kept,
             recipe=self.recipe,
@@ -85,3 +306,32 @@ class Settings:
         if self.whitening is None:
             return "clean" if self.recipe == "paper" else "as-coded"
         return None if self.whitening == "none" else self.whitening
+
+
+def table(kind: type[Settings] = Settings) -> dict[str, About]:
+    """What is known of every setting, in the order of `movers.load`."""
+    return {one.name: one.metadata["about"] for one in fields(kind)}
+
+
+def types(kind: type[Settings] = Settings) -> dict[str, Any]:
+    """The type of every setting, as users pass it."""
+    return _types(cast(Hashable, kind))
+
+
+@cache
+def _types(kind: Any) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {name: hints[name] for name in table(kind)}
+
+
+def choices_of(hint: Any) -> tuple[Any, ...]:
+    """The values of a type, if they can be listed; None is the last where it is one."""
+    for part in (hint, *get_args(hint)):
+        if get_origin(part) is Literal:
+            return (*get_args(part), *([None] if part is not hint else []))
+    return ()
+
+
+def defaults(kind: type[Settings] = Settings) -> dict[str, Any]:
+    """What every setting is where nobody chooses."""
+    return {one.name: one.default for one in fields(kind)}

@@ -176,7 +176,7 @@ def test_what_is_no_parser(wrong):
 
 
 def test_no_parser_names_option_and_extra():
-    with pytest.raises(movers.InputError, match=r"parser='spacy.*--parser.*movers\[parse\]"):
+    with pytest.raises(movers.InputError, match=r"pass parser='spacy.*movers\[parse\]"):
         parse_trees(None, ["a fox"])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from movers import cli
-from movers.explain.explanation import Explanation, explain
+from movers.explain.explanation import Explanation
 from movers.explain.relations import charged_plans, strain
 from tiny_models import SENTENCES
 
@@ -17,7 +17,7 @@ SWAP = "the press greets the president", "the president greets the press"
 
 @pytest.fixture(scope="module")
 def payload(bert):
-    return explain(bert, *PAIR).to_dict()
+    return bert.explain(*PAIR).to_dict()
 
 
 def plan_of(flows, words):
@@ -46,7 +46,7 @@ def test_words_alone_are_the_measure_underneath(bert, payload):
 
 def test_every_head_is_there_whichever_make_the_distance(bert):
     chosen = bert.using(layers="1", heads="2")
-    structure = explain(chosen, *PAIR).to_dict()["structure"]
+    structure = chosen.explain(*PAIR).to_dict()["structure"]
     everything = bert.using(layers="all").compare(*PAIR)
     assert structure["selected"] == [[1, 2]]
     assert len(structure["heads"]) == bert.encoder.layers * bert.encoder.heads
@@ -67,7 +67,7 @@ def test_prices_of_the_flows_add_up_to_the_structural_part(bert, method, recipe)
 @pytest.mark.parametrize("layers", [None, "1"])
 def test_the_default_measure_is_explained_under_every_head(bert, layers):
     scorer = bert.using("movers", layers=layers)
-    found, expected = explain(scorer, *PAIR), scorer.compare(*PAIR)
+    found, expected = scorer.explain(*PAIR), scorer.compare(*PAIR)
     assert found.distance == expected.distance
     assert sum(expected.parts.values()) == pytest.approx(expected.distance, abs=1e-15)
     assert list(expected.parts) == ["sentence", "structure"] and expected.gate > 0
@@ -136,7 +136,7 @@ def test_parts_put_the_sentence_together_again(payload):
 
 def test_lambda_reports_the_words_under_the_structural_plan(bert):
     scorer = bert.using("lambda-wrd")
-    structure = explain(scorer, *PAIR).to_dict()["structure"]
+    structure = scorer.explain(*PAIR).to_dict()["structure"]
     assert structure["distance"] == pytest.approx(scorer.compare(*PAIR).distance, abs=1e-12)
     assert tuple(structure["shares"]) == (1.0, 0.0)
 
@@ -144,7 +144,7 @@ def test_lambda_reports_the_words_under_the_structural_plan(bert):
 @pytest.mark.parametrize("method", ["wmd", "bow", "bertscore", "smd", "wmdo"])
 def test_every_kind_of_measure_says_what_it_has(bert, method):
     scorer = bert.using(method)
-    found = explain(scorer, *PAIR).to_dict()
+    found = scorer.explain(*PAIR).to_dict()
     json.dumps(found, allow_nan=False)
     expected = scorer.compare(*PAIR)
     half = found["structure"] if method == "smd" else found["words"]
@@ -154,7 +154,7 @@ def test_every_kind_of_measure_says_what_it_has(bert, method):
 
 
 def test_a_pair_without_distance_is_strict_json(bert):
-    found = explain(bert.using(empty="nan"), "", "lazy dog").to_dict()
+    found = bert.using(empty="nan").explain("", "lazy dog").to_dict()
     assert json.loads(json.dumps(found, allow_nan=False))["structure"]["distance"] is None
 
 

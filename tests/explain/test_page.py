@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from movers.explain import page as page_module
-from movers.explain.explanation import explain
 from tiny_models import SENTENCES
 
 STATIC = Path(page_module.__file__).parent / "static"
@@ -54,7 +53,7 @@ def test_the_file_refers_to_nothing_outside(bert):
 
 
 def test_sentences_cannot_break_out(bert):
-    page = explain(bert, HOSTILE, SENTENCES[0]).to_html()
+    page = bert.explain(HOSTILE, SENTENCES[0]).to_html()
     _, _, data, _ = parsed(page)
     assert data["source"] == HOSTILE
     assert page.count("<script") == page.count("</script") == 2

@@ -178,7 +178,7 @@ def test_measures_without_a_bound_are_refused(bert):
         Index.build(bert.using("movers"), ["a dog"])
     with pytest.raises(InputError, match="bertscore is not one transport problem"):
         Index.build(bert.using("bertscore"), ["a dog"])
-    with pytest.raises(InputError, match="empty='nan' or 'keep'"):
+    with pytest.raises(InputError, match="empty='nan' or empty='keep'"):
         Index.build(bert.using(empty="raise"), ["a dog"])
     with pytest.raises(InputError, match="no sentence to index"):
         Index.build(bert, [])

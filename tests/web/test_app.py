@@ -99,10 +99,8 @@ def test_methods_say_which_settings_they_heed(client):
 
 
 def test_explain_answers_what_the_page_shows(client, bert):
-    from movers.explain.explanation import explain
-
     answer = client.post("/v1/explain", json={**PAIR, "method": "wsmd", "layers": "1"})
-    expected = explain(bert.using(layers="1"), *PAIR.values()).to_dict()
+    expected = bert.using(layers="1").explain(*PAIR.values()).to_dict()
     assert answer.json() == json.loads(json.dumps(expected))
 
 

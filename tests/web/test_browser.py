@@ -8,7 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 import movers
-from movers.explain.explanation import explain
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
@@ -113,7 +112,7 @@ def table(tab):
 
 
 def test_the_export_shows_the_numbers_of_the_library(tab, wsmd, tmp_path):
-    show(tab, explain(wsmd, *OBAMA), tmp_path)
+    show(tab, wsmd.explain(*OBAMA), tmp_path)
     both, words = wsmd.compare(*OBAMA), wsmd.using("wrd").compare(*OBAMA)
     assert distances(tab) == [f"{words.distance:.4f}", f"{both.distance:.4f}"]
     assert tab.inner_text("#formula") == (
@@ -145,7 +144,7 @@ TOLD = {
 def test_the_default_measure_leads_with_a_verdict_and_tells_its_parts(tab, wsmd, tmp_path, kind):
     source, target, headline = TOLD[kind]
     scorer = wsmd.using("movers")
-    show(tab, explain(scorer, source, target), tmp_path)
+    show(tab, scorer.explain(source, target), tmp_path)
     found = scorer.compare(source, target)
     verdict = tab.inner_text("#said")
     assert verdict == found.verdict and verdict.startswith(headline)
@@ -163,7 +162,7 @@ def test_the_default_measure_leads_with_a_verdict_and_tells_its_parts(tab, wsmd,
 
 
 def test_a_head_is_followed_everywhere(tab, wsmd, tmp_path):
-    show(tab, explain(wsmd, *OBAMA), tmp_path)
+    show(tab, wsmd.explain(*OBAMA), tmp_path)
     tab.click("[data-head='4.7']")
     one = wsmd.using(layers=4, heads=7).compare(*OBAMA)
     assert distances(tab)[1] == f"{one.distance:.4f}"
@@ -182,7 +181,7 @@ def test_a_head_is_followed_everywhere(tab, wsmd, tmp_path):
 
 
 def test_a_cell_lights_its_match(tab, wsmd, tmp_path):
-    show(tab, explain(wsmd.using(layers=4, heads=9, mix=0.9), *SWAP), tmp_path)
+    show(tab, wsmd.using(layers=4, heads=9, mix=0.9).explain(*SWAP), tmp_path)
     one = wsmd.using(layers=4, heads=9, mix=0.9).compare(*SWAP)
     assert one.plan.argmax(axis=1).tolist() == [0, 1, 2]  # dog goes to man
     tab.hover("#source-attention tbody td >> nth=1")  # dog looks at bites
@@ -194,7 +193,7 @@ def test_a_cell_lights_its_match(tab, wsmd, tmp_path):
 
 
 def test_words_are_reached_by_keyboard(tab, wsmd, tmp_path):
-    show(tab, explain(wsmd, *SWAP), tmp_path)
+    show(tab, wsmd.explain(*SWAP), tmp_path)
     tab.locator("#words-panel .word >> nth=0").focus()
     assert tab.inner_text("#readout").startswith("dog goes to dog")
     tab.keyboard.press("ArrowRight")
@@ -208,7 +207,7 @@ def test_words_are_reached_by_keyboard(tab, wsmd, tmp_path):
 
 @pytest.mark.parametrize("pair", [HOSTILE, LONG], ids=["hostile", "long"])
 def test_any_text_fits_any_screen(tab, wsmd, tmp_path, pair):
-    show(tab, explain(wsmd, *pair), tmp_path)
+    show(tab, wsmd.explain(*pair), tmp_path)
     for width in (1280, 800, 390):
         tab.set_viewport_size({"width": width, "height": 800})
         settle(tab)
@@ -222,7 +221,7 @@ def test_any_text_fits_any_screen(tab, wsmd, tmp_path, pair):
 @pytest.mark.parametrize("method", ["wmd", "smd", "lambda-wrd", "bow", "bertscore"])
 def test_measures_of_every_kind_are_shown(tab, wsmd, tmp_path, method):
     scorer = wsmd.using(method)
-    show(tab, explain(scorer, *OBAMA), tmp_path)
+    show(tab, scorer.explain(*OBAMA), tmp_path)
     expected = scorer.compare(*OBAMA).distance
     assert distances(tab)[-1] == (f"{expected:.2f}" if expected > 10 else f"{expected:.4f}")
     assert tab.locator("#inside").is_visible() == (method in ("smd", "lambda-wrd"))
@@ -231,7 +230,7 @@ def test_measures_of_every_kind_are_shown(tab, wsmd, tmp_path, method):
 
 def test_print_is_light_and_complete(tab, wsmd, tmp_path):
     tab.emulate_media(color_scheme="dark")
-    show(tab, explain(wsmd, *SWAP), tmp_path)
+    show(tab, wsmd.explain(*SWAP), tmp_path)
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     tab.emulate_media(media="print")
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
@@ -265,7 +264,7 @@ def test_the_live_page_answers_what_is_typed(tab, server, wsmd):
     signed(tab, "mix:0.9")
     scorer = wsmd.using(mix=0.9)
     api = post(server, {"source": SWAP[0], "target": SWAP[1], "method": "wsmd", "mix": 0.9})
-    assert api == json.loads(json.dumps(explain(scorer, *SWAP).to_dict()))
+    assert api == json.loads(json.dumps(scorer.explain(*SWAP).to_dict()))
     assert distances(tab) == [
         f"{wsmd.using('wrd').compare(*SWAP).distance:.4f}",
         f"{scorer.compare(*SWAP).distance:.4f}",

@@ -6,7 +6,7 @@ import movers
 from movers.encode import store
 from movers.encode.encodings import Encodings
 from movers.errors import InputError
-from movers.scorer import STORES
+from movers.session.session import STORES
 from movers.web.answers import Answers
 from movers.web.failures import UnknownModelError
 from movers.web.models import Models, Setup

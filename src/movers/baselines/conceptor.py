@@ -7,6 +7,7 @@ import numpy as np
 from movers.baselines import Floats, Ints, Scores, cosine_distances
 from movers.baselines.average import pooled, renumbered
 from movers.encode.products import product
+from movers.errors import Do
 from movers.measure.measured import Context, Measured
 from movers.runtime.notices import UnfittedWarning, notify
 
@@ -39,8 +40,9 @@ def negation(measured: Measured, context: Context) -> Floats:
     if white is None:
         notify(
             "conceptor needs the moments of token vectors, and those of embedding layer "
-            f"{measured.embedding} are not known: nothing is damped; call fit(sentences)",
+            f"{measured.embedding} are not known: nothing is damped",
             UnfittedWarning,
+            Do("fit"),
         )
         return np.eye(measured.vectors.data.shape[1])
     squares = np.einsum("ij,ij->j", white.matrix, white.matrix)

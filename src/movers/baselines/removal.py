@@ -9,6 +9,7 @@ import numpy as np
 from movers.baselines import Blocks, Floats, Ints, Scores, cosine_distances
 from movers.baselines.average import pooled, renumbered
 from movers.encode.products import product
+from movers.errors import Do
 from movers.measure.measured import Context, Measured
 from movers.runtime.notices import UnfittedWarning, notify
 
@@ -71,8 +72,8 @@ def components_of(name: str, measured: Measured, context: Context) -> Floats:
     assert measured.vectors is not None
     notify(
         f"{name} removes what sentences have in common, and that is not known for embedding layer "
-        f"{measured.embedding} in the {context.recipe} recipe: nothing is removed; call "
-        "fit(sentences)",
+        f"{measured.embedding} in the {context.recipe} recipe: nothing is removed",
         UnfittedWarning,
+        Do("fit"),
     )
     return np.zeros((1, measured.vectors.data.shape[1]))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from movers.errors import InputError
+from movers.io.columns import all_columns, fill_columns
 from movers.io.tables import (
     STANDARD,
     Chunk,
@@ -33,7 +34,6 @@ from movers.measure.statistics import Statistics
 from movers.measure.structure import parse_numbers
 from movers.runtime.atomic import replacing
 from movers.runtime.notices import UndefinedWarning
-from movers.scale import all_columns, fill_columns
 from movers.scorer import Scorer
 
 logger = logging.getLogger("movers")
@@ -177,7 +177,7 @@ def named_columns(name: str, scorer: Scorer, pairs: list[tuple[str, str]]) -> di
         try:
             return fill_columns(name, scorer, scorer.distances(pairs))
         except InputError as error:
-            raise InputError(f"{name}: {error}") from error
+            raise error.about(name) from error
 
 
 @contextmanager

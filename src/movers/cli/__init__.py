@@ -11,7 +11,7 @@ from movers.cli.comparing import compare, methods, models
 from movers.cli.evaluating import evaluate, reproduce
 from movers.cli.examining import doctor
 from movers.cli.explaining import explain
-from movers.cli.messages import plain_messages, say
+from movers.cli.messages import CommandLine, plain_messages, say, told
 from movers.cli.scoring import fit, score
 from movers.cli.search import dedupe, index, mine, search
 from movers.cli.serving import serve
@@ -35,11 +35,12 @@ for command in COMMANDS:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; errors movers raises on purpose become one line and exit code 1."""
-    with plain_messages():
+    given = sys.argv[1:] if arguments is None else arguments
+    with plain_messages(_wording(given)):
         try:
             app(arguments, exit_on_error=True, print_error=True)
         except MoversError as error:
-            say(f"error: {error}")
+            say(f"error: {told(error)}")
             return 1
         except KeyboardInterrupt:
             say("interrupted")
@@ -52,3 +53,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             say(f"error: {error.filename or 'file'}: {error.strerror or error}")
             return 1
     return 0
+
+
+def _wording(given: Sequence[str]) -> CommandLine:
+    """How remedies are worded under a command: by its options, or those of the index it reads."""
+    name = given[0] if given else ""
+    return CommandLine(_options(name), _options("index") if name == "search" else ())
+
+
+def _options(command: str) -> set[str]:
+    if command not in {known.__name__ for known in COMMANDS}:
+        return set()
+    arguments = app[command].assemble_argument_collection()
+    return {name for argument in arguments for name in argument.names}

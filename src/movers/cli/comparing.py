@@ -6,9 +6,10 @@ from dataclasses import asdict
 
 from rich.console import Console
 
-from movers.cli.messages import print_json, say
+from movers.cli.messages import print_json, say, told
 from movers.cli.options import (
     DEFAULTS,
+    Device,
     Json,
     Methods,
     Options,
@@ -52,11 +53,11 @@ def compare(
         try:
             comparisons.append(scorer.compare(source, target))
         except InputError as error:
-            failures[name] = InputError(f"{name}: {error}")
+            failures[name] = error.about(name)
     if not comparisons:
         raise next(iter(failures.values()))
     for failure in failures.values():
-        say(str(failure))
+        say(told(failure))
     if json:
         print_json([comparison.to_dict() for comparison in comparisons])
     else:
@@ -80,15 +81,13 @@ def methods(*, json: Json = False) -> None:
         print_methods(Console(), METHODS, ALIASES)
 
 
-def models(model: str | None = None, /, *, device: str = "auto", json: Json = False) -> None:
+def models(model: str | None = None, /, *, device: Device = "auto", json: Json = False) -> None:
     """Show a model: layers, heads, limits, statistics, what would be used by default.
 
     Parameters
     ----------
     model
         Hugging Face name or folder. Default: the model installed with movers.
-    device
-        "auto", "cuda", "mps" or "cpu".
     json
         Print as JSON.
     """

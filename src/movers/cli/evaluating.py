@@ -156,7 +156,7 @@ def reproduce(
     for model in others or (options.model,):
         folder = output / model.replace("/", "--") if model and others else output
         results = run(
-            _with_files(replace(options, model=model), data).load("wsmd"),
+            _with_files(options.but(model=model), data).load("wsmd"),
             names,
             folder,
             data=data,
@@ -202,8 +202,7 @@ def _with_files(options: ModelOptions, data: Path | None) -> ModelOptions:
     from movers.evaluate.datasets import auxiliary_files
 
     found = auxiliary_files(data)
-    return replace(
-        options,
+    return options.but(
         parser=options.parser or found.get("parser"),
         frequencies=options.frequencies or found.get("frequencies"),
     )

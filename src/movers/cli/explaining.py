@@ -34,12 +34,11 @@ def explain(
     json
         Print what the page shows as JSON.
     """
-    from movers.explain.explanation import explain as explain_pair
     from movers.runtime.atomic import replacing
 
     if html is None and not json:
         raise InputError("say where the page goes: --html out.html (or --json to print it)")
-    explanation = explain_pair(options.load(method), source, target)
+    explanation = options.load(method).explain(source, target)
     if html is not None:
         page = explanation.to_html()
         with replacing(html) as temporary:

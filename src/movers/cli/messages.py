@@ -6,35 +6,61 @@ import json as jsonlib
 import logging
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, ClassVar
 
-SPOKEN = {
-    "stopwords=None": "--stopwords none",
-    "empty='keep'": "--empty keep",
-    "whitening='none'": "--whitening none",
-    "device='auto'": "--device auto",
-    "dev=…": "--dev",
-    "resume=True": "--resume",
-    "parser='": "--parser '",
-    "method='wsmd'": "--method wsmd",
-    "call fit(sentences)": "pass --fit, or --statistics with a file made by movers fit",
-    " (on the command line --parser)": "",
-    "open it and add to it, or pass replace=True": "pass --add or --replace",
-}
-"""Advice of the library in the words of the command line."""
+from movers.errors import Advised, Choose, Wording
+
+
+class CommandLine(Wording):
+    """Remedies as options of the command at hand.
+
+    Parameters
+    ----------
+    options
+        Options of the command.
+    built
+        Options of the command that made what this one reads.
+    """
+
+    acts: ClassVar = {
+        "add": (Choose("add", True),),
+        "fit": (Choose("fit", True), Choose("statistics", then="with a file made by movers fit")),
+        "fit alone": (Choose("engine", "local"),),
+        "pick candidates": (),
+        "rank": (),
+    }
+
+    def __init__(self, options: Collection[str] = (), built: Collection[str] = ()) -> None:
+        self.options, self.built = options, built
+
+    def choose(self, remedy: Choose) -> tuple[str, str] | None:
+        """An option, if there is one of this name."""
+        option = f"--{remedy.name.replace('_', '-')}"
+        value = "none" if remedy.value is None else remedy.value
+        said = option if value in (..., True) else f"{option} {value}"
+        if option in self.options:
+            return "pass", said
+        return ("build the index with", said) if option in self.built else None
+
+
+WORDING: ContextVar[Wording] = ContextVar("wording", default=CommandLine())  # noqa: B039 (fixed)
+
+
+def told(error: Advised) -> str:
+    """An error in the words of the command at hand."""
+    return error.told(WORDING.get())
 
 
 def say(message: str) -> None:
     """Print a message on standard error."""
-    for python, spoken in SPOKEN.items():
-        message = message.replace(python, spoken)
     print(f"movers: {message}", file=sys.stderr)
 
 
 @contextmanager
-def plain_messages() -> Iterator[None]:
+def plain_messages(wording: Wording) -> Iterator[None]:
     """Show warnings and log messages of the library as plain lines on standard error."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("movers: %(message)s"))
@@ -43,12 +69,14 @@ def plain_messages() -> Iterator[None]:
     shown = warnings.showwarning
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        say(str(message))
+        say(message.told(wording) if isinstance(message, Advised) else str(message))
 
     warnings.showwarning = show
+    token = WORDING.set(wording)
     try:
         yield
     finally:
+        WORDING.reset(token)
         warnings.showwarning = shown
         logger.removeHandler(handler)
 

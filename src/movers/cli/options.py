@@ -2,102 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, make_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from cyclopts import Group, Parameter
 
 from movers.errors import InputError
+from movers.settings import About, Settings, defaults, table, types
 
 if TYPE_CHECKING:
     from movers.integrations.ray import Workers
     from movers.scorer import Scorer
 
+SEVERAL = {"model", "statistics"}
+"""Settings of which a server takes several."""
 SETTINGS = Group("Settings", help="What the number depends on; the signature names all of it.")
 
 
-@Parameter(name="*", group=SETTINGS)
-@dataclass(frozen=True)
-class ModelOptions:
-    """Settings of all commands that run a model.
+class Chosen:
+    """Options made from the table of settings, as a frozen dataclass of their names."""
 
-    Parameters
-    ----------
-    model
-        Hugging Face name or folder of an encoder. Default: the model installed with movers.
-    whitening
-        What fitting makes of the vectors. Default: clean (paper), as-coded (reference).
-    stopwords
-        "english", "none", or a file with one word per line.
-    subwords
-        How the pieces of a word become one vector.
-    device
-        "auto", "cuda", "mps" or "cpu".
-    dtype
-        "float32"; on a GPU also "bfloat16" or "float16".
-    threads
-        Threads of the solver. Default: one per processor.
-    frequencies
-        File with "word count" on each line, for sif, usif and idf. Default: the wordfreq package.
-    parser
-        Dependency trees for measures of syntax: "spacy:NAME", "stanza:en" or "conllu:PATH".
-    """
+    if TYPE_CHECKING:
 
-    model: str | None = None
-    whitening: Literal["clean", "as-coded", "none"] | None = None
-    stopwords: str = "english"
-    subwords: Literal["first", "mean"] = "first"
-    device: str = "auto"
-    dtype: str = "float32"
-    threads: int | None = None
-    frequencies: Path | None = None
-    parser: str | None = None
+        def __getattr__(self, name: str) -> Any: ...
 
     def load(self, method: str) -> Scorer:
         """Make the scorer these options describe."""
         from movers.loading import load
 
-        settings = dict(vars(self))
-        if self.stopwords == "none":
-            settings["stopwords"] = None
-        return load(method, settings.pop("model"), **settings)
+        return load(method, **vars(self))
+
+    def but(self, **changes: Any) -> Self:
+        """The same with other values."""
+        return type(self)(**{**vars(self), **changes})
 
 
-@Parameter(name="*", group=SETTINGS)
-@dataclass(frozen=True)
+def offering(settings: Mapping[str, About], known: type[Settings] = Settings) -> Any:
+    """Give a class one option for each of some settings."""
+
+    def offer(options: type[Chosen]) -> Any:
+        hints, values = types(known), defaults(known)
+        made = make_dataclass(
+            options.__name__,
+            [
+                (
+                    name,
+                    Annotated[about.typed or hints[name], Parameter(help=about.help)],
+                    values[name],
+                )
+                for name, about in settings.items()
+            ],
+            bases=(options,),
+            namespace={"__doc__": options.__doc__, "__module__": options.__module__},
+            frozen=True,
+        )
+        return Parameter(name="*", group=SETTINGS)(made)
+
+    return offer
+
+
+OFFERED = {name: about for name, about in table().items() if name != "method"}
+"""Settings that commands take; the measure has a place of its own in each of them."""
+
+
+@offering({name: about for name, about in OFFERED.items() if not about.varied})
+class ModelOptions(Chosen):
+    """Settings of all commands that run a model."""
+
+
+@offering(OFFERED)
 class Options(ModelOptions):
-    """Settings of commands that compute distances under one set of choices.
+    """Settings of commands that compute distances under one set of choices."""
 
-    Parameters
-    ----------
-    embedding
-        Layer of the word vectors: 0 is the input layer, -1 the last.
-    layers
-        Attention layers from 1: "5", "5-12", "all", "BV". Default: the best known for the model.
-    heads
-        Heads within each layer: "3", "1-4", "all".
-    mix
-        Share of structure, the paper's lambda, from 0 to 1.
-    recipe
-        "paper": as the paper defines it. "reference": as its published numbers were computed.
-    empty
-        Pairs without a proper distance: raise an error, keep what there is, or give nan.
-    statistics
-        File of fitted statistics, made by `movers fit`. Default: those shipped with the model.
-    """
 
-    embedding: int = -1
-    layers: str | None = None
-    heads: str = "all"
-    mix: float = 0.5
-    recipe: Literal["paper", "reference"] = "paper"
-    empty: Literal["raise", "keep", "nan"] | None = None
-    statistics: Path | None = None
+@offering(
+    {name: OFFERED[name] for name in OFFERED if name not in SEVERAL and not OFFERED[name].wire}
+)
+class ServerOptions(Chosen):
+    """Settings that are the server's, not a request's, to choose."""
 
 
 DEFAULTS = Options()
 MODEL_DEFAULTS = ModelOptions()
+SERVER_DEFAULTS = ServerOptions()
 RAY = Group("Ray", help="Where --engine ray works; none of it changes a number.")
 Engine = Literal["local", "ray"]
 
@@ -143,6 +132,7 @@ Input = Annotated[Path, Parameter(allow_leading_hyphen=True)]
 Json = Annotated[bool, Parameter(negative="")]
 Out = Annotated[Path, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)]
 Methods = Annotated[str, Parameter(name=["--methods", "--method"])]
+Device = Annotated[str, Parameter(help=table()["device"].help)]
 
 
 def method_names(methods: str) -> list[str]:

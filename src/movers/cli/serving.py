@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Group, Parameter
 
 from movers.cli.messages import say
+from movers.cli.options import SERVER_DEFAULTS, ServerOptions
 from movers.errors import DependencyError
 from movers.web.limits import Limits
 
@@ -23,11 +24,7 @@ def serve(
     token: Annotated[str | None, Parameter(env_var="MOVERS_TOKEN")] = None,
     name: tuple[str, ...] = (),
     statistics: tuple[Path, ...] = (),
-    device: str = "auto",
-    dtype: str = "float32",
-    threads: int | None = None,
-    frequencies: Path | None = None,
-    parser: str | None = None,
+    options: ServerOptions = SERVER_DEFAULTS,
     limits: Bounds = Limits(),  # noqa: B008 (frozen)
 ) -> None:
     """Serve comparisons over HTTP: the page at /, the API under /v1, counters at /metrics.
@@ -48,16 +45,6 @@ def serve(
         times. While only this machine can connect, requests for other names are refused.
     statistics
         Files made by `movers fit`; each serves the model it was fitted with.
-    device
-        "auto", "cuda", "mps" or "cpu".
-    dtype
-        "float32"; on a GPU also "bfloat16" or "float16".
-    threads
-        Threads of the solver. Default: one per processor.
-    frequencies
-        File with "word count" on each line, for sif and usif. Default: the wordfreq package.
-    parser
-        Dependency trees for measures of syntax: "spacy:NAME", "stanza:en" or "conllu:PATH".
     """
     try:
         from movers.web.gates import LOOPBACK, check_token
@@ -73,15 +60,7 @@ def serve(
         address = f"http://{shown}:{listener.getsockname()[1]}"
         if token is None and host not in LOOPBACK:
             say(f"anyone who reaches {host} can use this server; set MOVERS_TOKEN to keep them out")
-        models = Models.load(
-            model,
-            statistics=statistics,
-            device=device,
-            dtype=dtype,
-            threads=threads,
-            frequencies=frequencies,
-            parser=parser,
-        )
+        models = Models.load(model, statistics=statistics, **vars(options))
         run(
             models,
             limits,

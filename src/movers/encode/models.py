@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from movers.errors import DependencyError, InputError, ModelError
+from movers.errors import Choose, DependencyError, InputError, ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +124,7 @@ def pick_device(device: str | None) -> str:
     if kind not in available:
         raise InputError(f"device must be 'auto', 'cuda', 'cuda:N', 'mps' or 'cpu', got {device!r}")
     if not available[kind]:
-        raise InputError(f"device {device!r} is not available here; pass device='auto'")
+        raise InputError(f"device {device!r} is not available here", Choose("device", "auto"))
     return str(device)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from movers.encode.conllu import ConlluParser
 from movers.encode.trees import Tree
-from movers.errors import DependencyError, InputError
+from movers.errors import Choose, DependencyError, InputError
 
 EXTRA = "pip install movers[parse]"
 CACHED = 1 << 17
@@ -187,8 +187,8 @@ def parse_trees(parser: Parser | None, sentences: Sequence[str]) -> list[Tree]:
     """Parse sentences, or say how to get a parser."""
     if parser is None:
         raise InputError(
-            "this measure needs dependency trees and no parser is set; pass "
-            "parser='spacy:en_core_web_sm' (on the command line --parser) after "
-            f"{EXTRA!r}, or parser='conllu:PATH' for sentences parsed already"
+            "this measure needs dependency trees and no parser is set",
+            Choose("parser", "spacy:en_core_web_sm", f"after {EXTRA!r}"),
+            Choose("parser", "conllu:PATH", "for sentences parsed already"),
         )
     return parser.parse(sentences)

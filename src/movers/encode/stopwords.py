@@ -14,10 +14,10 @@ def load_stopwords(choice: str | Path | Iterable[str] | None) -> frozenset[str] 
     """Resolve a stop-word choice to a set of words, or None for no filtering.
 
     ``"english"`` is the 179-word list that NLTK shipped up to 2023 (``stopwords_english.txt`` in
-    the package data, from nltk_data); a path names a file with one word per line; any other
-    iterable is taken as the words themselves.
+    the package data, from nltk_data), ``"none"`` the same as None; a path names a file with one
+    word per line; any other iterable is taken as the words themselves.
     """
-    if choice is None:
+    if choice is None or choice == "none":
         return None
     if choice == "english":
         text = files("movers").joinpath("data", "stopwords_english.txt").read_text("utf-8")
@@ -27,7 +27,7 @@ def load_stopwords(choice: str | Path | Iterable[str] | None) -> frozenset[str] 
         if not path.is_file():
             raise InputError(
                 f"stop-word file {str(path)!r} does not exist; "
-                "pass 'english', a path, an iterable of words, or None"
+                "name one, or take 'english' or 'none'"
             )
         return frozenset(path.read_text("utf-8").split())
     return frozenset(choice)

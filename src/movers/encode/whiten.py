@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from movers.encode.products import product
 from movers.encode.ragged import Ragged, boundaries
-from movers.errors import InputError
+from movers.errors import Choose, Do, InputError
 
 Floats = NDArray[np.float64]
 WhiteningKind = Literal["clean", "as-coded"]
@@ -220,7 +220,9 @@ class Whitening:
         if moments.count < 2 * dimension:
             raise InputError(
                 f"whitening needs at least {2 * dimension} tokens for {dimension}-dimensional "
-                f"vectors, got {moments.count:.0f}; fit on more sentences or pass whitening='none'"
+                f"vectors, got {moments.count:.0f}",
+                Do("fit on more sentences"),
+                Choose("whitening", "none"),
             )
         mean, covariance = moments.mean, moments.covariance
         if kind == "as-coded":

@@ -161,8 +161,9 @@ class Benchmark:
             embedding=column.embedding,
             layers="all" if method.leaves_heads else None,
             mix=self.base.settings.mix if column.mix is None else column.mix,
+            statistics=statistics,
         )
-        return Scorer(settings, encoder, statistics=statistics, threads=self.base.threads)
+        return Scorer(settings, encoder)
 
     def _encode(self, *, progress: bool) -> None:
         with self.folder.timed("encode", len(self.counts), "sentences"):

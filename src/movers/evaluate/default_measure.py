@@ -339,7 +339,7 @@ def _distances(
         corpus.run(progress=progress)
         found = {}
         for method, scorer in scorers.items():
-            reader = Scorer(scorer.settings, corpus, statistics=base.statistics)
+            reader = Scorer(replace(scorer.settings, statistics=base.statistics), corpus)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UndefinedWarning)
                 found[method] = reader.distances(pairs, progress=progress)

@@ -141,10 +141,10 @@ def _settings(base: Scorer, tasks: Sequence[Task], dev: Dataset | None) -> dict[
         "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
         "dtype": encoder.dtype,
         "whitening": settings.whitening,
-        "stopwords": describe_stopwords(settings.stopwords),
+        "stopwords": describe_stopwords(settings.left_out),
         "subwords": settings.subwords,
         "frequencies": load_frequencies(settings.frequencies).name,
-        "parser": str(getattr(settings.parser, "name", settings.parser and "parser")),
+        "parser": str(getattr(settings.trees, "name", settings.trees and "parser")),
         "development set": dev and dev.name,
         **{f"data set {task.dataset.name}": task.dataset.digest for task in tasks},
         **{

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from movers.errors import InputError
+from movers.errors import Choose, Do, InputError
 from movers.evaluate.outcomes import Floats
 from movers.measure.structure import parse_numbers
 
 CRITERION = "wsmd-wmd"
 """The measure whose scores on a development set pick the single best layer."""
 PICKED = ("top1", "best", "BV")
-NEEDS_DEV = f"layers {', '.join(PICKED)} are picked on a development set; pass dev=… or name layers"
+NEEDS_DEV = f"layers {', '.join(PICKED)} are picked on a development set"
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class LayerChoice:
 
     def _contextual(self) -> tuple[int, ...]:
         if self.contextual is None:
-            raise InputError(NEEDS_DEV)
+            raise InputError(NEEDS_DEV, Choose("dev"), Do("name layers"))
         return self.contextual
 
     def _best(self, recipe: str, embedding: int, among: Sequence[int]) -> int:
         scores = self.development.get((recipe, embedding))
         if scores is None:
-            raise InputError(NEEDS_DEV)
+            raise InputError(NEEDS_DEV, Choose("dev"), Do("name layers"))
         return max(among, key=lambda layer: float(scores[layer - 1]))
 
 

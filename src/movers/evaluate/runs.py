@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.errors import InputError
+from movers.errors import Choose, Do, InputError
 from movers.evaluate.outcomes import Stage
 from movers.runtime.atomic import replacing, sweep
 
@@ -91,7 +91,9 @@ def open_run(path: Path, settings: Mapping[str, Any], *, resume: bool = False) -
             raise InputError(f"{path} is not empty and holds no run; name a new folder")
         _write_json(file, header)
     elif not resume:
-        raise InputError(f"{path} holds a run already; pass resume=True, or name another folder")
+        raise InputError(
+            f"{path} holds a run already", Choose("resume", True), Do("name another folder")
+        )
     else:
         _check_same(path, _read_json(file), header)
     sweep(path)

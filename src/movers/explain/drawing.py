@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from movers.errors import DependencyError
+from movers.explain.compared import Compared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
-    from movers.results import Comparison
 
 INK, PLAIN = "#1b1f24", "#5d6672"
 TOP, BOTTOM, MARGIN = 1.0, 0.0, 0.04
@@ -20,7 +20,7 @@ THICK = 48.0
 """Width of a line that carries the whole sentence, in points."""
 
 
-def draw_plan(comparison: Comparison, axes: Axes | None = None) -> Axes:
+def draw_plan(comparison: Compared, axes: Axes | None = None) -> Axes:
     """Draw two sentences as rows of words and the plan between them.
 
     The width of a line is mass, its colour the cost of the two words: pale is cheap.
@@ -65,7 +65,7 @@ def _places(words: tuple[str, ...]) -> list[float]:
     return list((np.cumsum(widths) - widths / 2) / max(widths.sum(), 1.0))
 
 
-def _colours(comparison: Comparison) -> list[list[object]]:
+def _colours(comparison: Compared) -> list[list[object]]:
     """Colour of every word pair: viridis backwards, from nothing to the average cost."""
     import matplotlib
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 import html
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from movers.encode.encodings import Head
-from movers.explain.relations import scales_of, strain
+from movers.explain.compared import Compared, Span
+from movers.explain.page import export_page
+from movers.explain.relations import broken_relations, scales_of, strain
+from movers.explain.telling import tell_story, tell_verdict
 from movers.methods import find_method
-from movers.results import Comparison, Span
 from movers.solve import emd
-
-if TYPE_CHECKING:
-    from movers.scorer import Scorer
 
 Floats = NDArray[np.float64]
 
@@ -30,36 +29,6 @@ MAPPED = 80
 """Words of a sentence whose attention can still be drawn."""
 LEVELS = 255
 """Steps of attention that a page gets, one byte each."""
-
-
-def explain(scorer: Scorer, source: str, target: str) -> Explanation:
-    """Compare two sentences under every head of the model, not only those of the distance.
-
-    Examples
-    --------
-    >>> import movers
-    >>> found = explain(movers.load("wsmd"), "a dog bites a man", "a man bites a dog")
-    >>> len(found.every.heads), len(found.selected)
-    (72, 12)
-    """
-    if not scorer.heads:
-        return Explanation.of(scorer.compare(source, target))
-    # All heads first, so that the sentences are encoded once.
-    every = scorer.using(layers="all", heads="all").compare(source, target)
-    found = scorer.compare(source, target)
-    if scorer.method.needs_pooled:
-        every = _priced_alike(every, found.heads[0].scale)
-    return Explanation(found, every)
-
-
-def _priced_alike(every: Comparison, scale: float) -> Comparison:
-    """The charges of all heads at the price of those that make the distance."""
-    heads = []
-    for head in every.heads:
-        structural = head.structural * scale / head.scale if head.scale else 0.0
-        value = every.sentence + every.gate * structural
-        heads.append(replace(head, scale=scale, structural=structural, value=value))
-    return replace(every, heads=tuple(heads))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +43,11 @@ class Explanation:
         The same under every head there is to show.
     """
 
-    comparison: Comparison
-    every: Comparison
+    comparison: Compared
+    every: Compared
 
     @classmethod
-    def of(cls, comparison: Comparison) -> Explanation:
+    def of(cls, comparison: Compared) -> Explanation:
         """Explain a comparison by what it holds itself."""
         return cls(comparison, comparison)
 
@@ -94,8 +63,6 @@ class Explanation:
 
     def to_html(self) -> str:
         """One file that shows it all and needs neither server nor network."""
-        from movers.explain.page import export_page
-
         return export_page(self.to_dict())
 
     def _repr_html_(self) -> str:
@@ -110,8 +77,8 @@ class Explanation:
         found = self.comparison
         settings = dict(found.signature.fields)
         return {
-            "verdict": found.verdict,
-            "story": list(found.story),
+            "verdict": tell_verdict(found),
+            "story": list(tell_story(found, broken_relations(found))),
             "similarity": None if found.similarity is None else _number(found.similarity),
             "far": found.far,
             "source": found.source,

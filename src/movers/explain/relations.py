@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.encode.ragged import Ragged
+from movers.explain.compared import Broken, Compared
 from movers.measure.gating import trusted
 from movers.methods import find_method
-from movers.results import Broken, Comparison
 
 Floats = NDArray[np.float64]
 
@@ -18,7 +18,7 @@ TRACE = 1e-9
 """Share of a distance that is rounding."""
 
 
-def charged_plans(comparison: Comparison) -> Floats:
+def charged_plans(comparison: Compared) -> Floats:
     """The mass that structure looks at, ``(heads, n, m)``: of the default what it trusts."""
     plans = comparison.plans
     if not find_method(comparison.method).needs_pooled:
@@ -27,7 +27,7 @@ def charged_plans(comparison: Comparison) -> Floats:
     return trusted(plans.ravel(), costs).reshape(plans.shape)
 
 
-def strain(comparison: Comparison) -> Floats:
+def strain(comparison: Compared) -> Floats:
     """What structure charges for each word pair under the plan, ``(heads, n, m)``.
 
         k/2 * sum ((A[i, k] - B[j, l])**2 + (A[k, i] - B[l, j])**2) Q[k, l] * Q[i, j] / P[i, j]
@@ -50,12 +50,12 @@ def _disagreement(a: Floats, b: Floats, plans: Floats) -> Floats:
     return np.asarray(source + target.swapaxes(1, 2) - 2 * a @ plans @ b.swapaxes(1, 2))
 
 
-def scales_of(comparison: Comparison) -> Floats:
+def scales_of(comparison: Compared) -> Floats:
     """The factor k of every head."""
     return np.array([head.scale for head in comparison.heads], dtype=np.float64)
 
 
-def broken_relations(comparison: Comparison) -> tuple[Broken, ...]:
+def broken_relations(comparison: Compared) -> tuple[Broken, ...]:
     """The terms of the structural part that cost most, dearest first.
 
     A term joins two word pairs (i, j) and (k, l): that i looks at k as j looks at l, or not.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from movers.results import Broken, Comparison
+from movers.explain.compared import Broken, Compared
 
 MEANING = "1: the same sentence; 0: no nearer than unrelated sentences"
 """What the ends of the scale stand for."""
@@ -21,7 +21,7 @@ CHEAP = 0.25
 """Share of chance that the words of two sentences cost where they are called the same."""
 
 
-def tell_verdict(found: Comparison) -> str | None:
+def tell_verdict(found: Compared) -> str | None:
     """What the similarity says, chosen by what the distance consists of."""
     similarity = found.similarity
     if similarity is None or np.isnan(similarity):
@@ -36,7 +36,7 @@ def tell_verdict(found: Comparison) -> str | None:
     return f"{_headline(found, vectors, similarity)}: {said}"
 
 
-def _headline(found: Comparison, vectors: float, similarity: float) -> str:
+def _headline(found: Compared, vectors: float, similarity: float) -> str:
     """Relations are named where they take away more than the sentence vectors do."""
     if vectors - similarity <= max(0.05, 1 - vectors):
         return _grade(similarity)
@@ -49,24 +49,24 @@ def _grade(similarity: float) -> str:
     return next(name for least, name in GRADES if similarity >= least)
 
 
-def _chance(found: Comparison) -> float:
+def _chance(found: Compared) -> float:
     """What the words would cost if every one went everywhere."""
     return float(found.plan.sum(axis=1) @ found.cost @ found.plan.sum(axis=0))
 
 
-def tell_story(found: Comparison) -> tuple[str, ...]:
+def tell_story(found: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
     """What each part said, and which relation cost most."""
-    return tuple(_told(found)) if np.isfinite(found.distance) else ()
+    return tuple(_told(found, broken)) if np.isfinite(found.distance) else ()
 
 
-def _told(found: Comparison) -> Iterator[str]:
+def _told(found: Compared, broken: Sequence[Broken]) -> Iterator[str]:
     if "sentence" in found.parts and found.distance > 0:
         yield from _priced(found)
-    if found.broken:
-        yield f"Broken most: {tell_broken(found.broken[0])}."
+    if broken:
+        yield f"Broken most: {tell_broken(broken[0])}."
 
 
-def _priced(found: Comparison) -> Iterator[str]:
+def _priced(found: Compared) -> Iterator[str]:
     far = "" if found.far is None else f", of {found.far:.3f} for unrelated sentences"
     yield f"The sentence vectors are {found.sentence:.3f} apart{far}."
     if not found.plan.size:

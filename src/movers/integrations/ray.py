@@ -14,14 +14,14 @@ from typing import Any
 from movers.baselines import find_baseline
 from movers.encode.encodings import Request
 from movers.encode.whiten import WhiteningKind
-from movers.errors import InputError
+from movers.errors import Choose, Do, InputError
 from movers.integrations.ray_session import import_ray
 from movers.integrations.ray_workers import Adder, Ledger, PairScorer, Worker, Workers
+from movers.io.columns import all_columns
 from movers.io.pairs import known_columns
 from movers.io.tables import check_texts, pick_columns, refuse_taken
 from movers.measure.fitting import Sums
 from movers.runtime.notices import ClusterWarning, notify
-from movers.scale import all_columns
 from movers.scorer import Scorer
 
 __all__ = ["Workers", "fit", "score", "score_columns", "whitening_to_add_up"]
@@ -211,14 +211,16 @@ def whitening_to_add_up(scorer: Scorer) -> WhiteningKind | None:
     baseline = method.baseline and find_baseline(method.baseline)
     if settings.by_variability or method.weights == "swf" or hasattr(baseline, "fit"):
         raise InputError(
-            f"{method.name} with layers={settings.layers!r} learns more from a corpus than sums; "
-            "fit it in one process with Scorer.fit, and score with Ray afterwards"
+            f"{method.name} with the layers {settings.layers or 'known best'} learns more from a "
+            "corpus than sums",
+            Do("fit alone", "and score with Ray afterwards"),
         )
     if settings.whitening_to_fit == "as-coded":
         raise InputError(
             "as-coded whitening adds vectors up in the order of the sentences, which no "
-            "distributed pass can; fit it in one process with Scorer.fit, or pass "
-            "whitening='clean'"
+            "distributed pass can",
+            Do("fit alone"),
+            Choose("whitening", "clean"),
         )
     return settings.whitening_to_fit
 

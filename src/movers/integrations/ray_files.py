@@ -14,6 +14,7 @@ from movers.bulk.scoring import Report
 from movers.errors import InputError
 from movers.integrations.ray import Workers, fit, score_columns, whitening_to_add_up
 from movers.integrations.ray_session import cluster, import_ray, plain_errors
+from movers.io.columns import all_columns
 from movers.io.tables import (
     SUFFIXES,
     check_texts,
@@ -25,7 +26,6 @@ from movers.io.tables import (
 from movers.measure.statistics import Statistics
 from movers.measure.structure import parse_numbers
 from movers.runtime.atomic import replacing_folder
-from movers.scale import all_columns
 from movers.scorer import Scorer
 
 logger = logging.getLogger("movers")

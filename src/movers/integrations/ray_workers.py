@@ -43,7 +43,10 @@ class Workers:
 
     def __post_init__(self) -> None:
         if self.count is not None and self.count < 1:
-            raise InputError(f"there must be at least 1 worker, or None for all, got {self.count}")
+            raise InputError(
+                f"there must be at least 1 worker, got {self.count}; left out, there are as "
+                "many as there is room for"
+            )
         if self.cpus <= 0 or self.gpus < 0:
             raise InputError(
                 f"a worker needs more than 0 CPUs and no fewer than 0 GPUs, got {self.cpus} and "

@@ -17,6 +17,7 @@ from movers.integrations import missing
 from movers.io.pairs import read_pairs
 from movers.loading import load
 from movers.scorer import Scorer
+from movers.settings import Settings
 
 try:
     from sentence_transformers.base.evaluation import BaseEvaluator
@@ -192,5 +193,4 @@ def scorer_of(model: BaseModel, method: str = "movers", **settings: Any) -> Scor
         origin = getattr(model.model_card_data, "base_model", None)
         encoder.name = f"SentenceTransformer({origin or 'in memory'})"
         assert encoder.fingerprint  # kept from here on; it comes from the files
-    recipe = load(method, **settings)
-    return Scorer(recipe.settings, encoder, statistics=recipe._statistics, threads=recipe.threads)
+    return Scorer(Settings(method, **settings), encoder)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -20,11 +20,8 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from movers.errors import InputError
+from movers.io.columns import Measure, all_columns, fill_columns
 from movers.io.pairs import check_sentence, known_columns
-from movers.scale import all_columns, fill_columns
-
-if TYPE_CHECKING:
-    from movers.scorer import Scorer
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +33,7 @@ ROWS = 2048
 
 def score_frame(
     frame: Any,
-    scorers: Mapping[str, Scorer],
+    scorers: Mapping[str, Measure],
     *,
     source: Any = None,
     target: Any = None,
@@ -84,7 +81,7 @@ def score_frame(
 class _Work:
     """What is to be added, whatever the kind of frame."""
 
-    scorers: Mapping[str, Scorer]
+    scorers: Mapping[str, Measure]
     source: Any
     target: Any
     progress: bool

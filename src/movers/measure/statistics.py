@@ -159,6 +159,11 @@ class Statistics:
         )
 
 
+def load_statistics(choice: str | Path | Statistics | None) -> Statistics | None:
+    """Statistics as users name them: a file, or themselves; None stays None."""
+    return Statistics.load(choice) if isinstance(choice, str | Path) else choice
+
+
 def _compact(array: NDArray[Any]) -> NDArray[Any]:
     """The array in single precision if that loses nothing."""
     single = array.astype(np.float32)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.encode.encodings import Encodings, Head
-from movers.errors import InputError
+from movers.errors import Do, InputError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -50,7 +50,7 @@ def select_heads(
     if isinstance(layers, str) and layers.upper() == "BV":
         if variability is None:
             raise InputError(
-                "layers='BV' needs attention variability; call fit(sentences) first, or name layers"
+                "layers 'BV' need attention variability", Do("fit", "first"), Do("name layers")
             )
         layers = contextual_layers(variability)
     chosen = parse_numbers(layers, range(1, available[0] + 1), "layer")

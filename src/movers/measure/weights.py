@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +11,10 @@ from numpy.typing import NDArray
 from movers.encode.encodings import Encodings
 from movers.encode.ragged import Ragged
 from movers.encode.tokens import TokenRules
-from movers.errors import InputError
+from movers.errors import Choose, Do, InputError
+from movers.measure.context import Context
 from movers.measure.frequencies import load_frequencies
 from movers.measure.wordtable import WordTable, spelled
-
-if TYPE_CHECKING:
-    from movers.measure.measured import Context
 
 Floats = NDArray[np.float64]
 
@@ -79,8 +76,9 @@ def swf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
     """One over the word's PageRank in the trees of a corpus (Wei et al., 2023)."""
     if (table := context.statistics.tables.get("swf")) is None:
         raise InputError(
-            "swf weights need the trees of a corpus; call fit(sentences) with a parser first, or "
-            "pass statistics=… made by 'movers fit --parser'"
+            "swf weights need the trees of a corpus",
+            Do("fit", "with a parser first"),
+            Choose("statistics", then="made by 'movers fit --parser'"),
         )
     return _looked_up(table, encodings)
 

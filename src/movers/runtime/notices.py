@@ -6,44 +6,50 @@ import sys
 import warnings
 from pathlib import Path
 
+from movers.errors import Advised, Remedy
+
 PACKAGE = str(Path(__file__).parents[1])
 
 
-class TruncationWarning(UserWarning):
+class Notice(Advised, UserWarning):
+    """Base of the warnings of movers; like an error, it carries what can be done about it."""
+
+
+class TruncationWarning(Notice):
     """Some sentences were longer than the model allows and were cut."""
 
 
-class UnwhitenedWarning(UserWarning):
+class UnwhitenedWarning(Notice):
     """Word vectors are used as the model gives them, for lack of statistics."""
 
 
-class UnfittedWarning(UserWarning):
+class UnfittedWarning(Notice):
     """A measure goes without what it would learn from sentences, for want of a fit."""
 
 
-class UndefinedWarning(UserWarning):
+class UndefinedWarning(Notice):
     """Some pairs have no distance, and NaN stands in their place."""
 
 
-class ConvergenceWarning(UserWarning):
+class ConvergenceWarning(Notice):
     """Some transport problems were given up at the bound on their effort."""
 
 
-class HeaderWarning(UserWarning):
+class HeaderWarning(Notice):
     """A first line was taken as the header of a table, for lack of anything better."""
 
 
-class ClusterWarning(UserWarning):
+class ClusterWarning(Notice):
     """A cluster has no room for what was asked of it, and the work waits."""
 
 
-class DatasetWarning(UserWarning):
+class DatasetWarning(Notice):
     """A data set has another size or balance than the one that its name stands for."""
 
 
-def notify(message: str, category: type[Warning]) -> None:
+def notify(message: str, category: type[Notice], *remedies: Remedy) -> None:
     """Warn with the first line outside the library as the place."""
     depth, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame, depth = frame.f_back, depth + 1
-    warnings.warn(message, category, stacklevel=depth)
+    warnings.warn(category(message, *remedies), stacklevel=depth)

@@ -19,7 +19,7 @@ from mmap import mmap
 from pathlib import Path
 from typing import Any
 
-from movers.errors import InputError, StorageError
+from movers.errors import Choose, Do, InputError, StorageError
 from movers.measure.statistics import Statistics
 from movers.runtime.atomic import replacing, sweep
 from movers.runtime.locks import locked
@@ -123,8 +123,9 @@ class Folder:
         with self.writing():
             if not replace and (self.path / NAME).exists():
                 raise InputError(
-                    f"{str(self.path)!r} holds an index already; open it and add to it, or pass "
-                    "replace=True"
+                    f"{str(self.path)!r} holds an index already",
+                    Do("add"),
+                    Choose("replace", True),
                 )
             parts = tuple(self._store(piece, signature) for piece in pieces)
             if not parts:

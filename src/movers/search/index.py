@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
-from movers.errors import InputError
+from movers.errors import Do, InputError
 from movers.io.pairs import check_sentence
 from movers.loading import load
 from movers.scorer import Scorer
@@ -291,8 +291,9 @@ class Index:
         _check_count(wanted, "candidates")
         if not self._scorer.method.needs_vectors:
             raise InputError(
-                f"{self._scorer.method.name} has no word vectors to pick candidates by; pass their "
-                "numbers, or search exactly"
+                f"{self._scorer.method.name} has no word vectors to pick candidates by",
+                Do("pick candidates"),
+                Do("search exactly"),
             )
         return nearest_means(cascade.query, cascade.shards, wanted)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from movers.encode.models import EMBEDDED
-from movers.errors import InputError
+from movers.errors import Choose, Do, InputError
 from movers.measure.costs import COSTS
 from movers.methods import Method
 from movers.scorer import Scorer
+from movers.settings import table
 
 
 def check_method(scorer: Scorer) -> None:
@@ -16,41 +17,44 @@ def check_method(scorer: Scorer) -> None:
     method: Method = scorer.method
     if method.transport is None:
         raise InputError(
-            f"{method.name} is not one transport problem, so no bound holds for it; use "
-            "Scorer.rank, which compares every sentence, or wmd, wrd, smd, wsmd, lambda"
+            f"{method.name} is not one transport problem, so no bound holds for it",
+            Do("rank"),
+            Do("take wmd, wrd, smd, wsmd, lambda"),
         )
     if method.transport == "priced":
-        raise InputError(
-            f"{method.name} has no index; use Scorer.rank, which compares every sentence, or "
-            "method='wsmd'"
-        )
+        raise InputError(f"{method.name} has no index", Do("rank"), Choose("method", "wsmd"))
     if method.cost is not None and COSTS[method.cost].trees:
         raise InputError(
             f"{method.name} needs the dependency trees of every sentence, which an index does not "
-            "keep; use Scorer.rank, or synwmd-cos"
+            "keep",
+            Do("rank"),
+            Choose("method", "synwmd-cos"),
         )
     if scorer.settings.empty == "raise":
-        raise InputError("an index cannot raise for single pairs; pass empty='nan' or 'keep'")
+        raise InputError(
+            "an index cannot raise for single pairs",
+            Choose("empty", "nan"),
+            Choose("empty", "keep"),
+        )
 
 
 def describe(scorer: Scorer) -> dict[str, Any]:
-    """The arguments of `movers.load` that make a scorer again, statistics and device aside."""
-    settings, encoder = scorer.settings, scorer.encoder
-    stopwords = None if settings.stopwords is None else sorted(settings.stopwords)
+    """The settings of `movers.load` that make a scorer again, statistics and device aside."""
+    settings, found = scorer.settings, _found(scorer)
     return {
-        "method": settings.method.name,
+        name: about.write(found.get(name, getattr(settings, name)))
+        for name, about in table(type(settings)).items()
+        if about.write is not None
+    }
+
+
+def _found(scorer: Scorer) -> dict[str, Any]:
+    """What was asked for loosely, as it was found to be."""
+    return {
         "model": _model(scorer),
-        "embedding": settings.embedding,
         "layers": sorted({layer for layer, _ in scorer.heads}) or None,
         "heads": sorted({head for _, head in scorer.heads}) or "all",
-        "mix": float(settings.mix),
-        "recipe": settings.recipe,
-        "whitening": settings.whitening,
-        "stopwords": stopwords,
-        "subwords": settings.subwords,
-        "empty": settings.empty,
-        "frequencies": None if settings.frequencies is None else str(settings.frequencies),
-        "dtype": encoder.dtype,
+        "dtype": scorer.encoder.dtype,
     }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from movers.errors import InputError
 from movers.scorer import Scorer
 from movers.web.batching import Pair
+from movers.web.failures import HTTP
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def _reason(scorer: Scorer, pair: Pair) -> str:
     try:
         scorer.using(empty="raise").compare(*pair)
     except InputError as error:
-        return str(error)
+        return error.told(HTTP)
     return "the distance is not a finite number"
 
 
@@ -107,9 +108,7 @@ def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
 
 
 def _explanations(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-    from movers.explain.explanation import explain
-
-    return [_attempt(lambda *texts: explain(scorer, *texts).to_dict(), pair) for pair in pairs]
+    return [_attempt(lambda *texts: scorer.explain(*texts).to_dict(), pair) for pair in pairs]
 
 
 def _attempt(answer: Callable[[str, str], Any], pair: Pair) -> Any:

@@ -22,7 +22,7 @@ from movers.methods import ALIASES, METHODS
 from movers.version import __version__
 from movers.web.answers import Answers, Scored
 from movers.web.batching import Answer, ClosedError, Job, LateError, Pair
-from movers.web.failures import InternalError, handle_failures, spoken
+from movers.web.failures import InternalError, handle_failures, sendable
 from movers.web.gates import (
     BodyGate,
     HeadGate,
@@ -36,6 +36,7 @@ from movers.web.limits import Limits
 from movers.web.metrics import Metrics, RequestCounter
 from movers.web.models import Models, Setup
 from movers.web.schemas import (
+    Asked,
     CompareAnswer,
     CompareRequest,
     ErrorAnswer,
@@ -47,7 +48,6 @@ from movers.web.schemas import (
     RankRequest,
     ScoreAnswer,
     ScoreRequest,
-    Settings,
 )
 
 STATIC = Path(str(files("movers.explain") / "static"))
@@ -126,7 +126,7 @@ class Service:
                 "text": body.candidates[k],
                 "distance": scored[k].distance,
                 "similarity": scored[k].similarity,
-                "reason": scored[k].reason and spoken(scored[k].reason),
+                "reason": scored[k].reason and sendable(scored[k].reason),
             }
             for k in order[: body.top_k]
         ]
@@ -178,7 +178,7 @@ class Service:
 
     def _job(
         self,
-        settings: Settings,
+        settings: Asked,
         method: str,
         answer: Answer,
         pairs: list[Pair],
@@ -304,7 +304,7 @@ def _scores(found: list[Scored]) -> dict[str, Any]:
         "distances": [scored.distance for scored in found],
         "similarities": [scored.similarity for scored in found],
         "undefined": [
-            {"pair": number, "reason": spoken(scored.reason)}
+            {"pair": number, "reason": sendable(scored.reason)}
             for number, scored in enumerate(found)
             if scored.reason is not None
         ],

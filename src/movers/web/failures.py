@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterable
 from http import HTTPStatus
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from movers.errors import MoversError
+from movers.errors import Advised, Choose, MoversError, Wording
+from movers.settings import table
 from movers.web.batching import BusyError, ClosedError, LateError
 
 logger = logging.getLogger("movers")
 
-SPOKEN = {
-    "stopwords=None": '"stopwords": "none"',
-    "empty='keep'": '"empty": "keep"',
-    "whitening='none'": '"whitening": "none"',
-    "pass parser='": "start the server with --parser '",
-    " (on the command line --parser)": "",
-}
-"""Advice of the library in the words of the API."""
 SHOWN = 600
 """Characters of a message; some quote a sentence."""
 COMPLAINTS, QUOTED = 3, 200
@@ -43,11 +37,32 @@ class UnknownModelError(MoversError):
     """A request names a model that is not served."""
 
 
-def spoken(message: str) -> str:
-    """A message of the library in the words of the API, as text that can be sent."""
+class OverHttp(Wording):
+    """Remedies for clients: what a request may choose, or whoever starts the server."""
+
+    acts: ClassVar = {
+        "fit": (Choose("statistics", then="with a file made by movers fit"),),
+        "rank": (),
+    }
+
+    def choose(self, remedy: Choose) -> tuple[str, str] | None:
+        """A field of a request, or an option of the server."""
+        about = table().get(remedy.name)
+        if remedy.name == "method" or (about and about.wire):
+            value = "none" if remedy.value is None else remedy.value
+            return "pass", f'"{remedy.name}": {json.dumps(value)}'
+        if about is None:
+            return None
+        value = "" if remedy.value is ... else f" {remedy.value}"
+        return "start the server with", f"--{remedy.name}{value}"
+
+
+HTTP = OverHttp()
+
+
+def sendable(message: str) -> str:
+    """A message as text that can be sent."""
     message = message.encode("utf-8", "backslashreplace").decode()
-    for python, json in SPOKEN.items():
-        message = message.replace(python, json)
     return message if len(message) <= SHOWN else f"{message[:SHOWN]} …"
 
 
@@ -56,7 +71,7 @@ def failure(
 ) -> JSONResponse:
     """Say what went wrong, as every route does."""
     kind = HTTPStatus(status).phrase.lower().replace(" ", "_")
-    response = JSONResponse({"error": {"message": spoken(message), "type": kind}}, status)
+    response = JSONResponse({"error": {"message": sendable(message), "type": kind}}, status)
     if retry_after is not None:
         response.headers["Retry-After"] = str(retry_after)
     if close:
@@ -88,7 +103,8 @@ async def _answered(request: Request, error: Exception) -> JSONResponse:
     status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
     if isinstance(error, InternalError):
         logger.error("%s failed", request.url.path, exc_info=error.__cause__)
-    return failure(status, str(error), retry_after=getattr(error, "retry_after", None))
+    message = error.told(HTTP) if isinstance(error, Advised) else str(error)
+    return failure(status, message, retry_after=getattr(error, "retry_after", None))
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:

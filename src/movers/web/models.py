@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy, deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -140,4 +140,4 @@ class Models:
 def _apart(scorer: Scorer) -> Scorer:
     encoder = copy(scorer.encoder)
     encoder.tokenizer = deepcopy(encoder.tokenizer)  # serves one thread at a time
-    return Scorer(scorer.settings, encoder, statistics=scorer.statistics, threads=scorer.threads)
+    return Scorer(replace(scorer.settings, statistics=scorer.statistics), encoder)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from movers.measure.structure import Selection
 from movers.methods import ALIASES, METHODS
+from movers.settings import Settings, defaults, table, types
 
 SWAP = ("the press greets the president", "the president greets the press")
 QUERY = "is there a flight from London to Paris"
 CANDIDATES = ["a flight from Paris to London", "a train from London to Paris", "rain in Paris"]
 
-Selection = Annotated[str, Field(max_length=64)] | int | Annotated[list[int], Field(max_length=64)]
+Bounded = Annotated[str, Field(max_length=64)] | int | Annotated[list[int], Field(max_length=64)]
 Method = Annotated[
     str,
     Field(
@@ -36,48 +38,52 @@ def _example(**values: Any) -> ConfigDict:
     return ConfigDict(strict=True, extra="forbid", json_schema_extra={"examples": [values]})
 
 
-class Settings(BaseModel):
-    """What the numbers depend on; the signature names all of it."""
+class Asked(BaseModel):
+    """A request that names settings."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
     model: str | None = Field(None, description="One of /v1/models; the first if missing.")
-    embedding: int = Field(
-        -1, ge=-200, le=200, description="Layer of the word vectors: 0 is the input, -1 the last."
-    )
-    layers: Selection | None = Field(
-        None, description='Attention layers from 1: "5", "5-12", "all", "BV" or numbers.'
-    )
-    heads: Selection = Field("all", description="Heads within each layer, in the same notation.")
-    mix: float = Field(0.5, ge=0, le=1, description="Share of structure, the paper's lambda.")
-    recipe: Literal["paper", "reference"] = Field(
-        "paper", description="The formulas of the paper, or what its published code does."
-    )
-    whitening: Literal["clean", "as-coded", "none"] | None = Field(
-        None, description="What is done to word vectors; null for what the statistics have."
-    )
-    stopwords: Literal["english", "none"] = Field(
-        "english", description="Words to leave out of the comparison."
-    )
-    subwords: Literal["first", "mean"] = Field(
-        "first", description="What stands for a word of several pieces: the first, or their mean."
-    )
-    empty: Literal["raise", "keep", "nan"] | None = Field(
-        None, description="Pairs without a proper distance: an error, what there is, or null."
-    )
 
     def options(self) -> tuple[tuple[str, Any], ...]:
         """The settings as `movers.load` names them."""
-        values = {name: getattr(self, name) for name in Settings.model_fields if name != "model"}
-        if values["stopwords"] == "none":
-            values["stopwords"] = None
+        values = {name: getattr(self, name) for name, about in table().items() if about.wire}
         return tuple(
             (name, tuple(value) if isinstance(value, list) else value)
             for name, value in values.items()
         )
 
 
-class CompareRequest(Settings):
+WIRED: dict[Any, Any] = {Selection: Bounded, Selection | None: Bounded | None}
+"""Types of settings that need bounds where anyone may send them."""
+
+
+def wired(known: type[Settings] = Settings) -> dict[str, Any]:
+    """A field for every setting that a request may choose."""
+    hints, values = types(known), defaults(known)
+    return {
+        name: (
+            wire.kind or WIRED.get(hints[name], hints[name]),
+            Field(
+                values[name],
+                description=wire.help or about.help,
+                ge=wire.bounds and wire.bounds[0],
+                le=wire.bounds and wire.bounds[1],
+            ),
+        )
+        for name, about in table(known).items()
+        if (wire := about.wire) is not None
+    }
+
+
+if TYPE_CHECKING:
+    Chosen = Asked
+else:
+    Chosen = create_model("Chosen", __base__=Asked, **wired())
+    """What the numbers depend on; the signature names all of it."""
+
+
+class CompareRequest(Chosen):
     """Two sentences to compare."""
 
     model_config = _example(source=SWAP[0], target=SWAP[1], method="movers")
@@ -87,7 +93,7 @@ class CompareRequest(Settings):
     method: Method = "movers"
 
 
-class ScoreRequest(Settings):
+class ScoreRequest(Chosen):
     """Many pairs to compare under one or more measures."""
 
     model_config = _example(pairs=[SWAP, ["a dog barks", "a cat sleeps"]], methods=["wmd", "wsmd"])
@@ -98,7 +104,7 @@ class ScoreRequest(Settings):
     )
 
 
-class RankRequest(Settings):
+class RankRequest(Chosen):
     """A query and sentences to rank by their distance to it."""
 
     model_config = _example(query=QUERY, candidates=CANDIDATES, top_k=2)

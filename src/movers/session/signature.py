@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from movers.baselines import find_baseline
 from movers.encode.stopwords import describe_stopwords
+from movers.explain.compared import Signature
 from movers.measure.frequencies import load_frequencies
 from movers.measure.structure import describe_numbers
 from movers.measure.weights import FREQUENCY_WEIGHTS
-from movers.results import Signature
+from movers.session.resolved import Resolved
 from movers.version import __version__
-
-if TYPE_CHECKING:
-    from movers.scorer import Scorer
 
 Fields = list[tuple[str, str]]
 
+SCALE = "scale"
+"""What the names of fitted scales begin with."""
 
-def sign(scorer: Scorer, *, scaled: bool = True) -> Signature:
+
+def sign(found: Resolved, far: float | None = None) -> Signature:
     """Name version, method, model, and every setting and statistic the method looks at.
 
-    ``scaled`` also names what unrelated sentences are apart, if that is known.
+    ``far`` is what unrelated sentences are apart, if that is known and shall be named.
     """
-    settings, method, encoder = scorer.settings, scorer.method, scorer.encoder
+    settings, method, encoder = found.settings, found.method, found.encoder
     fields: Fields = [
         ("movers", __version__),
         ("method", method.name),
         ("model", f"{Path(encoder.name).name}@{encoder.fingerprint}"),
-        *_vectors(scorer),
-        *_fitted(scorer),
-        *_attention(scorer),
+        *_vectors(found),
+        *_fitted(found),
+        *_attention(found),
         ("recipe", settings.recipe),
         ("stopwords", describe_stopwords(settings.rules.stopwords)),
         ("subwords", settings.subwords),
@@ -40,50 +40,57 @@ def sign(scorer: Scorer, *, scaled: bool = True) -> Signature:
     ]
     if settings.empty == "keep":
         fields.append(("empty", "keep"))
-    if scaled and (far := scorer.far) is not None:
+    if far is not None:
         fields.append(("scale", f"{far:.4g}"))
     return Signature(tuple(fields))
 
 
-def _vectors(scorer: Scorer) -> Fields:
-    if not scorer.method.needs_vectors:
+def _vectors(found: Resolved) -> Fields:
+    if not found.method.needs_vectors:
         return []
-    whitening, encoder = scorer.whitening, scorer.encoder
+    whitening, encoder = found.whitening, found.encoder
     name = "none" if whitening is None else f"{whitening.kind}@{whitening.digest}"
-    fields = [("embedding", str(scorer.embedding)), ("whitening", name)]
-    if scorer.method.needs_pooled:
+    fields = [("embedding", str(found.embedding)), ("whitening", name)]
+    if found.method.needs_pooled:
         fields += [("pooling", encoder.pooling), ("chance", f"{encoder.chance:.4g}")]
     return fields
 
 
-def _fitted(scorer: Scorer) -> Fields:
+def _fitted(found: Resolved) -> Fields:
     """Tables and arrays that were fitted or loaded, each by its hash or name."""
-    settings, method = scorer.settings, scorer.method
+    settings, method = found.settings, found.method
     fields: Fields = []
-    if table := scorer.statistics.tables.get(method.weights):
+    if table := found.statistics.tables.get(method.weights):
         fields.append((method.weights, table.digest))
     elif method.weights in FREQUENCY_WEIGHTS:
         fields.append(("frequencies", load_frequencies(settings.frequencies).name))
     if method.baseline and method.needs_vectors:
         baseline = find_baseline(method.baseline)
         fitted = getattr(baseline, "fitted", None)
-        array = fitted and fitted(scorer.context, scorer.embedding)
+        array = fitted and fitted(found.context, found.embedding)
         if array is not None:
             fields.append(("fitted", sha256(array.tobytes()).hexdigest()[:8]))
         elif hasattr(baseline, "fit"):
             fields.append(("fitted", "none"))
-    if method.needs_trees and settings.parser is not None:
-        fields.append(("parser", str(getattr(settings.parser, "name", "parser"))))
+    if method.needs_trees and settings.trees is not None:
+        fields.append(("parser", str(getattr(settings.trees, "name", "parser"))))
     return fields
 
 
-def _attention(scorer: Scorer) -> Fields:
-    if not scorer.method.needs_attention:
+def _attention(found: Resolved) -> Fields:
+    if not found.method.needs_attention:
         return []
     fields = [
-        ("layers", describe_numbers(layer for layer, _ in scorer.heads)),
-        ("heads", describe_numbers(head for _, head in scorer.heads)),
+        ("layers", describe_numbers(layer for layer, _ in found.heads)),
+        ("heads", describe_numbers(head for _, head in found.heads)),
     ]
-    if scorer.method.transport == "both":
-        fields.append(("mix", str(float(scorer.settings.mix))))
+    if found.method.transport == "both":
+        fields.append(("mix", str(float(found.settings.mix))))
     return fields
+
+
+def scale_key(found: Resolved) -> str:
+    """Name under which statistics keep the scale of one measure with all its settings."""
+    named = (one for one in sign(found).fields if one[0] != "movers")
+    fields = "|".join(f"{name}:{value}" for name, value in named)
+    return f"{SCALE}.{sha256(fields.encode()).hexdigest()[:8]}"

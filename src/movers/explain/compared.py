@@ -1,0 +1,189 @@
+"""Two sentences compared: the values and their arithmetic, which explanations start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.methods import find_method
+from movers.scale import similarity_of
+
+Floats = NDArray[np.float64]
+Span = tuple[int, int]
+
+VISIBLE = 0.05
+"""Flows below this share of an average word are left out of an alignment."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Everything that changes a number, in order of importance; ``str`` prints it on one line."""
+
+    fields: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return "|".join(f"{name}:{value}" for name, value in self.fields)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One word of the source on its way to one word of the target.
+
+    ``mass`` is a share of the sentence, ``cost`` the price of moving a whole unit.
+    """
+
+    source: str
+    target: str
+    mass: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class HeadValue:
+    """The distance under one attention head, with its parts and how it was found."""
+
+    layer: int
+    head: int
+    value: float
+    linear: float
+    structural: float
+    scale: float
+    iterations: int
+    gap: float
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A relation between two words that their partners in the other sentence do not have.
+
+    Parameters
+    ----------
+    source, target
+        The word that looks and the word it looks at, in either sentence.
+    source_attention, target_attention
+        How much of its attention that is, mean over the heads of the distance.
+    share
+        What it costs, as a share of the distance.
+    """
+
+    source: tuple[str, str]
+    target: tuple[str, str]
+    source_attention: float
+    target_attention: float
+    share: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Compared:
+    """Two sentences compared: the distance and its reasons.
+
+    Parameters
+    ----------
+    source, target
+        The sentences.
+    source_words, target_words
+        The words compared, as they stand in the text.
+    method
+        Name of the measure.
+    distance
+        Small means similar.
+    linear, structural
+        The two parts: the cost of the words under the plan (WMD_lambda) and what the structure
+        costs (k * SMD_lambda); ``distance = (1 - mix) * linear + mix * structural`` for the
+        methods that use both.
+    mix
+        Share of the structural part.
+    sentence, gate
+        For the default measure, what the vectors of the sentences are apart, and how much the
+        rest counts: ``distance = sentence + gate * ((1 - mix) * linear + mix * structural)``.
+    far
+        Distance of unrelated sentences; None where that has not been measured.
+    cost
+        Cost of each word pair, shape ``(n, m)``; empty for a measure without word cost.
+    heads
+        Values head by head; empty for a measure without structure.
+    plans
+        Plans head by head, shape ``(heads, n, m)``.
+    signature
+        All settings that change the number.
+    source_spans, target_spans
+        Where each word stands in its sentence, as ``(start, end)``.
+    source_attention, target_attention
+        Attention among the words head by head, shapes ``(heads, n, n)`` and ``(heads, m, m)``.
+    """
+
+    source: str
+    target: str
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+    method: str
+    distance: float
+    linear: float
+    structural: float
+    mix: float
+    plans: Floats
+    cost: Floats
+    heads: tuple[HeadValue, ...]
+    signature: Signature
+    source_spans: tuple[Span, ...] = ()
+    target_spans: tuple[Span, ...] = ()
+    source_attention: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    target_attention: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    sentence: float = 0.0
+    gate: float = 1.0
+    far: float | None = None
+
+    @property
+    def similarity(self) -> float | None:
+        """The distance on a scale from 0, unrelated sentences, to 1, the same."""
+        return self.alike(self.distance)
+
+    def alike(self, distance: float) -> float | None:
+        """Similarity that a distance of this measure stands for; None without a scale."""
+        return None if self.far is None else float(similarity_of(np.float64(distance), self.far))
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """How much of `linear` and of `structural` enters the distance."""
+        if find_method(self.method).reports == "linear":
+            return 1.0, 0.0
+        return self.gate * (1.0 - self.mix), self.gate * self.mix
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """What the distance adds up from: sentence, words and structure, as it has them."""
+        priced, (words, structure) = find_method(self.method).needs_pooled, self.shares
+        found = {"sentence": self.sentence} if priced else {}
+        if words and not priced:
+            found["words"] = words * self.linear
+        if self.heads and (structure or priced):
+            found["structure"] = structure * self.structural
+        return found
+
+    @cached_property
+    def plan(self) -> Floats:
+        """Mass moved from each source word to each target word, mean over heads, ``(n, m)``."""
+        return np.asarray(self.plans.mean(axis=0))
+
+    @cached_property
+    def alignment(self) -> tuple[Flow, ...]:
+        """Which word went where, in the order of the source."""
+        flows = []
+        for i, j in np.argwhere(self.plan > VISIBLE / max(1, *self.plan.shape)):
+            cost = float(self.cost[i, j]) if self.cost.size else float("nan")
+            mass = float(self.plan[i, j])
+            flows.append(Flow(self.source_words[i], self.target_words[j], mass, cost))
+        return tuple(flows)
+
+    def priced_alike(self, scale: float) -> Self:
+        """The charges of all heads at one price."""
+        heads = []
+        for head in self.heads:
+            structural = head.structural * scale / head.scale if head.scale else 0.0
+            value = self.sentence + self.gate * structural
+            heads.append(replace(head, scale=scale, structural=structural, value=value))
+        return replace(self, heads=tuple(heads))

@@ -1,0 +1,48 @@
+"""The columns that a measure fills in a table: distances, and similarities where it has a scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Measure(Protocol):
+    """What fills columns: a `movers.Scorer`, or what does the same."""
+
+    @property
+    def far(self) -> float | None:
+        """Distance of unrelated sentences; None if not known."""
+
+    def prepare(self) -> None:
+        """Make ready, so that measures sharing encodings encode once."""
+
+    def distances(self, pairs: Any, *, progress: bool = False) -> Floats:
+        """Distance of every pair."""
+
+    def scaled(self, distances: Floats) -> Floats | None:
+        """Similarities that distances stand for; None without a scale."""
+
+
+def column_names(name: str, measure: Measure) -> list[str]:
+    """Columns that a measure fills: its distances, and similarities where it has a scale."""
+    return [name] if measure.far is None else [name, _similarity_name(name)]
+
+
+def all_columns(measures: Mapping[str, Measure]) -> list[str]:
+    """Columns that measures fill, in order."""
+    return [column for item in measures.items() for column in column_names(*item)]
+
+
+def fill_columns(name: str, measure: Measure, distances: Floats) -> dict[str, Floats]:
+    """Distances by name of column, and similarities where it has a scale."""
+    found, scaled = {name: distances}, measure.scaled(distances)
+    return found if scaled is None else {**found, _similarity_name(name): scaled}
+
+
+def _similarity_name(name: str) -> str:
+    return "similarity" if name == "distance" else f"{name}_similarity"

@@ -1,0 +1,59 @@
+"""What measures may look at besides the sentences themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from movers.encode.parse import Parser, parse_trees
+from movers.encode.ragged import Ragged
+from movers.encode.tokens import Recipe, TokenRules
+from movers.encode.trees import Tree
+from movers.measure.statistics import Statistics
+
+Located = tuple[list[list[str]], Ragged]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a measure may look at besides the sentences themselves.
+
+    Parameters
+    ----------
+    statistics
+        Everything fitted.
+    recipe
+        Whether to follow the paper or the published code where they differ.
+    frequencies
+        File of word counts; None is the wordfreq package.
+    parser
+        Parser for measures that look at dependency trees.
+    located
+        Tokenizes sentences: all pieces of each, and the token range ``[first, end)`` of every
+        word kept by the given rules, or else by those in use.
+    chance
+        How far apart the vectors of unrelated sentences are, one minus their cosine.
+    layers
+        The layer of every attention head in use.
+    threads
+        Most threads to use; None is one per processor.
+    """
+
+    statistics: Statistics
+    recipe: Recipe = "paper"
+    frequencies: str | Path | None = None
+    parser: Parser | None = None
+    located: Callable[[Sequence[str], TokenRules | None], Located] | None = None
+    chance: float = 1.0
+    layers: tuple[int, ...] = ()
+    threads: int | None = None
+
+    def trees(self, sentences: Sequence[str]) -> list[Tree]:
+        """Dependency trees of sentences."""
+        return parse_trees(self.parser, sentences)
+
+    def locate(self, sentences: Sequence[str], rules: TokenRules | None = None) -> Located:
+        """All pieces of sentences, and where their words are."""
+        assert self.located is not None, "this measure needs the tokenizer"
+        return self.located(sentences, rules)

@@ -1,0 +1,1 @@
+"""Between settings and verbs: a model, sentences encoded, pairs solved, statistics fitted."""
