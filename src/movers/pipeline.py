@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.arrays import Array, Bools, Floats, Ints, Ragged
 from movers.baselines import find_baseline
-from movers.encode.ragged import Ragged
 from movers.measure.costs import mean_costs, pair_costs, pair_shapes
 from movers.measure.gating import gates, prices, sentence_distances, trusted
 from movers.measure.measured import Context, Measured
@@ -18,9 +18,6 @@ from movers.measure.swd import add_subtree_costs
 from movers.methods import Method
 from movers.solve.batch import Values, emd_batch, fgw_batch
 from movers.solve.pricing import price_batch
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ class Solved:
     def facts_of_one(self, head: int) -> dict[str, Any]:
         """Objective, parts, factor and effort of a single pair under one head."""
         values = self.values
-        parts: dict[str, NDArray[Any]] = {
+        parts: dict[str, Array] = {
             "value": values.value,
             "linear": values.linear,
             "structural": values.structural,
@@ -170,7 +167,7 @@ def _price(
     method: Method,
     measured: Measured,
     rows: Ints,
-    filled: NDArray[np.bool_],
+    filled: Bools,
     context: Context,
     threads: int | None,
     plans: bool,
@@ -295,7 +292,7 @@ def pose(
     return problems, costs
 
 
-def _spread(solved: Solved, filled: NDArray[np.bool_], missing: NDArray[np.bool_]) -> Solved:
+def _spread(solved: Solved, filled: Bools, missing: Bools) -> Solved:
     """Put the solved pairs back among those with an empty side."""
     values = {
         part.name: _placed(getattr(solved.values, part.name), filled)
@@ -315,7 +312,7 @@ def _spread(solved: Solved, filled: NDArray[np.bool_], missing: NDArray[np.bool_
     )
 
 
-def _placed(array: NDArray[Any], filled: NDArray[np.bool_]) -> NDArray[Any]:
+def _placed(array: Array, filled: Bools) -> Array:
     out = np.zeros((len(filled), *array.shape[1:]), array.dtype)
     out[filled] = array
     return out

@@ -7,15 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.methods import find_method
 from movers.scale import similarity_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 Span = tuple[int, int]
 
 VISIBLE = 0.05

@@ -13,13 +13,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from movers.arrays import Floats
 
 if TYPE_CHECKING:
     from movers.results import Signature
     from movers.scorer import Scorer
 
-Floats = NDArray[np.float64]
 
 SCALE = "scale"
 """What the names of fitted scales begin with."""

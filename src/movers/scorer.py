@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
+from movers.arrays import Floats, Ints
 from movers.baselines import Blocks, find_baseline
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.parse import load_parser
@@ -36,9 +37,6 @@ from movers.runtime.notices import UndefinedWarning, UnwhitenedWarning, notify
 from movers.scale import random_pairs, scale_key, similarity_of
 from movers.settings import Settings
 from movers.signature import sign
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CHUNK = 4096
 BLOCK_BYTES = 1 << 30

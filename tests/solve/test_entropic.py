@@ -4,7 +4,7 @@ import numpy as np
 import ot
 import pytest
 
-from movers.encode.ragged import boundaries
+from movers.arrays import boundaries
 from movers.solve.entropic import sinkhorn_batch
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores
-from movers.encode.ragged import Ragged
+from movers.arrays import Floats, Ints, Ragged
+from movers.baselines import Scores
 from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
 from movers.measure.weights import ALL_WORDS

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores
+from movers.arrays import Floats, Ints, Ragged
+from movers.baselines import Scores
 from movers.baselines.grid import Grid
-from movers.encode.ragged import Ragged
 from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
 from movers.solve.entropic import sinkhorn_batch

@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.baselines import Floats, Ints, Scores, conceptor, cosine_distances
+from movers.arrays import Bools, Floats, Ints, Ragged, boundaries
+from movers.baselines import Scores, conceptor, cosine_distances
 from movers.baselines.average import renumbered
 from movers.baselines.grid import Grid
 from movers.encode.encodings import Encodings
 from movers.encode.products import product
-from movers.encode.ragged import Ragged, boundaries
 from movers.encode.tokens import PUNCTUATION, START_MARKERS
 from movers.encode.trees import Tree
 from movers.measure.costs import norms_of, pair_costs
@@ -168,7 +167,7 @@ class Cut:
     """
 
     begins: Ints
-    own: NDArray[np.bool_]
+    own: Bools
 
 
 def segmentations(tree: Tree, levels: int = LEVELS) -> list[Cut]:
@@ -252,7 +251,7 @@ def _places(words: list[str]) -> Ints:
     return np.stack([ends - lengths, ends], axis=1)
 
 
-def _not_punctuation(words: list[str], spans: Ragged) -> NDArray[np.bool_]:
+def _not_punctuation(words: list[str], spans: Ragged) -> Bools:
     """Which words to compare: all but punctuation, unless there is nothing else."""
     kept = np.array([not PUNCTUATION.issuperset(word) for word in words], bool)
     some = Ragged(kept.astype(np.int64), spans.starts).sums() > 0

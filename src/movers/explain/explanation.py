@@ -11,8 +11,8 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.encode.encodings import Head
 from movers.explain.relations import scales_of, strain
 from movers.methods import find_method
@@ -22,7 +22,6 @@ from movers.solve import emd
 if TYPE_CHECKING:
     from movers.scorer import Scorer
 
-Floats = NDArray[np.float64]
 
 TRACE = 1e-5
 """Mass too small to see."""

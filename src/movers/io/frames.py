@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.errors import InputError
 from movers.io.pairs import check_sentence, known_columns
 from movers.scale import all_columns, fill_columns
@@ -26,7 +26,6 @@ from movers.scale import all_columns, fill_columns
 if TYPE_CHECKING:
     from movers.scorer import Scorer
 
-Floats = NDArray[np.float64]
 
 ROW = "movers: row"
 """Column that numbers the rows of a lazy frame on their way."""

@@ -6,12 +6,9 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints
 from movers.runtime.compiling import summing
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @summing

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.encode.ragged import Ragged
+from movers.arrays import Floats, Ints, Ragged
 from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

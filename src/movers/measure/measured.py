@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints, Ragged
 from movers.encode.encodings import Encodings
 from movers.encode.parse import Parser, parse_trees
-from movers.encode.ragged import Ragged
 from movers.encode.tokens import Recipe, TokenRules
 from movers.encode.trees import Tree
 from movers.measure.costs import COSTS, norms_of
@@ -91,7 +90,7 @@ class Measured:
     vectors: Ragged | None
     norms: Ragged | None
     weights: Ragged
-    totals: NDArray[np.float64]
+    totals: Floats
     embedding: int | None = None
     subtrees: SubTrees | None = None
 
@@ -129,7 +128,7 @@ def measure(
     return Measured(encodings, vectors, norms, shares, raw.sums(), embedding, subtrees)
 
 
-def _pieces(encodings: Encodings, context: Context) -> NDArray[np.int64]:
+def _pieces(encodings: Encodings, context: Context) -> Ints:
     """How many tokens every word has."""
     _, ranges = context.locate(encodings.sentences)
     first, end = ranges.data.T

@@ -10,17 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.encode.encodings import Encodings
-from movers.encode.ragged import Ragged, boundaries
 from movers.encode.trees import Tree
 from movers.measure.costs import norms_of, pair_costs, pair_shapes
 from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EDGES = 3
 

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ragged
 from movers.encode.encodings import Encodings
-from movers.encode.ragged import Ragged
 from movers.encode.tokens import TokenRules
 from movers.errors import InputError
 from movers.measure.frequencies import load_frequencies
@@ -19,7 +18,6 @@ from movers.measure.wordtable import WordTable, spelled
 if TYPE_CHECKING:
     from movers.measure.measured import Context
 
-Floats = NDArray[np.float64]
 
 ALL_WORDS = TokenRules(stopwords=frozenset())
 """Words without punctuation; the first piece stands for its word."""

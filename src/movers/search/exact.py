@@ -11,19 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.encode.ragged import boundaries
+from movers.arrays import Array, Floats, Ints, Singles, boundaries, places
 from movers.measure.measured import Measured
 from movers.pipeline import pose
 from movers.scorer import Scorer
-from movers.search.shards import Shard, as_measured, picked
+from movers.search.shards import Shard, as_measured
 from movers.solve.batch import emd_batch, fgw_batch
 from movers.solve.bounds import pairing_bounds
 from movers.solve.kernels import LANES
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TOGETHER = 2
 """Heads solved at once: they share the solution of the word cost they all start from."""
@@ -57,12 +53,12 @@ class HeadOrder:
         lanes = LANES * max(1, round(PAIRED * self.heads / LANES))
         return np.sort(np.argsort(self.gain)[::-1][:lanes])
 
-    def learn_gain(self, found: Floats, bounds: NDArray[Any]) -> None:
+    def learn_gain(self, found: Floats, bounds: Array) -> None:
         """Look at stronger bounds of all heads beside the first ones."""
         if self.gain is None and len(found):
             self.gain = np.maximum(found - bounds, 0.0).mean(axis=0)
 
-    def learn_excess(self, values: Floats, bounds: NDArray[Any]) -> None:
+    def learn_excess(self, values: Floats, bounds: Array) -> None:
         """Look at some solved sentences."""
         fit = np.isfinite(bounds).all(axis=1) & np.isfinite(values).all(axis=1)
         if self.excess is None and fit.any():
@@ -80,7 +76,7 @@ class HeadOrder:
 def distances_within(
     scorer: Scorer,
     both: Shard,
-    bounds: NDArray[np.float32],
+    bounds: Singles,
     threshold: float,
     order: HeadOrder,
 ) -> tuple[Floats, int]:
@@ -114,7 +110,7 @@ def _plain(
     scorer: Scorer,
     measured: Measured,
     pairs: Ints,
-    bounds: NDArray[np.float32],
+    bounds: Singles,
     threshold: float,
     order: HeadOrder,
 ) -> tuple[Floats, int]:
@@ -149,7 +145,7 @@ def _plain(
 def _tighten(
     problems: dict[str, Any],
     share: float,
-    bounds: NDArray[np.float32],
+    bounds: Singles,
     order: HeadOrder,
     threads: int | None,
 ) -> None:
@@ -169,7 +165,7 @@ def _part(problems: dict[str, Any], pairs: Ints, heads: Ints) -> dict[str, Any]:
     return {
         **problems,
         "shapes": kept,
-        "cost": problems["cost"] if whole else problems["cost"][picked(starts, pairs)],
+        "cost": problems["cost"] if whole else problems["cost"][places(starts, pairs)],
         "u_start": problems["u_start"][pairs],
         "v_start": problems["v_start"][pairs],
         "a_start": problems["a_start"][pairs] + heads[0] * kept[:, 0] ** 2,

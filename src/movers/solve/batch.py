@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.runtime.compiling import Floats, Ints, announced
+from movers.arrays import Bools, Floats, Ints, Singles, offsets
+from movers.runtime.compiling import announced
 from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
 
@@ -45,7 +46,7 @@ class Values:
     structural: Floats
     iterations: NDArray[np.int32]
     gap: Floats
-    converged: NDArray[np.bool]
+    converged: Bools
     plans: Floats | None
 
 
@@ -79,7 +80,7 @@ def emd_batch(
     from movers.solve.kernels.ranges import emd_range  # loads numba, so not before the call
     from movers.solve.kernels.workspace import allocate
 
-    cost_start = _starts(shapes)
+    cost_start = offsets(shapes.prod(axis=1))
     value, converged = np.zeros(len(shapes)), np.zeros(len(shapes), np.bool_)
     out = np.zeros(cost.size if plans else 0)
     stop = np.zeros(1, np.int64)
@@ -122,7 +123,7 @@ def fgw_batch(
     cost: Floats,
     u: Floats,
     v: Floats,
-    structure: NDArray[np.float32] | Floats,
+    structure: Singles | Floats,
     scale: Floats,
     *,
     u_start: Ints,
@@ -154,7 +155,7 @@ def fgw_batch(
     from movers.solve.kernels.ranges import fgw_range  # loads numba, so not before the call
     from movers.solve.kernels.workspace import SLOTS, allocate
 
-    cost_start = _starts(shapes)
+    cost_start = offsets(shapes.prod(axis=1))
     linear, structural, gap = np.zeros((3, *scale.shape))
     iterations, converged = np.zeros(scale.shape, np.int32), np.zeros(scale.shape, np.bool_)
     stop = np.zeros(1, np.int64)
@@ -205,7 +206,7 @@ def fgw_batch(
     )
 
 
-def _warn_of_bounds(converged: NDArray[np.bool]) -> None:
+def _warn_of_bounds(converged: Bools) -> None:
     if not converged.all():
         notify(
             f"{converged.size - int(converged.sum())} of {converged.size} transport problems "
@@ -214,13 +215,6 @@ def _warn_of_bounds(converged: NDArray[np.bool]) -> None:
             f"plan can use",
             ConvergenceWarning,
         )
-
-
-def _starts(shapes: Ints) -> Ints:
-    """Offset of every pair's n x m block."""
-    sizes: Ints = shapes.prod(axis=1)
-    starts: Ints = np.cumsum(sizes) - sizes
-    return starts
 
 
 def _largest(shapes: Ints) -> tuple[int, int]:

@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.runtime.compiling import Floats, Ints, announced
+from movers.arrays import Floats, Ints, Singles, offsets
+from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
 from movers.solve.kernels import LANES
 from movers.solve.rounding import SINGLE, to_integers
-
-Singles = NDArray[np.float32]
 
 
 def centroid_bounds(source: Singles, targets: Singles, errors: Singles, *, squared: bool) -> Floats:
@@ -119,7 +118,7 @@ def profile_bounds(
     lengths = np.diff(starts)
     heads = factors.shape[1]
     sizes = heads * profile_sizes(lengths)
-    profile_start = np.cumsum(sizes) - sizes
+    profile_start = offsets(sizes)
     out = np.zeros(factors.shape)
     most = int(lengths.max(initial=1))
 
@@ -182,7 +181,7 @@ def pairing_bounds(
     from movers.solve.kernels.pairing import make_space, pairings_range
 
     sizes = shapes.prod(axis=1)
-    cost_start = np.cumsum(sizes) - sizes
+    cost_start = offsets(sizes)
     n, m = (int(most) for most in shapes.max(axis=0, initial=1))
     out = np.empty((len(shapes), len(heads)))
 
@@ -254,7 +253,7 @@ def structure_profiles(
     """
     lengths = np.diff(starts)
     blocks, sizes = heads * lengths**2, heads * profile_sizes(lengths)
-    block_start, start = np.cumsum(blocks) - blocks, np.cumsum(sizes) - sizes
+    block_start, start = offsets(blocks), offsets(sizes)
     out = Profiles(
         np.zeros(int(sizes.sum()), np.int16), np.zeros((len(lengths), heads), np.float32)
     )

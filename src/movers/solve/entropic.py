@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.runtime.compiling import Floats, Ints, announced
+from movers.arrays import Bools, Floats, Ints, offsets
+from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
 
 ITERATIONS = 1000
@@ -31,7 +31,7 @@ class Scaled:
 
     plans: Floats
     iterations: Ints
-    converged: NDArray[np.bool]
+    converged: Bools
 
 
 def sinkhorn_batch(
@@ -65,8 +65,8 @@ def sinkhorn_batch(
     from movers.solve.kernels.sinkhorn import sinkhorn_range  # loads numba, so not before the call
 
     sizes = shapes.prod(axis=1)
-    start = np.cumsum(sizes) - sizes
-    f_start, g_start = (np.cumsum(side) - side for side in shapes.T)
+    start = offsets(sizes)
+    f_start, g_start = (offsets(side) for side in shapes.T)
     f, g = (np.zeros(int(side.sum())) for side in shapes.T)
     plans = np.zeros(log_kernel.size)
     done = np.zeros(len(shapes), np.int64)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.runtime.compiling import Floats, Ints, announced
+from movers.arrays import Floats, Ints, Singles, offsets
+from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
 
 
 def price_batch(
     shapes: Ints,
     plans: Floats,
-    structure: NDArray[np.float32],
+    structure: Singles,
     *,
     a_start: Ints,
     b_start: Ints,
@@ -40,7 +40,7 @@ def price_batch(
     from movers.solve.kernels.pricing import price_range  # loads numba, so not before the call
 
     sizes = shapes.prod(axis=1)
-    starts = np.cumsum(sizes) - sizes
+    starts = offsets(sizes)
     out = np.zeros((len(shapes), heads))
 
     def solve(lo: int, hi: int) -> None:

@@ -7,8 +7,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from movers.arrays import Floats, Ints
 from movers.errors import InputError
-from movers.runtime.compiling import Floats, Ints
 from movers.solve.batch import Values
 from movers.solve.solution import Solution
 

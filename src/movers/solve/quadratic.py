@@ -8,8 +8,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from movers.arrays import Floats
 from movers.errors import InputError
-from movers.runtime.compiling import Floats
 from movers.solve import problems
 from movers.solve.batch import fgw_batch
 from movers.solve.linear import ManyWeights, OptionalWeights

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linprog
 
-from movers.runtime.compiling import Floats
+from movers.arrays import Floats
 from movers.solve.solution import Solution
 
 TOLERANCE = 1e-9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from movers.runtime.compiling import Floats
+from movers.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from movers.runtime.compiling import Floats, Ints, entry, inlined, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import entry, inlined, kernel
 from movers.solve import rounding
 
 HIGH, ZERO = np.float32(np.inf), np.float32(0.0)

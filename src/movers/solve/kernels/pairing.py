@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from movers.runtime.compiling import Floats, Ints, entry, inlined, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import entry, inlined, kernel
 from movers.solve import rounding
 from movers.solve.kernels import LANES
 from movers.solve.kernels.vectors import (

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from movers.runtime.compiling import Floats, Ints, inlined, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels.gradient import FORBIDDEN, padded
 from movers.solve.kernels.simplex import LINKS, PARENT, northwest, settle
 from movers.solve.kernels.vertices import find_vertex, list_cells, on_cells

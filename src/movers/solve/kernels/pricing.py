@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from movers.runtime.compiling import Floats, Ints, entry, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import entry, kernel
 
 
 @entry

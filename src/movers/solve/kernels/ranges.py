@@ -6,7 +6,8 @@ on the batch around it or on how the batch is cut into ranges.
 
 from typing import Any
 
-from movers.runtime.compiling import Floats, Ints, entry, inlined, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import entry, inlined, kernel
 from movers.solve.kernels.frank_wolfe import descend
 from movers.solve.kernels.gradient import at_product, load_source, load_target, padded
 from movers.solve.kernels.pairs import (

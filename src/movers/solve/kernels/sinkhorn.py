@@ -2,7 +2,8 @@
 
 from math import exp, inf, log
 
-from movers.runtime.compiling import Floats, Ints, entry, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import entry, kernel
 
 
 @entry
