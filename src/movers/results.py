@@ -11,6 +11,7 @@ import numpy as np
 from movers.arrays import Floats
 from movers.methods import find_method
 from movers.scale import similarity_of
+from movers.solve.solution import One
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,6 +57,12 @@ class HeadValue:
     scale: float
     iterations: int
     gap: float
+
+    @classmethod
+    def of(cls, layer: int, head: int, found: One, scale: float) -> HeadValue:
+        """What a solver found under a head."""
+        parts = found.value, found.linear, found.structural
+        return cls(layer, head, *parts, float(scale), found.iterations, found.gap)
 
 
 @dataclass(frozen=True)

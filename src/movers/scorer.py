@@ -31,12 +31,13 @@ from movers.measure.statistics import Statistics
 from movers.measure.structure import middle_layers, select_heads
 from movers.measure.swf import fit_swf
 from movers.methods import Method, find_method
-from movers.pipeline import EMPTY, REASONS, Parts, Solved, solve_pairs
+from movers.pipeline import EMPTY, REASONS, Solved, solve_pairs
 from movers.results import Comparison, HeadValue, Match, Ranking, Signature
 from movers.runtime.notices import UndefinedWarning, UnwhitenedWarning, notify
 from movers.scale import random_pairs, scale_key, similarity_of
 from movers.settings import Settings
 from movers.signature import sign
+from movers.solve.solution import Many, joined
 
 CHUNK = 4096
 BLOCK_BYTES = 1 << 30
@@ -130,8 +131,7 @@ class Scorer:
     @property
     def share(self) -> float:
         """Share of structure in the distance: the mix, 0 or 1 as the method has it."""
-        shares = {"both": float(self.settings.mix), "structure": 1.0, "priced": 1.0}
-        return shares.get(self.method.transport or "words", 0.0)
+        return self.method.share(float(self.settings.mix))
 
     @property
     def statistics(self) -> Statistics:
@@ -305,7 +305,7 @@ class Scorer:
             plans=solved.plans_of_one(),
             cost=solved.cost_of_one() if self.method.cost else np.zeros((0, 0)),
             heads=tuple(
-                HeadValue(layer, head, **solved.facts_of_one(place))
+                HeadValue.of(layer, head, solved.head_of_one(place), solved.scales[0, place])
                 for place, (layer, head) in enumerate(self.heads)
             ),
             signature=self.signature,
@@ -380,17 +380,17 @@ class Scorer:
     def _room(self, pairs: int) -> Floats:
         return np.zeros((pairs, max(1, len(self.heads))))
 
-    def parts(self, pairs: Any) -> Parts:
+    def parts(self, pairs: Any) -> Many:
         """Distance of every pair under every head, with its parts, as they come.
 
-        Nothing is done about pairs without a proper distance; ``undefined`` says which these are.
+        Nothing is done about pairs without a proper distance.
         """
-        texts = read_pairs(pairs)
-        out = Parts.zeros(len(texts), max(1, len(self.heads)))
-        for place, measured, rows in self._read(texts):
-            for chunk, solved in self._chunks(measured, rows):
-                out.put(place.start + chunk.start, solved)
-        return out
+        found = (
+            solved.values
+            for _, measured, rows in self._read(read_pairs(pairs))
+            for _, solved in self._chunks(measured, rows)
+        )
+        return joined(found, max(1, len(self.heads)))
 
     def _read(
         self, texts: list[tuple[str, str]], *, progress: bool = False

@@ -77,8 +77,9 @@ class Workspace(NamedTuple):
     stop: Ints
 
 
-def allocate(n: int, m: int, slots: int, stop: Ints) -> Workspace:
-    """Allocate for problems of at most n x m with at most `slots` vertices."""
+def allocate(shapes: Ints, slots: int, stop: Ints) -> Workspace:
+    """Allocate for problems of the given shapes with at most `slots` vertices."""
+    n, m = shapes.max(axis=0, initial=1).tolist()
     nodes = n + m
     rows = (n + ROWS - 1) // ROWS * ROWS
     width = (m + LANES - 1) // LANES * LANES
