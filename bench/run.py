@@ -12,16 +12,17 @@ from sentences import Pair, swapped_pairs, unrelated_pairs
 
 import movers
 from movers.pipeline import pose
+from movers.solve import Problems
 
 
-def real_problems(pairs: list[Pair], **settings: object) -> solver.Batch:
+def real_problems(pairs: list[Pair], **settings: object) -> Problems:
     """The transport problems of sentence pairs under all 72 heads of the embedded model."""
     scorer = movers.load("wsmd-wmd", layers="all", empty="nan", **settings)
     measured = scorer._encoded([text for pair in pairs for text in pair])
     rows = measured.encodings.rows
     index = solver.np.array([[rows[a], rows[b]] for a, b in pairs])
     filled = (measured.weights.lengths[index] > 1).all(axis=1)
-    return pose(scorer.method, measured, index[filled])[0]
+    return pose(scorer.method, measured, index[filled])
 
 
 def main() -> None:
@@ -46,19 +47,10 @@ def main() -> None:
     print("\n".join(pipeline.report(500, 5)))
 
 
-def only_oblong(batch: solver.Batch) -> solver.Batch:
+def only_oblong(batch: Problems) -> Problems:
     """Keep the pairs whose sides differ in size: those are not assignments."""
-    shapes = batch["shapes"]
-    kept = shapes[:, 0] != shapes[:, 1]
-    cells = solver.np.repeat(kept, shapes.prod(axis=1))
-    starts = {name: batch[name][kept] for name in ("u_start", "v_start", "a_start", "b_start")}
-    return {
-        **batch,
-        **starts,
-        "shapes": shapes[kept],
-        "cost": batch["cost"][cells],
-        "scale": batch["scale"][kept],
-    }
+    kept = solver.np.flatnonzero(batch.shapes[:, 0] != batch.shapes[:, 1])
+    return batch.take(kept, solver.np.arange(batch.heads))
 
 
 if __name__ == "__main__":

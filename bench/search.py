@@ -241,13 +241,13 @@ def pot_loop(index: movers.Index, query: str, count: int) -> None:
     for row in range(1, count + 1):
         v = weights[row]
         pair = np.array([[0, row]])
-        problems, _ = pose(index.scorer.method, measured, pair)
-        cost = problems["cost"].reshape(len(u), len(v))
+        problems = pose(index.scorer.method, measured, pair)
+        cost = problems.cost.reshape(len(u), len(v))
         sides = [
             structure[side].reshape(-1, size, size).astype(float)
             for side, size in ((0, len(u)), (row, len(v)))
         ]
-        for head, scale in enumerate(problems["scale"][0]):
+        for head, scale in enumerate(problems.scale[0]):
             ot.gromov.fused_gromov_wasserstein2(
                 cost / scale,
                 sides[0][head],

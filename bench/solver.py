@@ -2,7 +2,7 @@
 
     python bench/solver.py [--pairs 200]
 
-Processor time on one thread. `report` takes any batch in the layout of `fgw_batch`.
+Processor time on one thread. `report` takes any problems with structure.
 """
 
 import argparse
@@ -10,16 +10,16 @@ import os
 import time
 import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import ot
 
-from movers.solve import Values, emd_batch, fgw_batch
+from movers.arrays import offsets
+from movers.solve import Problems, Solution, emd_batch, fgw_batch
 
-Batch = dict[str, Any]
 HEADER = (
     f"{'problems':30s} {'count':>7s} {'n':>5s} {'ours µs':>8s} {'POT µs':>9s} {'ratio':>6s}"
     f" {'worse':>6s} {'better':>6s} {'calls p50/p99/max':>18s}"
@@ -37,7 +37,7 @@ class Problem(NamedTuple):
     scale: float
 
 
-def synthetic(seed: int, pairs: int, size: int, *, square: bool, uniform: bool) -> Batch:
+def synthetic(seed: int, pairs: int, size: int, *, square: bool, uniform: bool) -> Problems:
     """Points in space and attention-like rows, 12 heads, every pair with its own sentences."""
     rng = np.random.default_rng(seed)
     heads = 12
@@ -55,43 +55,42 @@ def synthetic(seed: int, pairs: int, size: int, *, square: bool, uniform: bool) 
     means = np.array([a.mean((1, 2)) for a in attention])
     error = squares[::2] + squares[1::2] - 2 * means[::2] * means[1::2]
     sizes, blocks = shapes.ravel(), heads * shapes.ravel() ** 2
-    starts, block_starts = np.cumsum(sizes) - sizes, np.cumsum(blocks) - blocks
+    starts, block_starts = offsets(sizes), offsets(blocks)
     flat = np.concatenate([w / w.sum() for w in weights])
-    return {
-        "shapes": shapes,
-        "cost": np.concatenate([c.ravel() for c in costs]),
-        "u": flat,
-        "v": flat,
-        "structure": np.concatenate([a.ravel() for a in attention]).astype(np.float32),
-        "scale": np.array([c.mean() for c in costs])[:, None] / error,
-        "u_start": starts[::2].copy(),
-        "v_start": starts[1::2].copy(),
-        "a_start": block_starts[::2].copy(),
-        "b_start": block_starts[1::2].copy(),
-    }
+    return Problems(
+        shapes=shapes,
+        cost=np.concatenate([c.ravel() for c in costs]),
+        u=flat,
+        v=flat,
+        u_start=starts[::2].copy(),
+        v_start=starts[1::2].copy(),
+        structure=np.concatenate([a.ravel() for a in attention]).astype(np.float32),
+        a_start=block_starts[::2].copy(),
+        b_start=block_starts[1::2].copy(),
+        scale=np.array([c.mean() for c in costs])[:, None] / error,
+    )
 
 
-def report(name: str, batch: Batch, *, mix: float = 0.5, sample: int = 300) -> str:
+def report(name: str, batch: Problems, *, mix: float = 0.5, sample: int = 300) -> str:
     """Time ours on the whole batch and POT on a sample of it; return a row of the table."""
-    fgw_batch(**batch, mix=mix, threads=1)
+    fgw_batch(batch, mix=mix, threads=1)
     started = time.thread_time()
-    found = fgw_batch(**batch, mix=mix, threads=1)
+    found = fgw_batch(batch, mix=mix, threads=1)
     ours = (time.thread_time() - started) / found.value.size * 1e6
     excess, pots = _versus_pot(batch, found, mix, sample)
     calls = np.percentile(found.iterations, [50, 99, 100]).astype(int)
     return (
-        f"{name:30s} {found.value.size:7d} {batch['shapes'].mean():5.1f} {ours:8.2f} {pots:9.1f}"
+        f"{name:30s} {found.value.size:7d} {batch.shapes.mean():5.1f} {ours:8.2f} {pots:9.1f}"
         f" {pots / ours:6.0f} {(excess > 1e-6).mean():6.2%} {(excess < -1e-6).mean():6.2%}"
         f" {'/'.join(map(str, calls)):>18s}"
     )
 
 
-def report_emd(name: str, batch: Batch) -> str:
+def report_emd(name: str, batch: Problems) -> str:
     """Compare linear transport alone with a loop over `ot.emd2`."""
-    linear = {k: batch[k] for k in ("shapes", "cost", "u", "v", "u_start", "v_start")}
-    emd_batch(**linear, threads=1)
+    emd_batch(batch, threads=1)
     started = time.thread_time()
-    found = emd_batch(**linear, threads=1)
+    found = emd_batch(batch, threads=1)
     ours = (time.thread_time() - started) / len(found.value) * 1e6
     problems = [_problem(batch, p, 0) for p in range(len(found.value))]
     started = time.thread_time()
@@ -99,12 +98,14 @@ def report_emd(name: str, batch: Batch) -> str:
     pots = (time.thread_time() - started) / len(values) * 1e6
     off = np.abs(found.value[:, 0] - values).max()
     return (
-        f"{name:30s} {len(values):7d} {batch['shapes'].mean():5.1f} {ours:8.2f} {pots:9.1f}"
+        f"{name:30s} {len(values):7d} {batch.shapes.mean():5.1f} {ours:8.2f} {pots:9.1f}"
         f" {pots / ours:6.0f}  largest difference {off:.0e}"
     )
 
 
-def _versus_pot(batch: Batch, found: Values, mix: float, sample: int) -> tuple[np.ndarray, float]:
+def _versus_pot(
+    batch: Problems, found: Solution, mix: float, sample: int
+) -> tuple[np.ndarray, float]:
     """Relative excess of our objective over POT's on a sample, and POT's µs per problem."""
     rng = np.random.default_rng(0)
     chosen = rng.choice(found.value.size, min(sample, found.value.size), replace=False)
@@ -118,15 +119,14 @@ def _versus_pot(batch: Batch, found: Values, mix: float, sample: int) -> tuple[n
     return np.array(excess), spent / len(cells) * 1e6
 
 
-def _problem(batch: Batch, p: int, h: int) -> Problem:
-    n, m = batch["shapes"][p]
-    cost = batch["cost"][batch["shapes"][:p].prod(axis=1).sum() :][: n * m].reshape(n, m)
+def _problem(batch: Problems, p: int, h: int) -> Problem:
+    n, m = batch.shapes[p]
     source, target = (
-        batch["structure"][batch[start][p] + h * k * k :][: k * k].reshape(k, k).astype(float)
-        for start, k in (("a_start", n), ("b_start", m))
+        batch.structure[start[p] + h * k * k :][: k * k].reshape(k, k).astype(float)
+        for start, k in ((batch.a_start, n), (batch.b_start, m))
     )
-    u, v = batch["u"][batch["u_start"][p] :][:n], batch["v"][batch["v_start"][p] :][:m]
-    return Problem(cost, source, target, u, v, batch["scale"][p, h])
+    u, v = batch.u[batch.u_start[p] :][:n], batch.v[batch.v_start[p] :][:m]
+    return Problem(batch.costs[p].reshape(n, m), source, target, u, v, batch.scale[p, h])
 
 
 def _pot(problem: Problem, mix: float) -> float:

@@ -45,7 +45,7 @@ def test_every_part_has_its_place(architecture):
     there -= {"data", "__pycache__", "py"}
     assert len(placed) == len(set(placed))
     assert {architecture.part(module) for module in architecture.modules()} <= set(placed)
-    assert {part for part in placed if part != "arrays"} <= there
+    assert set(placed) <= there
 
 
 def test_imports_point_to_the_left(architecture):

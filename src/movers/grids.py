@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from movers.arrays import Ints
 
 
 def blocks(shape: tuple[int, ...], size: int, *, triangle: bool) -> Iterator[tuple[slice, slice]]:

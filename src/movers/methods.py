@@ -132,6 +132,10 @@ class Method:
         """Whether every head has a distance of its own, so that heads may be chosen afterwards."""
         return self.transport in ("structure", "both")
 
+    def share(self, mix: float) -> float:
+        """Share of structure in the distance: all, nothing, or ``mix`` where words enter too."""
+        return mix if self.transport == "both" else float(self.needs_attention)
+
     def under(self, recipe: Recipe) -> Method:
         """The row that a recipe picks."""
         return self.reference if recipe == "reference" and self.reference else self

@@ -1,26 +1,33 @@
-"""From encoded sentences to solved transport problems: measure, then solve, in batches."""
+"""From encoded sentences to solved transport problems: measure, pose, solve, in batches.
+
+    Encodings ──measure──► Measured ──pose──► Problems ──solve──► Solution ──► Solved
+
+`SOLVERS` says how the row of a method is solved; everything else is the same for all of them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.arrays import Array, Bools, Floats, Ints, Ragged
 from movers.baselines import find_baseline
-from movers.encode.ragged import Ragged
-from movers.measure.costs import mean_costs, pair_costs, pair_shapes
+from movers.measure.context import Context
+from movers.measure.costs import mean_costs, pair_costs
 from movers.measure.gating import gates, prices, sentence_distances, trusted
-from movers.measure.measured import Context, Measured
+from movers.measure.measured import Measured
 from movers.measure.structure import structure_errors, structure_scales
 from movers.measure.swd import add_subtree_costs
-from movers.methods import Method
-from movers.solve.batch import Values, emd_batch, fgw_batch
+from movers.methods import Method, Transport
+from movers.solve.batch import emd_batch, fgw_batch
 from movers.solve.pricing import price_batch
+from movers.solve.problems import Problems
+from movers.solve.solution import Many, One, linear_solution, pick
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+SOURCE_EMPTY, TARGET_EMPTY = 1, 2
 
 
 @dataclass(frozen=True)
@@ -38,9 +45,12 @@ class Solved:
     undefined
         Why a pair has no proper distance, `SOURCE_EMPTY` or `TARGET_EMPTY`; 0 where it has one. The
         values are then the limits: infinitely far from nothing, nothing at 0 from nothing.
+    sentence, gate
+        Of a method that looks at vectors of sentences: how far these are apart, and how much
+        structure counts beside them, ``(pairs,)``.
     """
 
-    values: Values
+    values: Many
     shapes: Ints
     costs: Ragged
     scales: Floats
@@ -48,61 +58,46 @@ class Solved:
     sentence: Floats | None = None
     gate: Floats | None = None
 
+    @classmethod
+    def of(cls, problems: Problems, values: Many, scales: Floats) -> Solved:
+        """Problems of pairs that all have words on both sides, solved."""
+        nothing = np.zeros(len(problems), np.int8)
+        return cls(values, problems.shapes, problems.costs, scales, nothing)
+
     def plans_of_one(self) -> Floats:
         """Plans of a single pair, shape ``(heads, n, m)``."""
-        assert self.values.plans is not None and len(self.shapes) == 1
-        return self.values.plans.reshape(self.values.value.shape[1], *self.shapes[0])
+        assert len(self.shapes) == 1
+        return self.values.plan.reshape(self.values.value.shape[1], *self.shapes[0])
 
     def cost_of_one(self) -> Floats:
         """Cost matrix of a single pair, shape ``(n, m)``."""
         return np.asarray(self.costs.data.reshape(self.shapes[0]))
 
-    def facts_of_one(self, head: int) -> dict[str, Any]:
-        """Objective, parts, factor and effort of a single pair under one head."""
-        values = self.values
-        parts: dict[str, NDArray[Any]] = {
-            "value": values.value,
-            "linear": values.linear,
-            "structural": values.structural,
-            "scale": self.scales,
-            "iterations": values.iterations,
-            "gap": values.gap,
-        }
-        return {name: array[0, head].item() for name, array in parts.items()}
+    def head_of_one(self, head: int) -> One:
+        """What was found for a single pair under one head."""
+        return pick(self.values, 0, head, self.plans_of_one()[head])
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Distances of pairs head by head, and what they consist of.
+class Task:
+    """Pairs of sentences, and how to solve them.
 
     Parameters
     ----------
-    value, linear, structural
-        Objective and its parts, ``(pairs, heads)``.
-    undefined
-        Why a pair has no proper distance, ``(pairs,)``, as in `Solved`.
+    rows
+        The pairs by row of ``measured``, shape ``(pairs, 2)``.
+    mix
+        Share of the structural part where the method uses both.
+    plans
+        Whether to return the plans.
     """
 
-    value: Floats
-    linear: Floats
-    structural: Floats
-    undefined: NDArray[np.int8]
-
-    @classmethod
-    def zeros(cls, pairs: int, heads: int) -> Parts:
-        """Make room."""
-        value, linear, structural = np.zeros((3, pairs, heads))
-        return cls(value, linear, structural, np.zeros(pairs, np.int8))
-
-    def put(self, start: int, solved: Solved) -> None:
-        """Write solved pairs from a row on."""
-        rows = slice(start, start + len(solved.undefined))
-        for part in ("value", "linear", "structural"):
-            getattr(self, part)[rows] = getattr(solved.values, part)
-        self.undefined[rows] = solved.undefined
-
-
-SOURCE_EMPTY, TARGET_EMPTY = 1, 2
+    method: Method
+    measured: Measured
+    rows: Ints
+    context: Context
+    mix: float
+    plans: bool
 
 
 def solve_pairs(
@@ -127,198 +122,30 @@ def solve_pairs(
         Also return the plans.
     """
     shapes = measured.weights.lengths[rows]
-    missing = shapes == 0
-    filled = ~missing.any(axis=1)
-    if method.transport == "priced":
-        return _price(method, measured, rows, filled, context, threads, plans)
-    if method.baseline is None:
-        solved = _solve_filled(method, measured, rows[filled], mix, threads, plans)
-    else:
-        solved = _score_filled(
-            method, measured, rows[filled], replace(context, threads=threads), plans
-        )
-    return solved if filled.all() else replace(_spread(solved, filled, missing), shapes=shapes)
-
-
-def _solve_filled(
-    method: Method,
-    measured: Measured,
-    rows: Ints,
-    mix: float,
-    threads: int | None,
-    plans: bool,
-) -> Solved:
-    problems, costs = pose(method, measured, rows, threads=threads)
-    if method.needs_attention:
-        share = mix if method.transport == "both" else 1.0
-        values = fgw_batch(**problems, mix=share, threads=threads, plans=plans)
-    else:
-        values = emd_batch(**problems, threads=threads, plans=plans)
-    scales = problems.get("scale", np.ones((len(rows), 1)))
-    return Solved(values, problems["shapes"], costs, scales, np.zeros(len(rows), np.int8))
-
-
-def _price(
-    method: Method,
-    measured: Measured,
-    rows: Ints,
-    filled: NDArray[np.bool_],
-    context: Context,
-    threads: int | None,
-    plans: bool,
-) -> Solved:
-    """Compare sentences by their vectors, and price what the plan of their words breaks.
-
-    Every pair has a distance: without words on one side it is that of the vectors.
-    """
-    sentence = sentence_distances(measured.encodings.pooled, rows)
-    gate = gates(sentence, context.chance)
-    solved = _price_filled(method, measured, rows[filled], context, threads, plans)
+    filled = np.asarray((shapes > 0).all(axis=1))
+    task = Task(method, measured, rows[filled], replace(context, threads=threads), mix, plans)
+    solved = SOLVERS[method.transport](task)
     if not filled.all():
-        solved = _spread(solved, filled, measured.weights.lengths[rows] == 0)
-        nothing = np.zeros(len(rows), np.int8)
-        values = replace(solved.values, linear=np.where(filled[:, None], solved.values.linear, 0.0))
-        solved = replace(
-            solved, values=values, shapes=measured.weights.lengths[rows], undefined=nothing
-        )
-    value = sentence[:, None] + gate[:, None] * solved.values.structural
-    values = replace(solved.values, value=value)
-    return replace(solved, values=values, sentence=sentence, gate=gate)
+        solved = _spread(solved, filled, shapes)
+    return _gated(solved, replace(task, rows=rows), filled) if method.needs_pooled else solved
 
 
-def _price_filled(
-    method: Method,
-    measured: Measured,
-    rows: Ints,
-    context: Context,
-    threads: int | None,
-    plans: bool,
-) -> Solved:
-    """Move the words at the least cost, and let every head charge for it."""
-    encodings, (sources, targets) = measured.encodings, rows.T
-    moved = replace(method, transport="words")
-    problems, costs = pose(moved, measured, rows, threads=threads)
-    values = emd_batch(**problems, threads=threads, plans=True)
-    assert values.plans is not None
-    errors = structure_errors(encodings, sources, targets)
-    # The same sentence breaks nothing, whichever of its equal words went where.
-    charged = (sources != targets)[:, None]
-    scales = charged * prices(errors, context.layers, context.chance)
-    a_start, b_start = np.ascontiguousarray(encodings.structure.starts[rows].T)
-    energies = price_batch(
-        problems["shapes"],
-        trusted(values.plans, costs),
-        encodings.structure.data,
-        a_start=a_start,
-        b_start=b_start,
-        heads=scales.shape[1],
-        threads=threads,
-    )
-    structural = scales * energies
-    wide = structural.shape
-    values = replace(
-        values,
-        **{
-            part: np.broadcast_to(getattr(values, part), wide)
-            for part in ("value", "linear", "iterations", "gap", "converged")
-        },
-        structural=structural,
-        plans=_repeated(values.plans, costs, wide[1]) if plans else None,
-    )
-    return Solved(values, problems["shapes"], costs, scales, np.zeros(len(rows), np.int8))
-
-
-def _repeated(plans: Floats, costs: Ragged, heads: int) -> Floats:
-    """The plan of every pair once for each head."""
-    blocks = Ragged(plans, costs.starts)
-    return np.concatenate([np.zeros(0), *(np.tile(block, heads) for block in blocks)])
-
-
-def _score_filled(
-    method: Method, measured: Measured, rows: Ints, context: Context, plans: bool
-) -> Solved:
-    """Run a measure that is not one transport problem; its distance has no parts."""
-    assert method.baseline is not None
-    scores = find_baseline(method.baseline).distances(measured, rows, context, plans=plans)
-    column = scores.distances[:, None]
-    nothing = np.zeros_like(column)
-    shapes = pair_shapes(measured.weights.lengths, rows[:, 0], rows[:, 1])
-    shown = scores.plans if scores.plans is not None else np.zeros(int(shapes.prod(axis=1).sum()))
-    iterations = np.zeros(column.shape, np.int32)
-    converged = np.ones(column.shape, np.bool_)
-    values = Values(
-        column, column, nothing, iterations, nothing, converged, shown if plans else None
-    )
-    costs = Ragged.zeros([0] * len(rows))
-    return Solved(values, shapes, costs, np.ones_like(column), np.zeros(len(rows), np.int8))
-
-
-def pose(
-    method: Method, measured: Measured, rows: Ints, *, threads: int | None = None
-) -> tuple[dict[str, Any], Ragged]:
-    """Pose the transport problems of pairs of sentences that have words.
-
-    Returns
-    -------
-    Arguments for `emd_batch`, or for `fgw_batch` if the method looks at structure; and the cost
-    matrices.
-    """
-    weights, encodings = measured.weights, measured.encodings
-    shapes = pair_shapes(weights.lengths, rows[:, 0], rows[:, 1])
-    costs, apart = _costs(method, measured, rows, shapes, threads)
-    u_start, v_start = np.ascontiguousarray(weights.starts[rows].T)
-    problems = {
-        "shapes": shapes,
-        "cost": costs.data,
-        "u": weights.data,
-        "v": weights.data,
-        "u_start": u_start,
-        "v_start": v_start,
-    }
+def pose(method: Method, measured: Measured, rows: Ints, *, threads: int | None = None) -> Problems:
+    """Pose the transport problems of pairs of sentences that have words."""
+    weights, structure = measured.weights, measured.encodings.structure
+    costs, apart = _costs(method, measured, rows, threads)
+    problems = Problems.between(weights, rows, costs)
     if not method.needs_attention:
-        return problems, costs
-    a_start, b_start = np.ascontiguousarray(encodings.structure.starts[rows].T)
-    problems |= {
-        "structure": encodings.structure.data,
-        "scale": _scales(method, measured, costs, apart, rows),
-        "a_start": a_start,
-        "b_start": b_start,
-    }
-    return problems, costs
-
-
-def _spread(solved: Solved, filled: NDArray[np.bool_], missing: NDArray[np.bool_]) -> Solved:
-    """Put the solved pairs back among those with an empty side."""
-    values = {
-        part.name: _placed(getattr(solved.values, part.name), filled)
-        for part in fields(solved.values)
-        if part.name != "plans"
-    }
-    far = np.where(missing.all(axis=1), 0.0, np.inf)[~filled, None]
-    for part in ("value", "linear"):
-        values[part][~filled] = far
-    undefined = np.where(missing[:, 0], SOURCE_EMPTY, TARGET_EMPTY).astype(np.int8)
-    undefined[filled] = solved.undefined
-    return replace(
-        solved,
-        values=replace(solved.values, **values),
-        scales=_placed(solved.scales, filled),
-        undefined=undefined,
-    )
-
-
-def _placed(array: NDArray[Any], filled: NDArray[np.bool_]) -> NDArray[Any]:
-    out = np.zeros((len(filled), *array.shape[1:]), array.dtype)
-    out[filled] = array
-    return out
+        return problems
+    return problems.bent(structure, rows, _scales(method, measured, costs, apart, rows))
 
 
 def _costs(
-    method: Method, measured: Measured, rows: Ints, shapes: Ints, threads: int | None
+    method: Method, measured: Measured, rows: Ints, threads: int | None
 ) -> tuple[Ragged, Floats | float]:
     """Cost matrices, and what tokens without a row in them would add to their sums."""
     if method.cost is None:
-        return Ragged.zeros(shapes.prod(axis=1)), 0.0
+        return Ragged.zeros(measured.weights.lengths[rows].prod(axis=1)), 0.0
     assert measured.vectors is not None and measured.norms is not None
     sources, targets = rows.T
     costs = pair_costs(
@@ -341,3 +168,120 @@ def _scales(
     errors = structure_errors(encodings, sources, targets)
     means = mean_costs(method.cost, costs, measured.norms, encodings.sizes, sources, targets, apart)
     return structure_scales(means, errors)
+
+
+def _move(task: Task) -> Solved:
+    """Move the words at the least cost."""
+    threads = task.context.threads
+    problems = pose(task.method, task.measured, task.rows, threads=threads)
+    values = emd_batch(problems, threads=threads, plans=task.plans)
+    return Solved.of(problems, values, np.ones((len(problems), 1)))
+
+
+def _bend(task: Task) -> Solved:
+    """Move the words so that little structure bends, head by head."""
+    threads = task.context.threads
+    problems = pose(task.method, task.measured, task.rows, threads=threads)
+    share = task.method.share(task.mix)
+    values = fgw_batch(problems, mix=share, threads=threads, plans=task.plans)
+    return Solved.of(problems, values, problems.scale)
+
+
+def _price(task: Task) -> Solved:
+    """Move the words at the least cost, and let every head charge for what that breaks."""
+    encodings, context, rows = task.measured.encodings, task.context, task.rows
+    problems = pose(task.method, task.measured, rows, threads=context.threads)
+    moved = emd_batch(problems, threads=context.threads, plans=True)
+    costs = problems.costs
+    errors = structure_errors(encodings, *rows.T)
+    # The same sentence breaks nothing, whichever of its equal words went where.
+    charged = (rows[:, 0] != rows[:, 1])[:, None]
+    scales = charged * prices(errors, context.layers, context.chance)
+    energies = price_batch(problems, trusted(moved.plan, costs), threads=context.threads)
+    values = replace(
+        moved,
+        value=np.broadcast_to(moved.value, scales.shape),
+        linear=np.broadcast_to(moved.linear, scales.shape),
+        structural=scales * energies,
+        plan=_repeated(moved.plan, costs, scales.shape[1]) if task.plans else moved.plan[:0],
+        iterations=np.broadcast_to(moved.iterations, scales.shape),
+        gap=np.broadcast_to(moved.gap, scales.shape),
+        converged=np.broadcast_to(moved.converged, scales.shape),
+    )
+    return Solved.of(problems, values, scales)
+
+
+def _repeated(plans: Floats, costs: Ragged, heads: int) -> Floats:
+    """The plan of every pair once for each head."""
+    blocks = Ragged(plans, costs.starts)
+    return np.concatenate([np.zeros(0), *(np.tile(block, heads) for block in blocks)])
+
+
+def _score(task: Task) -> Solved:
+    """Run a measure that is not one transport problem; its distance has no parts."""
+    method, rows = task.method, task.rows
+    assert method.baseline is not None
+    baseline = find_baseline(method.baseline)
+    scores = baseline.distances(task.measured, rows, task.context, plans=task.plans)
+    shapes = task.measured.weights.lengths[rows]
+    shown = np.zeros(int(shapes.prod(axis=1).sum()) if task.plans else 0)
+    values = linear_solution(
+        scores.distances,
+        shown if scores.plans is None or not task.plans else scores.plans,
+        iterations=np.zeros(len(rows), np.int32),
+    )
+    nothing, costs = np.zeros(len(rows), np.int8), Ragged.zeros([0] * len(rows))
+    return Solved(values, shapes, costs, np.ones_like(values.value), nothing)
+
+
+SOLVERS: dict[Transport | None, Callable[[Task], Solved]] = {
+    "words": _move,
+    "structure": _bend,
+    "both": _bend,
+    "priced": _price,
+    None: _score,
+}
+"""How the row of a method is solved, by its transport."""
+
+
+def _spread(solved: Solved, filled: Bools, shapes: Ints) -> Solved:
+    """Put the solved pairs back among those with an empty side."""
+    far = np.where((shapes == 0).all(axis=1), 0.0, np.inf)[:, None]
+    values = solved.values
+    spread = replace(
+        values,
+        value=_placed(values.value, filled, far),
+        linear=_placed(values.linear, filled, far),
+        structural=_placed(values.structural, filled),
+        iterations=_placed(values.iterations, filled),
+        gap=_placed(values.gap, filled),
+        converged=_placed(values.converged, filled),
+    )
+    undefined = np.where(shapes[:, 0] == 0, SOURCE_EMPTY, TARGET_EMPTY).astype(np.int8)
+    undefined[filled] = solved.undefined
+    scales = _placed(solved.scales, filled)
+    return replace(solved, values=spread, shapes=shapes, scales=scales, undefined=undefined)
+
+
+def _placed(array: Array, filled: Bools, others: Floats | float = 0.0) -> Array:
+    """Rows of solved pairs among others."""
+    out = np.empty((len(filled), *array.shape[1:]), array.dtype)
+    out[:] = others
+    out[filled] = array
+    return out
+
+
+def _gated(solved: Solved, task: Task, filled: Bools) -> Solved:
+    """Compare sentences by their vectors, with what structure charges on top.
+
+    Every pair has a distance: without words on one side it is that of the vectors.
+    """
+    sentence = sentence_distances(task.measured.encodings.pooled, task.rows)
+    gate = gates(sentence, task.context.chance)
+    values = replace(
+        solved.values,
+        value=sentence[:, None] + gate[:, None] * solved.values.structural,
+        linear=np.where(filled[:, None], solved.values.linear, 0.0),
+    )
+    nothing = np.zeros(len(filled), np.int8)
+    return replace(solved, values=values, undefined=nothing, sentence=sentence, gate=gate)

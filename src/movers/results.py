@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from movers.explain.compared import Broken, Compared, Flow, HeadValue, Signature
 from movers.explain.drawing import draw_plan
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Broken", "Comparison", "Flow", "HeadValue", "Match", "Ranking", "Signature"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

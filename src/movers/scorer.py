@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints
 from movers.errors import Choose, Do, InputError
 from movers.explain.explanation import Explanation
 from movers.io.pairs import check_sentence, check_sentences, read_pairs
 from movers.measure.measured import Measured
-from movers.pipeline import Parts
 from movers.results import Comparison, HeadValue, Match, Ranking
 from movers.scale import similarity_of
 from movers.session.blocks import (
@@ -30,9 +29,7 @@ from movers.session.blocks import (
 from movers.session.fitting import fit_session
 from movers.session.session import Session
 from movers.settings import table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from movers.solve.solution import Many, joined
 
 
 class Scorer(Session):
@@ -106,7 +103,7 @@ class Scorer(Session):
             plans=solved.plans_of_one(),
             cost=solved.cost_of_one() if self.method.cost else np.zeros((0, 0)),
             heads=tuple(
-                HeadValue(layer, head, **solved.facts_of_one(place))
+                HeadValue.of(layer, head, solved.head_of_one(place), solved.scales[0, place])
                 for place, (layer, head) in enumerate(self.heads)
             ),
             signature=self.signature,
@@ -176,17 +173,17 @@ class Scorer(Session):
         texts = read_pairs(pairs)
         return fill_distances(self, room_for(self, len(texts)), texts, progress=progress)
 
-    def parts(self, pairs: Any) -> Parts:
+    def parts(self, pairs: Any) -> Many:
         """Distance of every pair under every head, with its parts, as they come.
 
-        Nothing is done about pairs without a proper distance; ``undefined`` says which these are.
+        Nothing is done about pairs without a proper distance.
         """
-        texts = read_pairs(pairs)
-        out = Parts.zeros(len(texts), max(1, len(self.heads)))
-        for place, measured, rows in read_blocks(self, texts):
-            for chunk, solved in solved_by_chunk(self, measured, rows):
-                out.put(place.start + chunk.start, solved)
-        return out
+        found = (
+            solved.values
+            for _, measured, rows in read_blocks(self, read_pairs(pairs))
+            for _, solved in solved_by_chunk(self, measured, rows)
+        )
+        return joined(found, max(1, len(self.heads)))
 
     def score(
         self,

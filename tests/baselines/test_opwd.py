@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import movers
+from movers.arrays import Ragged
 from movers.baselines.grid import Grid
 from movers.baselines.opwd import log_kernel, shares_of_largest
-from movers.encode.ragged import Ragged
 from tiny_models import PAIRS, SENTENCES
 
 

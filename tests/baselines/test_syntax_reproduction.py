@@ -7,7 +7,7 @@ from scipy.stats import spearmanr
 
 import movers
 from movers.baselines import wmdo
-from movers.solve.batch import Values
+from movers.solve.solution import linear_solution
 
 FOUND = {"rots": 79.83, "synwmd": 79.63, "synwmd-cos": 79.08}
 """What this library finds, to notice a change; there is no outside number to compare with."""
@@ -32,18 +32,17 @@ def fitted(data, stsb):
     return scorer, np.isfinite(scorer.distances(stsb[1]))
 
 
-def pot_batch(shapes, cost, u, v, *, u_start, v_start, threads, plans):
+def pot_batch(problems, *, threads, plans):
     """`emd_batch` by POT, whose rounding sets equal flows apart as in the published code."""
-    starts = np.cumsum(shapes.prod(axis=1)) - shapes.prod(axis=1)
     found = [
-        ot.emd(u[a : a + n], v[b : b + m], cost[start : start + n * m].reshape(n, m))
-        for (n, m), a, b, start in zip(shapes, u_start, v_start, starts, strict=True)
+        ot.emd(problems.u[a : a + n], problems.v[b : b + m], cost.reshape(n, m))
+        for (n, m), a, b, cost in zip(
+            problems.shapes, problems.u_start, problems.v_start, problems.costs, strict=True
+        )
     ]
     flat = np.concatenate([plan.ravel() for plan in found])
-    value = np.add.reduceat(flat * cost, starts)[:, None]
-    nothing = np.zeros_like(value)
-    ended = np.ones(value.shape, np.bool_)
-    return Values(value, value, nothing, nothing.astype(np.int32), nothing, ended, flat)
+    paid = np.add.reduceat(flat * problems.cost, problems.costs.starts[:-1])
+    return linear_solution(paid, flat)
 
 
 @pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from movers.encode.ragged import Ragged
+from movers.arrays import Ragged
 from movers.measure.costs import mean_costs, norms_of, pair_costs
 
 KINDS = ["l2", "cosine"]

@@ -8,7 +8,7 @@ import torch
 from scipy.optimize import linprog
 
 import movers
-from movers.encode.ragged import Ragged
+from movers.arrays import Ragged
 from movers.measure.gating import PRICE, SHARPNESS, gates, prices, sentence_distances, trusted
 from tiny_models import ATTENTIVE, PAIRS
 

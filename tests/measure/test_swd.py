@@ -82,7 +82,7 @@ def test_costs_are_cosines_plus_sub_trees(scorer):
         source, target = sides_of(scorer, pair)
         cosine = np.array([[1 - unit(x) @ unit(y) for y in target[1]] for x in source[1]])
         expected = np.maximum(cosine, 0) + plain_extra(source, target)
-        _, costs = pose(scorer.method, measured, rows)
+        costs = pose(scorer.method, measured, rows).costs
         assert costs[0].reshape(expected.shape) == pytest.approx(expected, abs=1e-6)
 
 
@@ -94,7 +94,8 @@ def test_the_mean_cost_counts_every_piece_of_a_word(scorer):
     for pair in PAIRS[:6]:
         rows = np.array([[encodings.rows[text] for text in pair]])
         source, target = sides_of(scorer, pair)
-        problems, costs = pose(scorer.method, measured, rows)
+        problems = pose(scorer.method, measured, rows)
+        costs = problems.costs
         extra = plain_extra(source, target)
         cosine = costs[0].reshape(extra.shape) - extra
         if scorer.settings.recipe == "paper":
@@ -104,7 +105,7 @@ def test_the_mean_cost_counts_every_piece_of_a_word(scorer):
             n, m = (np.diff(part, axis=1).ravel() for part in ranges)
             expected = (cosine.sum() + n @ extra @ m) / encodings.sizes[rows].prod()
         errors = structure_errors_of(encodings, rows)
-        assert problems["scale"][0] * errors == pytest.approx(expected, rel=1e-5)
+        assert problems.scale[0] * errors == pytest.approx(expected, rel=1e-5)
 
 
 def structure_errors_of(encodings, rows):
@@ -116,7 +117,7 @@ def structure_errors_of(encodings, rows):
 def test_nothing_apart_leaves_the_mean_alone(scorer):
     measured = scorer._encoded(SENTENCES)
     rows = np.array([[0, 1]])
-    _, costs = pose(scorer.method, measured, rows)
+    costs = pose(scorer.method, measured, rows).costs
     sizes = measured.encodings.counts
     found = mean_costs("swd", costs, measured.norms, sizes, *rows.T)
     assert found == pytest.approx([costs[0].mean()])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from plain_pairing import plain_pairing
 
-from movers.solve.batch import emd_batch, fgw_batch
+from movers.solve import Problems, emd, emd_batch, fgw_batch
 from movers.solve.bounds import (
     Profiles,
     centroid_bounds,
@@ -51,18 +51,18 @@ def flat_problems(n, lengths, starts, cost, u, v, blocks, scale):
     count = len(lengths)
     sizes = np.array([block.size for block in blocks])
     at = np.cumsum(sizes) - sizes
-    return {
-        "shapes": np.stack([np.full(count, n), lengths], axis=1),
-        "cost": np.concatenate([cost[:, a:b].ravel() for a, b in pairwise(starts)]),
-        "u": u,
-        "v": v,
-        "u_start": np.zeros(count, np.int64),
-        "v_start": starts[:-1],
-        "structure": np.concatenate([block.ravel() for block in blocks]),
-        "a_start": np.zeros(count, np.int64),
-        "b_start": at[1:],
-        "scale": scale,
-    }
+    return Problems(
+        shapes=np.stack([np.full(count, n), lengths], axis=1),
+        cost=np.concatenate([cost[:, a:b].ravel() for a, b in pairwise(starts)]),
+        u=u,
+        v=v,
+        u_start=np.zeros(count, np.int64),
+        v_start=starts[:-1],
+        structure=np.concatenate([block.ravel() for block in blocks]),
+        a_start=np.zeros(count, np.int64),
+        b_start=at[1:],
+        scale=scale,
+    )
 
 
 def bound_profiles(n, lengths, starts, cost, u, v, blocks, scale, mix):
@@ -80,10 +80,7 @@ def bound_profiles(n, lengths, starts, cost, u, v, blocks, scale, mix):
 @pytest.mark.parametrize("seed", range(12))
 def test_words_bound_the_exact_cost(seed):
     _, _, starts, cost, u, v, *_ = made = make_batch(seed, 200)
-    problems = flat_problems(*made)
-    exact = emd_batch(
-        **{k: problems[k] for k in ("shapes", "cost", "u", "v", "u_start", "v_start")}
-    ).value[:, 0]
+    exact = emd_batch(flat_problems(*made)).value[:, 0]
     cost32, u32, v32 = (side.astype(np.float32) for side in (cost, u, v))
     found = word_bounds(cost32, starts, u32, v32)
     assert np.all(found <= exact + TOLERANCE)
@@ -99,7 +96,7 @@ def test_words_bound_the_exact_cost(seed):
 def test_profiles_bound_what_the_solver_finds(seed, mix, kind):
     made = make_batch(seed, 80, kind=kind)
     blocks, scale = made[6], made[7]
-    exact = fgw_batch(**flat_problems(*made), mix=mix).value
+    exact = fgw_batch(flat_problems(*made), mix=mix).value
     found = bound_profiles(*made, mix)
     squares = np.array([(block**2).mean(axis=(1, 2)) for block in blocks])
     terms = 1.0 + mix * scale * (squares[0] + squares[1:])
@@ -136,22 +133,22 @@ def test_profiles_bound_every_plan(seed):
 def test_pairings_bound_what_the_solver_finds(seed, mix, kind):
     made = make_batch(seed, 80, kind=kind)
     problems = flat_problems(*made)
-    exact = fgw_batch(**problems, mix=mix).value
-    found = pairing_bounds(**problems, mix=mix, heads=np.arange(HEADS))
+    exact = fgw_batch(problems, mix=mix).value
+    found = pairing_bounds(problems, mix=mix, heads=np.arange(HEADS))
     assert np.all(found <= exact)
     assert np.mean(found > 0.3 * exact) > 0.4, "a bound of nothing would hold as well"
 
 
 def test_pairings_are_the_stronger_bound_for_attention():
     made = make_batch(3, 200)
-    found = pairing_bounds(**flat_problems(*made), mix=0.5, heads=np.arange(HEADS))
+    found = pairing_bounds(flat_problems(*made), mix=0.5, heads=np.arange(HEADS))
     assert found.mean() > 1.02 * bound_profiles(*made, 0.5).mean()
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_pairings_equal_their_plain_twin(seed):
     _, _, starts, cost, u, v, blocks, scale = made = make_batch(seed, 25, most=7)
-    found = pairing_bounds(**flat_problems(*made), mix=0.4, heads=np.arange(HEADS))
+    found = pairing_bounds(flat_problems(*made), mix=0.4, heads=np.arange(HEADS))
     for p, (low, high) in enumerate(pairwise(starts)):
         for head in range(HEADS):
             sides = blocks[0][head], blocks[p + 1][head], u, v[low:high]
@@ -162,12 +159,12 @@ def test_pairings_equal_their_plain_twin(seed):
 
 def test_pairings_of_chosen_heads():
     problems = flat_problems(*make_batch(4, 30))
-    every = pairing_bounds(**problems, mix=0.5, heads=np.arange(HEADS))
+    every = pairing_bounds(problems, mix=0.5, heads=np.arange(HEADS))
     many = np.resize([2, 0, 1], 11)  # more than lie side by side
-    np.testing.assert_array_equal(pairing_bounds(**problems, mix=0.5, heads=many), every[:, many])
-    few = pairing_bounds(**problems, mix=0.5, heads=np.array([1]), threads=2)
+    np.testing.assert_array_equal(pairing_bounds(problems, mix=0.5, heads=many), every[:, many])
+    few = pairing_bounds(problems, mix=0.5, heads=np.array([1]), threads=2)
     np.testing.assert_array_equal(few, every[:, [1]])
-    nothing = pairing_bounds(**problems, mix=0.0, heads=np.arange(HEADS))
+    nothing = pairing_bounds(problems, mix=0.0, heads=np.arange(HEADS))
     assert np.isnan(nothing).all()
 
 
@@ -192,10 +189,7 @@ def test_centroids_bound_the_exact_cost(squared, moved):
         else:
             cost = np.linalg.norm(x[:, None] - y[None], axis=2)
         u, v = rng.dirichlet(np.ones(n)), rng.dirichlet(np.ones(m))
-        zero = np.zeros(1, np.int64)
-        exact = emd_batch(np.array([[n, m]]), cost.ravel(), u, v, u_start=zero, v_start=zero).value[
-            0, 0
-        ]
+        exact = emd(cost, u, v).value
         far = rng.normal(size=16)
         far *= moved / np.linalg.norm(far)
         source, targets = (u @ x).astype(np.float32), (v @ y + far)[None].astype(np.float32)

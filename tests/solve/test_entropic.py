@@ -4,8 +4,9 @@ import numpy as np
 import ot
 import pytest
 
-from movers.encode.ragged import boundaries
+from movers.arrays import boundaries
 from movers.solve.entropic import sinkhorn_batch
+from movers.solve.problems import Problems
 
 
 def batch(shapes, seed=0, scale=1.0):
@@ -19,14 +20,16 @@ def solve(costs, us, vs, reg, **options):
     shapes = np.array([cost.shape for cost in costs])
     kernel = np.concatenate([-cost.ravel() / reg for cost in costs])
     u_start, v_start = (boundaries(len(side) for side in sides)[:-1] for sides in (us, vs))
-    u, v = np.concatenate(us), np.concatenate(vs)
-    found = sinkhorn_batch(shapes, kernel, u, v, u_start=u_start, v_start=v_start, **options)
+    u, v, cost = (np.concatenate([x.ravel() for x in many]) for many in (us, vs, costs))
+    found = sinkhorn_batch(Problems(shapes, cost, u, v, u_start, v_start), kernel, **options)
     starts = boundaries(shapes.prod(axis=1))
     plans = [
-        found.plans[low:high].reshape(cost.shape)
+        found.plan[low:high].reshape(cost.shape)
         for low, high, cost in zip(starts, starts[1:], costs, strict=False)
     ]
-    return plans, found.iterations
+    paid = [(cost * plan).sum() for cost, plan in zip(costs, plans, strict=True)]
+    assert found.value[:, 0] == pytest.approx(paid, rel=1e-12)
+    return plans, found.iterations[:, 0]
 
 
 SHAPES = [(1, 1), (1, 4), (3, 2), (5, 5), (8, 13)]

@@ -9,7 +9,7 @@ from problems import mixed_problems, random_problem
 from scipy.optimize import linear_sum_assignment
 
 from movers.errors import InputError
-from movers.solve import emd, emd_batch, reference
+from movers.solve import Problems, emd, emd_batch, reference
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 12)
@@ -119,8 +119,8 @@ def test_batch_shares_weights_between_pairs():
     shapes = np.array([[2, 3], [3, 2]])
     cost = rng.random(12)
     start = np.array([0, 2])
-    found = emd_batch(shapes, cost, weights, weights, u_start=start, v_start=start[::-1].copy())
-    assert found.plans is None
+    found = emd_batch(Problems(shapes, cost, weights, weights, start, start[::-1].copy()))
+    assert found.plan.size == 0
     assert found.value[0, 0] == emd(cost[:6].reshape(2, 3), weights[:2], weights[2:]).value
     assert found.value[1, 0] == emd(cost[6:].reshape(3, 2), weights[2:], weights[:2]).value
 

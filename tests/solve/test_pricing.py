@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from movers.arrays import Ragged
 from movers.solve.pricing import price_batch
+from movers.solve.problems import Problems
 
 
 def energy(plan, a, b):
@@ -16,46 +18,34 @@ def batch(rng, count, heads):
     shapes = rng.integers(1, 9, (count, 2))
     plans = [rng.random(tuple(shape)) * (rng.random(tuple(shape)) < 0.4) for shape in shapes]
     blocks = [rng.random((heads, size, size)).astype(np.float32) for size in shapes.ravel()]
-    sizes = np.array([block.size for block in blocks])
-    starts = (np.cumsum(sizes) - sizes).reshape(-1, 2)
-    flat = [np.concatenate([x.ravel() for x in many]) for many in (plans, blocks)]
-    return shapes, plans, blocks, flat, starts
+    flat, structure = (Ragged.from_rows([x.ravel() for x in many]) for many in (plans, blocks))
+    weights = Ragged.from_rows([np.full(size, 1 / size) for size in shapes.ravel()])
+    rows = np.arange(2 * count).reshape(-1, 2)
+    posed = Problems.between(weights, rows, Ragged(np.zeros(len(flat.data)), flat.starts))
+    return posed.bent(structure, rows, np.ones((count, heads))), plans, blocks, flat.data
 
 
 @pytest.mark.parametrize("heads", [1, 5])
 def test_price_is_the_sum_over_all_pairs_of_cells(heads):
-    shapes, plans, blocks, (flat, structure), starts = batch(np.random.default_rng(0), 60, heads)
-    found = price_batch(
-        shapes, flat, structure, a_start=starts[:, 0], b_start=starts[:, 1], heads=heads
-    )
+    problems, plans, blocks, flat = batch(np.random.default_rng(0), 60, heads)
     expected = [
         [energy(plan, a.astype(float), b.astype(float)) for a, b in zip(*two, strict=True)]
         for plan, two in zip(plans, zip(blocks[::2], blocks[1::2], strict=True), strict=True)
     ]
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(price_batch(problems, flat), expected, rtol=1e-6, atol=1e-12)
 
 
 def test_threads_and_company_change_nothing():
-    shapes, _, _, (flat, structure), starts = batch(np.random.default_rng(1), 40, 3)
-    ends = {"a_start": starts[:, 0], "b_start": starts[:, 1], "heads": 3}
-    together = price_batch(shapes, flat, structure, **ends, threads=1)
-    np.testing.assert_array_equal(together, price_batch(shapes, flat, structure, **ends, threads=2))
-    size = int(shapes[:7].prod(axis=1).sum())
-    alone = price_batch(
-        shapes[7:8],
-        flat[size:],
-        structure,
-        a_start=starts[7:8, 0],
-        b_start=starts[7:8, 1],
-        heads=3,
-    )
+    problems, plans, _, flat = batch(np.random.default_rng(1), 40, 3)
+    together = price_batch(problems, flat, threads=1)
+    np.testing.assert_array_equal(together, price_batch(problems, flat, threads=2))
+    alone = price_batch(problems.take(np.array([7]), np.arange(3)), plans[7].ravel())
     np.testing.assert_array_equal(alone[0], together[7])
 
 
 def test_same_structure_costs_nothing_under_the_identity():
-    a = np.random.default_rng(2).random((1, 6, 6)).astype(np.float32).ravel()
-    at = np.zeros(1, np.int64)
-    found = price_batch(
-        np.array([[6, 6]]), np.eye(6).ravel() / 6, a, a_start=at, b_start=at, heads=1
-    )
-    assert found.item() == 0.0
+    block = np.random.default_rng(2).random((1, 6, 6)).ravel()
+    row, weights = np.zeros((1, 2), np.int64), Ragged.from_rows([np.ones(6)])
+    problems = Problems.between(weights, row, Ragged.zeros([36]))
+    problems = problems.bent(Ragged.from_rows([block]), row, np.ones((1, 1)))
+    assert price_batch(problems, np.eye(6).ravel() / 6).item() == 0.0

@@ -10,7 +10,7 @@ from versus_pot import Problem, tally
 
 import movers
 from movers.pipeline import pose
-from movers.solve import fgw_batch
+from movers.solve import Problems, fgw_batch
 
 SENTENCES = [
     "The young painter from Lisbon sold her largest picture to an old museum in Oslo.",
@@ -44,18 +44,16 @@ def unrelated() -> list[tuple[str, str]]:
     return list(pairwise(SENTENCES))
 
 
-def problems(batch: dict, mix: float, heads: slice) -> Iterator[Problem]:
-    cells = np.cumsum(batch["shapes"].prod(axis=1)) - batch["shapes"].prod(axis=1)
-    for p, (n, m) in enumerate(batch["shapes"]):
-        cost = batch["cost"][cells[p] :][: n * m].reshape(n, m)
-        u, v = batch["u"][batch["u_start"][p] :][:n], batch["v"][batch["v_start"][p] :][:m]
-        for h in range(batch["scale"].shape[1])[heads]:
+def problems(batch: Problems, mix: float, heads: slice) -> Iterator[Problem]:
+    for p, (n, m) in enumerate(batch.shapes):
+        u, v = batch.u[batch.u_start[p] :][:n], batch.v[batch.v_start[p] :][:m]
+        for h in range(batch.heads)[heads]:
             source, target = (
-                batch["structure"][batch[start][p] + h * k * k :][: k * k].reshape(k, k)
-                for start, k in (("a_start", n), ("b_start", m))
+                batch.structure[start[p] + h * k * k :][: k * k].reshape(k, k).astype(float)
+                for start, k in ((batch.a_start, n), (batch.b_start, m))
             )
-            scale = batch["scale"][p, h]
-            yield Problem(cost, source.astype(float), target.astype(float), u, v, mix, scale)
+            cost = batch.costs[p].reshape(n, m)
+            yield Problem(cost, source, target, u, v, mix, batch.scale[p, h])
 
 
 @pytest.mark.parametrize(
@@ -76,8 +74,8 @@ def test_no_worse_than_pot(pairs, settings, heads):
     scorer = movers.load(**settings, layers="all", whitening="none").fit(texts)
     measured = scorer._encoded(texts)
     rows = np.array([[measured.encodings.rows[text] for text in pair] for pair in pairs])
-    batch, _ = pose(scorer.method, measured, rows)
-    found = fgw_batch(**batch, mix=0.5)
+    batch = pose(scorer.method, measured, rows)
+    found = fgw_batch(batch, mix=0.5)
     result = tally(problems(batch, 0.5, heads), found.value[:, heads].ravel())
     assert result.problems >= 132
     assert result.worse <= 0.003 * result.problems + 1

@@ -15,12 +15,10 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints
 from movers.measure.measured import Measured
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Blocks = Iterable[tuple[Measured, Ints, Ints]]
 """A corpus a few sentences at a time: measured, which rows of it to take, how often each occurs."""
 

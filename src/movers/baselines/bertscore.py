@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores
-from movers.baselines.matching import best_matches, gathered, matched_plans
-from movers.encode.ragged import Ragged
+from movers.arrays import Floats, Ints, Ragged
+from movers.baselines import Scores
+from movers.baselines.matching import best_matches, matched_plans
 from movers.measure.measured import Context, Measured
 
 TINY = 1e-30
@@ -36,7 +36,7 @@ class BertScore:
         """Compare by cosine; the reference recipe by dot products, as the published code does."""
         paper = context.recipe == "paper"
         matches = best_matches(measured, rows, cosine=paper, threads=context.threads)
-        sources, targets = (gathered(measured.weights, side) for side in rows.T)
+        sources, targets = (measured.weights.take(side) for side in rows.T)
         precision, recall = _mean(matches.forth, sources), _mean(matches.back, targets)
         similarity = {
             "precision": precision,

@@ -7,9 +7,9 @@ from collections import Counter
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores
+from movers.arrays import Floats, Ints, Ragged
+from movers.baselines import Scores
 from movers.baselines.average import renumbered
-from movers.encode.ragged import Ragged
 from movers.measure.measured import Context, Measured
 from movers.measure.wordtable import spelled
 from movers.runtime.compiling import announced

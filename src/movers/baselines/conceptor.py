@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores, cosine_distances
+from movers.arrays import Floats, Ints
+from movers.baselines import Scores, cosine_distances
 from movers.baselines.average import pooled, renumbered
 from movers.encode.products import product
 from movers.errors import Do

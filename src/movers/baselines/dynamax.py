@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores
+from movers.arrays import Floats, Ints, Ragged
+from movers.baselines import Scores
 from movers.baselines.average import renumbered
-from movers.baselines.matching import best_matches, gathered
-from movers.encode.ragged import Ragged
+from movers.baselines.matching import best_matches
 from movers.measure.measured import Context, Measured
 
 TINY = 1e-30
@@ -27,8 +27,8 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     ).forth
     other = best_matches(measured, rows, cosine=False, threads=context.threads)
     halves = [
-        _memberships(gathered(own, pairs[:, 0]), other.forth),
-        _memberships(gathered(own, pairs[:, 1]), other.back),
+        _memberships(own.take(pairs[:, 0]), other.forth),
+        _memberships(own.take(pairs[:, 1]), other.back),
     ]
     common, whole = (sum(part) for part in zip(*halves, strict=True))
     return Scores(np.asarray(1.0 - common / (whole + TINY)))

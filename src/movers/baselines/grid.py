@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from movers.baselines import Ints
-from movers.encode.ragged import boundaries
+from movers.arrays import Ints, boundaries
 
 
 @dataclass(frozen=True)

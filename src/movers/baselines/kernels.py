@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints
 from movers.runtime.compiling import entry, summing
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @entry

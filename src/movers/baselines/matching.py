@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from movers.baselines import Floats, Ints
-from movers.encode.ragged import Ragged
+from movers.arrays import Floats, Ints, Ragged
 from movers.measure.measured import Measured
 from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
@@ -61,14 +60,6 @@ def best_matches(measured: Measured, rows: Ints, *, cosine: bool, threads: int |
     with announced("match"):
         share_out(solve, n * m * vectors.data.shape[1], threads)
     return Matches(forth, back, chosen)
-
-
-def gathered(values: Ragged, rows: Ints) -> Ragged:
-    """One row of values for every entry of ``rows``, in that order."""
-    starts, lengths = values.starts[rows], values.lengths[rows]
-    out = Ragged.zeros(lengths, dtype=values.data.dtype)
-    shift = np.repeat(starts - out.starts[:-1], lengths)
-    return Ragged(values.data[np.arange(len(shift)) + shift], out.starts)
 
 
 def matched_plans(matches: Matches, weights: Ragged, targets: Ints) -> Floats:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores
-from movers.encode.ragged import Ragged
+from movers.arrays import Floats, Ints, Ragged
+from movers.baselines import Scores
 from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
 from movers.measure.weights import ALL_WORDS
 from movers.solve.batch import emd_batch
+from movers.solve.problems import Problems
 
 
 def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
@@ -25,19 +26,9 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     units = measured.vectors.data / np.where(lengths > 0, lengths, 1).astype(np.float32)[:, None]
     vectors = Ragged(units, measured.vectors.starts)
     costs = pair_costs("l2", vectors, lengths, sources, targets, threads=context.threads)
-    u_start, v_start = np.ascontiguousarray(vectors.starts[rows].T)
-    weights = first_pieces(measured, np.unique(rows), context)
-    solved = emd_batch(
-        vectors.lengths[rows],
-        costs.data,
-        weights,
-        weights,
-        u_start=u_start,
-        v_start=v_start,
-        threads=context.threads,
-        plans=plans,
-    )
-    return Scores(solved.value[:, 0], solved.plans)
+    weights = Ragged(first_pieces(measured, np.unique(rows), context), vectors.starts)
+    solved = emd_batch(Problems.between(weights, rows, costs), threads=context.threads, plans=plans)
+    return Scores(solved.value[:, 0], solved.plan if plans else None)
 
 
 def first_pieces(measured: Measured, picked: Ints, context: Context) -> Floats:

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores
+from movers.arrays import Floats, Ints, Ragged
+from movers.baselines import Scores
 from movers.baselines.grid import Grid
-from movers.encode.ragged import Ragged
 from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
 from movers.solve.entropic import sinkhorn_batch
+from movers.solve.problems import Problems
 
 INVERSE_DIFFERENCE = 10.0
 TEMPERATURE = 0.03
@@ -49,21 +50,16 @@ class OrderPreserving:
             targets,
             threads=context.threads,
         )
-        weights = measured.weights
-        u_start, v_start = np.ascontiguousarray(weights.starts[rows].T)
-        grid = Grid.of(weights.lengths[rows])
+        problems = Problems.between(measured.weights, rows, costs)
+        grid = Grid.of(problems.shapes)
         found = sinkhorn_batch(
-            grid.shapes,
+            problems,
             log_kernel(shares_of_largest(costs) if self.scaled else costs.data, grid),
-            weights.data,
-            weights.data,
-            u_start=u_start,
-            v_start=v_start,
             iterations=ITERATIONS,
             tolerance=0.0,
             threads=context.threads,
-        ).plans
-        return Scores(Ragged(costs.data * found, costs.starts).sums(), found if plans else None)
+        )
+        return Scores(found.value[:, 0], found.plan if plans else None)
 
 
 def shares_of_largest(costs: Ragged) -> Floats:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from movers.baselines import Blocks, Floats, Ints, Scores, cosine_distances
+from movers.arrays import Floats, Ints
+from movers.baselines import Blocks, Scores, cosine_distances
 from movers.baselines.average import pooled, renumbered
 from movers.encode.products import product
 from movers.errors import Do

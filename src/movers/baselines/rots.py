@@ -9,19 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.baselines import Floats, Ints, Scores, conceptor, cosine_distances
+from movers.arrays import Bools, Floats, Ints, Ragged, boundaries
+from movers.baselines import Scores, conceptor, cosine_distances
 from movers.baselines.average import renumbered
 from movers.baselines.grid import Grid
 from movers.encode.encodings import Encodings
 from movers.encode.products import product
-from movers.encode.ragged import Ragged, boundaries
 from movers.encode.tokens import PUNCTUATION, START_MARKERS
 from movers.encode.trees import Tree
 from movers.measure.costs import norms_of, pair_costs
 from movers.measure.measured import Context, Measured
 from movers.solve.entropic import sinkhorn_batch
+from movers.solve.problems import Problems
 
 LEVELS = 5
 PRIOR = 10.0
@@ -101,23 +101,14 @@ def _compare(
 ) -> tuple[Floats, Floats]:
     """The plan of a level, and one minus what it costs, for every pair."""
     sources, targets = rows.T
-    starts = level.vectors.starts
     costs = pair_costs("cosine", level.vectors, level.sizes, sources, targets, threads=threads)
-    if not first:
-        grid = Grid.of(level.vectors.lengths[rows])
-        prior = _prior(level, above, plan, rows, grid)
-        masses = level.sizes / np.repeat(level.totals, level.vectors.lengths)
-        u_start, v_start = np.ascontiguousarray(starts[rows].T)
-        plan = sinkhorn_batch(
-            grid.shapes,
-            np.log(prior + TINY) - costs.data / PRIOR,
-            masses,
-            masses,
-            u_start=u_start,
-            v_start=v_start,
-            threads=threads,
-        ).plans
-    return plan, 1 - Ragged(plan * costs.data, costs.starts).sums()
+    if first:
+        return plan, 1 - Ragged(plan * costs.data, costs.starts).sums()
+    masses = level.sizes / np.repeat(level.totals, level.vectors.lengths)
+    problems = Problems.between(Ragged(masses, level.vectors.starts), rows, costs)
+    prior = _prior(level, above, plan, rows, Grid.of(problems.shapes))
+    found = sinkhorn_batch(problems, np.log(prior + TINY) - costs.data / PRIOR, threads=threads)
+    return found.plan, 1 - found.value[:, 0]
 
 
 def _prior(level: Level, above: Level, plan: Floats, rows: Ints, grid: Grid) -> Floats:
@@ -168,7 +159,7 @@ class Cut:
     """
 
     begins: Ints
-    own: NDArray[np.bool_]
+    own: Bools
 
 
 def segmentations(tree: Tree, levels: int = LEVELS) -> list[Cut]:
@@ -252,7 +243,7 @@ def _places(words: list[str]) -> Ints:
     return np.stack([ends - lengths, ends], axis=1)
 
 
-def _not_punctuation(words: list[str], spans: Ragged) -> NDArray[np.bool_]:
+def _not_punctuation(words: list[str], spans: Ragged) -> Bools:
     """Which words to compare: all but punctuation, unless there is nothing else."""
     kept = np.array([not PUNCTUATION.issuperset(word) for word in words], bool)
     some = Ragged(kept.astype(np.int64), spans.starts).sums() > 0

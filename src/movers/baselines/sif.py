@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from movers.baselines import Blocks, Floats, Ints, Scores, cosine_distances
+from movers.arrays import Floats, Ints
+from movers.baselines import Blocks, Scores, cosine_distances
 from movers.baselines.average import renumbered
 from movers.baselines.removal import (
     components_of,

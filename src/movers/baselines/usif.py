@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from movers.baselines import Blocks, Floats, Ints, Scores, cosine_distances
+from movers.arrays import Floats, Ints
+from movers.baselines import Blocks, Scores, cosine_distances
 from movers.baselines.average import renumbered
 from movers.baselines.removal import (
     components_of,

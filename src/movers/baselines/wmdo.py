@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from movers.baselines import Floats, Ints, Scores
+from movers.arrays import Floats, Ints, Ragged
+from movers.baselines import Scores
 from movers.baselines.average import renumbered
-from movers.encode.ragged import Ragged
 from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
 from movers.measure.wordtable import spelled
 from movers.solve.batch import emd_batch
+from movers.solve.problems import Problems
 
 SHARE = 0.2
 
@@ -30,20 +31,9 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
         targets,
         threads=context.threads,
     )
-    weights = measured.weights
-    u_start, v_start = np.ascontiguousarray(weights.starts[rows].T)
-    solved = emd_batch(
-        weights.lengths[rows],
-        costs.data,
-        weights.data,
-        weights.data,
-        u_start=u_start,
-        v_start=v_start,
-        threads=context.threads,
-        plans=True,
-    )
-    assert solved.plans is not None
-    found = Ragged(solved.plans, costs.starts)
+    problems = Problems.between(measured.weights, rows, costs)
+    solved = emd_batch(problems, threads=context.threads, plans=True)
+    found = Ragged(solved.plan, costs.starts)
     walk = _as_coded if context.recipe == "reference" else _by_words
     penalty = np.fromiter(walk(measured, rows, context, found), np.float64, len(rows))
     return Scores(solved.value[:, 0] - SHARE * (0.5 - penalty), found.data if plans else None)

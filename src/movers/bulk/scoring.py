@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
+from movers.arrays import Floats
 from movers.errors import InputError
 from movers.io.columns import all_columns, fill_columns
 from movers.io.tables import (
@@ -38,7 +38,6 @@ from movers.scorer import Scorer
 
 logger = logging.getLogger("movers")
 
-Floats = NDArray[np.float64]
 Rows = tuple[Chunk, list[tuple[str, str]]]
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
+from movers.arrays import Ragged
 from movers.encode.encodings import Encodings, Request
-from movers.encode.ragged import Ragged
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, OrderedMoments
 from movers.runtime.atomic import sync

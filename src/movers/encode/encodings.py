@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.encode.ragged import Ragged
+from movers.arrays import Ragged
 from movers.encode.tokens import TokenRules
 
 Head = tuple[int, int]

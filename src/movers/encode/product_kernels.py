@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from movers.arrays import Floats
 from movers.runtime.compiling import exact
-
-Floats = NDArray[np.float64]
 
 ROWS = 32
 TERMS = 4

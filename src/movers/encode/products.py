@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
-
-Floats = NDArray[np.float64]
 
 
 def product(rows: NDArray[Any], matrix: Floats, threads: int | None = None) -> Floats:

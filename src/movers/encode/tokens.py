@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.encode.ragged import Ragged, boundaries
+from movers.arrays import Ragged, boundaries
 from movers.errors import ModelError
 
 Recipe = Literal["paper", "reference"]

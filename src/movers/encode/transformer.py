@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
+from movers.arrays import Ragged
 from movers.encode import models
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.pooling import (
@@ -21,7 +22,6 @@ from movers.encode.pooling import (
     pooling_of,
     unrelated_sentences,
 )
-from movers.encode.ragged import Ragged
 from movers.encode.tokens import TokenRules, Tokens, Vocabulary, WordFinder, tokenize
 from movers.encode.whiten import Moments
 from movers.errors import InputError, ModelError

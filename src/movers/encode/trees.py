@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.arrays import Ints
 from movers.errors import InputError
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ragged, boundaries
 from movers.encode.products import product
-from movers.encode.ragged import Ragged, boundaries
 from movers.errors import Choose, Do, InputError
 
-Floats = NDArray[np.float64]
 WhiteningKind = Literal["clean", "as-coded"]
 
 NOISE = 1e-10

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
+from movers.arrays import Floats
 from movers.baselines import find_baseline
 from movers.encode.corpus import CorpusEncoder
 from movers.encode.encodings import Request
@@ -29,8 +30,6 @@ from movers.measure.structure import attention_variability
 from movers.methods import Method, find_method
 from movers.runtime.atomic import replacing
 from movers.scorer import Scorer
-
-Floats = NDArray[np.float64]
 
 CHUNK_PAIRS = 1024
 CHUNK_BYTES = 1 << 27

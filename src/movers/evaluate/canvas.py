@@ -16,8 +16,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 
+from movers.arrays import Floats
 from movers.evaluate.document import Drawing
-from movers.evaluate.outcomes import Floats, Results
+from movers.evaluate.outcomes import Results
 from movers.evaluate.svg import PALETTE, finished
 
 INK, SOFT, FAINT = PALETTE["ink"], PALETTE["soft"], PALETTE["faint"]

@@ -7,11 +7,12 @@ from dataclasses import asdict, astuple
 
 import numpy as np
 
+from movers.arrays import Floats
 from movers.evaluate.benchmark import Benchmark, group_of, label
 from movers.evaluate.datasets import TOKENISED
 from movers.evaluate.layers import CRITERION, LayerChoice
 from movers.evaluate.metrics import compare, estimate, score, settle
-from movers.evaluate.outcomes import Column, Floats, Gain, Score
+from movers.evaluate.outcomes import Column, Gain, Score
 from movers.evaluate.published import find_published
 from movers.evaluate.runs import read_column
 from movers.measure.structure import describe_numbers

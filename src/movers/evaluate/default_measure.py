@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.encode.corpus import CorpusEncoder
 from movers.errors import InputError
 from movers.evaluate.benchmark import joined_requests
@@ -34,7 +34,6 @@ from movers.scale import similarity_of
 from movers.scorer import Scorer
 from movers.version import __version__
 
-Floats = NDArray[np.float64]
 Pairs = list[tuple[str, str]]
 
 NAME = "default-measure"

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, to_rgba
 from matplotlib.ticker import MaxNLocator
 
+from movers.arrays import Floats
 from movers.evaluate.canvas import (
     BLUE,
     GROUND,
@@ -23,7 +24,7 @@ from movers.evaluate.canvas import (
 from movers.evaluate.document import Drawing, percent
 from movers.evaluate.gain_figures import improvement_figures
 from movers.evaluate.head_figures import SHADES, head_figures, layer_figures
-from movers.evaluate.outcomes import Floats, Overlap, Results
+from movers.evaluate.outcomes import Overlap, Results
 
 __all__ = [
     "head_figures",

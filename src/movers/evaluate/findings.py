@@ -9,8 +9,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from movers.arrays import Floats
 from movers.evaluate.metrics import METRICS
-from movers.evaluate.outcomes import Column, Floats, Results, Score
+from movers.evaluate.outcomes import Column, Results, Score
 
 VARIANTS = "wmd", "wmd-idf", "wrd", "wrd-idf", "synwmd-cos", "synwmd"
 """The measures whose gains are averaged."""

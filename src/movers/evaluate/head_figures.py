@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import ListedColormap, Normalize, to_rgba
 
+from movers.arrays import Floats
 from movers.evaluate.canvas import (
     BLUE,
     FAINT,
@@ -24,7 +25,7 @@ from movers.evaluate.canvas import (
 )
 from movers.evaluate.document import Drawing, percent
 from movers.evaluate.findings import Agreement, agreements, grouped, metric_name
-from movers.evaluate.outcomes import Column, Floats, Results
+from movers.evaluate.outcomes import Column, Results
 from movers.evaluate.svg import slug
 
 SHADES = 24

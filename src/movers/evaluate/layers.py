@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from movers.arrays import Floats
 from movers.errors import Choose, Do, InputError
-from movers.evaluate.outcomes import Floats
 from movers.measure.structure import parse_numbers
 
 CRITERION = "wsmd-wmd"

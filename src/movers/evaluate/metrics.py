@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.datasets import Empty
 from movers.evaluate.resampling import (
-    Floats,
     Weights,
     draw_weights,
     resample_auc,

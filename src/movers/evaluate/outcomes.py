@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.methods import METHODS
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

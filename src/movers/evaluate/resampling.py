@@ -11,11 +11,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints
 from movers.errors import InputError
 from movers.runtime.compiling import entry, kernel
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Weights = NDArray[np.uint8]
 
 TIE = 1e-9

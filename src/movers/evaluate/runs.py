@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.errors import Choose, Do, InputError
 from movers.evaluate.outcomes import Stage
 from movers.runtime.atomic import replacing, sweep
 
 logger = logging.getLogger(__name__)
 
-Floats = NDArray[np.float64]
 
 FORMAT = "movers-run-1"
 HEADER = b"movers"

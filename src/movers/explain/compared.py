@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.methods import find_method
 from movers.scale import similarity_of
+from movers.solve.solution import One
 
-Floats = NDArray[np.float64]
 Span = tuple[int, int]
 
 VISIBLE = 0.05
@@ -54,6 +54,12 @@ class HeadValue:
     scale: float
     iterations: int
     gap: float
+
+    @classmethod
+    def of(cls, layer: int, head: int, found: One, scale: float) -> HeadValue:
+        """What a solver found under a head."""
+        parts = found.value, found.linear, found.structural
+        return cls(layer, head, *parts, float(scale), found.iterations, found.gap)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.encode.encodings import Head
 from movers.explain.compared import Compared, Span
 from movers.explain.page import export_page
@@ -20,8 +20,6 @@ from movers.explain.relations import broken_relations, scales_of, strain
 from movers.explain.telling import tell_story, tell_verdict
 from movers.methods import find_method
 from movers.solve import emd
-
-Floats = NDArray[np.float64]
 
 TRACE = 1e-5
 """Mass too small to see."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.encode.ragged import Ragged
+from movers.arrays import Floats, Ragged
 from movers.explain.compared import Broken, Compared
 from movers.measure.gating import trusted
 from movers.methods import find_method
-
-Floats = NDArray[np.float64]
 
 MOST = 3
 """Broken relations that are told."""

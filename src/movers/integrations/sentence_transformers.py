@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.encode.models import quiet
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError
@@ -25,8 +25,6 @@ try:
     from sentence_transformers.cross_encoder import CrossEncoderModelCardData
 except ImportError as error:
     raise missing("sentence-transformers") from error
-
-Floats = NDArray[np.float64]
 
 
 class MoversReranker:

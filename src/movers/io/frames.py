@@ -17,13 +17,11 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.errors import InputError
 from movers.io.columns import Measure, all_columns, fill_columns
 from movers.io.pairs import check_sentence, known_columns
-
-Floats = NDArray[np.float64]
 
 ROW = "movers: row"
 """Column that numbers the rows of a lazy frame on their way."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from movers.arrays import Ragged
 from movers.encode.parse import Parser, parse_trees
-from movers.encode.ragged import Ragged
 from movers.encode.tokens import Recipe, TokenRules
 from movers.encode.trees import Tree
 from movers.measure.statistics import Statistics

@@ -1,4 +1,4 @@
-"""Compiled loops of `movers.measure.costs`."""
+"""Compiled loops of `movers.measure.costs`, whose `Cells` they fill."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.runtime.compiling import summing
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @summing
@@ -26,21 +23,12 @@ def norms(vectors: Any, out: Floats) -> None:
 
 
 @summing
-def euclidean(
-    low: int,
-    high: int,
-    vectors: Any,
-    lengths: Floats,
-    a: Ints,
-    b: Ints,
-    shapes: Ints,
-    starts: Ints,
-    out: Floats,
-) -> None:
+def euclidean(low: int, high: int, vectors: Any, lengths: Floats, cells: Any) -> None:
     """Fill the pairs ``low .. high-1`` with Euclidean distances.
 
     Differences, not the expanded square: equal vectors are at distance 0 exactly.
     """
+    a, b, shapes, starts, out = cells
     for p in range(low, high):
         cell = starts[p]
         for i in range(a[p], a[p] + shapes[p, 0]):
@@ -54,21 +42,12 @@ def euclidean(
 
 
 @summing
-def cosine(
-    low: int,
-    high: int,
-    vectors: Any,
-    lengths: Floats,
-    a: Ints,
-    b: Ints,
-    shapes: Ints,
-    starts: Ints,
-    out: Floats,
-) -> None:
+def cosine(low: int, high: int, vectors: Any, lengths: Floats, cells: Any) -> None:
     """Fill the pairs ``low .. high-1`` with one minus the cosine, not below 0.
 
     A zero vector costs nothing, as in the published code.
     """
+    a, b, shapes, starts, out = cells
     for p in range(low, high):
         cell = starts[p]
         for i in range(a[p], a[p] + shapes[p, 0]):
@@ -82,35 +61,22 @@ def cosine(
 
 
 @summing
-def subtrees(
-    low: int,
-    high: int,
-    between: Floats,
-    between_start: Ints,
-    widths: Ints,
-    members: Ints,
-    member_start: Ints,
-    pieces: Ints,
-    a: Ints,
-    b: Ints,
-    shapes: Ints,
-    starts: Ints,
-    out: Floats,
-    apart: Floats,
-) -> None:
+def subtrees(low: int, high: int, between: Any, cells: Any, apart: Floats) -> None:
     """Add to the pairs ``low .. high-1`` the mean distance between the sub-trees of two words.
 
-    ``between`` holds the distances of all sub-trees of a pair, ``widths`` their row lengths.
+    ``between`` is a `movers.measure.swd.Between`.
     """
+    a, b, shapes, starts, out = cells
+    distances, distance_start, widths, members, member_start, pieces = between
     for p in range(low, high):
         cell = starts[p]
         for i in range(a[p], a[p] + shapes[p, 0]):
             for j in range(b[p], b[p] + shapes[p, 1]):
                 total = 0.0
                 for s in range(member_start[i], member_start[i + 1]):
-                    row = between_start[p] + members[s] * widths[p]
+                    row = distance_start[p] + members[s] * widths[p]
                     for t in range(member_start[j], member_start[j + 1]):
-                        total += between[row + members[t]]
+                        total += distances[row + members[t]]
                 count = (member_start[i + 1] - member_start[i]) * (
                     member_start[j + 1] - member_start[j]
                 )

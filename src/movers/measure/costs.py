@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.encode.ragged import Ragged
+from movers.arrays import Floats, Ints, Ragged
 from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -84,21 +80,36 @@ def pair_costs(
     from movers.measure import cost_kernels
 
     fill: Any = getattr(cost_kernels, COSTS[kind].kernel)
-    shapes = pair_shapes(vectors.lengths, sources, targets)
-    out = Ragged.zeros(shapes.prod(axis=1))
-    a, b = vectors.starts[sources], vectors.starts[targets]
+    out = Ragged.zeros(vectors.lengths[sources] * vectors.lengths[targets])
+    cells = pair_cells(vectors.starts, sources, targets, out)
 
     def solve(low: int, high: int) -> None:
-        fill(low, high, vectors.data, norms, a, b, shapes, out.starts, out.data)
+        fill(low, high, vectors.data, norms, cells)
 
     with announced(kind):
-        share_out(solve, shapes.prod(axis=1) * vectors.data.shape[1], threads)
+        share_out(solve, out.lengths * vectors.data.shape[1], threads)
     return out
 
 
-def pair_shapes(lengths: Ints, sources: Ints, targets: Ints) -> Ints:
-    """Words on both sides of every pair, shape ``(pairs, 2)``."""
-    return np.stack([lengths[sources], lengths[targets]], axis=1)
+class Cells(NamedTuple):
+    """Which rows of a store of words a pair compares, and where the numbers of it go.
+
+    Pair p compares the words from ``a[p]`` and from ``b[p]`` on, as many as ``shapes[p]`` says,
+    and fills ``out`` from ``starts[p]`` on.
+    """
+
+    a: Ints
+    b: Ints
+    shapes: Ints
+    starts: Ints
+    out: Floats
+
+
+def pair_cells(words: Ints, sources: Ints, targets: Ints, out: Ragged) -> Cells:
+    """The cells of pairs of sentences whose words start where ``words`` says."""
+    lengths = np.diff(words)
+    shapes = np.stack([lengths[sources], lengths[targets]], axis=1)
+    return Cells(words[sources], words[targets], shapes, out.starts, out.data)
 
 
 def mean_costs(

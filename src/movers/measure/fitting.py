@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-import numpy as np
-from numpy.typing import NDArray
-
+from movers.arrays import Floats
 from movers.encode.encodings import Encodings, Request
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
@@ -18,8 +16,6 @@ from movers.errors import InputError
 from movers.measure.idf import count_documents, count_words, idf_table, piece_idf_table
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
-
-Floats = NDArray[np.float64]
 
 
 def fit_statistics(

@@ -11,11 +11,9 @@ from pathlib import Path
 from unicodedata import category
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.errors import InputError
-
-Floats = NDArray[np.float64]
 
 SIF_A = 1e-3
 SENTENCE_LENGTH = 11

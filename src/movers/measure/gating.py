@@ -18,12 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.encode.ragged import Ragged
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from movers.arrays import Floats, Ints, Ragged, Singles
 
 PRICE = 1.25
 """The factor c: what a wholly broken structure costs, in units of s."""
@@ -31,7 +27,7 @@ SHARPNESS = 8
 """The exponent p: how soon the gate closes as sentences drift apart."""
 
 
-def sentence_distances(pooled: NDArray[np.float32], rows: Ints) -> Floats:
+def sentence_distances(pooled: Singles, rows: Ints) -> Floats:
     """One minus the cosine of the vectors of two sentences, for every pair.
 
     Half the squared distance of unit vectors: 0 exactly for the same vector, never below.

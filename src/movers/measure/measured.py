@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints, Ragged
 from movers.encode.encodings import Encodings
-from movers.encode.ragged import Ragged
 from movers.measure.context import Context
 from movers.measure.costs import COSTS, norms_of
 from movers.measure.swd import SubTrees, find_subtrees
@@ -42,7 +41,7 @@ class Measured:
     vectors: Ragged | None
     norms: Ragged | None
     weights: Ragged
-    totals: NDArray[np.float64]
+    totals: Floats
     embedding: int | None = None
     subtrees: SubTrees | None = None
 
@@ -80,7 +79,7 @@ def measure(
     return Measured(encodings, vectors, norms, shares, raw.sums(), embedding, subtrees)
 
 
-def _pieces(encodings: Encodings, context: Context) -> NDArray[np.int64]:
+def _pieces(encodings: Encodings, context: Context) -> Ints:
     """How many tokens every word has."""
     _, ranges = context.locate(encodings.sentences)
     first, end = ranges.data.T

@@ -9,11 +9,10 @@ from functools import cached_property
 from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Array, Floats
 from movers.encode.models import EMBEDDED, EMBEDDED_FINGERPRINT
 from movers.encode.whiten import Whitening
 from movers.errors import InputError
@@ -51,10 +50,10 @@ class Statistics:
     corpus: str = ""
     whitening: Mapping[int, Whitening] = field(default_factory=dict)
     tables: Mapping[str, WordTable] = field(default_factory=dict)
-    arrays: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    arrays: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
-    def variability(self) -> NDArray[np.float64] | None:
+    def variability(self) -> Floats | None:
         """BV_A of every head, shape ``(layers, heads)``, if it was measured."""
         return self.arrays.get("variability")
 
@@ -122,8 +121,8 @@ class Statistics:
         with as_file(files("movers").joinpath("data", SHIPPED[fingerprint])) as path:
             return cls.load(path)
 
-    def _tensors(self) -> dict[str, NDArray[Any]]:
-        tensors: dict[str, NDArray[Any]] = {}
+    def _tensors(self) -> dict[str, Array]:
+        tensors: dict[str, Array] = {}
         for layer, white in self.whitening.items():
             tensors[f"whitening.{layer}.mean"] = white.mean
             tensors[f"whitening.{layer}.matrix"] = np.ascontiguousarray(white.matrix)
@@ -134,7 +133,7 @@ class Statistics:
         return tensors
 
     @classmethod
-    def _from_tensors(cls, header: dict[str, str], tensors: dict[str, NDArray[Any]]) -> Statistics:
+    def _from_tensors(cls, header: dict[str, str], tensors: dict[str, Array]) -> Statistics:
         whitening = {
             int(layer): Whitening(
                 tensors[f"whitening.{layer}.mean"],
@@ -164,7 +163,7 @@ def load_statistics(choice: str | Path | Statistics | None) -> Statistics | None
     return Statistics.load(choice) if isinstance(choice, str | Path) else choice
 
 
-def _compact(array: NDArray[Any]) -> NDArray[Any]:
+def _compact(array: Array) -> Array:
     """The array in single precision if that loses nothing."""
     single = array.astype(np.float32)
     return single if np.array_equal(single, array) else array

@@ -8,13 +8,11 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints, Singles
 from movers.encode.encodings import Encodings, Head
 from movers.errors import Do, InputError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Selection = str | int | Sequence[int]
 
 CONSTANT = 1e-12
@@ -143,7 +141,7 @@ def structure_scales(mean_costs: Floats, errors: Floats) -> Floats:
 
 
 def attention_variability(
-    attentions: Callable[[], Iterable[NDArray[np.float32]]],
+    attentions: Callable[[], Iterable[Singles]],
 ) -> Floats:
     """Bidirectional attention variability BV_A of every head.
 
@@ -172,7 +170,7 @@ def attention_variability(
     return np.asarray(deviation / (2 * total))
 
 
-def _mean_attention(matrices: Iterable[NDArray[np.float32]]) -> tuple[Floats, int]:
+def _mean_attention(matrices: Iterable[Singles]) -> tuple[Floats, int]:
     mean = np.zeros((0, 0, 0))
     count = 0
     for matrix in matrices:

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.encode.encodings import Encodings
-from movers.encode.ragged import Ragged, boundaries
 from movers.encode.trees import Tree
-from movers.measure.costs import norms_of, pair_costs, pair_shapes
+from movers.measure.costs import norms_of, pair_cells, pair_costs
 from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EDGES = 3
 
@@ -46,6 +43,17 @@ class SubTrees:
     norms: Floats
     members: Ragged
     words: Ints
+    pieces: Ints
+
+
+class Between(NamedTuple):
+    """Distances of all sub-trees of every pair with their row lengths, and `SubTrees` by word."""
+
+    distances: Floats
+    starts: Ints
+    widths: Ints
+    members: Ints
+    member_starts: Ints
     pieces: Ints
 
 
@@ -124,32 +132,23 @@ def add_subtree_costs(
     """
     from movers.measure import cost_kernels
 
-    shapes = pair_shapes(np.diff(subtrees.words), sources, targets)
-    between = pair_costs(
+    apart_trees = pair_costs(
         "cosine", subtrees.vectors, subtrees.norms, sources, targets, threads=threads
     )
-    widths = subtrees.vectors.lengths[targets]
-    a, b = subtrees.words[sources], subtrees.words[targets]
+    between = Between(
+        apart_trees.data,
+        apart_trees.starts,
+        subtrees.vectors.lengths[targets],
+        subtrees.members.data,
+        subtrees.members.starts,
+        subtrees.pieces,
+    )
+    cells = pair_cells(subtrees.words, sources, targets, costs)
     apart = np.zeros(len(sources))
 
     def solve(low: int, high: int) -> None:
-        cost_kernels.subtrees(
-            low,
-            high,
-            between.data,
-            between.starts,
-            widths,
-            subtrees.members.data,
-            subtrees.members.starts,
-            subtrees.pieces,
-            a,
-            b,
-            shapes,
-            costs.starts,
-            costs.data,
-            apart,
-        )
+        cost_kernels.subtrees(low, high, between, cells, apart)
 
     with announced("swd"):
-        share_out(solve, shapes.prod(axis=1) * EDGES**2, threads)
+        share_out(solve, costs.lengths * EDGES**2, threads)
     return apart

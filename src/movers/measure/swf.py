@@ -10,16 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints
 from movers.encode.encodings import Encodings
 from movers.encode.tokens import Recipe
 from movers.encode.trees import Tree
 from movers.errors import InputError
 from movers.measure.wordtable import WordTable, spelled
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 HOPS = 3
 DAMPING = 0.2

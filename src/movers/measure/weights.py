@@ -6,17 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ragged
 from movers.encode.encodings import Encodings
-from movers.encode.ragged import Ragged
 from movers.encode.tokens import TokenRules
 from movers.errors import Choose, Do, InputError
 from movers.measure.context import Context
 from movers.measure.frequencies import load_frequencies
 from movers.measure.wordtable import WordTable, spelled
-
-Floats = NDArray[np.float64]
 
 ALL_WORDS = TokenRules(stopwords=frozenset())
 """Words without punctuation; the first piece stands for its word."""

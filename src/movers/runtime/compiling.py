@@ -9,14 +9,9 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 logger = logging.getLogger("movers")
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PATIENCE = 1.0
 COMPILE_SECONDS = 25

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+
+from movers.arrays import Ints
 
 RANGES_PER_THREAD = 8
 WORTH_A_THREAD = 2e6
@@ -18,9 +19,9 @@ LONGEST_RANGE = 5e7
 
 def share_out(
     solve: Callable[[int, int], None],
-    work: NDArray[np.int64],
+    work: Ints,
     threads: int | None,
-    stop: NDArray[np.int64] | None = None,
+    stop: Ints | None = None,
 ) -> None:
     """Run ``solve(low, high)`` over ranges of about equal work.
 

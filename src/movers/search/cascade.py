@@ -15,16 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Bools, Floats, Ints, Singles
 from movers.scorer import Scorer
 from movers.search.exact import HeadOrder, distances_within
 from movers.search.lower import Query, centroid_lower, shard_lower
 from movers.search.results import Pruning
 from movers.search.shards import Shard, gathered
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FIRST = 32
 """Sentences solved before the first threshold is set, or the number wanted if that is more."""
@@ -122,7 +119,7 @@ class Cascade:
             solved=len(self._solved()),
         )
 
-    def _solve(self, rows: Ints, heads: NDArray[np.float32] | None = None) -> None:
+    def _solve(self, rows: Ints, heads: Singles | None = None) -> None:
         both = self._gather(rows)
         bounds = shard_lower(self.query, both.since(1)).heads if heads is None else heads[rows]
         threshold = self.best.threshold
@@ -141,7 +138,7 @@ class Cascade:
         ]
         return gathered([(self.query.shard, np.zeros(1, np.int64)), *pieces])
 
-    def _bounds(self, wanted: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.float32]]:
+    def _bounds(self, wanted: Bools) -> tuple[Floats, Singles]:
         """Bounds of the wanted sentences; infinite for the others."""
         words = np.full(len(wanted), np.inf)
         heads = np.full((len(wanted), self.order.heads), np.inf, np.float32)

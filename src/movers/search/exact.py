@@ -8,22 +8,18 @@ through the same functions, in the same precision, as `Scorer.matrix`: the same 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.encode.ragged import boundaries
+from movers.arrays import Array, Floats, Ints, Singles
 from movers.measure.measured import Measured
 from movers.pipeline import pose
 from movers.scorer import Scorer
-from movers.search.shards import Shard, as_measured, picked
+from movers.search.shards import Shard, as_measured
 from movers.solve.batch import emd_batch, fgw_batch
 from movers.solve.bounds import pairing_bounds
 from movers.solve.kernels import LANES
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from movers.solve.problems import Problems
 
 TOGETHER = 2
 """Heads solved at once: they share the solution of the word cost they all start from."""
@@ -57,12 +53,12 @@ class HeadOrder:
         lanes = LANES * max(1, round(PAIRED * self.heads / LANES))
         return np.sort(np.argsort(self.gain)[::-1][:lanes])
 
-    def learn_gain(self, found: Floats, bounds: NDArray[Any]) -> None:
+    def learn_gain(self, found: Floats, bounds: Array) -> None:
         """Look at stronger bounds of all heads beside the first ones."""
         if self.gain is None and len(found):
             self.gain = np.maximum(found - bounds, 0.0).mean(axis=0)
 
-    def learn_excess(self, values: Floats, bounds: NDArray[Any]) -> None:
+    def learn_excess(self, values: Floats, bounds: Array) -> None:
         """Look at some solved sentences."""
         fit = np.isfinite(bounds).all(axis=1) & np.isfinite(values).all(axis=1)
         if self.excess is None and fit.any():
@@ -80,7 +76,7 @@ class HeadOrder:
 def distances_within(
     scorer: Scorer,
     both: Shard,
-    bounds: NDArray[np.float32],
+    bounds: Singles,
     threshold: float,
     order: HeadOrder,
 ) -> tuple[Floats, int]:
@@ -114,7 +110,7 @@ def _plain(
     scorer: Scorer,
     measured: Measured,
     pairs: Ints,
-    bounds: NDArray[np.float32],
+    bounds: Singles,
     threshold: float,
     order: HeadOrder,
 ) -> tuple[Floats, int]:
@@ -123,11 +119,11 @@ def _plain(
     if not len(pairs):
         return out, 0
     method = scorer.method
-    problems, _ = pose(method, measured, pairs, threads=scorer.threads)
+    problems = pose(method, measured, pairs, threads=scorer.threads)
     if not method.needs_attention:
-        found = emd_batch(**problems, threads=scorer.threads).value
+        found = emd_batch(problems, threads=scorer.threads).value
         return np.asarray(found.mean(axis=1)), 0
-    share = scorer.settings.mix if method.transport == "both" else 1.0
+    share = scorer.share
     if method.reports == "value" and np.isfinite(threshold):
         _tighten(problems, share, bounds, order, scorer.threads)
     values = np.zeros((len(pairs), order.heads))
@@ -135,8 +131,7 @@ def _plain(
     alive = np.flatnonzero(least * FOLD <= threshold * order.heads)
     paired = len(pairs) - len(alive)
     for heads in order.groups():
-        part = _part(problems, alive, heads)
-        solved = fgw_batch(**part, mix=share, threads=scorer.threads)
+        solved = fgw_batch(problems.take(alive, heads), mix=share, threads=scorer.threads)
         values[alive[:, None], heads] = found = getattr(solved, method.reports)
         replaced = bounds[alive[:, None], heads].sum(axis=1, dtype=np.float64)
         least[alive] += found.sum(axis=1) - replaced
@@ -147,32 +142,14 @@ def _plain(
 
 
 def _tighten(
-    problems: dict[str, Any],
+    problems: Problems,
     share: float,
-    bounds: NDArray[np.float32],
+    bounds: Singles,
     order: HeadOrder,
     threads: int | None,
 ) -> None:
     """Raise the bounds of those heads that gain from it."""
     heads = order.paired
-    found = pairing_bounds(**problems, mix=share, heads=heads, threads=threads)
+    found = pairing_bounds(problems, mix=share, heads=heads, threads=threads)
     order.learn_gain(found, bounds)
     bounds[:, heads] = np.fmax(bounds[:, heads], found)
-
-
-def _part(problems: dict[str, Any], pairs: Ints, heads: Ints) -> dict[str, Any]:
-    """Some pairs under some heads, which lie one after another, of posed problems."""
-    shapes = problems["shapes"]
-    starts = boundaries(shapes.prod(axis=1))
-    whole = len(pairs) == len(shapes)
-    kept = shapes[pairs]
-    return {
-        **problems,
-        "shapes": kept,
-        "cost": problems["cost"] if whole else problems["cost"][picked(starts, pairs)],
-        "u_start": problems["u_start"][pairs],
-        "v_start": problems["v_start"][pairs],
-        "a_start": problems["a_start"][pairs] + heads[0] * kept[:, 0] ** 2,
-        "b_start": problems["b_start"][pairs] + heads[0] * kept[:, 1] ** 2,
-        "scale": np.ascontiguousarray(problems["scale"][pairs[:, None], heads]),
-    }

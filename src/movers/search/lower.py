@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.encode.ragged import Ragged
+from movers.arrays import Bools, Floats, Ragged, Singles
 from movers.measure.costs import COSTS
 from movers.measure.structure import CONSTANT
 from movers.methods import Method
@@ -20,9 +19,6 @@ from movers.solve.bounds import (
     word_bounds,
 )
 from movers.solve.rounding import SINGLE
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 SLACK = 4e-6
 """Rounding of a dot product of normalised vectors in single precision, generously."""
@@ -166,9 +162,7 @@ def lower_means(query: Query, shard: Shard, cost: Singles) -> Floats:
     return np.asarray(total / np.maximum(shard.sizes * own.sizes, 1))
 
 
-def lower_factors(
-    query: Query, shard: Shard, means: Floats
-) -> tuple[Singles, Floats, NDArray[np.bool_]]:
+def lower_factors(query: Query, shard: Shard, means: Floats) -> tuple[Singles, Floats, Bools]:
     """Factors of the energy, the scale of its terms, and where two structures are one constant."""
     own = query.shard
     cells, own_cells = np.maximum(shard.sizes, 1)[:, None] ** 2, max(1, int(own.sizes[0])) ** 2

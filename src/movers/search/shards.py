@@ -11,18 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Array, Ints, Ragged, Singles, boundaries, places
 from movers.encode.encodings import Encodings
-from movers.encode.ragged import Ragged, boundaries
 from movers.errors import InputError
 from movers.measure.measured import Measured
 from movers.methods import Method
 from movers.solve.bounds import profile_sizes, structure_profiles
 from movers.solve.rounding import to_integers
-
-Array = NDArray[Any]
-Ints = NDArray[np.int64]
 
 DTYPES: dict[str, Any] = {
     "F64": np.float64,
@@ -98,7 +94,7 @@ class Shard:
         return boundaries(self.sums.shape[1] * profile_sizes(self.counts))
 
     @property
-    def centroids(self) -> NDArray[np.float32]:
+    def centroids(self) -> Singles:
         """Mean vectors of all sentences, as far as their steps tell."""
         return np.asarray(self.means * self.mean_steps[:, None], np.float32)
 
@@ -141,14 +137,6 @@ class Shard:
         return {part.name: getattr(self, part.name) for part in fields(self)}
 
 
-def picked(starts: Ints, rows: Ints) -> Ints:
-    """Places of all entries of the named rows of a ragged array."""
-    lengths = np.diff(starts)[rows]
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.asarray(np.arange(total) + np.repeat(starts[rows] - ends + lengths, lengths))
-
-
 def gathered(pieces: Sequence[tuple[Shard, Ints]]) -> Shard:
     """Copy some sentences of several shards into one."""
     arrays = {
@@ -184,10 +172,10 @@ def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shar
     encodings = measured.encodings
     rows = np.array([encodings.rows[text] for text in sentences], np.int64)
     texts = [text.encode() for text in sentences]
-    words = picked(measured.weights.starts, rows)
+    words = places(measured.weights.starts, rows)
     counts, weights = measured.weights.lengths[rows], measured.weights.data[words]
     heads = encodings.sums.shape[1] if method.needs_attention else 0
-    blocks = picked(encodings.structure.starts, rows) if heads else np.zeros(0, np.int64)
+    blocks = places(encodings.structure.starts, rows) if heads else np.zeros(0, np.int64)
     structure = encodings.structure.data[blocks]
     vectors = np.zeros((0, 0), np.float32)
     norms, means = np.zeros(0), np.zeros((len(rows), 0))

@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
+from movers.arrays import Floats, Ints
 from movers.errors import Choose, InputError
 from movers.grids import blocks, cells
 from movers.measure.measured import Measured
 from movers.pipeline import SOURCE_EMPTY, Solved, solve_pairs
 from movers.runtime.notices import UndefinedWarning, notify
 from movers.session.session import Session
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CHUNK = 4096
 """Pairs solved at once."""

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.baselines import Blocks, find_baseline
 from movers.encode.encodings import Request
 from movers.measure.fitting import corpus_digest, fit_statistics
@@ -18,8 +18,6 @@ from movers.scale import random_pairs
 from movers.session.blocks import chunks, fill_distances
 from movers.session.session import Session
 from movers.session.signature import scale_key
-
-Floats = NDArray[np.float64]
 
 
 def fit_session(session: Session, corpus: list[str], origin: str, *, progress: bool) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from movers.arrays import Floats
 from movers.encode.encodings import Encodings, Request
 from movers.encode.store import EncodingStore, Stores
 from movers.encode.transformer import TransformerEncoder
@@ -22,8 +20,6 @@ from movers.scale import similarity_of
 from movers.session.resolved import Resolved
 from movers.session.signature import scale_key, sign
 from movers.settings import Settings
-
-Floats = NDArray[np.float64]
 
 STORES = 4
 """Encoding stores a family of sessions keeps, one for each set of words or heads it compares."""

@@ -4,9 +4,10 @@
 same solvers on flat arrays. Importing this package compiles nothing and does not load numba.
 """
 
-from movers.solve.batch import Values, emd_batch, fgw_batch
+from movers.solve.batch import emd_batch, fgw_batch
 from movers.solve.linear import emd
+from movers.solve.problems import Problems
 from movers.solve.quadratic import fgw, gw
 from movers.solve.solution import Solution
 
-__all__ = ["Solution", "Values", "emd", "emd_batch", "fgw", "fgw_batch", "gw"]
+__all__ = ["Problems", "Solution", "emd", "emd_batch", "fgw", "fgw_batch", "gw"]

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.runtime.compiling import Floats, Ints, announced
+from movers.arrays import Floats, Ints, Singles, offsets
+from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
 from movers.solve.kernels import LANES
+from movers.solve.problems import Problems
 from movers.solve.rounding import SINGLE, to_integers
-
-Singles = NDArray[np.float32]
 
 
 def centroid_bounds(source: Singles, targets: Singles, errors: Singles, *, squared: bool) -> Floats:
@@ -60,14 +60,15 @@ def word_bounds(
     u, v : (n,), (words,)
         Weights, summing to one in each sentence.
     """
-    from movers.solve.kernels.bounding import words_range
+    from movers.solve.kernels.bounding import Words, make_cells, words_range
 
     out = np.zeros(len(starts) - 1)
     most = int(np.diff(starts).max(initial=1))
 
+    words = Words(cost, starts, u, v)
+
     def solve(low: int, high: int) -> None:
-        cell, lowest = np.empty((len(u), most), np.float32), np.empty(most, np.float32)
-        words_range(low, high, cost, starts, u, v, cell, lowest, out)
+        words_range(low, high, words, make_cells(len(u), most), out)
 
     with announced("bounds"):
         share_out(solve, np.diff(starts) * len(u), threads)
@@ -114,34 +115,19 @@ def profile_bounds(
     -------
     Array of shape ``(targets, heads)``.
     """
-    from movers.solve.kernels.bounding import profiles_range
+    from movers.solve.kernels.bounding import Profiled, Words, make_cells, profiles_range
 
     lengths = np.diff(starts)
     heads = factors.shape[1]
-    sizes = heads * profile_sizes(lengths)
-    profile_start = np.cumsum(sizes) - sizes
+    words = Words(cost, starts, u, v)
+    profiled = Profiled(*source, *targets, offsets(heads * profile_sizes(lengths)), factors)
     out = np.zeros(factors.shape)
     most = int(lengths.max(initial=1))
+    longest = int(profile_sizes(np.array([max(most, len(u))]))[0])
 
     def solve(low: int, high: int) -> None:
-        cell, lowest = np.empty((len(u), most), np.float32), np.empty(most, np.float32)
-        profiles_range(
-            low,
-            high,
-            cost,
-            starts,
-            u,
-            v,
-            *source,
-            *targets,
-            profile_start,
-            factors,
-            np.float32(share),
-            np.empty((2, int(profile_sizes(np.array([max(most, len(u))]))[0])), np.float32),
-            cell,
-            lowest,
-            out,
-        )
+        values, cells = np.empty((2, longest), np.float32), make_cells(len(u), most)
+        profiles_range(low, high, words, profiled, np.float32(share), values, cells, out)
 
     with announced("bounds"):
         share_out(solve, lengths * len(u) * heads, threads)
@@ -149,20 +135,7 @@ def profile_bounds(
 
 
 def pairing_bounds(
-    shapes: Ints,
-    cost: Floats,
-    u: Floats,
-    v: Floats,
-    structure: Singles,
-    scale: Floats,
-    *,
-    u_start: Ints,
-    v_start: Ints,
-    a_start: Ints,
-    b_start: Ints,
-    mix: float,
-    heads: Ints,
-    threads: int | None = None,
+    problems: Problems, *, mix: float, heads: Ints, threads: int | None = None
 ) -> Floats:
     """Bound the problems of `movers.solve.batch.fgw_batch` under some of their heads.
 
@@ -179,41 +152,21 @@ def pairing_bounds(
     -------
     Array of shape ``(pairs, len(heads))``; NaN where the scale or ``mix`` is 0.
     """
-    from movers.solve.kernels.pairing import make_space, pairings_range
+    from movers.solve.kernels.pairing import Eight, make_space, pairings_range
 
-    sizes = shapes.prod(axis=1)
-    cost_start = np.cumsum(sizes) - sizes
-    n, m = (int(most) for most in shapes.max(axis=0, initial=1))
-    out = np.empty((len(shapes), len(heads)))
+    shapes, batch, structures = problems.shapes, problems.batch, problems.structures
+    out = np.empty((len(problems), len(heads)))
 
-    def solve(low: int, high: int, chosen: Ints, scales: Singles, values: Singles) -> None:
-        pairings_range(
-            low,
-            high,
-            shapes,
-            cost,
-            cost_start,
-            u,
-            u_start,
-            v,
-            v_start,
-            structure,
-            a_start,
-            b_start,
-            chosen,
-            scales.ravel(),
-            np.float32(mix),
-            make_space(n, m),
-            values.ravel(),
-        )
+    def solve(low: int, high: int, eight: Eight) -> None:
+        pairings_range(low, high, batch, structures, eight, np.float32(mix), make_space(shapes))
 
     for first in range(0, len(heads), LANES):
         chosen = np.resize(heads[first : first + LANES], LANES)
-        values = np.empty((len(shapes), LANES), np.float32)
-        scales = scale[:, chosen].astype(np.float32)
+        values = np.empty((len(problems), LANES), np.float32)
+        scales = problems.scale[:, chosen].astype(np.float32)
+        eight = Eight(chosen, scales.ravel(), values.ravel())
         with announced("bounds"):
-            task = partial(solve, chosen=chosen, scales=scales, values=values)
-            share_out(task, sizes**2, threads)
+            share_out(partial(solve, eight=eight), shapes.prod(axis=1) ** 2, threads)
         out[:, first : first + LANES] = values[:, : len(heads) - first]
     return out
 
@@ -254,7 +207,7 @@ def structure_profiles(
     """
     lengths = np.diff(starts)
     blocks, sizes = heads * lengths**2, heads * profile_sizes(lengths)
-    block_start, start = np.cumsum(blocks) - blocks, np.cumsum(sizes) - sizes
+    block_start, start = offsets(blocks), offsets(sizes)
     out = Profiles(
         np.zeros(int(sizes.sum()), np.int16), np.zeros((len(lengths), heads), np.float32)
     )

@@ -7,13 +7,13 @@ be as small as they like.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.runtime.compiling import Floats, Ints, announced
+from movers.arrays import Floats, Ragged, offsets
+from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
+from movers.solve.problems import Problems
+from movers.solve.solution import Many, linear_solution
 
 ITERATIONS = 1000
 TOLERANCE = 1e-9
@@ -21,77 +21,43 @@ EXPONENTIALS = 50
 """Rough cost of an exponential in the unit of work that threads are shared out by."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scaled:
-    """Plans of a batch, row-major n x m blocks one after another, and the iterations of each.
-
-    ``converged`` is False where these were all that were allowed: the columns then have their
-    marginals and the rows come as near as they got.
-    """
-
-    plans: Floats
-    iterations: Ints
-    converged: NDArray[np.bool]
-
-
 def sinkhorn_batch(
-    shapes: Ints,
+    problems: Problems,
     log_kernel: Floats,
-    u: Floats,
-    v: Floats,
     *,
-    u_start: Ints,
-    v_start: Ints,
     iterations: int = ITERATIONS,
     tolerance: float = TOLERANCE,
     threads: int | None = None,
-) -> Scaled:
+) -> Many:
     """Scale every kernel to its marginals, rows first.
+
+    Where it does not converge, the columns have their marginals and the rows come as near as
+    they got. The cost of the problems only shows in the value, ``<C, P>``.
 
     Parameters
     ----------
-    shapes : (pairs, 2)
-        Sizes n, m of every pair.
+    problems
+        Their weights sum to one on each side; structure plays no part.
     log_kernel : flat
         Logarithms of the kernels, row-major n x m blocks one after another.
-    u, v : flat
-        Weights; pair p uses ``u[u_start[p]:][:n]`` and ``v[v_start[p]:][:m]``, each summing to
-        one.
     iterations
         Most rounds over rows and columns.
     tolerance
         Stop when the rows are off by less than this in total; 0 goes on to the end.
     """
-    from movers.solve.kernels.sinkhorn import sinkhorn_range  # loads numba, so not before the call
+    from movers.solve.kernels.sinkhorn import Scaling, sinkhorn_range  # loads numba
 
-    sizes = shapes.prod(axis=1)
-    start = np.cumsum(sizes) - sizes
-    f_start, g_start = (np.cumsum(side) - side for side in shapes.T)
+    shapes, costs = problems.shapes, problems.costs
+    batch = problems.batch._replace(cost=log_kernel)
+    f_start, g_start = (offsets(side) for side in shapes.T)
     f, g = (np.zeros(int(side.sum())) for side in shapes.T)
-    plans = np.zeros(log_kernel.size)
-    done = np.zeros(len(shapes), np.int64)
+    plans, done = np.zeros(log_kernel.size), np.zeros(len(problems), np.int32)
+    out = Scaling(f, f_start, g, g_start, plans, done)
 
-    def solve(lo: int, hi: int) -> None:
-        sinkhorn_range(
-            lo,
-            hi,
-            shapes,
-            log_kernel,
-            start,
-            u,
-            u_start,
-            v,
-            v_start,
-            iterations,
-            float(tolerance),
-            f,
-            f_start,
-            g,
-            g_start,
-            plans,
-            done,
-        )
+    def solve(low: int, high: int) -> None:
+        sinkhorn_range(low, high, batch, iterations, float(tolerance), out)
 
     with announced("sinkhorn"):
-        share_out(solve, sizes * EXPONENTIALS, threads)
-    return Scaled(plans, done, done < iterations)
+        share_out(solve, shapes.prod(axis=1) * EXPONENTIALS, threads)
+    value = Ragged(costs.data * plans, costs.starts).sums()
+    return linear_solution(value, plans, iterations=done, converged=done < iterations)

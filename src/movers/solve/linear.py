@@ -8,10 +8,10 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from movers.solve import problems
+from movers.solve import checks
 from movers.solve.batch import emd_batch
-from movers.solve.problems import Ragged
-from movers.solve.solution import Solution
+from movers.solve.problems import Problems
+from movers.solve.solution import One, split
 
 Matrix = NDArray[np.generic]
 OptionalWeights = ArrayLike | None
@@ -25,7 +25,7 @@ def emd(
     v: OptionalWeights = None,
     *,
     threads: int | None = None,
-) -> Solution: ...
+) -> One: ...
 
 
 @overload
@@ -35,7 +35,7 @@ def emd(
     v: ManyWeights = None,
     *,
     threads: int | None = None,
-) -> list[Solution]: ...
+) -> list[One]: ...
 
 
 def emd(cost, u=None, v=None, *, threads=None):  # type: ignore[no-untyped-def]
@@ -67,10 +67,10 @@ def emd(cost, u=None, v=None, *, threads=None):  # type: ignore[no-untyped-def]
     >>> emd(np.array([[0.0, 2.0], [1.0, 1.0]])).value
     0.5
     """
-    if not problems.is_list(cost):
+    if not checks.is_list(cost):
         return _solve([cost], [u], [v], threads)[0]
     count = len(cost)
-    return _solve(cost, problems.as_many("u", u, count), problems.as_many("v", v, count), threads)
+    return _solve(cost, checks.as_many("u", u, count), checks.as_many("v", v, count), threads)
 
 
 def _solve(
@@ -78,23 +78,18 @@ def _solve(
     us: Sequence[OptionalWeights],
     vs: Sequence[OptionalWeights],
     threads: int | None,
-) -> list[Solution]:
-    checked = [problems.matrix("cost", cost) for cost in costs]
-    u = Ragged.of(
-        [problems.weights("u", w, len(c), "cost") for w, c in zip(us, checked, strict=True)]
+) -> list[One]:
+    checked = [checks.matrix("cost", cost) for cost in costs]
+    u, v = (
+        checks.flat(
+            [
+                checks.weights(name, given, cost.shape[axis], "cost")
+                for given, cost in zip(side, checked, strict=True)
+            ]
+        )
+        for axis, (name, side) in enumerate((("u", us), ("v", vs)))
     )
-    v = Ragged.of(
-        [problems.weights("v", w, len(c.T), "cost") for w, c in zip(vs, checked, strict=True)]
-    )
-    shapes = np.array([c.shape for c in checked], np.int64).reshape(-1, 2)
-    found = emd_batch(
-        shapes,
-        Ragged.of(checked).flat,
-        u.flat,
-        v.flat,
-        u_start=u.start,
-        v_start=v.start,
-        threads=problems.thread_count(threads),
-        plans=True,
-    )
-    return problems.solutions(shapes, found)
+    shapes = np.array([cost.shape for cost in checked], np.int64).reshape(-1, 2)
+    cost = checks.flat(checked).data
+    posed = Problems(shapes, cost, u.data, v.data, u.starts[:-1], v.starts[:-1])
+    return split(emd_batch(posed, threads=checks.thread_count(threads), plans=True), shapes)

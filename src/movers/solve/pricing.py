@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.runtime.compiling import Floats, Ints, announced
+from movers.arrays import Floats
+from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
+from movers.solve.problems import Problems
 
 
-def price_batch(
-    shapes: Ints,
-    plans: Floats,
-    structure: NDArray[np.float32],
-    *,
-    a_start: Ints,
-    b_start: Ints,
-    heads: int,
-    threads: int | None = None,
-) -> Floats:
+def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None) -> Floats:
     """Evaluate ``E(Q) = sum (A[i, k] - B[j, l])**2 Q[i, j] Q[k, l]`` for every pair and head.
 
     Parameters
     ----------
-    shapes : (pairs, 2)
-        Sizes n, m of every pair.
+    problems
+        Their structure is taken in single precision.
     plans : flat
         Row-major n x m blocks of mass, one after another; they need not sum to one.
-    structure : flat
-        Blocks (heads, n, n) of every sentence; pair p compares those at ``a_start[p]`` and
-        ``b_start[p]``.
     threads
         Number of threads, by default one per available processor.
 
@@ -39,15 +28,16 @@ def price_batch(
     """
     from movers.solve.kernels.pricing import price_range  # loads numba, so not before the call
 
-    sizes = shapes.prod(axis=1)
-    starts = np.cumsum(sizes) - sizes
-    out = np.zeros((len(shapes), heads))
+    shapes, batch = problems.shapes, problems.batch
+    single = np.asarray(problems.structure, np.float32)
+    structures = problems.structures._replace(single=single)
+    out = np.zeros(problems.scale.shape)
 
-    def solve(lo: int, hi: int) -> None:
-        most = int(sizes[lo:hi].max(initial=1))
+    def solve(low: int, high: int) -> None:
+        most = int(shapes[low:high].prod(axis=1).max(initial=1))
         room = np.zeros((2, most), np.int64), np.zeros(most)
-        price_range(lo, hi, shapes, plans, starts, structure, a_start, b_start, *room, out)
+        price_range(low, high, batch, plans, structures, *room, out)
 
     with announced("price"):
-        share_out(solve, heads * shapes.sum(axis=1) ** 2, threads)
+        share_out(solve, problems.heads * shapes.sum(axis=1) ** 2, threads)
     return out

@@ -1,140 +1,106 @@
-"""Checked problems: the border between user arrays and the kernels."""
+"""What solvers take: ragged batches of transport problems, as flat arrays."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from movers.errors import InputError
-from movers.runtime.compiling import Floats, Ints
-from movers.solve.batch import Values
-from movers.solve.solution import Solution
-
-Item = TypeVar("Item")
-
-LARGEST = 1e75
-"""Entries up to it can be squared and multiplied without overflow."""
+from movers.arrays import Floats, Ints, Ragged, Singles, boundaries, offsets, places
+from movers.solve.kernels.batches import Batch, Structures
 
 
-@dataclass(frozen=True, slots=True)
-class Ragged:
-    """Arrays of different sizes, laid end to end."""
+def _no_numbers() -> Singles:
+    return np.zeros(0, np.float32)
 
-    flat: Floats
-    start: Ints
+
+def _no_places() -> Ints:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problems:
+    """Transport problems between small weighted sets, with or without structure.
+
+    Parameters
+    ----------
+    shapes : (pairs, 2)
+        Sizes n, m of every pair.
+    cost : flat
+        Row-major n x m blocks, one after another.
+    u, v : flat
+        Weights; pair p uses ``u[u_start[p]:][:n]`` and ``v[v_start[p]:][:m]``. Both may be the
+        same array. Only proportions matter: each side is taken to sum to one.
+    structure : flat, float32 or float64
+        Blocks (heads, n, n) of every sentence; pair p compares those at ``a_start[p]`` and
+        ``b_start[p]``.
+    scale : (pairs, heads)
+        Factor of the structural part.
+    """
+
+    shapes: Ints
+    cost: Floats
+    u: Floats
+    v: Floats
+    u_start: Ints
+    v_start: Ints
+    structure: Singles | Floats = field(default_factory=_no_numbers)
+    a_start: Ints = field(default_factory=_no_places)
+    b_start: Ints = field(default_factory=_no_places)
+    scale: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     @classmethod
-    def of(cls, arrays: Sequence[Floats]) -> "Ragged":
-        """Concatenate the arrays, row-major."""
-        sizes = np.array([array.size for array in arrays], np.int64)
-        flat = np.concatenate([array.ravel() for array in arrays]) if arrays else np.zeros(0)
-        return cls(flat, np.cumsum(sizes) - sizes)
+    def between(cls, weights: Ragged, rows: Ints, costs: Ragged) -> Problems:
+        """Pose the problems of pairs of sentences, given by their rows among the weights."""
+        u_start, v_start = np.ascontiguousarray(weights.starts[rows].T)
+        data = weights.data
+        return cls(weights.lengths[rows], costs.data, data, data, u_start, v_start)
 
-
-def matrix(name: str, given: ArrayLike) -> Floats:
-    """Check a finite, non-empty, two-dimensional array."""
-    array = _finite(name, given)
-    if array.ndim != 2 or 0 in array.shape:
-        raise InputError(f"{name}.shape == {array.shape}; pass a non-empty two-dimensional array")
-    largest = float(np.abs(array).max())
-    if largest > LARGEST:
-        raise InputError(
-            f"{name} has an entry of size {largest:g}; divide it, so that none is above {LARGEST:g}"
+    def bent(self, structure: Ragged, rows: Ints, scale: Floats) -> Problems:
+        """The same problems with structure, one row of it per sentence."""
+        a_start, b_start = np.ascontiguousarray(structure.starts[rows].T)
+        return replace(
+            self, structure=structure.data, a_start=a_start, b_start=b_start, scale=scale
         )
-    return array
 
+    def __len__(self) -> int:
+        return len(self.shapes)
 
-def structure(name: str, given: ArrayLike) -> Floats:
-    """Check a square matrix."""
-    array = matrix(name, given)
-    if array.shape[0] != array.shape[1]:
-        raise InputError(f"{name}.shape == {array.shape}; a structure must be square")
-    return array
+    @property
+    def heads(self) -> int:
+        """Structures that every pair is compared by."""
+        return int(self.scale.shape[1])
 
+    @property
+    def costs(self) -> Ragged:
+        """Cost matrices, one flat row per pair."""
+        return Ragged(self.cost, boundaries(self.shapes.prod(axis=1)))
 
-def weights(name: str, given: ArrayLike | None, count: int, of: str) -> Floats:
-    """Check weights of `count` tokens and make them sum to one; None means uniform."""
-    if given is None:
-        return np.full(count, 1.0 / count)
-    array = _finite(name, given)
-    if array.shape != (count,):
-        raise InputError(
-            f"{name}.shape == {array.shape} while {of} has {count} tokens on this side"
+    def take(self, pairs: Ints, heads: Ints) -> Problems:
+        """Some of the pairs under some heads, which lie one after another."""
+        kept = self.shapes[pairs]
+        cells = places(boundaries(self.shapes.prod(axis=1)), pairs)
+        return replace(
+            self,
+            shapes=kept,
+            cost=self.cost if len(pairs) == len(self) else self.cost[cells],
+            u_start=self.u_start[pairs],
+            v_start=self.v_start[pairs],
+            a_start=self.a_start[pairs] + heads[0] * kept[:, 0] ** 2,
+            b_start=self.b_start[pairs] + heads[0] * kept[:, 1] ** 2,
+            scale=np.ascontiguousarray(self.scale[pairs[:, None], heads]),
         )
-    if array.min() < 0:
-        raise InputError(f"{name} has a negative weight ({array.min():g}); weights must be >= 0")
-    total = array.sum()
-    if total <= 0:
-        raise InputError(f"{name} sums to {total:g}; at least one weight must be positive")
-    shares: Floats = array / total
-    return shares
 
+    @property
+    def batch(self) -> Batch:
+        """The linear part as kernels take it."""
+        start = offsets(self.shapes.prod(axis=1))
+        return Batch(self.shapes, self.cost, start, self.u, self.u_start, self.v, self.v_start)
 
-def fraction(name: str, given: float) -> float:
-    """Check a number between 0 and 1."""
-    number = float(given)
-    if not 0.0 <= number <= 1.0:
-        raise InputError(f"{name} == {number:g}; it must lie between 0 and 1")
-    return number
-
-
-def factor(name: str, given: float) -> float:
-    """Check a number that is not negative, nor as large as to overflow."""
-    number = float(given)
-    if not 0.0 <= number <= LARGEST:
-        raise InputError(f"{name} == {number:g}; it must be >= 0 and at most {LARGEST:g}")
-    return number
-
-
-def thread_count(threads: int | None) -> int | None:
-    """Check a number of threads."""
-    if threads is not None and threads < 1:
-        raise InputError(f"threads == {threads}; pass at least 1, or None for all processors")
-    return threads
-
-
-def is_list(given: object) -> bool:
-    """Whether `given` is a list of problems: a list or tuple of two-dimensional arrays."""
-    return isinstance(given, list | tuple) and (not given or np.ndim(given[0]) == 2)
-
-
-def as_many(name: str, given: Sequence[Item] | None, count: int) -> Sequence[Item | None]:
-    """Check an optional list of one item per problem; None stands for all of them."""
-    if given is None:
-        return [None] * count
-    if not isinstance(given, list | tuple):
-        raise InputError(f"{name} must be a list of {count} arrays, one per problem")
-    if len(given) != count:
-        raise InputError(f"len({name}) == {len(given)} while there are {count} problems")
-    return given
-
-
-def solutions(shapes: Ints, found: Values) -> list[Solution]:
-    """Cut the results of a batch with one head into one solution per problem."""
-    assert found.plans is not None
-    plans = np.split(found.plans, np.cumsum(shapes.prod(axis=1))[:-1])
-    return [
-        Solution(
-            value=float(found.value[p, 0]),
-            linear=float(found.linear[p, 0]),
-            structural=float(found.structural[p, 0]),
-            plan=plans[p].reshape(shapes[p]),
-            iterations=int(found.iterations[p, 0]),
-            gap=float(found.gap[p, 0]),
-            converged=bool(found.converged[p, 0]),
-        )
-        for p in range(len(shapes))
-    ]
-
-
-def _finite(name: str, given: ArrayLike) -> Floats:
-    try:
-        array = np.ascontiguousarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not an array of numbers: {error}") from error
-    bad = array.size - int(np.isfinite(array).sum())
-    if bad:
-        raise InputError(f"{name} has {bad} entries that are NaN or infinite; they must be finite")
-    return array.reshape(np.shape(given))
+    @property
+    def structures(self) -> Structures:
+        """The structural part as kernels take it: in one type, so as to compile once."""
+        wide = self.structure.dtype != np.float32
+        single = np.asarray(self.structure[:0] if wide else self.structure, np.float32)
+        double = np.asarray(self.structure if wide else self.structure[:0], np.float64)
+        return Structures(single, double, self.a_start, self.b_start, self.scale)

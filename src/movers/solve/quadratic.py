@@ -8,13 +8,13 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from movers.arrays import Floats
 from movers.errors import InputError
-from movers.runtime.compiling import Floats
-from movers.solve import problems
+from movers.solve import checks
 from movers.solve.batch import fgw_batch
 from movers.solve.linear import ManyWeights, OptionalWeights
-from movers.solve.problems import Ragged
-from movers.solve.solution import Solution
+from movers.solve.problems import Problems
+from movers.solve.solution import One, split
 
 Matrix = NDArray[np.generic]
 
@@ -28,7 +28,7 @@ def gw(
     *,
     scale: float = 1.0,
     threads: int | None = None,
-) -> Solution: ...
+) -> One: ...
 
 
 @overload
@@ -40,7 +40,7 @@ def gw(
     *,
     scale: float = 1.0,
     threads: int | None = None,
-) -> list[Solution]: ...
+) -> list[One]: ...
 
 
 def gw(A, B, u=None, v=None, *, scale=1.0, threads=None):  # type: ignore[no-untyped-def]
@@ -69,12 +69,10 @@ def gw(A, B, u=None, v=None, *, scale=1.0, threads=None):  # type: ignore[no-unt
     >>> gw(path, path).value
     0.0
     """
-    if not problems.is_list(A):
+    if not checks.is_list(A):
         return _solve([None], [A], [B], [u], [v], 1.0, scale, threads)[0]
     count = len(A)
-    B, u, v = (
-        problems.as_many(name, given, count) for name, given in (("B", B), ("u", u), ("v", v))
-    )
+    B, u, v = (checks.as_many(name, given, count) for name, given in (("B", B), ("u", u), ("v", v)))
     return _solve([None] * count, A, B, u, v, 1.0, scale, threads)
 
 
@@ -89,7 +87,7 @@ def fgw(
     mix: float = 0.5,
     scale: float = 1.0,
     threads: int | None = None,
-) -> Solution: ...
+) -> One: ...
 
 
 @overload
@@ -103,7 +101,7 @@ def fgw(
     mix: float = 0.5,
     scale: float = 1.0,
     threads: int | None = None,
-) -> list[Solution]: ...
+) -> list[One]: ...
 
 
 def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, threads=None):  # type: ignore[no-untyped-def]
@@ -143,11 +141,11 @@ def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, threads=None):  # typ
     >>> swap.value, swap.linear, swap.structural
     (0.25, 0.0, 0.5)
     """
-    if not problems.is_list(cost):
+    if not checks.is_list(cost):
         return _solve([cost], [A], [B], [u], [v], mix, scale, threads)[0]
     count = len(cost)
     A, B, u, v = (
-        problems.as_many(name, given, count)
+        checks.as_many(name, given, count)
         for name, given in (("A", A), ("B", B), ("u", u), ("v", v))
     )
     return _solve(cost, A, B, u, v, mix, scale, threads)
@@ -162,39 +160,36 @@ def _solve(
     mix: float,
     scale: float,
     threads: int | None,
-) -> list[Solution]:
+) -> list[One]:
     """Check everything, solve as one batch of single heads; a cost of None is all zeros."""
-    mix, scale = problems.fraction("mix", mix), problems.factor("scale", scale)
-    A = [problems.structure("A", a) for a in sources]
-    B = [problems.structure("B", b) for b in targets]
+    mix, scale = checks.fraction("mix", mix), checks.factor("scale", scale)
+    A = [checks.structure("A", a) for a in sources]
+    B = [checks.structure("B", b) for b in targets]
     cost = [_cost(c, a, b) for c, a, b in zip(costs, A, B, strict=True)]
-    u = Ragged.of([problems.weights("u", w, len(a), "A") for w, a in zip(us, A, strict=True)])
-    v = Ragged.of([problems.weights("v", w, len(b), "B") for w, b in zip(vs, B, strict=True)])
-    shapes = np.array([c.shape for c in cost], np.int64).reshape(-1, 2)
-    both = Ragged.of([*A, *B])
-    found = fgw_batch(
-        shapes,
-        Ragged.of(cost).flat,
-        u.flat,
-        v.flat,
-        both.flat,
-        np.full((len(cost), 1), scale),
-        u_start=u.start,
-        v_start=v.start,
-        a_start=both.start[: len(A)],
-        b_start=both.start[len(A) :],
-        mix=mix,
-        threads=problems.thread_count(threads),
-        plans=True,
+    u = [checks.weights("u", w, len(a), "A") for w, a in zip(us, A, strict=True)]
+    v = [checks.weights("v", w, len(b), "B") for w, b in zip(vs, B, strict=True)]
+    flat_u, flat_v, both = checks.flat(u), checks.flat(v), checks.flat([*A, *B])
+    posed = Problems(
+        shapes=np.array([c.shape for c in cost], np.int64).reshape(-1, 2),
+        cost=checks.flat(cost).data,
+        u=flat_u.data,
+        v=flat_v.data,
+        u_start=flat_u.starts[:-1],
+        v_start=flat_v.starts[:-1],
+        structure=both.data,
+        a_start=both.starts[: len(A)],
+        b_start=both.starts[len(A) : -1],
+        scale=np.full((len(cost), 1), scale),
     )
-    return problems.solutions(shapes, found)
+    found = fgw_batch(posed, mix=mix, threads=checks.thread_count(threads), plans=True)
+    return split(found, posed.shapes)
 
 
 def _cost(given: ArrayLike | None, a: Floats, b: Floats) -> Floats:
     """Check a cost against the structures it belongs to."""
     if given is None:
         return np.zeros((len(a), len(b)))
-    cost = problems.matrix("cost", given)
+    cost = checks.matrix("cost", given)
     for name, side, size in (("A", a, cost.shape[0]), ("B", b, cost.shape[1])):
         if len(side) != size:
             raise InputError(

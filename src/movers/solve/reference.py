@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linprog
 
-from movers.runtime.compiling import Floats
-from movers.solve.solution import Solution
+from movers.arrays import Floats
+from movers.solve.solution import One, Solution
 
 TOLERANCE = 1e-9
 MOST_ITERATIONS = 2000
@@ -38,7 +38,7 @@ def energy(A: Floats, B: Floats, plan: Floats) -> float:
 
 def fgw(
     cost: Floats, A: Floats, B: Floats, u: Floats, v: Floats, *, mix: float, scale: float
-) -> Solution:
+) -> One:
     """Minimise ``(1 - mix) <C, P> + mix * scale * E(P)`` by Frank-Wolfe from ``u vᵀ``."""
     plan = np.outer(u, v)
     value = _value(cost, A, B, plan, mix, scale)
@@ -59,6 +59,7 @@ def fgw(
         plan=plan,
         iterations=iterations,
         gap=gap,
+        converged=iterations < MOST_ITERATIONS,
     )
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
+from movers.arrays import Array, Floats, Singles
 
 SINGLE = 1e-5
 """What single precision may add to a bound, as a share of the terms that it is made of; the
@@ -17,7 +15,7 @@ HALF = 0.501
 """How far a number moves at most, in steps: half of one, and the rounding of the step itself."""
 
 
-def to_integers(values: Floats, dtype: type[np.signedinteger[Any]]) -> tuple[NDArray[Any], Singles]:
+def to_integers(values: Floats, dtype: type[np.signedinteger[Any]]) -> tuple[Array, Singles]:
     """Round along the last axis; what is not finite makes its step NaN.
 
     Examples

@@ -1,15 +1,28 @@
-"""What a solver returns."""
+"""What solvers return."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from movers.runtime.compiling import Floats
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.arrays import Bools, Floats, Ints
+from movers.solve.kernels.batches import Found
+
+Number = TypeVar("Number")
+Count = TypeVar("Count")
+Flag = TypeVar("Flag")
+Counts = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Solution:
-    """A transport plan and what it costs.
+class Solution(Generic[Number, Count, Flag]):
+    """Transport plans and what they cost: numbers for one problem, arrays for a batch.
+
+    The arrays of a batch have the shape ``(pairs, heads)``.
 
     Attributes
     ----------
@@ -19,21 +32,86 @@ class Solution:
         Cost of moving, ``<C, P>``.
     structural
         Cost of bending, ``scale * sum (A[i, k] - B[j, l])**2 P[i, j] P[k, l]``.
-    plan : (n, m)
-        Mass moved from every source to every target token.
+    plan
+        Mass moved from every source to every target token, shape ``(n, m)``; of a batch a block
+        ``(heads, n, m)`` for every pair, all in one flat array, which is empty unless plans were
+        asked for.
     iterations
         Number of linear transport problems solved on the way.
     gap
-        Frank-Wolfe duality gap ``<G, P - P_c>``: 0 at a stationary plan.
+        Frank-Wolfe duality gap ``<G, P - P_c>``: 0 at a stationary plan, and an upper bound on
+        what one more step could gain.
     converged
         False if a bound on the effort ended the search: the plan is feasible, and may not be
         optimal.
     """
 
-    value: float
-    linear: float
-    structural: float
+    value: Number
+    linear: Number
+    structural: Number
     plan: Floats
-    iterations: int
-    gap: float
-    converged: bool = True
+    iterations: Count
+    gap: Number
+    converged: Flag
+
+
+One = Solution[float, int, bool]
+Many = Solution[Floats, Counts, Bools]
+
+
+def of_batch(found: Found, value: Floats) -> Many:
+    """What a kernel found, with the objective that it minimised."""
+    return Solution(
+        value,
+        found.linear,
+        found.structural,
+        found.plans,
+        found.iterations,
+        found.gap,
+        found.converged,
+    )
+
+
+def linear_solution(
+    value: Floats, plan: Floats, *, iterations: Counts | None = None, converged: Bools | None = None
+) -> Many:
+    """A batch with one number for every pair, all of it the cost of moving."""
+    column = value[:, None]
+    nothing = np.zeros_like(column)
+    effort = np.ones(column.shape, np.int32) if iterations is None else iterations[:, None]
+    ended = np.ones(column.shape, np.bool_) if converged is None else converged[:, None]
+    return Solution(column, column.copy(), nothing, plan, effort, nothing, ended)
+
+
+def joined(found: Iterable[Many], heads: int) -> Many:
+    """Batches under as many heads, one after another, without their plans."""
+    every = list(found)
+    nothing = np.zeros((0, heads))
+    return Solution(
+        value=np.concatenate([nothing, *(one.value for one in every)]),
+        linear=np.concatenate([nothing, *(one.linear for one in every)]),
+        structural=np.concatenate([nothing, *(one.structural for one in every)]),
+        plan=np.zeros(0),
+        iterations=np.concatenate([nothing.astype(np.int32), *(one.iterations for one in every)]),
+        gap=np.concatenate([nothing, *(one.gap for one in every)]),
+        converged=np.concatenate([nothing.astype(np.bool_), *(one.converged for one in every)]),
+    )
+
+
+def split(found: Many, shapes: Ints) -> list[One]:
+    """Cut the results of a batch with one head into one solution per problem."""
+    plans = np.split(found.plan, np.cumsum(shapes.prod(axis=1))[:-1])
+    return [pick(found, p, 0, plans[p].reshape(shape)) for p, shape in enumerate(shapes)]
+
+
+def pick(found: Many, pair: int, head: int, plan: Floats) -> One:
+    """What a batch found for one problem, given its plan."""
+    return Solution(
+        value=float(found.value[pair, head]),
+        linear=float(found.linear[pair, head]),
+        structural=float(found.structural[pair, head]),
+        plan=plan,
+        iterations=int(found.iterations[pair, head]),
+        gap=float(found.gap[pair, head]),
+        converged=bool(found.converged[pair, head]),
+    )

@@ -7,7 +7,8 @@ The matrix need not be definite: the result is a local minimum, never above the 
 
 import numpy as np
 
-from movers.runtime.compiling import Floats, Ints, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import kernel
 
 FLAT = 1e-12
 

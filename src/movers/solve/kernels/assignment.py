@@ -8,7 +8,8 @@ would rather have another column: ``G[i, j] - duals[j] >= G[i, s(i)] - duals[s(i
 
 import numpy as np
 
-from movers.runtime.compiling import Floats, Ints, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import kernel
 from movers.solve.kernels import LANES
 from movers.solve.kernels.lanes import cheapest_rows
 

@@ -4,57 +4,73 @@ The costs of all targets stand side by side in one matrix, ``cost[i, start + j]`
 precision is enough for a bound; `movers.solve.bounds` allows for its rounding.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy import int16
+from numpy.typing import NDArray
 
-from movers.runtime.compiling import Floats, Ints, entry, inlined, kernel
+from movers.arrays import Floats, Ints, Singles
+from movers.runtime.compiling import entry, inlined, kernel
 from movers.solve import rounding
 
 HIGH, ZERO = np.float32(np.inf), np.float32(0.0)
 HALF = np.float32(rounding.HALF)
 
 
+class Words(NamedTuple):
+    """Costs, where the words of each target start, and the weights of both sides."""
+
+    cost: Singles
+    starts: Ints
+    u: Singles
+    v: Singles
+
+
+class Profiled(NamedTuple):
+    """Profiles of the source and of all targets, in steps, and the factors of their energies."""
+
+    source: NDArray[int16]
+    source_steps: Singles
+    profiles: NDArray[int16]
+    steps: Singles
+    starts: Ints
+    factors: Singles
+
+
+class Cells(NamedTuple):
+    """Room for the linear problem of one target."""
+
+    cell: Singles
+    lowest: Singles
+
+
+def make_cells(n: int, m: int) -> Cells:
+    """Make room for n words on the source's side and at most m on the other."""
+    return Cells(np.empty((n, m), np.float32), np.empty(m, np.float32))
+
+
 @entry
-def words_range(
-    low: int,
-    high: int,
-    cost: Any,
-    starts: Ints,
-    u: Any,
-    v: Any,
-    cell: Any,
-    lowest: Any,
-    out: Floats,
-) -> None:
+def words_range(low: int, high: int, words: Words, room: Cells, out: Floats) -> None:
     """Bound ``min <C, P>`` for the targets ``low .. high-1``."""
-    n = len(u)
+    n = len(words.u)
     for p in range(low, high):
-        start, m = starts[p], starts[p + 1] - starts[p]
+        start, m = words.starts[p], words.starts[p + 1] - words.starts[p]
         for i in range(n):
             for j in range(m):
-                cell[i, j] = cost[i, start + j]
-        out[p] = dual_value(cell, u, v, start, n, m, lowest)
+                room.cell[i, j] = words.cost[i, start + j]
+        out[p] = dual_value(room, words, start, n, m)
 
 
 @entry
 def profiles_range(
     low: int,
     high: int,
-    cost: Any,
-    starts: Ints,
-    u: Any,
-    v: Any,
-    source: Any,
-    source_steps: Any,
-    profiles: Any,
-    steps: Any,
-    profile_start: Ints,
-    factors: Any,
+    words: Words,
+    profiled: Profiled,
     share: Any,
-    values: Any,
-    cell: Any,
-    lowest: Any,
+    values: Singles,
+    room: Cells,
     out: Floats,
 ) -> None:
     """Bound ``min share <C, P> + factor E(P)`` for the targets ``low .. high-1`` and every head.
@@ -64,19 +80,21 @@ def profiles_range(
     part (n // 2, descending, each standing for two) of what is left; all of them in steps. What
     rounding to steps may have added to a difference is taken off.
     """
-    n = len(u)
+    cost, cell, steps, factors = words.cost, room.cell, profiled.steps, profiled.factors
+    n = len(words.u)
     width = profile_size(n)
     x, y = values
     for p in range(low, high):
-        start, m = starts[p], starts[p + 1] - starts[p]
+        start, m = words.starts[p], words.starts[p + 1] - words.starts[p]
         size = profile_size(m)
         for h in range(factors.shape[1]):
             factor = factors[p, h]
-            slack = HALF * (source_steps[0, h] + steps[p, h])
+            step, own = steps[p, h], profiled.source_steps[0, h]
+            slack = HALF * (own + step)
             for k in range(width):
-                x[k] = source_steps[0, h] * np.float32(source[h * width + k])
+                x[k] = own * np.float32(profiled.source[h * width + k])
             for k in range(size):
-                y[k] = steps[p, h] * np.float32(profiles[profile_start[p] + h * size + k])
+                y[k] = step * np.float32(profiled.profiles[profiled.starts[p] + h * size + k])
             for i in range(n):
                 row, column = x[i], x[n + i]
                 for j in range(m):
@@ -85,9 +103,7 @@ def profiles_range(
                     cell[i, j] = share * cost[i, start + j] + factor * (a * a + b * b)
             apart = max(abs(x[2 * n] - y[2 * m]) - slack, ZERO)
             rest = spectral_gap(x, 2 * n + 1, n, y, 2 * m + 1, m, slack)
-            out[p, h] = dual_value(cell, u, v, start, n, m, lowest) + factor * (
-                apart * apart + rest
-            )
+            out[p, h] = dual_value(room, words, start, n, m) + factor * (apart * apart + rest)
 
 
 @inlined
@@ -97,8 +113,9 @@ def profile_size(words: int) -> int:
 
 
 @kernel
-def dual_value(cell: Any, u: Any, v: Any, start: int, n: int, m: int, lowest: Any) -> Any:
+def dual_value(room: Cells, words: Words, start: int, n: int, m: int) -> Any:
     """The better of two dual points: minima of rows, then columns of the rest; or vice versa."""
+    cell, lowest, u, v = room.cell, room.lowest, words.u, words.v
     by_rows = np.float32(0.0)
     for j in range(m):
         lowest[j] = HIGH

@@ -10,7 +10,8 @@ is ``L - factor * M(P)`` with ``L = (1 - mix) C`` and ``factor = 2 * mix * scale
 
 from typing import Any
 
-from movers.runtime.compiling import Floats, Ints, inlined, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels import LANES
 from movers.solve.kernels.lanes import ROWS, product_tile
 

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from movers.runtime.compiling import Floats, Ints, entry, inlined, kernel
+from movers.arrays import Floats, Ints, Singles
+from movers.runtime.compiling import entry, inlined, kernel
 from movers.solve import rounding
 from movers.solve.kernels import LANES
+from movers.solve.kernels.batches import Batch, Structures
 from movers.solve.kernels.vectors import (
     least,
     load,
@@ -101,8 +103,17 @@ class Space(NamedTuple):
     columns: Any
 
 
-def make_space(n: int, m: int) -> Space:
-    """Make room for pairs of at most n and m words."""
+class Eight(NamedTuple):
+    """Eight heads; their scales and bounds are flat, eight numbers per pair."""
+
+    heads: Ints
+    scale: Singles
+    out: Singles
+
+
+def make_space(shapes: Ints) -> Space:
+    """Make room for pairs of the given shapes."""
+    n, m = shapes.max(axis=0, initial=1).tolist()
     most, least_words = max(n, m), min(n, m)
     sizes = [3 * size * size + 6 * size + 2 for size in (n, m)]
     sizes += [n, m, n * m, n * m, n * m, most, least_words * n * m, most, most]
@@ -111,7 +122,14 @@ def make_space(n: int, m: int) -> Space:
 
 @kernel
 def fill_side(
-    structure: Any, start: int, heads: Ints, weights: Floats, first: int, n: int, w: Any, out: Any
+    structures: Structures,
+    start: int,
+    heads: Ints,
+    weights: Floats,
+    first: int,
+    n: int,
+    w: Any,
+    out: Any,
 ) -> None:
     """Write a side: the structures of eight heads with row means, column means and mean taken out.
 
@@ -126,7 +144,11 @@ def fill_side(
         for j in range(n):
             at = matrix(n, i, j)
             for h in range(LANES):
-                out[at + h] = structure[start + (heads[h] * n + i) * n + j]
+                place = start + (heads[h] * n + i) * n + j
+                if structures.double.size:
+                    out[at + h] = structures.double[place]
+                else:
+                    out[at + h] = structures.single[place]
     middle, size = spread(ZERO), spread(ZERO)
     for i in range(n):
         row = column = square = spread(ZERO)
@@ -398,43 +420,31 @@ def bound_pair(space: Space, few: Any, u: Any, n: int, many: Any, v: Any, m: int
 def pairings_range(
     low: int,
     high: int,
-    shapes: Ints,
-    cost: Floats,
-    cost_start: Ints,
-    u: Floats,
-    u_start: Ints,
-    v: Floats,
-    v_start: Ints,
-    structure: Any,
-    a_start: Ints,
-    b_start: Ints,
-    heads: Ints,
-    scale: Any,
+    batch: Batch,
+    structures: Structures,
+    eight: Eight,
     mix: Any,
     space: Space,
-    out: Any,
 ) -> None:
-    """Bound ``min (1 - mix) <C, P> + mix scale E(P)`` for the pairs ``low .. high-1``.
-
-    ``heads`` names eight heads; ``scale`` and ``out`` are flat and hold eight numbers per pair.
-    """
+    """Bound ``min (1 - mix) <C, P> + mix scale E(P)`` for the pairs ``low .. high-1``."""
     source, target, few, many = space.source, space.target, space.u, space.v
+    u_start, a_start, b_start = batch.u_start, structures.a_start, structures.b_start
     last = -1
     for t in range(low, high):
-        n, m = shapes[t, 0], shapes[t, 1]
+        n, m = batch.shapes[t, 0], batch.shapes[t, 1]
         if a_start[t] != last or u_start[t] != u_start[t - 1]:
-            fill_side(structure, a_start[t], heads, u, u_start[t], n, few, source)
+            fill_side(structures, a_start[t], eight.heads, batch.u, u_start[t], n, few, source)
             last = a_start[t]
-        fill_side(structure, b_start[t], heads, v, v_start[t], m, many, target)
-        factor = times(spread(mix), load(scale, t * LANES))
+        fill_side(structures, b_start[t], eight.heads, batch.v, batch.v_start[t], m, many, target)
+        factor = times(spread(mix), load(eight.scale, t * LANES))
         unit = over(spread(ONE - mix), factor)
         for i in range(n):
             for k in range(m):
                 at = k * n + i if n <= m else i * m + k
-                moving = np.float32(cost[cost_start[t] + i * m + k])
+                moving = np.float32(batch.cost[batch.cost_start[t] + i * m + k])
                 put(space.cell, at * LANES, times(unit, spread(moving)))
         if n <= m:
             bound = bound_pair(space, source, few, n, target, many, m)
         else:
             bound = bound_pair(space, target, many, m, source, few, n)
-        put(out, t * LANES, times(factor, bound))
+        put(eight.out, t * LANES, times(factor, bound))

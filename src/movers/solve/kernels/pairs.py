@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from movers.runtime.compiling import Floats, Ints, inlined, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import inlined, kernel
+from movers.solve.kernels.batches import Batch
 from movers.solve.kernels.gradient import FORBIDDEN, padded
 from movers.solve.kernels.simplex import LINKS, PARENT, northwest, settle
 from movers.solve.kernels.vertices import find_vertex, list_cells, on_cells
@@ -67,21 +69,14 @@ def real_shares(store: Floats, start: int, keep: Ints, kept: int, out: Floats) -
 
 
 @inlined
-def load_weights(
-    w: Workspace,
-    u: Floats,
-    v: Floats,
-    u_start: int,
-    v_start: int,
-    rows: int,
-    columns: int,
-) -> tuple[int, int, bool, float]:
+def load_weights(w: Workspace, batch: Batch, p: int) -> tuple[int, int, bool, float]:
     """Set the masses of the pair; return kept sizes, "is an assignment", and the unit of mass.
 
     The unit is 0 where some tokens are so light that plans need their real shares.
     """
-    n = keep_heavy(u, u_start, rows, w.keep_rows)
-    m = keep_heavy(v, v_start, columns, w.keep_columns)
+    u, v, u_start, v_start = batch.u, batch.v, batch.u_start[p], batch.v_start[p]
+    n = keep_heavy(u, u_start, batch.shapes[p, 0], w.keep_rows)
+    m = keep_heavy(v, v_start, batch.shapes[p, 1], w.keep_columns)
     uniform = is_uniform(u, u_start, w.keep_rows, n) and is_uniform(v, v_start, w.keep_columns, m)
     if uniform:
         unit = 1.0 / (n * m)
@@ -104,7 +99,7 @@ def load_weights(
 
 @kernel
 def load_cost(
-    w: Workspace, cost: Floats, start: int, columns: int, n: int, m: int, share: float
+    w: Workspace, batch: Batch, p: int, n: int, m: int, share: float
 ) -> tuple[float, float, bool]:
     """Copy the kept cost, and `share` times it as linear part.
 
@@ -112,6 +107,7 @@ def load_cost(
     whether the linear part is nowhere negative.
     """
     width = padded(m)
+    cost, start, columns = batch.cost, batch.cost_start[p], batch.shapes[p, 1]
     mean, typical, lowest = 0.0, 0.0, 0.0
     for i in range(n):
         row = start + w.keep_rows[i] * columns

@@ -1,22 +1,19 @@
 """What a structure charges for plans that were made without it."""
 
-from typing import Any
-
 import numpy as np
 
-from movers.runtime.compiling import Floats, Ints, entry, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import entry, kernel
+from movers.solve.kernels.batches import Batch, Structures
 
 
 @entry
 def price_range(
-    lo: int,
-    hi: int,
-    shapes: Ints,
+    low: int,
+    high: int,
+    batch: Batch,
     plans: Floats,
-    plan_start: Ints,
-    structure: Any,
-    a_start: Ints,
-    b_start: Ints,
+    structures: Structures,
     cells: Ints,
     mass: Floats,
     out: Floats,
@@ -25,11 +22,12 @@ def price_range(
 
     `cells` (2, most) and `mass` (most,) are room for the cells of one plan.
     """
-    for p in range(lo, hi):
-        n, m = shapes[p, 0], shapes[p, 1]
-        filled = _list_cells(plans, plan_start[p], n, m, cells, mass)
+    structure = structures.single
+    for p in range(low, high):
+        n, m = batch.shapes[p, 0], batch.shapes[p, 1]
+        filled = _list_cells(plans, batch.cost_start[p], n, m, cells, mass)
         for h in range(out.shape[1]):
-            a, b = a_start[p] + h * n * n, b_start[p] + h * m * m
+            a, b = structures.a_start[p] + h * n * n, structures.b_start[p] + h * m * m
             total = 0.0
             for c in range(filled):
                 i, j = a + cells[0, c] * n, b + cells[1, c] * m

@@ -1,12 +1,12 @@
-"""Entry points: solve the pairs ``lo .. hi-1`` of a batch, one after another.
+"""Entry points: solve the pairs ``low .. high-1`` of a batch, one after another.
 
 Every problem starts from its own pair's cost, never from a neighbour: results do not depend
 on the batch around it or on how the batch is cut into ranges.
 """
 
-from typing import Any
-
-from movers.runtime.compiling import Floats, Ints, entry, inlined, kernel
+from movers.arrays import Floats
+from movers.runtime.compiling import entry, inlined, kernel
+from movers.solve.kernels.batches import Batch, Found, Structures
 from movers.solve.kernels.frank_wolfe import descend
 from movers.solve.kernels.gradient import at_product, load_source, load_target, padded
 from movers.solve.kernels.pairs import (
@@ -24,77 +24,50 @@ FREE = 1e-14
 
 
 @entry
-def emd_range(
-    w: Workspace,
-    lo: int,
-    hi: int,
-    shapes: Ints,
-    cost: Floats,
-    cost_start: Ints,
-    u: Floats,
-    u_start: Ints,
-    v: Floats,
-    v_start: Ints,
-    value: Floats,
-    converged: Any,
-    plans: Floats,
-) -> None:
-    """Solve ``min <C, P>``; `plans` may be empty."""
-    for p in range(lo, hi):
-        columns = shapes[p, 1]
-        n, m, square, unit = load_weights(w, u, v, u_start[p], v_start[p], shapes[p, 0], columns)
-        _, typical, positive = load_cost(w, cost, cost_start[p], columns, n, m, 1.0)
-        converged[p] = solve_linear(w, n, m, square, unit, typical, positive, 0)
-        value[p] = on_cells(w, w.cost, n, m, 0)
-        if plans.size:
-            _add_vertex(w, n, m, 0, 1.0, columns, plans, cost_start[p])
+def emd_range(w: Workspace, low: int, high: int, batch: Batch, out: Found) -> None:
+    """Solve ``min <C, P>``."""
+    for p in range(low, high):
+        n, m, square, unit = load_weights(w, batch, p)
+        _, typical, positive = load_cost(w, batch, p, n, m, 1.0)
+        out.converged[p, 0] = solve_linear(w, n, m, square, unit, typical, positive, 0)
+        out.linear[p, 0] = on_cells(w, w.cost, n, m, 0)
+        if out.plans.size:
+            _add_vertex(w, n, m, 0, 1.0, batch.shapes[p, 1], out.plans, batch.cost_start[p])
 
 
 @entry
 def fgw_range(
     w: Workspace,
-    lo: int,
-    hi: int,
-    shapes: Ints,
-    cost: Floats,
-    cost_start: Ints,
-    u: Floats,
-    u_start: Ints,
-    v: Floats,
-    v_start: Ints,
-    single: Any,
-    double: Floats,
-    a_start: Ints,
-    b_start: Ints,
-    scale: Floats,
+    low: int,
+    high: int,
+    batch: Batch,
+    structures: Structures,
     mix: float,
-    linear: Floats,
-    structural: Floats,
-    iterations: Any,
-    gap: Floats,
-    converged: Any,
-    plans: Floats,
+    out: Found,
 ) -> None:
-    """Solve ``min (1 - mix) <C, P> + mix scale E(P)`` for every head.
-
-    Structures are in `double` or, if that is empty, in `single`; `plans` may be empty.
-    """
+    """Solve ``min (1 - mix) <C, P> + mix scale E(P)`` for every head."""
+    scale = structures.scale
     heads = scale.shape[1]
-    for p in range(lo, hi):
-        rows, columns = shapes[p, 0], shapes[p, 1]
-        n, m, square, unit = load_weights(w, u, v, u_start[p], v_start[p], rows, columns)
-        mean, typical, positive = load_cost(w, cost, cost_start[p], columns, n, m, 1.0 - mix)
+    for p in range(low, high):
+        rows, columns = batch.shapes[p, 0], batch.shapes[p, 1]
+        n, m, square, unit = load_weights(w, batch, p)
+        mean, typical, positive = load_cost(w, batch, p, n, m, 1.0 - mix)
         moved = solve_linear(w, n, m, square, unit, typical, positive, 1)
         remember_linear(w, n, m, square)
         free = positive and on_cells(w, w.linear, n, m, 1) <= FREE * typical
         for h in range(heads):
-            a_at, b_at = a_start[p] + h * rows * rows, b_start[p] + h * columns * columns
-            if double.size:
-                load_source(double, a_at, rows, w.keep_rows, n, w.a)
-                load_target(double, b_at, columns, w.keep_columns, m, w.b, w.b_transposed)
+            a_at = structures.a_start[p] + h * rows * rows
+            b_at = structures.b_start[p] + h * columns * columns
+            if structures.double.size:
+                load_source(structures.double, a_at, rows, w.keep_rows, n, w.a)
+                load_target(
+                    structures.double, b_at, columns, w.keep_columns, m, w.b, w.b_transposed
+                )
             else:
-                load_source(single, a_at, rows, w.keep_rows, n, w.a)
-                load_target(single, b_at, columns, w.keep_columns, m, w.b, w.b_transposed)
+                load_source(structures.single, a_at, rows, w.keep_rows, n, w.a)
+                load_target(
+                    structures.single, b_at, columns, w.keep_columns, m, w.b, w.b_transposed
+                )
             factor = 2.0 * mix * scale[p, h]
             squares, product = at_product(
                 w.linear, factor, w.a, w.b, w.u, w.v, n, m, w.distance, w.gradient
@@ -113,14 +86,14 @@ def fgw_range(
                     w, n, m, square, unit, factor, constant, floor, -factor * product
                 )
                 found = _energy(w, n, m, active, squares)
-            linear[p, h] = _mean_cost(w, n, m, active, mean)
-            structural[p, h] = scale[p, h] * found
-            iterations[p, h] = calls
-            gap[p, h] = last_gap
-            converged[p, h] = done
-            if plans.size:
-                start = heads * cost_start[p] + h * rows * columns
-                _write_plan(w, n, m, active, columns, plans, start)
+            out.linear[p, h] = _mean_cost(w, n, m, active, mean)
+            out.structural[p, h] = scale[p, h] * found
+            out.iterations[p, h] = calls
+            out.gap[p, h] = last_gap
+            out.converged[p, h] = done
+            if out.plans.size:
+                start = heads * batch.cost_start[p] + h * rows * columns
+                _write_plan(w, n, m, active, columns, out.plans, start)
 
 
 @inlined

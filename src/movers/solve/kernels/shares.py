@@ -4,7 +4,8 @@ Whole masses are multiples of 2**-52 of all mass, which leaves few digits to a s
 tree does not depend on them; the flows along it are worked out again from the real shares.
 """
 
-from movers.runtime.compiling import Floats, Ints, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import kernel
 from movers.solve.kernels.simplex import CHILD, NEXT, PARENT
 
 

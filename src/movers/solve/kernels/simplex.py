@@ -10,7 +10,8 @@ points to the root) and Cunningham's choice of the leaving arc, degenerate pivot
 
 import numpy as np
 
-from movers.runtime.compiling import Floats, Ints, inlined, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels import LANES
 from movers.solve.kernels.lanes import cheapest_rows
 

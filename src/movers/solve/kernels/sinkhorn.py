@@ -1,34 +1,37 @@
 """Sinkhorn's matrix scaling in the log domain, one problem after another."""
 
 from math import exp, inf, log
+from typing import NamedTuple
 
-from movers.runtime.compiling import Floats, Ints, entry, kernel
+from numpy import int32
+from numpy.typing import NDArray
+
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import entry, kernel
+from movers.solve.kernels.batches import Batch
+
+
+class Scaling(NamedTuple):
+    """Logarithms of the factors of rows and columns, what they make, and the rounds it took."""
+
+    f: Floats
+    f_start: Ints
+    g: Floats
+    g_start: Ints
+    plans: Floats
+    iterations: NDArray[int32]
 
 
 @entry
 def sinkhorn_range(
-    lo: int,
-    hi: int,
-    shapes: Ints,
-    log_kernel: Floats,
-    start: Ints,
-    u: Floats,
-    u_start: Ints,
-    v: Floats,
-    v_start: Ints,
-    most: int,
-    tolerance: float,
-    f: Floats,
-    f_start: Ints,
-    g: Floats,
-    g_start: Ints,
-    plans: Floats,
-    iterations: Ints,
+    low: int, high: int, batch: Batch, most: int, tolerance: float, out: Scaling
 ) -> None:
-    """Scale the kernels of the pairs ``lo .. hi-1``; ``f`` and ``g`` hold the logarithms."""
-    for p in range(lo, hi):
-        n, m = shapes[p, 0], shapes[p, 1]
-        k0, u0, v0, f0, g0 = start[p], u_start[p], v_start[p], f_start[p], g_start[p]
+    """Scale the kernels of the pairs ``low .. high-1``, whose logarithms stand for the cost."""
+    log_kernel, u, v, f, g = batch.cost, batch.u, batch.v, out.f, out.g
+    for p in range(low, high):
+        n, m = batch.shapes[p, 0], batch.shapes[p, 1]
+        k0, u0, v0 = batch.cost_start[p], batch.u_start[p], batch.v_start[p]
+        f0, g0 = out.f_start[p], out.g_start[p]
         for step in range(most):
             error = 0.0
             for i in range(n):
@@ -39,14 +42,14 @@ def sinkhorn_range(
                 f[f0 + i] = scaled
             if step > 0 and error < tolerance:
                 break
-            iterations[p] = step + 1
+            out.iterations[p] = step + 1
             for j in range(m):
                 total = _log_sum(log_kernel, k0 + j, m, f, f0, n)
                 g[g0 + j] = _log_ratio(v[v0 + j], total)
         for i in range(n):
             for j in range(m):
                 cell = k0 + i * m + j
-                plans[cell] = exp(f[f0 + i] + log_kernel[cell] + g[g0 + j])
+                out.plans[cell] = exp(f[f0 + i] + log_kernel[cell] + g[g0 + j])
 
 
 @kernel

@@ -2,6 +2,10 @@
 
 Where a loop over columns is too short to vectorise, heads lie side by side instead: every
 number of a problem becomes a vector of the same number under eight heads.
+
+It builds on internals of numba, so its version is capped in pyproject.toml. A plain trailing axis
+of eight would not: but the compiler cannot tell that its arrays do not overlap and leaves such
+loops alone, and the pairing bound takes 7 to 10 times as long (6 to 24 words, numba 0.68).
 """
 
 from collections.abc import Callable

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from movers.runtime.compiling import Floats, Ints, inlined, kernel
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels.assignment import assign, still_optimal
 from movers.solve.kernels.gradient import at_vertex, spread
 from movers.solve.kernels.shares import real_flows

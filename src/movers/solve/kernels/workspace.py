@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from movers.runtime.compiling import Floats, Ints
+from movers.arrays import Floats, Ints
 from movers.solve.kernels import LANES
 from movers.solve.kernels.lanes import ROWS
 from movers.solve.kernels.simplex import LINKS
@@ -77,8 +77,9 @@ class Workspace(NamedTuple):
     stop: Ints
 
 
-def allocate(n: int, m: int, slots: int, stop: Ints) -> Workspace:
-    """Allocate for problems of at most n x m with at most `slots` vertices."""
+def allocate(shapes: Ints, slots: int, stop: Ints) -> Workspace:
+    """Allocate for problems of the given shapes with at most `slots` vertices."""
+    n, m = shapes.max(axis=0, initial=1).tolist()
     nodes = n + m
     rows = (n + ROWS - 1) // ROWS * ROWS
     width = (m + LANES - 1) // LANES * LANES

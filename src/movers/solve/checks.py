@@ -1,0 +1,109 @@
+"""The border between arrays of users and the kernels: everything is checked here."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from movers.arrays import Floats, Ragged
+from movers.errors import InputError
+
+Item = TypeVar("Item")
+
+LARGEST = 1e75
+"""Entries up to it can be squared and multiplied without overflow."""
+
+
+def matrix(name: str, given: ArrayLike) -> Floats:
+    """Check a finite, non-empty, two-dimensional array."""
+    array = _finite(name, given)
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(f"{name}.shape == {array.shape}; pass a non-empty two-dimensional array")
+    largest = float(np.abs(array).max())
+    if largest > LARGEST:
+        raise InputError(
+            f"{name} has an entry of size {largest:g}; divide it, so that none is above {LARGEST:g}"
+        )
+    return array
+
+
+def structure(name: str, given: ArrayLike) -> Floats:
+    """Check a square matrix."""
+    array = matrix(name, given)
+    if array.shape[0] != array.shape[1]:
+        raise InputError(f"{name}.shape == {array.shape}; a structure must be square")
+    return array
+
+
+def weights(name: str, given: ArrayLike | None, count: int, of: str) -> Floats:
+    """Check weights of `count` tokens and make them sum to one; None means uniform."""
+    if given is None:
+        return np.full(count, 1.0 / count)
+    array = _finite(name, given)
+    if array.shape != (count,):
+        raise InputError(
+            f"{name}.shape == {array.shape} while {of} has {count} tokens on this side"
+        )
+    if array.min() < 0:
+        raise InputError(f"{name} has a negative weight ({array.min():g}); weights must be >= 0")
+    total = array.sum()
+    if total <= 0:
+        raise InputError(f"{name} sums to {total:g}; at least one weight must be positive")
+    shares: Floats = array / total
+    return shares
+
+
+def fraction(name: str, given: float) -> float:
+    """Check a number between 0 and 1."""
+    number = float(given)
+    if not 0.0 <= number <= 1.0:
+        raise InputError(f"{name} == {number:g}; it must lie between 0 and 1")
+    return number
+
+
+def factor(name: str, given: float) -> float:
+    """Check a number that is not negative, nor as large as to overflow."""
+    number = float(given)
+    if not 0.0 <= number <= LARGEST:
+        raise InputError(f"{name} == {number:g}; it must be >= 0 and at most {LARGEST:g}")
+    return number
+
+
+def thread_count(threads: int | None) -> int | None:
+    """Check a number of threads."""
+    if threads is not None and threads < 1:
+        raise InputError(f"threads == {threads}; pass at least 1, or None for all processors")
+    return threads
+
+
+def is_list(given: object) -> bool:
+    """Whether `given` is a list of problems: a list or tuple of two-dimensional arrays."""
+    return isinstance(given, list | tuple) and (not given or np.ndim(given[0]) == 2)
+
+
+def as_many(name: str, given: Sequence[Item] | None, count: int) -> Sequence[Item | None]:
+    """Check an optional list of one item per problem; None stands for all of them."""
+    if given is None:
+        return [None] * count
+    if not isinstance(given, list | tuple):
+        raise InputError(f"{name} must be a list of {count} arrays, one per problem")
+    if len(given) != count:
+        raise InputError(f"len({name}) == {len(given)} while there are {count} problems")
+    return given
+
+
+def flat(arrays: Sequence[Floats]) -> Ragged:
+    """The arrays, row-major, one after another."""
+    return Ragged.from_rows([array.ravel() for array in arrays], np.float64)
+
+
+def _finite(name: str, given: ArrayLike) -> Floats:
+    try:
+        array = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not an array of numbers: {error}") from error
+    bad = array.size - int(np.isfinite(array).sum())
+    if bad:
+        raise InputError(f"{name} has {bad} entries that are NaN or infinite; they must be finite")
+    return array.reshape(np.shape(given))
