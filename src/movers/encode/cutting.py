@@ -7,6 +7,7 @@ order, so that no bit of a sentence depends on how far others made it be padded.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,35 +56,41 @@ class Words:
         return self._pooled(self._of(states), 1)
 
     def attention(self, matrices: Tensor) -> Tensor:
-        """Attention among the words, ``(sentences, heads, words, words)``.
+        """Attention among the words, ``(words, sentences, heads, words)``, *to* words first.
 
         Attention *to* a word is the sum over its pieces, attention *from* it their mean (Clark et
         al., 2019), so that rows keep adding up to the same total.
         """
         rows = self._pooled(self._of(matrices), 2)
-        return self._pooled(rows, 3, add=True)
+        return self._pooled(rows.movedim(3, 0), 0, sentences=1, add=True)
 
-    def normalised(self, matrices: Tensor) -> Tensor:
-        """Rows scaled to sum 1; a row without any attention to kept words becomes uniform."""
+    def normalised(self, attention: Tensor) -> Tensor:
+        """Attention *from* every word scaled to sum 1, or uniform where there is none."""
         import torch
 
-        totals = in_order(matrices.masked_fill(~self.genuine[:, None, None], 0.0), 3)[..., None]
-        uniform = (1.0 / self.counts.double()).float()[:, None, None, None]
-        return torch.where(totals > 0, matrices / torch.where(totals > 0, totals, 1.0), uniform)
+        total = torch.zeros_like(attention[0])
+        for to, genuine in _each(attention, self.genuine):
+            total += to * genuine
+        uniform = (1.0 / self.counts.double()).float()[:, None, None]
+        return torch.where(total > 0, attention / torch.where(total > 0, total, 1.0), uniform)
 
     def _of(self, values: Tensor) -> Tensor:
         """What belongs to sentences with words."""
         return values if len(values) == len(self.sentences) else values[self.sentences]
 
-    def _pooled(self, values: Tensor, axis: int, *, add: bool = False) -> Tensor:
+    def _pooled(
+        self, values: Tensor, axis: int, *, sentences: int = 0, add: bool = False
+    ) -> Tensor:
         """Reduce an axis from tokens to words: first piece, or mean (sum) of pieces."""
         import torch
 
-        shape = [*values.shape]
-        shape[axis] = self.first.shape[1]
-        narrow = [len(values), *[1] * (values.ndim - 1)]
-        narrow[axis] = -1
-        first, sizes = self.first.view(narrow), self.sizes.view(narrow)
+        shape, narrow = [*values.shape], [1] * values.ndim
+        shape[axis] = narrow[axis] = self.first.shape[1]
+        narrow[sentences] = len(self.first)
+        swapped = axis < sentences
+        first, sizes = (
+            (table.T if swapped else table).reshape(narrow) for table in (self.first, self.sizes)
+        )
         total = values.gather(axis, first.expand(shape)).float()
         if self.most == 1:
             return total
@@ -95,17 +102,32 @@ class Words:
         return total + rest if add else (total + rest) / sizes
 
 
+def totals(attention: Tensor, genuine: Tensor) -> tuple[Tensor, Tensor]:
+    """Sum and sum of squares over the genuine words (or tokens) of every sentence and head.
+
+    ``attention`` has the layout of `Words.attention`; the sums are doubles.
+    """
+    import torch
+
+    sums = torch.zeros_like(attention[0], dtype=torch.float64)
+    squares = torch.zeros_like(sums)
+    for to, counted in _each(attention, genuine):
+        term = (to * counted).double()
+        sums += term
+        squares.addcmul_(term, term)
+    rows = genuine[:, None]
+    return in_order(sums * rows, 2), in_order(squares * rows, 2)
+
+
 def in_order(values: Tensor, axis: int) -> Tensor:
     """Sum over an axis, term after term."""
-    slices = values.movedim(axis, 0).contiguous()
-    total = slices[0].clone()
-    for term in slices[1:]:
+    first, *others = values.unbind(axis)
+    total = first.clone()
+    for term in others:
         total += term
     return total
 
 
-def totals(matrices: Tensor, genuine: Tensor) -> tuple[Tensor, Tensor]:
-    """Sum and sum of squares of every matrix over its genuine rows and columns, in doubles."""
-    padding = ~(genuine[:, None, :, None] & genuine[:, None, None])
-    cells = matrices.double().masked_fill(padding, 0.0)
-    return in_order(in_order(cells, 3), 2), in_order(in_order(cells.square(), 3), 2)
+def _each(attention: Tensor, genuine: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    """Attention to one word of every sentence after another, and whether it is genuine."""
+    return zip(attention, genuine.T[:, :, None, None], strict=True)

@@ -131,7 +131,8 @@ class Keeper:
         paper = self.request.rules.recipe == "paper"
         if not paper:
             genuine = self.batch.mask.to(self.device)
-            self._sum(self.batch.places.to(self.device), slots, totals(matrices, genuine))
+            full = matrices.float().movedim(3, 0).contiguous()
+            self._sum(self.batch.places.to(self.device), slots, totals(full, genuine))
         if self.words is None:
             return
         kept = self.words.attention(matrices)
@@ -149,9 +150,9 @@ class Keeper:
         """Where the attention of every head and pair of words goes."""
         assert self.words is not None
         counts, columns = self.words.counts, self.words.columns
-        within = (columns * counts[:, None])[:, :, None] + columns[:, None, :]
         heads = on_device(np.array(slots), self.device) * (counts**2)[:, None]
-        return (self.cell_starts[self.places][:, None] + heads)[:, :, None, None] + within[:, None]
+        rows = (self.cell_starts[self.places][:, None] + heads)[:, :, None]
+        return rows + (columns * counts[:, None])[:, None] + columns.T[:, :, None, None]
 
     def finish(self, courier: ThreadPoolExecutor) -> Future[None] | None:
         """Send off what is still on the GPU; returns what to wait for."""
