@@ -43,8 +43,8 @@ def allocate(
 class Keeper:
     """Keeps what one request names of the sentences ``low .. high - 1``.
 
-    On a CPU it is written to its place at once. On a GPU it gathers in the memory of the GPU and
-    comes over in one piece, while the next sentences run.
+    On a CPU it is written to its place at once. On a GPU it is gathered there first and comes over
+    in one piece, while the next sentences run.
 
     Parameters
     ----------
@@ -56,6 +56,8 @@ class Keeper:
         Where the model runs.
     pooling
         Row of `movers.encode.pooling.POOLINGS`.
+    gather
+        Whether to write to a place apart first, on the device, and send it off in `finish`.
     """
 
     def __init__(
@@ -67,8 +69,10 @@ class Keeper:
         high: int,
         device: str,
         pooling: Callable[[Tensor, Tensor], Tensor],
+        *,
+        gather: bool,
     ) -> None:
-        self.request, self.pooling = request, pooling
+        self.request, self.pooling, self.gather = request, pooling, gather
         self.device = device if device.startswith("cuda") else "cpu"
         words, cells = tokens.words.starts[low : high + 1], out.structure.starts[low : high + 1]
         data = tokens.words.data[words[0] : words[-1]].astype(np.int64)
@@ -88,7 +92,7 @@ class Keeper:
         self.pooled = self._room(out.pooled[low:high])
 
     def _room(self, target: Array) -> _Room:
-        return _Room(target, self.device)
+        return _Room(target, self.device, self.gather)
 
     def begin(self, batch: Batch) -> None:
         """Turn to the next batch, its rows counted from ``low``."""
@@ -154,37 +158,45 @@ class Keeper:
         rows = (self.cell_starts[self.places][:, None] + heads)[:, :, None]
         return rows + (columns * counts[:, None])[:, None] + columns.T[:, :, None, None]
 
-    def finish(self, courier: ThreadPoolExecutor) -> Future[None] | None:
-        """Send off what is still on the GPU; returns what to wait for."""
-        if self.device == "cpu":
-            return None
-        import torch
-
+    def finish(self, courier: ThreadPoolExecutor) -> list[Future[None]]:
+        """Send off what was gathered; returns what to wait for."""
+        if not self.gather:
+            return []
         rooms = [*self.vectors.values(), self.structure, self.sums, self.squares, self.pooled]
-        parcels = [(room.target, room.sent()) for room in rooms]
-        sent = torch.cuda.current_stream(self.device).record_event()
+        parcels = [room.sent() for room in rooms]
+        sent = _all_sent(self.device)
 
         def deliver() -> None:
-            sent.synchronize()
-            for target, parcel in parcels:
-                torch.from_numpy(target).copy_(parcel)
+            sent()
+            for room, parcel in zip(rooms, parcels, strict=True):
+                room.target.copy_(parcel)
 
-        return courier.submit(deliver)
+        return [courier.submit(deliver)]
 
 
 class _Room:
-    """Part of an array that a batch after another writes to: itself, or a stand-in on a GPU."""
+    """Part of an array that one batch after another writes to: itself, or a stand-in."""
 
-    def __init__(self, target: Array, device: str) -> None:
+    def __init__(self, target: Array, device: str, gather: bool) -> None:
         import torch
 
-        self.target = target
-        tensor = torch.from_numpy(target)
-        self.tensor = tensor if device == "cpu" else torch.zeros_like(tensor, device=device)
+        self.target = torch.from_numpy(target)
+        self.tensor = torch.zeros_like(self.target, device=device) if gather else self.target
 
     def sent(self) -> Tensor:
-        """A copy on the way to memory that the GPU can write to by itself."""
+        """What the stand-in holds, on its way into memory that a GPU can write to by itself."""
         import torch
 
-        parcel = torch.empty(self.tensor.shape, dtype=self.tensor.dtype, pin_memory=True)
+        pinned = self.tensor.device.type == "cuda"
+        parcel = torch.empty(self.tensor.shape, dtype=self.tensor.dtype, pin_memory=pinned)
         return parcel.copy_(self.tensor, non_blocking=True)
+
+
+def _all_sent(device: str) -> Callable[[], None]:
+    """A function that waits until everything sent so far has arrived."""
+    import torch
+
+    if not device.startswith("cuda"):
+        return lambda: None
+    wait: Callable[[], None] = torch.cuda.current_stream(device).record_event().synchronize
+    return wait

@@ -91,6 +91,7 @@ class TransformerEncoder:
             self.folder or source, self.device, dtype
         )
         self.watchable = make_watchable(self.model)
+        self.gathers = kind == "cuda"
         # One layer's matrices at a time where nobody minds how sentences are batched.
         layers = 1 if self.watchable and kind == "cuda" else self.layers
         self.limits = Limits(
@@ -240,18 +241,20 @@ class TransformerEncoder:
         ]
         bar = tqdm(total=len(text.ids), desc="encoding", unit="sent", disable=not progress)
         with bar, ThreadPoolExecutor(1, "encodings") as courier:
-            under_way: list[Future[None] | None] = []
+            under_way: list[Future[None]] = []
             for low, high in self._windows(requests, tokens):
                 keepers = [
-                    Keeper(*each, low, high, self.device, POOLINGS[self.pooling])
+                    Keeper(
+                        *each, low, high, self.device, POOLINGS[self.pooling], gather=self.gathers
+                    )
                     for each in zip(requests, tokens, out, strict=True)
                 ]
                 ids = text.ids.between(low, high)
                 times = None if counts is None else np.asarray(counts[low:high])
                 self._run(keepers, ids, moments or {}, times, low, bar)
-                _wait(under_way)  # of the windows before, while this one's work is queued
-                under_way = [keeper.finish(courier) for keeper in keepers]
-            _wait(under_way)
+                _delivered(under_way)  # for the sentences before, while the GPU works on these
+                under_way = [sent for keeper in keepers for sent in keeper.finish(courier)]
+            _delivered(under_way)
         for moment in (moments or {}).values():
             moment.settle(len(text.ids))
         return out
@@ -261,7 +264,7 @@ class TransformerEncoder:
     ) -> list[tuple[int, int]]:
         """Sentences to sort and run together: on a GPU as many as it has room to keep."""
         count = len(tokens[0].ids)
-        if not self.device.startswith("cuda"):
+        if not self.gathers:
             return [(0, count)] if count else []
         size = sum(
             request.nbytes(words.words.lengths, self.dimension)
@@ -412,10 +415,9 @@ class TransformerEncoder:
         )
 
 
-def _wait(futures: Sequence[Future[None] | None]) -> None:
-    for future in futures:
-        if future is not None:
-            future.result()
+def _delivered(under_way: Sequence[Future[None]]) -> None:
+    for sent in under_way:
+        sent.result()
 
 
 def _flattened(
