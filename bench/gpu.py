@@ -1,56 +1,188 @@
-"""The encoder on a GPU beside the same machine's CPU: sentences per second, and how far apart.
+"""The whole path on a GPU: sentences and pairs per second, beside sentence-transformers and a CPU.
 
-    python bench/gpu.py [--model FOLDER] [--sentences 20000]
+    python bench/gpu.py [--model FOLDER] [--pairs 20000] [--compile]
 
-Keeps what a WSMD over one layer needs: last-layer vectors and the twelve heads of layer 2.
+Everything starts from text and ends in host memory. Sentences are those of PAWS-Wiki dev and copies
+of them with two words exchanged; each pair is a sentence and such a copy, so all of them differ.
+Every figure of ours is the median of three runs after one to warm up; sentence-transformers warms
+up on 2,000 sentences and runs once. `bench/gpu_run.sh` runs this, and
+the tests that need a GPU, on a machine without a network.
 """
 
 import argparse
+import random
+import statistics
 import time
+import warnings
+from collections.abc import Callable
 
 import numpy as np
 import torch
-from sentences import swapped_pairs
+from sentences import Pair, swapped_pairs
 
+import movers
 from movers.encode.encodings import Encodings, Request
-from movers.encode.stopwords import load_stopwords
-from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
+from movers.loading import load_encoder
+
+ROUNDS = 3
+DTYPES = ("float32", "bfloat16", "float16")
 
 
-def timed(encoder: TransformerEncoder, sentences: list[str]) -> tuple[float, Encodings]:
-    """Sentences per second of a second run, and what it returned."""
-    heads = tuple((2, head) for head in range(1, encoder.heads + 1))
-    request = Request((encoder.layers,), heads, TokenRules(load_stopwords("english")))
-    encoder.encode(sentences[:512], request)
-    started = time.perf_counter()
-    out = encoder.encode(sentences, request)
-    return len(sentences) / (time.perf_counter() - started), out
+def exchanged_pairs(count: int) -> list[Pair]:
+    """Distinct pairs of a sentence and a copy with two words exchanged; no sentence twice."""
+    rng = random.Random(0)
+    originals = list(dict.fromkeys(text for pair in swapped_pairs(20_000)[1] for text in pair))
+    seen: set[str] = set()
+    pairs: list[Pair] = []
+    while len(pairs) < count:
+        first = _exchanged(rng.choice(originals), rng)
+        second = _exchanged(first, rng)
+        if first != second and not seen & {first, second}:
+            seen |= {first, second}
+            pairs.append((first, second))
+    return pairs
 
 
-def main(model: str | None, count: int) -> None:
-    origin, pairs = swapped_pairs(count)
-    sentences = list(dict.fromkeys(text for pair in pairs for text in pair))[:count]
-    rate, expected = timed(TransformerEncoder(model, device="cpu"), sentences[:2000])
-    print(f"{torch.cuda.get_device_name()}, {len(sentences)} distinct sentences ({origin})")
-    print(f"cpu  float32  {rate:8.0f} sentences/s  ({torch.get_num_threads()} threads)")
-    for dtype in ("float32", "bfloat16", "float16"):
-        encoder = TransformerEncoder(model, device="cuda", dtype=dtype)
-        rate, _ = timed(encoder, sentences)
-        _, found = timed(encoder, sentences[:2000])
-        vectors = (
-            next(iter(found.vectors.values())).data - next(iter(expected.vectors.values())).data
-        )
-        structure = found.structure.data - expected.structure.data
+def _exchanged(text: str, rng: random.Random) -> str:
+    words = text.split()
+    i, j = rng.randrange(len(words)), rng.randrange(len(words))
+    words[i], words[j] = words[j], words[i]
+    return " ".join(words)
+
+
+def median_seconds(run: Callable[[], object], rounds: int = ROUNDS) -> float:
+    if rounds > 1:  # else the caller has warmed up
+        run()
+    found = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        run()
+        found.append(time.perf_counter() - started)
+    return statistics.median(found)
+
+
+def differences(found: Encodings, expected: Encodings) -> str:
+    """Largest differences of what two devices keep."""
+    vectors = max(
+        np.abs(rows.data - expected.vectors[layer].data).max()
+        for layer, rows in found.vectors.items()
+    )
+    structure = np.abs(found.structure.data - expected.structure.data).max()
+    return f"vectors {vectors:.1e}, attention {structure:.1e}"
+
+
+def encoding(model: str | None, sentences: list[str]) -> None:
+    """Text to what a measure keeps, by precision."""
+    requests: dict[str, Request] = {
+        method: movers.load(method, model, device="cpu", whitening="none").request
+        for method in ("movers", "wsmd")
+    }
+    near = load_encoder(model, "cpu")
+    for method, request in requests.items():
+        few = sentences[:1000]
+        expected = near.encode(few, request)
+        seconds = median_seconds(lambda few=few, request=request: near.encode(few, request))
+        print(f"{method:8s} cpu  float32  {len(few) / seconds:8.0f} sentences/s", flush=True)
+        for dtype in DTYPES:
+            far = TransformerEncoder(model, device="cuda", dtype=dtype)
+            told = differences(far.encode(few, request), expected)
+            seconds = median_seconds(
+                lambda far=far, request=request: far.encode(sentences, request)
+            )
+            print(
+                f"{method:8s} cuda {dtype:9s}{len(sentences) / seconds:8.0f} sentences/s   "
+                f"largest difference from the cpu: {told}",
+                flush=True,
+            )
+
+
+def sentence_transformers(model: str | None, sentences: list[str]) -> None:
+    """The same sentences through sentence-transformers' own encode."""
+    from sentence_transformers import SentenceTransformer
+
+    for dtype, size in (("float32", 32), ("float16", 32), ("float16", 256), ("float16", 1024)):
+        options = {"dtype": getattr(torch, dtype)}
+        encoder = SentenceTransformer(model, device="cuda", model_kwargs=options)
+        encoder.encode(sentences[:2000], batch_size=size)
+
+        def run(encoder: SentenceTransformer = encoder, size: int = size) -> None:
+            encoder.encode(sentences, batch_size=size)
+
+        rate = len(sentences) / median_seconds(run, rounds=1)
         print(
-            f"cuda {dtype:9s}{rate:8.0f} sentences/s  largest difference: vectors "
-            f"{np.abs(vectors).max():.1e}, attention {np.abs(structure).max():.1e}"
+            f"sentence-transformers cuda {dtype:9s} batch {size:4d} {rate:8.0f} sentences/s",
+            flush=True,
         )
+
+
+def distances(model: str | None, pairs: list[Pair]) -> None:
+    """Text to distances, nothing cached, the solver on all cores."""
+    few = pairs[:500]
+    for method in ("movers", "wsmd"):
+        expected = movers.load(method, model, device="cpu", whitening="none").distances(few)
+        for dtype in ("float32", "float16"):
+            scorer = movers.load(method, model, device="cuda", dtype=dtype, whitening="none")
+            apart = np.abs(scorer.distances(few) - expected).max()
+
+            def run(scorer: movers.Scorer = scorer) -> None:
+                scorer._stores.clear()
+                scorer.distances(pairs)
+
+            rate = len(pairs) / median_seconds(run)
+            scale = f"{apart:.1e} (distances up to {expected.max():.2f})"
+            print(
+                f"{method:8s} cuda {dtype:9s}{rate:8.0f} pairs/s   largest difference {scale}",
+                flush=True,
+            )
+
+
+def forward_only(model: str | None, compiled: bool) -> None:
+    """A forward pass at one shape: plain, captured in a CUDA graph, compiled."""
+    from transformers import AutoModel
+
+    plain = AutoModel.from_pretrained(model, dtype=torch.float16).cuda().eval()
+    ids = torch.randint(1000, 2000, (1024, 32), device="cuda")
+
+    def timed(name: str, run: Callable[[], object]) -> None:
+        def ten() -> None:
+            for _ in range(10):
+                run()
+            torch.cuda.synchronize()
+
+        print(f"forward 1024 x 32 float16, {name:14s} {median_seconds(ten) * 100:7.2f} ms")
+
+    with torch.inference_mode():
+        timed("plain", lambda: plain(ids))
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            plain(ids)
+        timed("CUDA graph", graph.replay)
+        if compiled:
+            fused = torch.compile(plain, dynamic=True)
+            timed("torch.compile", lambda: fused(ids))
+
+
+def main(model: str | None, count: int, compiled: bool) -> None:
+    pairs = exchanged_pairs(count)
+    sentences = [text for pair in pairs for text in pair]
+    encoder = load_encoder(model, "cpu")
+    tokens = encoder._tokens(sentences).ids.lengths
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
+    print(f"{len(sentences)} distinct sentences, {tokens.mean():.1f} tokens each; {count} pairs")
+    seconds = median_seconds(lambda: encoder._tokens(sentences))
+    print(f"tokenizing alone {len(sentences) / seconds:8.0f} sentences/s", flush=True)
+    encoding(model, sentences)
+    sentence_transformers(model, sentences)
+    distances(model, pairs)
+    forward_only(model, compiled)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model")
-    parser.add_argument("--sentences", type=int, default=20000)
+    parser.add_argument("--pairs", type=int, default=20_000)
+    parser.add_argument("--compile", action="store_true")
     chosen = parser.parse_args()
-    main(chosen.model, chosen.sentences)
+    warnings.simplefilter("ignore")
+    main(chosen.model, chosen.pairs, chosen.compile)

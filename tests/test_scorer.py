@@ -40,9 +40,9 @@ def spy(bert, monkeypatch):
     encoder = bert.encoder
     forward = encoder._forward
 
-    def watched(ids, batch, *rest):
-        seen.extend(batch)
-        return forward(ids, batch, *rest)
+    def watched(batch, *rest):
+        seen.extend(batch.rows)
+        return forward(batch, *rest)
 
     monkeypatch.setattr(encoder, "_forward", watched)
     return seen

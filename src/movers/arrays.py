@@ -98,6 +98,11 @@ class Ragged:
         picked = np.asarray(rows, np.int64)
         return Ragged(self.data[places(self.starts, picked)], boundaries(self.lengths[picked]))
 
+    def between(self, low: int, high: int) -> Ragged:
+        """The rows ``low .. high - 1``, not copied."""
+        starts = self.starts[low : high + 1]
+        return Ragged(self.data[starts[0] : starts[-1]], starts - starts[0])
+
     def joined(self, other: Ragged) -> Ragged:
         """These rows followed by the rows of another."""
         data = np.concatenate([self.data, other.data])

@@ -31,9 +31,9 @@ def forwards(monkeypatch):
     seen = []
     forward = TransformerEncoder._forward
 
-    def counted(self, ids, batch, *rest):
-        seen.extend(batch)
-        return forward(self, ids, batch, *rest)
+    def counted(self, batch, *rest):
+        seen.extend(batch.rows)
+        return forward(self, batch, *rest)
 
     monkeypatch.setattr(TransformerEncoder, "_forward", counted)
     return seen

@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+import torch
 
 import movers
 from movers.encode.encodings import Request
@@ -57,8 +58,9 @@ def test_sentences_are_pooled_over_all_tokens_of_the_last_layer(pooled_model, co
 
 
 def test_poolings_differ():
-    states = np.array([[1.0, 5.0], [2.0, 3.0], [6.0, 1.0]], np.float32)
-    found = {name: pool(states).tolist() for name, pool in POOLINGS.items()}
+    states = torch.tensor([[[1.0, 5.0], [2.0, 3.0], [6.0, 1.0], [9.0, 9.0]]])
+    genuine = torch.tensor([[True, True, True, False]])
+    found = {name: pool(states, genuine)[0].tolist() for name, pool in POOLINGS.items()}
     assert found == {"mean": [3, 3], "cls": [1, 5], "max": [6, 5], "lasttoken": [6, 1]}
 
 

@@ -1,13 +1,16 @@
 """Which pieces form words, which words stay, and where they stand in the text."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from movers.arrays import Ragged
 from movers.encode.encodings import Request
 from movers.encode.stopwords import describe_stopwords, load_stopwords
-from movers.encode.tokens import TokenRules, Vocabulary, WordFinder, tokenize
+from movers.encode.tokens import Text, TokenRules, Vocabulary, WordFinder, tokenize
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError, ModelError
 
@@ -25,14 +28,20 @@ class Pieces:
         return {piece: number for number, piece in enumerate(self.pieces)}
 
 
+def as_text(vocabulary, *sentences):
+    """Sentences given as pieces, as a tokenizer would return them."""
+    ids = [[vocabulary.pieces.index(piece) for piece in pieces] for pieces in sentences]
+    real = np.array([piece not in SPECIAL for pieces in sentences for piece in pieces], bool)
+    return Text(Ragged.from_rows(ids, np.int32), real, np.zeros((len(real), 2), np.int32), 0)
+
+
 def kept(text, marker, stopwords=ENGLISH, **rules):
     """The kept words of a sentence given as pieces, each word as its pieces joined by +."""
     pieces = text.split(" ")
     vocabulary = Pieces([*pieces, *(f"{marker}{letter}" for letter in "abcdefg")])
     finder = WordFinder(Vocabulary(vocabulary), TokenRules(stopwords, **rules))
-    ids = np.array([vocabulary.pieces.index(piece) for piece in pieces], np.int32)
-    real = np.array([piece not in SPECIAL for piece in pieces])
-    return ["+".join(pieces[first:end]) for first, end in finder.find(ids, real)]
+    (ranges,) = finder.find(as_text(vocabulary, pieces))
+    return ["+".join(pieces[first:end]) for first, end in ranges]
 
 
 BERT = "[CLS] the un ##believ ##able cat , ' s – The an ##vil ! ! [SEP]"
@@ -89,11 +98,11 @@ def test_keep_empty_only_where_nothing_is_left():
 def test_words_are_ordered_disjoint_and_free_of_specials(pieces, recipe, subwords):
     def ranges(stopwords):
         finder = WordFinder(Vocabulary(tokenizer), TokenRules(stopwords, recipe, subwords))
-        return finder.find(ids, real).tolist()
+        return finder.find(text)[0].tolist()
 
     tokenizer = Pieces([*pieces, "Ġx", "Ġy"])
-    ids = np.array([tokenizer.pieces.index(piece) for piece in pieces], np.int32)
-    real = np.array([piece not in SPECIAL for piece in pieces])
+    text = as_text(tokenizer, pieces)
+    real = text.real
     every, some = ranges(None), ranges(ENGLISH)
     assert all(word in every for word in some)
     assert every == sorted(every)
@@ -102,6 +111,30 @@ def test_words_are_ordered_disjoint_and_free_of_specials(pieces, recipe, subword
     assert all(real[token] for token in covered)
     if recipe == "reference":
         assert covered == np.flatnonzero(real).tolist()
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["Ġthe", "Ġcat", "s", ",", "Ġ", "##s", "The", "<s>", "</s>"])),
+        min_size=1,
+        max_size=5,
+    ),
+    st.sampled_from(["Ġ", "##"]),
+    st.builds(
+        TokenRules,
+        st.sampled_from([None, ENGLISH]),
+        recipe=st.sampled_from(["paper", "reference"]),
+        subwords=st.sampled_from(["first", "mean"]),
+        unit=st.sampled_from(["word", "start", "piece", "token"]),
+        keep_empty=st.booleans(),
+    ),
+)
+def test_the_words_of_a_sentence_do_not_depend_on_its_neighbours(sentences, marker, rules):
+    tokenizer = Pieces([*(f"{marker}{letter}" for letter in "abcdefg"), *chain(*sentences)])
+    finder = WordFinder(Vocabulary(tokenizer), rules)
+    together = finder.find(as_text(tokenizer, *sentences))
+    for pieces, words in zip(sentences, together, strict=True):
+        assert words.tolist() == finder.find(as_text(tokenizer, pieces))[0].tolist()
 
 
 def test_a_tokenizer_without_word_marks_is_refused():

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 import torch
 
+from movers.encode import transformer
 from movers.encode.encodings import Request
 from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder, TruncationWarning
 from movers.encode.whiten import Moments
 from movers.errors import InputError
-from tiny_models import SENTENCES
+from tiny_models import ATTENTIVE, SENTENCES
 
 WORDS = " ".join(SENTENCES).replace(".", "").split()
 RULES = TokenRules(load_stopwords("english"))
@@ -66,6 +67,21 @@ def test_numbers_do_not_depend_on_the_batch_budget(tiny):
     request = Request((3,), ((1, 1), (3, 2)), RULES)
     one, many = (TransformerEncoder(tiny("bert"), batch_tokens=size) for size in (1, 4096))
     assert_same(one.encode(SENTENCES, request), many.encode(SENTENCES, request))
+
+
+@pytest.mark.parametrize("rules", [RULES, TokenRules(None, "reference", "mean")])
+def test_gathering_sentences_before_they_are_kept_changes_nothing(tiny, monkeypatch, rules):
+    """As on a GPU: some sentences at a time, sorted among themselves, sent off in one piece."""
+    monkeypatch.setattr(transformer, "WINDOW_BYTES", 3000)
+    request = Request((0, 3), ((1, 1), (3, 2)), rules, pooled=True)
+    plain, apart = TransformerEncoder(tiny("bert")), TransformerEncoder(tiny("bert"))
+    apart.gathers = True
+    sentences = ["to the", *SENTENCES, ""]
+    expected, found = plain.encode(sentences, request), apart.encode(sentences, request)
+    assert len(apart._windows([request], [apart._tokens(sentences, rules)])) > 2
+    assert_same(expected, found)
+    np.testing.assert_allclose(found.pooled, expected.pooled, rtol=2e-5, atol=2e-5)
+    assert found.sentences == expected.sentences
 
 
 def test_joined_is_encoding_all_at_once(tiny):
@@ -162,11 +178,35 @@ def test_an_embedding_layer_out_of_range_is_refused(tiny):
         TransformerEncoder(tiny("bert")).encode(["a"], Request((4,)))
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-def test_cuda_agrees_with_cpu(embedded):
-    request = Request((0, 6), ((2, 1), (6, 12)), RULES)
-    near = embedded.encoder.encode(SENTENCES, request)
-    far = TransformerEncoder(device="cuda").encode(SENTENCES, request)
-    for layer, vectors in near.vectors.items():
-        np.testing.assert_allclose(vectors.data, far.vectors[layer].data, atol=1e-3)
-    np.testing.assert_allclose(near.structure.data, far.structure.data, atol=1e-3)
+cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+
+
+@cuda
+@pytest.mark.parametrize("name", ATTENTIVE)
+@pytest.mark.parametrize("rules", [RULES, TokenRules(None, "reference", "mean")])
+def test_cuda_agrees_with_cpu(tiny, monkeypatch, name, rules):
+    monkeypatch.setattr(transformer, "WINDOW_BYTES", 3000)
+    request = Request((0, 2, 3), ((1, 1), (3, 2)), rules, pooled=True)
+    near = TransformerEncoder(tiny(name), device="cpu").encode(SENTENCES, request)
+    far = TransformerEncoder(tiny(name), device="cuda").encode(SENTENCES, request)
+    assert_same(near, far, rounding=1e-3)
+    np.testing.assert_allclose(far.pooled, near.pooled, atol=1e-3)
+
+
+@cuda
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_is_near(tiny, dtype):
+    request = Request((3,), ((1, 1), (3, 2)), RULES, pooled=True)
+    near = TransformerEncoder(tiny("bert"), device="cpu").encode(SENTENCES, request)
+    far = TransformerEncoder(tiny("bert"), device="cuda", dtype=dtype).encode(SENTENCES, request)
+    assert_same(near, far, rounding=0.2)
+
+
+@cuda
+def test_moments_are_the_same_on_cuda(tiny):
+    near, far = {2: Moments(16)}, {2: Moments(16)}
+    for device, moments in (("cpu", near), ("cuda", far)):
+        TransformerEncoder(tiny("bert"), device=device).encode(
+            SENTENCES, Request((2,)), moments=moments
+        )
+    np.testing.assert_allclose(far[2].covariance, near[2].covariance, atol=1e-3)

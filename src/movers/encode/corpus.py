@@ -15,6 +15,7 @@ from tqdm.auto import tqdm
 
 from movers.arrays import Ragged
 from movers.encode.encodings import Encodings, Request
+from movers.encode.spellings import Spellings
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, OrderedMoments
 from movers.runtime.atomic import sync
@@ -193,7 +194,7 @@ def _save(encodings: Encodings, folder: Path) -> None:
         **{f"vectors-{layer}": rows.data for layer, rows in encodings.vectors.items()},
     }
     _save_arrays(arrays, folder)
-    texts = {"sentences": encodings.sentences, "spellings": encodings.spellings}
+    texts = {"sentences": encodings.sentences, "spellings": [*encodings.spellings]}
     (folder / "words.json").write_text(json.dumps(texts), "utf-8")
 
 
@@ -202,8 +203,10 @@ def _load(folder: Path) -> Encodings:
     arrays = _load_arrays(folder)
     starts = np.array(arrays["starts"])
     prefix = "vectors-"
+    texts = json.loads((folder / "words.json").read_text("utf-8"))
     return Encodings(
-        **json.loads((folder / "words.json").read_text("utf-8")),
+        sentences=texts["sentences"],
+        spellings=Spellings.of(texts["spellings"]),
         spans=Ragged(arrays["spans"], starts),
         vectors={
             int(name.removeprefix(prefix)): Ragged(array, starts)

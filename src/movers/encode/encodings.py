@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Ragged
+from movers.encode.spellings import Spellings
 from movers.encode.tokens import TokenRules
 
 Head = tuple[int, int]
@@ -37,8 +39,8 @@ class Request:
     rules: TokenRules = field(default_factory=TokenRules)
     pooled: bool = False
 
-    def nbytes(self, words: int, dimension: int) -> int:
-        """Bytes that a sentence of so many words takes."""
+    def nbytes(self, words: Any, dimension: int) -> Any:
+        """Bytes that a sentence of so many words takes; of sentences, for an array of numbers."""
         vectors = words * len(self.embeddings) + self.pooled
         return 4 * (vectors * dimension + len(self.heads) * words * words)
 
@@ -89,7 +91,7 @@ class Encodings:
 
     sentences: list[str]
     spans: Ragged
-    spellings: list[list[str]]
+    spellings: Spellings
     vectors: dict[int, Ragged]
     structure: Ragged
     sums: NDArray[np.float64]
@@ -140,7 +142,7 @@ class Encodings:
         return Encodings(
             sentences=[self.sentences[row] for row in rows],
             spans=self.spans.take(rows),
-            spellings=[self.spellings[row] for row in rows],
+            spellings=self.spellings.take(rows),
             vectors={layer: self.vectors[layer].take(rows) for layer in request.embeddings},
             structure=structure,
             sums=self.sums[rows][:, picked],
@@ -165,7 +167,7 @@ class Encodings:
             self,
             sentences=self.sentences + other.sentences,
             spans=self.spans.joined(other.spans),
-            spellings=self.spellings + other.spellings,
+            spellings=self.spellings.joined(other.spellings),
             vectors={
                 layer: rows.joined(other.vectors[layer]) for layer, rows in self.vectors.items()
             },

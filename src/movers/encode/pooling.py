@@ -10,15 +10,30 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.encode.cutting import Tensor, in_order
+
 Floats = NDArray[np.float32]
 
-POOLINGS: dict[str, Callable[[Floats], Floats]] = {
-    "mean": lambda states: np.asarray(states.mean(axis=0)),
-    "cls": lambda states: states[0],
-    "max": lambda states: np.asarray(states.max(axis=0)),
-    "lasttoken": lambda states: states[-1],
+
+def _mean(states: Tensor, genuine: Tensor) -> Tensor:
+    return in_order(states.masked_fill(~genuine[..., None], 0.0), 1) / genuine.sum(1, keepdim=True)
+
+
+def _last(states: Tensor, genuine: Tensor) -> Tensor:
+    place = (genuine.sum(1) - 1).view(-1, 1, 1).expand(-1, 1, states.shape[2])
+    return states.gather(1, place)[:, 0]
+
+
+POOLINGS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "mean": _mean,
+    "cls": lambda states, genuine: states[:, 0],
+    "max": lambda states, genuine: states.masked_fill(~genuine[..., None], -float("inf")).amax(1),
+    "lasttoken": _last,
 }
-"""From the hidden states of all tokens, special ones included, to one vector."""
+"""From the hidden states of all tokens of a batch to one vector for every sentence.
+
+Special tokens are genuine, padding is not.
+"""
 KNOWN_CHANCE = {"53aa5117": 0.9393}
 """By fingerprint, how far apart unrelated sentences are: so that no process measures it again."""
 CONFIG = "1_Pooling/config.json"

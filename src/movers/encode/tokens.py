@@ -12,6 +12,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -58,6 +59,28 @@ class TokenRules:
     subwords: Subwords = "first"
     unit: Unit = "word"
     keep_empty: bool = False
+
+
+@dataclass(frozen=True)
+class Text:
+    """Sentences as a tokenizer reads them.
+
+    Parameters
+    ----------
+    ids
+        All token ids of every sentence, special tokens included.
+    real
+        Whether each token stands for some of the text: special ones do not, shape ``(tokens,)``.
+    offsets
+        Character range of every token in its sentence, shape ``(tokens, 2)``.
+    truncated
+        How many sentences were longer than the model and lost their end.
+    """
+
+    ids: Ragged
+    real: NDArray[np.bool_]
+    offsets: NDArray[np.int32]
+    truncated: int
 
 
 @dataclass(frozen=True)
@@ -146,57 +169,74 @@ class WordFinder:
         self.rules = rules
         self._stop = self._stop_pieces()
 
-    def find(self, ids: NDArray[np.int32], real: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Locate the kept words of one sentence as token ranges ``[first, end)``.
-
-        ``real`` is false for special tokens.
-        """
-        if self.rules.unit in ("piece", "token"):
-            # Special tokens alone say nothing: such a sentence is as empty as any other.
-            first = np.flatnonzero(real | (self.rules.unit == "token" and real.any()))
-            return np.stack([first, first + 1], axis=1).astype(np.int32)
-        starts = self._starts(ids, real)
-        first = np.flatnonzero(starts)
-        if not len(first):
-            return np.zeros((0, 2), np.int32)
-        outside = ~real
-        if self.rules.recipe == "paper":  # a lone marker belongs to no word
-            outside |= self.vocabulary.blank[ids]
-        breaks = np.flatnonzero(starts | outside)
-        after = np.searchsorted(breaks, first, side="right")
-        end = np.append(breaks, len(ids))[after]
-        ranges = np.stack([first, end], axis=1).astype(np.int32)
-        kept = ranges[self._keeps(ids, ranges)]
-        kept = ranges if self.rules.keep_empty and not len(kept) else kept
+    def find(self, text: Text) -> Ragged:
+        """Locate the kept words of every sentence as token ranges ``[first, end)``."""
+        starts, lengths = text.ids.starts[:-1], text.ids.lengths
+        owner = np.repeat(np.arange(len(lengths)), lengths)
+        whole = self._ranges(text, owner)
+        kept = whole[self._keeps(text.ids.data, whole)]
+        if self.rules.keep_empty:
+            empty = np.bincount(owner[kept[:, 0]], minlength=len(lengths)) == 0
+            kept = np.concatenate([kept, whole[empty[owner[whole[:, 0]]]]])
+            kept = kept[np.argsort(kept[:, 0], kind="stable")]
         if self.rules.unit == "start":
             kept[:, 1] = kept[:, 0] + 1
-        return kept
+        sentence = owner[kept[:, 0]]
+        counts = np.bincount(sentence, minlength=len(lengths))
+        return Ragged((kept - starts[sentence, None]).astype(np.int32), boundaries(counts))
 
-    def text(self, ids: NDArray[np.int32]) -> str:
-        """The word that these pieces spell; a piece on its own keeps its marker."""
+    def _ranges(self, text: Text, owner: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Ranges of all words among the tokens of all sentences."""
+        ids, real = text.ids.data, text.real
+        if self.rules.unit in ("piece", "token"):
+            # Special tokens alone say nothing: such a sentence is as empty as any other.
+            spoken = np.bincount(owner[real], minlength=len(text.ids)) > 0
+            first = np.flatnonzero(real | ((self.rules.unit == "token") & spoken[owner]))
+            return np.stack([first, first + 1], axis=1)
+        opens = np.zeros(len(ids), bool)
+        opens[text.ids.starts[:-1][text.ids.lengths > 0]] = True
+        starts = self._starts(ids, real, opens)
+        outside = ~real | opens
+        if self.rules.recipe == "paper":  # a lone marker belongs to no word
+            outside |= self.vocabulary.blank[ids]
+        first, breaks = np.flatnonzero(starts), np.flatnonzero(starts | outside)
+        end = np.append(breaks, len(ids))[np.searchsorted(breaks, first, side="right")]
+        return np.stack([first, end], axis=1)
+
+    @property
+    def names(self) -> list[str]:
+        """How pieces are spelled; a piece on its own keeps its marker."""
         whole = self.rules.unit in ("word", "start")
-        texts = self.vocabulary.texts if whole else self.vocabulary.pieces
-        return "".join(texts[number] for number in ids)
+        return self.vocabulary.texts if whole else self.vocabulary.pieces
 
-    def _starts(self, ids: NDArray[np.int32], real: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _starts(
+        self, ids: NDArray[np.int32], real: NDArray[np.bool_], opens: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Which tokens begin a word; ``opens`` marks the first token of every sentence."""
         vocabulary = self.vocabulary
         if vocabulary.marks_inside:
             return np.asarray(real & ~vocabulary.marked[ids])
-        previous_real = np.append(False, real[:-1])
-        starts = real & (vocabulary.marked[ids] | ~previous_real)
+
+        def before(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+            return np.asarray(np.append(False, flags)[:-1] & ~opens)
+
+        starts = real & (vocabulary.marked[ids] | ~before(real))
         if self.rules.recipe == "paper":
             splits = vocabulary.punctuation[ids] | vocabulary.blank[ids]
-            starts |= real & (splits | np.append(False, splits[:-1]))
+            starts |= real & (splits | before(splits))
             starts &= ~vocabulary.blank[ids]
         return np.asarray(starts)
 
-    def _keeps(self, ids: NDArray[np.int32], ranges: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def _keeps(self, ids: NDArray[np.int32], ranges: NDArray[np.int64]) -> NDArray[np.bool_]:
+        if self.rules.unit in ("piece", "token"):
+            return np.ones(len(ranges), bool)
         kept = ~self._stop[ids[ranges[:, 0]]]
         stopwords = self.rules.stopwords
         if self.rules.subwords == "mean" and stopwords is not None:
             # A first piece that looks like a stop word ("an" of "an ##vil") is not one here.
             for row in np.flatnonzero(ranges[:, 1] - ranges[:, 0] > 1):
-                kept[row] = self.text(ids[slice(*ranges[row])]).lower() not in stopwords
+                word = "".join(self.names[number] for number in ids[slice(*ranges[row])])
+                kept[row] = word.lower() not in stopwords
         return kept
 
     def _stop_pieces(self) -> NDArray[np.bool_]:
@@ -208,35 +248,50 @@ class WordFinder:
         return vocabulary.members(rules.stopwords, fold=True) | vocabulary.punctuation
 
 
+def read(tokenizer: Any, sentences: Sequence[str], max_length: int) -> Text:
+    """Tokenize sentences, each cut to ``max_length`` tokens."""
+    backend = tokenizer.backend_tokenizer
+    backend.no_padding()
+    backend.enable_truncation(max_length)
+    chunks = [
+        _columns(backend.encode_batch(list(sentences[start : start + CHUNK])))
+        for start in range(0, len(sentences), CHUNK)
+    ]
+    ids, special, offsets, lengths, truncated = (
+        map(np.concatenate, zip(*chunks, strict=True)) if chunks else _columns([])
+    )
+    # Written in the text itself they are special all the same, but not in the tokenizer's mask.
+    marks = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
+    special |= np.isin(ids, [number for number in marks if number is not None])
+    return Text(Ragged(ids, boundaries(lengths)), ~special, offsets, int(truncated.sum()))
+
+
+def _columns(encodings: Sequence[Any]) -> tuple[NDArray[Any], ...]:
+    """Ids, special tokens, offsets, lengths and "was cut" of what a tokenizer returned, flat.
+
+    All that is done sentence by sentence is to ask the tokenizer, which has no arrays.
+    """
+    flat = chain.from_iterable
+    return (
+        np.fromiter(flat(one.ids for one in encodings), np.int32),
+        np.fromiter(flat(one.special_tokens_mask for one in encodings), bool),
+        np.fromiter(flat(flat(one.offsets for one in encodings)), np.int32).reshape(-1, 2),
+        np.fromiter((len(one) for one in encodings), np.int64),
+        np.fromiter((bool(one.overflowing) for one in encodings), bool),
+    )
+
+
+def locate(text: Text, finder: WordFinder) -> Tokens:
+    """Find the words kept of every sentence."""
+    words = finder.find(text)
+    first, end = (words.data + np.repeat(text.ids.starts[:-1], words.lengths)[:, None]).T
+    ranges = np.stack([text.offsets[first, 0], text.offsets[end - 1, 1]], axis=1)
+    spans = np.where(text.real[first, None], ranges, 0)
+    return Tokens(text.ids, words, Ragged(spans, words.starts), text.truncated)
+
+
 def tokenize(
     tokenizer: Any, finder: WordFinder, sentences: Sequence[str], max_length: int
 ) -> Tokens:
     """Tokenize sentences, cut to ``max_length`` tokens, and find the words kept of each."""
-    backend = tokenizer.backend_tokenizer
-    backend.no_padding()
-    backend.enable_truncation(max_length)
-    # Written in the text itself they are special all the same, but not in the tokenizer's mask.
-    marks = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
-    special = np.zeros(len(finder.vocabulary.pieces), bool)
-    special[[number for number in marks if number is not None]] = True
-    ids, words, spans = [], [], []
-    truncated = 0
-    for start in range(0, len(sentences), CHUNK):
-        for encoding in backend.encode_batch(list(sentences[start : start + CHUNK])):
-            numbers = np.array(encoding.ids, np.int32)
-            real = ~np.array(encoding.special_tokens_mask, bool) & ~special[numbers]
-            found = finder.find(numbers, real)
-            offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
-            ids.append(numbers)
-            words.append(found)
-            ranges = np.stack([offsets[found[:, 0], 0], offsets[found[:, 1] - 1, 1]], axis=1)
-            spans.append(np.where(real[found[:, :1]], ranges, 0))
-            truncated += bool(encoding.overflowing)
-    bounds = boundaries(len(row) for row in words)
-    empty = np.zeros((0, 2), np.int32)
-    return Tokens(
-        ids=Ragged.from_rows(ids, np.int32),
-        words=Ragged(np.concatenate([empty, *words]), bounds),
-        spans=Ragged(np.concatenate([empty, *spans]), bounds),
-        truncated=truncated,
-    )
+    return locate(read(tokenizer, sentences, max_length), finder)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ from tqdm.auto import tqdm
 
 from movers.arrays import Ragged
 from movers.encode import models
-from movers.encode.encodings import Encodings, Head, Request
+from movers.encode.batches import Batch, Limits, Shelf
+from movers.encode.cutting import Tensor
+from movers.encode.encodings import Encodings, Request
+from movers.encode.keeping import Keeper, allocate
 from movers.encode.pooling import (
     KNOWN_CHANCE,
     POOLINGS,
@@ -22,7 +26,8 @@ from movers.encode.pooling import (
     pooling_of,
     unrelated_sentences,
 )
-from movers.encode.tokens import TokenRules, Tokens, Vocabulary, WordFinder, tokenize
+from movers.encode.tokens import TokenRules, Tokens, Vocabulary, WordFinder, locate, read, tokenize
+from movers.encode.watching import make_watchable, watching
 from movers.encode.whiten import Moments
 from movers.errors import InputError, ModelError
 from movers.runtime.notices import TruncationWarning, notify
@@ -39,7 +44,9 @@ LONGEST_PADDED = 96
 
 BATCH_TOKENS = {"cpu": 2048, "mps": 8192, "cuda": 32768}
 BATCH_ATTENTION = 1 << 26
-"""Attention entries of one batch over all layers and heads: 256 MB in single precision."""
+"""Attention entries of a batch, on a CPU over all layers and heads: 256 MB in single precision."""
+WINDOW_BYTES = 1 << 28
+"""What is kept of the sentences whose batches a GPU sorts by length, before it comes over."""
 
 
 class TransformerEncoder:
@@ -83,9 +90,16 @@ class TransformerEncoder:
         self.tokenizer, self.model = models.load_pretrained(
             self.folder or source, self.device, dtype
         )
-        self.batch_tokens = batch_tokens or BATCH_TOKENS[kind]
-        # Without attention there is no mask, and padding would leak into every token.
-        self._shortest, self._longest_padded = (SHORTEST, LONGEST_PADDED) if self.heads else (1, 0)
+        self.watchable = make_watchable(self.model)
+        self.gathers = kind == "cuda"
+        # One layer's matrices at a time where nobody minds how sentences are batched.
+        layers = 1 if self.watchable and kind == "cuda" else self.layers
+        self.limits = Limits(
+            batch_tokens or BATCH_TOKENS[kind],
+            BATCH_ATTENTION // max(1, layers * self.heads),
+            # Without attention there is no mask, and padding would leak into every token.
+            *((SHORTEST, LONGEST_PADDED) if self.heads else (1, 0)),
+        )
 
     @property
     def config(self) -> Any:
@@ -215,54 +229,85 @@ class TransformerEncoder:
         progress: bool = False,
     ) -> list[Encodings]:
         """Encode distinct sentences for several requests in one forward pass; see `encode`."""
-        moments = moments or {}
-        kept = [self._kept(sentences, request) for request in requests]
-        layers = sorted({*moments, *(n for one in requests for n in self._layers_of(one))})
-        heads = sorted({head for request in requests for head in request.heads})
-        if layers or heads:  # else the words are all that is asked for
-            self._run(kept, layers, heads, moments, counts, progress=progress)
-        return [one.out for one in kept]
+        for request in requests:
+            self._check(request)
+        text = read(self.tokenizer, sentences, self.max_length)
+        self._warn_if_cut(text.truncated)
+        finders = [self.finder(request.rules) for request in requests]
+        tokens = [locate(text, finder) for finder in finders]
+        out = [
+            allocate(list(sentences), words, finder, request, self.dimension)
+            for words, finder, request in zip(tokens, finders, requests, strict=True)
+        ]
+        bar = tqdm(total=len(text.ids), desc="encoding", unit="sent", disable=not progress)
+        with bar, ThreadPoolExecutor(1, "encodings") as courier:
+            under_way: list[Future[None]] = []
+            for low, high in self._windows(requests, tokens):
+                keepers = [
+                    Keeper(
+                        *each, low, high, self.device, POOLINGS[self.pooling], gather=self.gathers
+                    )
+                    for each in zip(requests, tokens, out, strict=True)
+                ]
+                ids = text.ids.between(low, high)
+                times = None if counts is None else np.asarray(counts[low:high])
+                self._run(keepers, ids, moments or {}, times, low, bar)
+                _delivered(under_way)  # for the sentences before, while the GPU works on these
+                under_way = [sent for keeper in keepers for sent in keeper.finish(courier)]
+            _delivered(under_way)
+        for moment in (moments or {}).values():
+            moment.settle(len(text.ids))
+        return out
+
+    def _windows(
+        self, requests: Sequence[Request], tokens: Sequence[Tokens]
+    ) -> list[tuple[int, int]]:
+        """Sentences to sort and run together: on a GPU as many as it has room to keep."""
+        count = len(tokens[0].ids)
+        if not self.gathers:
+            return [(0, count)] if count else []
+        size = sum(
+            request.nbytes(words.words.lengths, self.dimension)
+            for request, words in zip(requests, tokens, strict=True)
+        )
+        number = np.cumsum(size) // WINDOW_BYTES
+        cuts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), count]
+        return [(low, high) for low, high in pairwise(cuts) if high > low]
+
+    def _run(
+        self,
+        keepers: Sequence[Keeper],
+        ids: Ragged,
+        moments: dict[int, Moments],
+        counts: NDArray[np.int64] | None,
+        low: int,
+        bar: Any,
+    ) -> None:
+        """Run sentences through the model and let every keeper take what it keeps."""
+        requests = [keeper.request for keeper in keepers]
+        layers = {*moments, *(layer for one in requests for layer in self._layers_of(one))}
+        attention = {layer for one in requests for layer, _ in one.heads}
+        if not layers and not attention:  # the words are all that is asked for
+            return
+
+        def take(layer: int, matrices: Tensor) -> None:
+            for keeper in keepers:
+                keeper.take_attention(layer, matrices)
+
+        for batch in self._batches(ids):
+            for keeper in keepers:
+                keeper.begin(batch)
+            states = self._forward(batch, layers, attention, take)
+            for keeper in keepers:
+                keeper.take_states(states)
+            for layer, moment in moments.items():
+                times = np.ones(len(batch.rows), np.int64) if counts is None else counts[batch.rows]
+                moment.add(*_flattened(states[layer], batch, times, low))
+            bar.update(len(batch.rows))
 
     def _layers_of(self, request: Request) -> list[int]:
         """Layers whose hidden states a request needs."""
         return [*request.embeddings, *([self.layers] if request.pooled else [])]
-
-    def _kept(self, sentences: Sequence[str], request: Request) -> _Kept:
-        self._check(request)
-        finder = self.finder(request.rules)
-        tokens = tokenize(self.tokenizer, finder, sentences, self.max_length)
-        self._warn_if_cut(tokens.truncated)
-        out = _allocate(list(sentences), tokens, finder, request, self.dimension)
-        return _Kept(request, tokens, out, POOLINGS[self.pooling])
-
-    def _run(
-        self,
-        kept: list[_Kept],
-        layers: list[int],
-        heads: list[Head],
-        moments: dict[int, Moments],
-        counts: Sequence[int] | None,
-        *,
-        progress: bool,
-    ) -> None:
-        """Run all sentences through the model and keep of each what every request names."""
-        ids = kept[0].tokens.ids
-        places = [[heads.index(head) for head in one.request.heads] for one in kept]
-        with tqdm(total=len(ids), desc="encoding", unit="sent", disable=not progress) as bar:
-            for batch in self._batches(ids.lengths):
-                hidden, attention = self._forward(ids, batch, layers, heads)
-                for layer, moment in moments.items():
-                    weights = [1 if counts is None else counts[row] for row in batch]
-                    moment.add(*_flattened(hidden[layer], ids, batch, weights))
-                for place, row in enumerate(batch):
-                    cut = slice(len(ids[row]))
-                    states = {layer: hidden[layer][place, cut] for layer in layers}
-                    matrices = None if attention is None else attention[place, :, cut, cut]
-                    for one, picked in zip(kept, places, strict=True):
-                        one.store(row, states, _picked(matrices, picked))
-                bar.update(len(batch))
-        for moment in moments.values():
-            moment.settle(len(ids))
 
     def pieces(self, sentences: Sequence[str]) -> list[list[str]]:
         """All tokens of every sentence as the tokenizer spells them, special tokens included."""
@@ -278,12 +323,12 @@ class TransformerEncoder:
 
     def states(self, sentences: Sequence[str], layer: int) -> list[Floats]:
         """Hidden states of every token of every sentence, special tokens included."""
-        tokens = self._tokens(sentences)
+        ids = self._tokens(sentences).ids
         out: list[Floats] = [np.zeros((0, 0), np.float32)] * len(sentences)
-        for batch in self._batches(tokens.ids.lengths):
-            hidden, _ = self._forward(tokens.ids, batch, [layer], [])
-            for place, row in enumerate(batch):
-                out[row] = hidden[layer][place, : len(tokens.ids[row])]
+        for batch in self._batches(ids):
+            found = _numpy(self._forward(batch, {layer})[layer])
+            for row, states in zip(batch.rows.tolist(), found, strict=True):
+                out[row] = states[: len(ids[row])]
         return out
 
     def attentions(self, sentences: Sequence[str]) -> Iterator[Floats]:
@@ -291,15 +336,18 @@ class TransformerEncoder:
 
         Special tokens included, nothing removed, layer by layer; shortest sentence first.
         """
-        layers, heads = range(1, self.layers + 1), range(1, self.heads + 1)
-        every = [(layer, head) for layer in layers for head in heads]
-        tokens = self._tokens(sentences)
-        for batch in self._batches(tokens.ids.lengths):
-            _, attention = self._forward(tokens.ids, batch, [], every)
-            assert attention is not None
-            for place, row in enumerate(batch):
-                length = len(tokens.ids[row])
-                yield attention[place, :, :length, :length]
+        ids = self._tokens(sentences).ids
+        for batch in self._batches(ids):
+            found: dict[int, Floats] = {}
+
+            def take(layer: int, matrices: Tensor, found: dict[int, Floats] = found) -> None:
+                found[layer] = _numpy(matrices)
+
+            self._forward(batch, (), {*range(1, self.layers + 1)}, take)
+            whole = np.concatenate([found[layer] for layer in sorted(found)], axis=1)
+            for row, matrices in zip(batch.rows.tolist(), whole, strict=True):
+                length = len(ids[row])
+                yield matrices[:, :length, :length]
 
     def _tokens(self, sentences: Sequence[str], rules: TokenRules | None = None) -> Tokens:
         finder = self.finder(rules or TokenRules())
@@ -321,161 +369,65 @@ class TransformerEncoder:
                 TruncationWarning,
             )
 
-    def _batches(self, lengths: NDArray[np.int64]) -> Iterator[list[int]]:
-        """Rows in order of length, as many at a time as the budgets allow."""
-        per_token = self.layers * self.heads
-        batch: list[int] = []
-        width = 0
-        for row in np.argsort(lengths, kind="stable").tolist():
-            length = max(int(lengths[row]), self._shortest)
-            size = len(batch) + 1
-            full = (
-                size * length > self.batch_tokens
-                or size * length * length * per_token > BATCH_ATTENTION
-                or (length > self._longest_padded and length != width)
-            )
-            if batch and full:
-                yield batch
-                batch = []
-            batch.append(row)
-            width = length
-        if batch:
-            yield batch
+    def _batches(self, ids: Ragged) -> Iterator[Batch]:
+        """Sentences in order of length, as many at a time as the limits allow."""
+        padding = self.tokenizer.pad_token_id or 0
+        shelf = Shelf(ids, padding, self.limits.shortest, self.device)
+        return map(shelf.take, self.limits.batches(ids.lengths))
 
     def _forward(
-        self, ids: Ragged, batch: list[int], wanted: Sequence[int], heads: Sequence[Head]
-    ) -> tuple[dict[int, Floats], Floats | None]:
+        self,
+        batch: Batch,
+        layers: Collection[int],
+        attention: Collection[int] = (),
+        take: Callable[[int, Tensor], None] = lambda layer, matrices: None,
+    ) -> dict[int, Tensor]:
+        """Run a batch; returns hidden states, and hands over the attention of layers."""
         import torch
 
-        width = max(self._shortest, *(len(ids[row]) for row in batch))
-        numbers = np.full((len(batch), width), self.tokenizer.pad_token_id or 0, np.int64)
-        mask = np.zeros((len(batch), width), np.int64)
-        for place, row in enumerate(batch):
-            numbers[place, : len(ids[row])] = ids[row]
-            mask[place, : len(ids[row])] = 1
-        with torch.inference_mode():
+        with torch.inference_mode(), watching(attention, take) as watch:
             output = self.model(
-                input_ids=torch.from_numpy(numbers).to(self.device),
-                attention_mask=torch.from_numpy(mask).to(self.device),
-                output_hidden_states=bool(wanted),
-                output_attentions=bool(heads),
+                input_ids=batch.ids,
+                attention_mask=batch.mask.long(),
+                output_hidden_states=bool(layers),
+                **({} if self.watchable else {"output_attentions": bool(attention)}),
             )
-            hidden = {layer: _numpy(output.hidden_states[layer]) for layer in wanted}
-            return hidden, self._pick(output, heads) if heads else None
+            if attention and not self.watchable:
+                self._hand_over(output, attention, take)
+            elif attention and watch.seen < max(attention):
+                raise self._without_attention()
+            return {layer: output.hidden_states[layer] for layer in layers}
 
-    def _pick(self, output: Any, heads: Sequence[Head]) -> Floats:
-        import torch
+    def _hand_over(
+        self, output: Any, attention: Collection[int], take: Callable[[int, Tensor], None]
+    ) -> None:
+        """Hand over the attention of layers that a model has returned of all."""
+        matrices = getattr(output, "attentions", None)
+        if not matrices or any(one is None for one in matrices):
+            raise self._without_attention()
+        for layer in sorted(attention):
+            take(layer, matrices[layer - 1])
 
-        attentions = getattr(output, "attentions", None)
-        if not attentions or any(matrix is None for matrix in attentions):
-            raise ModelError(
-                f"model {self.name!r} ({type(self.model).__name__}) returns no attention matrices; "
-                "use a measure without structure (wmd, wrd) or another model"
-            )
-        layers = sorted({layer for layer, _ in heads})
-        if len(heads) == len(layers) * self.heads:
-            picked = torch.cat([attentions[layer - 1] for layer in layers], dim=1)
-        else:
-            picked = torch.stack([attentions[layer - 1][:, head - 1] for layer, head in heads], 1)
-        return _numpy(picked)
+    def _without_attention(self) -> ModelError:
+        return ModelError(
+            f"model {self.name!r} ({type(self.model).__name__}) returns no attention matrices; "
+            "use a measure without structure (wmd, wrd) or another model"
+        )
+
+
+def _delivered(under_way: Sequence[Future[None]]) -> None:
+    for sent in under_way:
+        sent.result()
 
 
 def _flattened(
-    states: Floats, ids: Ragged, batch: list[int], weights: list[int]
+    states: Tensor, batch: Batch, weights: NDArray[np.int64], low: int
 ) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
     """All token vectors of a batch without its padding, with weight and number of sentence."""
-    lengths = [len(ids[row]) for row in batch]
-    rows = [states[place, :length] for place, length in enumerate(lengths)]
-    return np.concatenate(rows), np.repeat(weights, lengths), np.repeat(batch, lengths)
+    mask = batch.mask.cpu().numpy()
+    lengths = mask.sum(axis=1)
+    return _numpy(states)[mask], np.repeat(weights, lengths), np.repeat(batch.rows + low, lengths)
 
 
-def _numpy(tensor: Any) -> Floats:
+def _numpy(tensor: Tensor) -> Floats:
     return np.asarray(tensor.float().cpu().numpy(), np.float32)
-
-
-def _allocate(
-    sentences: list[str], tokens: Tokens, finder: WordFinder, request: Request, dimension: int
-) -> Encodings:
-    """Make room for exactly what will be kept, so that memory never doubles on the way."""
-    counts = tokens.words.lengths
-    heads = len(request.heads)
-    paper = request.rules.recipe == "paper"
-    spellings = [
-        [finder.text(ids[first:end]) for first, end in words]
-        for ids, words in zip(tokens.ids, tokens.words, strict=True)
-    ]
-    return Encodings(
-        sentences=sentences,
-        spans=tokens.spans,
-        spellings=spellings,
-        vectors={
-            layer: Ragged.zeros(counts, (dimension,), np.float32) for layer in request.embeddings
-        },
-        structure=Ragged.zeros(heads * counts**2, dtype=np.float32),
-        sums=np.zeros((len(sentences), heads)),
-        squares=np.zeros((len(sentences), heads)),
-        sizes=counts.copy() if paper else tokens.ids.lengths,
-        pooled=np.zeros((len(sentences), dimension * request.pooled), np.float32),
-    )
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """What one request keeps of the sentences that run through the model."""
-
-    request: Request
-    tokens: Tokens
-    out: Encodings
-    pooling: Callable[[Floats], Floats]
-
-    def store(self, row: int, states: dict[int, Floats], matrices: Floats | None) -> None:
-        """Cut one sentence's states and matrices to its kept words and write them in place."""
-        out, words, rules = self.out, self.tokens.words[row], self.request.rules
-        for layer, rows in out.vectors.items():
-            rows[row][:] = _pool(states[layer], words, rules)
-        if self.request.pooled:
-            out.pooled[row] = self.pooling(states[max(states)])
-        if matrices is None:
-            return
-        kept = _pool(matrices.swapaxes(0, 1), words, rules).swapaxes(0, 1)
-        kept = _pool(kept.transpose(2, 0, 1), words, rules, add=True).transpose(1, 2, 0)
-        averaged = matrices
-        if rules.recipe == "paper":
-            kept = averaged = _normalised(kept)
-        out.structure[row][:] = kept.ravel()
-        out.sums[row] = averaged.sum(axis=(1, 2), dtype=np.float64)
-        out.squares[row] = np.square(averaged, dtype=np.float64).sum(axis=(1, 2))
-
-
-def _picked(matrices: Floats | None, heads: list[int]) -> Floats | None:
-    """The matrices of some heads; not a copy where these are all of them in order."""
-    if matrices is None or not heads:
-        return None
-    return matrices if heads == [*range(len(matrices))] else matrices[heads]
-
-
-def _pool(
-    values: NDArray[Any], words: NDArray[np.int32], rules: TokenRules, *, add: bool = False
-) -> NDArray[Any]:
-    """Reduce the first axis from tokens to kept words: first piece, or mean (sum) of pieces.
-
-    Attention *to* a word is the sum over its pieces, attention *from* it their mean (Clark et
-    al., 2019), so that rows keep adding up to the same total.
-    """
-    if rules.subwords == "first" or not len(words):
-        return values[words[:, 0]]
-    # Pairs of boundaries: every second segment is the gap behind a word. The extra row gives
-    # the last word an end to name even where no special token follows it.
-    padded = np.concatenate([values, np.zeros_like(values[:1])])
-    totals = np.add.reduceat(padded, words.ravel(), axis=0)[::2]
-    if add:
-        return totals
-    sizes = (words[:, 1] - words[:, 0]).reshape(-1, *[1] * (values.ndim - 1))
-    return np.asarray(totals / sizes, np.float32)
-
-
-def _normalised(matrices: Floats) -> Floats:
-    """Scale rows to sum 1; a row without any attention to kept words becomes uniform."""
-    totals = matrices.sum(axis=2, keepdims=True)
-    uniform = np.float32(1 / max(matrices.shape[2], 1))
-    return np.where(totals > 0, matrices / np.where(totals > 0, totals, 1), uniform)

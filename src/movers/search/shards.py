@@ -14,6 +14,7 @@ import numpy as np
 
 from movers.arrays import Array, Ints, Ragged, Singles, boundaries, places
 from movers.encode.encodings import Encodings
+from movers.encode.spellings import Spellings
 from movers.errors import InputError
 from movers.measure.measured import Measured
 from movers.methods import Method
@@ -224,7 +225,7 @@ def as_measured(shard: Shard, embedding: int | None) -> Measured:
     encodings = Encodings(
         sentences=shard.sentences,
         spans=Ragged(np.zeros((len(shard.weights), 2), np.int32), shard.starts),
-        spellings=[],
+        spellings=Spellings.of([]),
         vectors={},
         structure=Ragged(shard.structure, boundaries(heads * shard.counts**2)),
         sums=shard.sums,

@@ -1,0 +1,113 @@
+"""Sentences of about the same length side by side, padded, on the device of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.arrays import Ragged
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large a batch may be.
+
+    Parameters
+    ----------
+    tokens
+        Tokens of a batch, padding included.
+    attention
+        Tokens times the length of a sentence, which attention grows with.
+    shortest
+        Shorter sentences are padded to so many tokens.
+    longest_padded
+        Longer sentences share a batch with none of another length.
+    """
+
+    tokens: int
+    attention: int
+    shortest: int
+    longest_padded: int
+
+    def batches(self, lengths: Ints) -> Iterator[Ints]:
+        """Rows in order of length, as many at a time as the limits allow."""
+        order = np.argsort(lengths, kind="stable")
+        widths = np.maximum(lengths[order], self.shortest)
+        start = 0
+        while start < len(order):
+            width = int(widths[start])
+            ahead = widths[start : start + max(1, self.tokens // width)]
+            sizes = ahead * np.arange(1, len(ahead) + 1)
+            fits = (sizes <= self.tokens) & (sizes * ahead <= self.attention)
+            fits &= (ahead <= self.longest_padded) | (ahead == width)
+            fits[0] = True
+            count = int(fits.argmin()) or len(fits)
+            yield order[start : start + count]
+            start += count
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentences to run through a model together.
+
+    Parameters
+    ----------
+    rows
+        Which sentences.
+    places
+        The same on the device, ``(batch,)``.
+    lengths
+        Tokens of each, ``(batch,)``.
+    ids, mask
+        Token ids and which of them are no padding, ``(batch, tokens)``.
+    """
+
+    rows: Ints
+    places: Any
+    lengths: Any
+    ids: Any
+    mask: Any
+
+
+class Shelf:
+    """Token ids of sentences on a device, to take batches from."""
+
+    def __init__(self, ids: Ragged, padding: int, shortest: int, device: str) -> None:
+        self.sizes, self.padding, self.shortest, self.device = (
+            ids.lengths,
+            padding,
+            shortest,
+            device,
+        )
+        self.data = on_device(ids.data, device)
+        self.starts = on_device(ids.starts, device)
+
+    def take(self, rows: Ints) -> Batch:
+        """Put sentences side by side."""
+        import torch
+
+        places = on_device(rows, self.device)
+        first = self.starts[places]
+        lengths = self.starts[places + 1] - first
+        width = max(self.shortest, int(self.sizes[rows].max()))
+        columns = torch.arange(width, device=self.device)
+        mask = columns < lengths[:, None]
+        cells = torch.where(mask, first[:, None] + columns, 0)
+        ids = torch.where(mask, self.data[cells].long(), self.padding)
+        return Batch(rows, places, lengths, ids, mask)
+
+
+def on_device(array: NDArray[Any], device: str) -> Any:
+    """An array as a tensor; the way to a GPU does not wait for the work it still has to do."""
+    import torch
+
+    tensor = torch.from_numpy(np.ascontiguousarray(array))
+    if device.startswith("cuda"):
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
