@@ -13,6 +13,9 @@ from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 from tiny_models import ATTENTIVE, SENTENCES, TINY
 
+ROUNDING = 3e-5
+"""What a GPU and a processor may differ by on the same tiny model."""
+
 
 def plain_forward(folder, sentence):
     """Hidden states and attention of one sentence by transformers alone."""
@@ -37,11 +40,11 @@ def test_agrees_with_a_plain_forward_pass(tiny, name):
     for layer in range(layers + 1):
         states = encoder.states(sentences, layer)[3]
         assert states.shape == (tokens, 16)
-        np.testing.assert_allclose(states, hidden[layer], atol=1e-5)
+        np.testing.assert_allclose(states, hidden[layer], atol=ROUNDING)
     full = max(encoder.attentions(sentences), key=lambda matrix: matrix.shape[1])
     assert full.shape == (layers * heads, tokens, tokens)
-    np.testing.assert_allclose(full, attention, atol=1e-5)
-    np.testing.assert_allclose(full.sum(axis=2), 1, atol=1e-5)
+    np.testing.assert_allclose(full, attention, atol=ROUNDING)
+    np.testing.assert_allclose(full.sum(axis=2), 1, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("name", ATTENTIVE)
@@ -59,7 +62,7 @@ def test_reference_recipe_keeps_sums_of_the_full_matrix(tiny, name):
     assert encodings.structure[0].shape == (len(every) * words * words,)
     # without filtering, every word's first piece is a row of the plain states
     distances = np.abs(encodings.vectors[3][0][:, None] - hidden[3][None]).max(axis=2)
-    assert (distances.min(axis=1) < 1e-5).all()
+    assert (distances.min(axis=1) < ROUNDING).all()
     assert (np.diff(distances.argmin(axis=1)) > 0).all()
 
 

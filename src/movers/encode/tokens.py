@@ -9,7 +9,8 @@ SentencePiece (``▁`` before a word).
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -253,10 +254,7 @@ def read(tokenizer: Any, sentences: Sequence[str], max_length: int) -> Text:
     backend = tokenizer.backend_tokenizer
     backend.no_padding()
     backend.enable_truncation(max_length)
-    chunks = [
-        _columns(backend.encode_batch(list(sentences[start : start + CHUNK])))
-        for start in range(0, len(sentences), CHUNK)
-    ]
+    chunks = [_columns(found) for found in _read_ahead(backend, sentences)]
     ids, special, offsets, lengths, truncated = (
         map(np.concatenate, zip(*chunks, strict=True)) if chunks else _columns([])
     )
@@ -264,6 +262,20 @@ def read(tokenizer: Any, sentences: Sequence[str], max_length: int) -> Text:
     marks = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
     special |= np.isin(ids, [number for number in marks if number is not None])
     return Text(Ragged(ids, boundaries(lengths)), ~special, offsets, int(truncated.sum()))
+
+
+def _read_ahead(backend: Any, sentences: Sequence[str]) -> Iterator[Sequence[Any]]:
+    """What the tokenizer makes of the sentences, its next chunk under way meanwhile."""
+    texts = (list(sentences[at : at + CHUNK]) for at in range(0, len(sentences), CHUNK))
+    if len(sentences) <= CHUNK:
+        yield from map(backend.encode_batch, texts)
+        return
+    with ThreadPoolExecutor(1, "tokenizer") as reader:
+        ahead = reader.submit(backend.encode_batch, next(texts))
+        for text in texts:
+            found, ahead = ahead, reader.submit(backend.encode_batch, text)
+            yield found.result()
+        yield ahead.result()
 
 
 def _columns(encodings: Sequence[Any]) -> tuple[NDArray[Any], ...]:

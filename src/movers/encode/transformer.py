@@ -42,10 +42,10 @@ Floats = NDArray[np.float32]
 SHORTEST = 16
 LONGEST_PADDED = 96
 
-BATCH_TOKENS = {"cpu": 2048, "mps": 8192, "cuda": 32768}
+BATCH_TOKENS = {"cpu": 2048, "mps": 8192, "cuda": 65536}
 BATCH_ATTENTION = 1 << 26
 """Attention entries of a batch, on a CPU over all layers and heads: 256 MB in single precision."""
-WINDOW_BYTES = 1 << 28
+WINDOW_BYTES = 1 << 30
 """What is kept of the sentences whose batches a GPU sorts by length, before it comes over."""
 
 
