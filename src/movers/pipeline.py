@@ -139,12 +139,12 @@ def solve_pairs(
 
 def pose(method: Method, measured: Measured, rows: Ints, *, threads: int | None = None) -> Problems:
     """Pose the transport problems of pairs of sentences that have words."""
-    weights, structure = measured.weights, measured.encodings.structure
     costs, apart = _costs(method, measured, rows, threads)
-    problems = Problems.between(weights, rows, costs)
+    problems = Problems.between(measured.weights, rows, costs)
     if not method.needs_attention:
         return problems
-    return problems.bent(structure, rows, _scales(method, measured, costs, apart, rows))
+    scales = _scales(method, measured, costs, apart, rows)
+    return problems.bent(measured.encodings.structure, rows, scales)
 
 
 def _costs(
