@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from movers.arrays import Array, Bools, Floats, Ints, Ragged
 from movers.baselines import find_baseline
-from movers.measure.costs import mean_costs, pair_costs
+from movers.measure.costs import mean_costs
 from movers.measure.gating import gates, prices, sentence_distances, trusted
 from movers.measure.measured import Context, Measured
 from movers.measure.structure import structure_errors, structure_scales
@@ -153,13 +153,10 @@ def _costs(
     """Cost matrices, and what tokens without a row in them would add to their sums."""
     if method.cost is None:
         return Ragged.zeros(measured.weights.lengths[rows].prod(axis=1)), 0.0
-    assert measured.vectors is not None and measured.norms is not None
-    sources, targets = rows.T
-    costs = pair_costs(
-        method.cost, measured.vectors, measured.norms.data, sources, targets, threads=threads
-    )
+    costs = measured.costs(method.cost, rows, threads)
     if measured.subtrees is None:
         return costs, 0.0
+    sources, targets = rows.T
     return costs, add_subtree_costs(costs, measured.subtrees, sources, targets, threads)
 
 

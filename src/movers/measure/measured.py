@@ -13,7 +13,7 @@ from movers.encode.encodings import Encodings
 from movers.encode.parse import Parser, parse_trees
 from movers.encode.tokens import Recipe, TokenRules
 from movers.encode.trees import Tree
-from movers.measure.costs import COSTS, norms_of
+from movers.measure.costs import COSTS, norms_of, pair_costs
 from movers.measure.statistics import Statistics
 from movers.measure.swd import SubTrees, find_subtrees
 from movers.measure.weights import normalised, raw_weights
@@ -93,6 +93,12 @@ class Measured:
     totals: Floats
     embedding: int | None = None
     subtrees: SubTrees | None = None
+
+    def costs(self, kind: str, rows: Ints, threads: int | None = None) -> Ragged:
+        """Cost matrices of pairs of sentences by row, as `pair_costs` makes them."""
+        assert self.vectors is not None and self.norms is not None
+        sources, targets = rows.T
+        return pair_costs(kind, self.vectors, self.norms.data, sources, targets, threads=threads)
 
 
 def measure(
