@@ -6,9 +6,11 @@ from graphlib import CycleError, TopologicalSorter
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import movers
+from movers.pipeline import solve_pairs
 
 ROOT = Path(movers.__file__).parent
 
@@ -70,3 +72,24 @@ def test_every_public_name_resolves():
         assert getattr(movers, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         movers.nothing  # noqa: B018
+
+
+def test_pairs_reach_the_kernel_within_a_dozen_files(bert):
+    """From `solve_pairs` to the compiled loops a newcomer can follow every step."""
+    measured = bert.measure(["the dog sees the fox", "a fox sees a dog"])
+    given = bert.method, measured, np.array([[0, 1]]), bert.context
+    solve_pairs(*given)
+    seen = set()
+
+    def watch(frame, event, argument):
+        place, name = Path(frame.f_code.co_filename), frame.f_code.co_qualname
+        if event == "call" and ROOT in place.parents and not name.endswith(">"):
+            seen.add((place, name))
+
+    sys.setprofile(watch)
+    try:
+        solve_pairs(*given)
+    finally:
+        sys.setprofile(None)
+    assert len({place for place, _ in seen}) <= 12, seen
+    assert len(seen) <= 40, seen

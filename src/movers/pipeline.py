@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from movers.arrays import Array, Bools, Floats, Ints, Ragged
 from movers.baselines import find_baseline
 from movers.measure.context import Context
-from movers.measure.costs import mean_costs, pair_costs
+from movers.measure.costs import mean_costs
 from movers.measure.gating import gates, prices, sentence_distances, trusted
 from movers.measure.measured import Measured
 from movers.measure.structure import structure_errors, structure_scales
@@ -132,12 +132,12 @@ def solve_pairs(
 
 def pose(method: Method, measured: Measured, rows: Ints, *, threads: int | None = None) -> Problems:
     """Pose the transport problems of pairs of sentences that have words."""
-    weights, structure = measured.weights, measured.encodings.structure
     costs, apart = _costs(method, measured, rows, threads)
-    problems = Problems.between(weights, rows, costs)
+    problems = Problems.between(measured.weights, rows, costs)
     if not method.needs_attention:
         return problems
-    return problems.bent(structure, rows, _scales(method, measured, costs, apart, rows))
+    scales = _scales(method, measured, costs, apart, rows)
+    return problems.bent(measured.encodings.structure, rows, scales)
 
 
 def _costs(
@@ -146,13 +146,10 @@ def _costs(
     """Cost matrices, and what tokens without a row in them would add to their sums."""
     if method.cost is None:
         return Ragged.zeros(measured.weights.lengths[rows].prod(axis=1)), 0.0
-    assert measured.vectors is not None and measured.norms is not None
-    sources, targets = rows.T
-    costs = pair_costs(
-        method.cost, measured.vectors, measured.norms.data, sources, targets, threads=threads
-    )
+    costs = measured.costs(method.cost, rows, threads)
     if measured.subtrees is None:
         return costs, 0.0
+    sources, targets = rows.T
     return costs, add_subtree_costs(costs, measured.subtrees, sources, targets, threads)
 
 

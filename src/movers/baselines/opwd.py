@@ -18,7 +18,6 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.baselines import Scores
 from movers.baselines.grid import Grid
-from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
 from movers.solve.entropic import sinkhorn_batch
 from movers.solve.problems import Problems
@@ -40,16 +39,7 @@ class OrderPreserving:
         self, measured: Measured, rows: Ints, context: Context, *, plans: bool = False
     ) -> Scores:
         """Find ``<C, P>`` for the plan that 20 rounds of Sinkhorn reach."""
-        assert measured.vectors is not None and measured.norms is not None
-        sources, targets = rows.T
-        costs = pair_costs(
-            self.cost,
-            measured.vectors,
-            measured.norms.data,
-            sources,
-            targets,
-            threads=context.threads,
-        )
+        costs = measured.costs(self.cost, rows, context.threads)
         problems = Problems.between(measured.weights, rows, costs)
         grid = Grid.of(problems.shapes)
         found = sinkhorn_batch(

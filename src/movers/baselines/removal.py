@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +14,45 @@ from movers.encode.products import product
 from movers.errors import Do
 from movers.measure.measured import Context, Measured
 from movers.runtime.notices import UnfittedWarning, notify
+
+
+@dataclass(frozen=True)
+class Removal:
+    """Compare sentence vectors, less a part of each shared component as large as its share.
+
+    Parameters
+    ----------
+    name
+        Name of the measure, under which its components are kept.
+    number
+        How many components are removed.
+    vectors
+        What makes the vectors of sentences, in the paper's recipe.
+    """
+
+    name: str
+    number: int
+    vectors: Callable[[Measured, Ints], Floats]
+
+    def fit(self, blocks: Blocks, context: Context, layer: int) -> dict[str, Floats]:
+        """Find the directions the sentence vectors share most."""
+        vectors = mean_vectors if context.recipe == "reference" else self.vectors
+        return {key(self.name, layer, context.recipe): principal(vectors, blocks, self.number)}
+
+    def fitted(self, context: Context, layer: int) -> Floats | None:
+        """The components in use."""
+        return context.statistics.arrays.get(key(self.name, layer, context.recipe))
+
+    def distances(
+        self, measured: Measured, rows: Ints, context: Context, *, plans: bool = False
+    ) -> Scores:
+        """Compare what is left of the sentence vectors."""
+        if context.recipe == "reference":
+            return word_by_word(self.name, measured, rows, context)
+        picked, pairs = renumbered(rows)
+        components = components_of(self.name, measured, context)
+        vectors = without(self.vectors(measured, picked), components, context.threads)
+        return Scores(cosine_distances(vectors, pairs))
 
 
 def key(name: str, layer: int | None, recipe: str) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.baselines import Scores
 from movers.baselines.average import renumbered
-from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
 from movers.measure.wordtable import spelled
 from movers.solve.batch import emd_batch
@@ -21,16 +20,7 @@ SHARE = 0.2
 
 def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
     """Find ``EMD - 0.2 (1/2 - penalty)`` under cosine costs."""
-    assert measured.vectors is not None and measured.norms is not None
-    sources, targets = rows.T
-    costs = pair_costs(
-        "cosine",
-        measured.vectors,
-        measured.norms.data,
-        sources,
-        targets,
-        threads=context.threads,
-    )
+    costs = measured.costs("cosine", rows, context.threads)
     problems = Problems.between(measured.weights, rows, costs)
     solved = emd_batch(problems, threads=context.threads, plans=True)
     found = Ragged(solved.plan, costs.starts)

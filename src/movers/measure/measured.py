@@ -9,7 +9,7 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.encode.encodings import Encodings
 from movers.measure.context import Context
-from movers.measure.costs import COSTS, norms_of
+from movers.measure.costs import COSTS, norms_of, pair_costs
 from movers.measure.swd import SubTrees, find_subtrees
 from movers.measure.weights import normalised, raw_weights
 
@@ -44,6 +44,12 @@ class Measured:
     totals: Floats
     embedding: int | None = None
     subtrees: SubTrees | None = None
+
+    def costs(self, kind: str, rows: Ints, threads: int | None = None) -> Ragged:
+        """Cost matrices of pairs of sentences by row, as `pair_costs` makes them."""
+        assert self.vectors is not None and self.norms is not None
+        sources, targets = rows.T
+        return pair_costs(kind, self.vectors, self.norms.data, sources, targets, threads=threads)
 
 
 def measure(

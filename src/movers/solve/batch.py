@@ -14,7 +14,7 @@ from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
 from movers.solve.kernels.batches import Found
 from movers.solve.problems import Problems
-from movers.solve.solution import Many, of_batch
+from movers.solve.solution import Many, Solution
 
 
 def emd_batch(problems: Problems, *, threads: int | None = None, plans: bool = False) -> Many:
@@ -41,7 +41,7 @@ def emd_batch(problems: Problems, *, threads: int | None = None, plans: bool = F
     with announced("emd"):
         share_out(solve, shapes.sum(axis=1) * shapes.prod(axis=1), threads, stop)
     _warn_of_bounds(out.converged)
-    return of_batch(out, out.linear.copy())
+    return Solution(out.linear.copy(), *out)
 
 
 def fgw_batch(
@@ -75,21 +75,16 @@ def fgw_batch(
     with announced("fgw"):
         share_out(solve, work, threads, stop)
     _warn_of_bounds(out.converged)
-    return of_batch(out, (1.0 - mix) * out.linear + mix * out.structural)
+    return Solution((1.0 - mix) * out.linear + mix * out.structural, *out)
 
 
 def _room(problems: Problems, heads: int, plans: bool) -> Found:
     """Room for the results; an optimum of a cost alone takes one linear problem."""
     shape = len(problems), heads
     linear, structural, gap = np.zeros((3, *shape))
-    return Found(
-        linear,
-        structural,
-        np.ones(shape, np.int32),
-        gap,
-        np.zeros(shape, np.bool_),
-        np.zeros(problems.cost.size * heads if plans else 0),
-    )
+    room = np.zeros(problems.cost.size * heads if plans else 0)
+    ended = np.zeros(shape, np.bool_)
+    return Found(linear, structural, room, np.ones(shape, np.int32), gap, ended)
 
 
 def _warn_of_bounds(converged: Bools) -> None:

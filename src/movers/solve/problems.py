@@ -10,14 +10,6 @@ from movers.arrays import Floats, Ints, Ragged, Singles, boundaries, offsets, pl
 from movers.solve.kernels.batches import Batch, Structures
 
 
-def _no_numbers() -> Singles:
-    return np.zeros(0, np.float32)
-
-
-def _no_places() -> Ints:
-    return np.zeros(0, np.int64)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Problems:
     """Transport problems between small weighted sets, with or without structure.
@@ -44,9 +36,9 @@ class Problems:
     v: Floats
     u_start: Ints
     v_start: Ints
-    structure: Singles | Floats = field(default_factory=_no_numbers)
-    a_start: Ints = field(default_factory=_no_places)
-    b_start: Ints = field(default_factory=_no_places)
+    structure: Singles | Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    a_start: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    b_start: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     scale: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     @classmethod

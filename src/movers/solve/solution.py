@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Bools, Floats, Ints
-from movers.solve.kernels.batches import Found
 
 Number = TypeVar("Number")
 Count = TypeVar("Count")
@@ -57,19 +56,6 @@ class Solution(Generic[Number, Count, Flag]):
 
 One = Solution[float, int, bool]
 Many = Solution[Floats, Counts, Bools]
-
-
-def of_batch(found: Found, value: Floats) -> Many:
-    """What a kernel found, with the objective that it minimised."""
-    return Solution(
-        value,
-        found.linear,
-        found.structural,
-        found.plans,
-        found.iterations,
-        found.gap,
-        found.converged,
-    )
 
 
 def linear_solution(

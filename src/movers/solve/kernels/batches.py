@@ -35,7 +35,7 @@ class Found(NamedTuple):
 
     linear: Floats
     structural: Floats
+    plans: Floats
     iterations: NDArray[int32]
     gap: Floats
     converged: Bools
-    plans: Floats
