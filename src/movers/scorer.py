@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm.auto import tqdm
 
 from movers.baselines import Blocks, find_baseline
 from movers.encode.encodings import Encodings, Head, Request
@@ -33,6 +32,7 @@ from movers.methods import Method, find_method
 from movers.pipeline import EMPTY, REASONS, Parts, Solved, solve_pairs
 from movers.results import Comparison, HeadValue, Match, Ranking, Signature
 from movers.runtime.notices import UndefinedWarning, UnwhitenedWarning, notify
+from movers.runtime.progress import progress_bar
 from movers.scale import random_pairs, scale_key, similarity_of
 from movers.settings import Settings
 from movers.signature import sign
@@ -662,7 +662,7 @@ class Scorer:
 
 
 def _bar(total: int, progress: bool) -> Any:
-    return tqdm(total=total, desc="comparing", unit="pair", disable=not progress)
+    return progress_bar("comparing", "pairs", total, progress=progress)
 
 
 def _unless_nan(values: Floats, part: Floats) -> float:

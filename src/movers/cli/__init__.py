@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from cyclopts import App
 
@@ -16,6 +18,8 @@ from movers.cli.scoring import fit, score
 from movers.cli.search import dedupe, index, mine, search
 from movers.cli.serving import serve
 from movers.errors import MoversError
+from movers.runtime.atomic import FULL, room
+from movers.runtime.interrupts import end_if_asked, ending_work
 from movers.version import __version__
 
 app = App(
@@ -34,21 +38,43 @@ for command in COMMANDS:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; errors movers raises on purpose become one line and exit code 1."""
-    with plain_messages():
+    """Run the command line; what goes wrong becomes one line and an exit code.
+
+    Errors movers raises on purpose give 1, signals what shells expect of them.
+    """
+    with plain_messages(), ending_work() as interrupts:
         try:
-            app(arguments, exit_on_error=True, print_error=True)
-        except MoversError as error:
-            say(f"error: {error}")
-            return 1
-        except KeyboardInterrupt:
-            say("interrupted")
-            return 130
-        except BrokenPipeError:
-            # The reader of our output (head, less) has gone; that is its right.
-            sys.stderr.close()
-            return 0
-        except OSError as error:
-            say(f"error: {error.filename or 'file'}: {error.strerror or error}")
-            return 1
+            return _run(arguments)
+        except SystemExit:
+            raise
+        except BaseException:
+            if not interrupts.seen:
+                raise
+            # Whatever a signal broke, it is an end that was asked for.
+            with suppress(OSError):  # a terminal that hung up takes no message
+                say(interrupts.told)
+            return interrupts.code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        app(arguments, exit_on_error=True, print_error=True)
+    except MoversError as error:
+        say(f"error: {error}")
+        return 1
+    except BrokenPipeError:
+        # The reader of our output (head, less) has gone; that is its right.
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        end_if_asked()
+        say(f"error: {_explained(error)}")
+        return 1
     return 0
+
+
+def _explained(error: OSError) -> str:
+    """Which file the system could not read or write, and why."""
+    if error.errno in FULL and error.filename:
+        return f"no room left for {error.filename!r}: {room(Path(error.filename))}"
+    return f"{error.filename or 'file'}: {error.strerror or error}"

@@ -74,13 +74,13 @@ class Tokens:
         For every kept word its character range in the sentence, shape ``(words, 2)``; empty for
         a special token.
     truncated
-        How many sentences were longer than the model and lost their end.
+        Which sentences were longer than the model and lost their end.
     """
 
     ids: Ragged
     words: Ragged
     spans: Ragged
-    truncated: int
+    truncated: tuple[int, ...]
 
 
 class Vocabulary:
@@ -219,24 +219,25 @@ def tokenize(
     marks = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
     special = np.zeros(len(finder.vocabulary.pieces), bool)
     special[[number for number in marks if number is not None]] = True
-    ids, words, spans = [], [], []
-    truncated = 0
+    ids: list[NDArray[np.int32]] = []
+    words, spans, truncated = [], [], []
     for start in range(0, len(sentences), CHUNK):
         for encoding in backend.encode_batch(list(sentences[start : start + CHUNK])):
             numbers = np.array(encoding.ids, np.int32)
             real = ~np.array(encoding.special_tokens_mask, bool) & ~special[numbers]
             found = finder.find(numbers, real)
             offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
+            if encoding.overflowing:
+                truncated.append(len(ids))
             ids.append(numbers)
             words.append(found)
             ranges = np.stack([offsets[found[:, 0], 0], offsets[found[:, 1] - 1, 1]], axis=1)
             spans.append(np.where(real[found[:, :1]], ranges, 0))
-            truncated += bool(encoding.overflowing)
     bounds = boundaries(len(row) for row in words)
     empty = np.zeros((0, 2), np.int32)
     return Tokens(
         ids=Ragged.from_rows(ids, np.int32),
         words=Ragged(np.concatenate([empty, *words]), bounds),
         spans=Ragged(np.concatenate([empty, *spans]), bounds),
-        truncated=truncated,
+        truncated=tuple(truncated),
     )

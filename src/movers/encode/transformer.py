@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm.auto import tqdm
 
 from movers.encode import models
 from movers.encode.encodings import Encodings, Head, Request
@@ -26,6 +25,7 @@ from movers.encode.tokens import TokenRules, Tokens, Vocabulary, WordFinder, tok
 from movers.encode.whiten import Moments
 from movers.errors import InputError, ModelError
 from movers.runtime.notices import TruncationWarning, notify
+from movers.runtime.progress import progress_bar
 
 Floats = NDArray[np.float32]
 
@@ -55,7 +55,14 @@ class TransformerEncoder:
         ``"float32"``, or ``"bfloat16"`` / ``"float16"`` on a GPU.
     batch_tokens
         Padded tokens in a batch; None picks by device.
+
+    Attributes
+    ----------
+    batch_size
+        Most sentences in a batch, for want of memory; None leaves it to their tokens.
     """
+
+    batch_size: int | None = None
 
     def __init__(
         self,
@@ -231,7 +238,7 @@ class TransformerEncoder:
         self._check(request)
         finder = self.finder(request.rules)
         tokens = tokenize(self.tokenizer, finder, sentences, self.max_length)
-        self._warn_if_cut(tokens.truncated)
+        self._warn_if_cut([sentences[row] for row in tokens.truncated])
         out = _allocate(list(sentences), tokens, finder, request, self.dimension)
         return _Kept(request, tokens, out, POOLINGS[self.pooling])
 
@@ -248,7 +255,7 @@ class TransformerEncoder:
         """Run all sentences through the model and keep of each what every request names."""
         ids = kept[0].tokens.ids
         places = [[heads.index(head) for head in one.request.heads] for one in kept]
-        with tqdm(total=len(ids), desc="encoding", unit="sent", disable=not progress) as bar:
+        with progress_bar("encoding", "sentences", len(ids), progress=progress) as bar:
             for batch in self._batches(ids.lengths):
                 hidden, attention = self._forward(ids, batch, layers, heads)
                 for layer, moment in moments.items():
@@ -313,13 +320,14 @@ class TransformerEncoder:
                     f"{self.layers}"
                 )
 
-    def _warn_if_cut(self, truncated: int) -> None:
-        if truncated:
-            notify(
-                f"{truncated} sentence{'s' if truncated > 1 else ''} longer than the "
-                f"{self.max_length} tokens of {self.name} lost their end",
-                TruncationWarning,
+    def _warn_if_cut(self, cut: list[str]) -> None:
+        if cut:
+            count, shown = len(cut), ", ".join(repr(text[:30] + "…") for text in cut[:3])
+            message = (
+                f"{count} sentence{'s' if count > 1 else ''} longer than the {self.max_length} "
+                f"tokens of {self.name} lost their end: {shown}{' and more' * (count > 3)}"
             )
+            notify(TruncationWarning(message, cut))
 
     def _batches(self, lengths: NDArray[np.int64]) -> Iterator[list[int]]:
         """Rows in order of length, as many at a time as the budgets allow."""
@@ -331,6 +339,7 @@ class TransformerEncoder:
             size = len(batch) + 1
             full = (
                 size * length > self.batch_tokens
+                or size > (self.batch_size or size)
                 or size * length * length * per_token > BATCH_ATTENTION
                 or (length > self._longest_padded and length != width)
             )

@@ -27,6 +27,7 @@ from movers.evaluate.outcomes import Gain, Results, Score
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.frequencies import load_frequencies
 from movers.measure.structure import contextual_layers
+from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.version import __version__
 
@@ -72,8 +73,10 @@ def evaluate(
         tasks = _with_development(tasks, dev)
     run = open_run(folder, _settings(base, tasks, dev), resume=resume)
     benchmarks = [_benchmark(base, task, run) for task in tasks]
-    for benchmark in benchmarks:
-        benchmark.run(progress=progress)
+    total = sum(benchmark.size for benchmark in benchmarks)
+    with progress_bar("all data sets", "distances", total, progress=progress) as overall:
+        for benchmark in benchmarks:
+            benchmark.run(progress=progress, overall=overall)
     found = {benchmark.dataset.name: ColumnValues(benchmark) for benchmark in benchmarks}
     choice, variability = LayerChoice(base.encoder.layers), {}
     if dev is not None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 PACKAGE = str(Path(__file__).parents[1])
 
 
 class TruncationWarning(UserWarning):
-    """Some sentences were longer than the model allows and were cut."""
+    """Some sentences were longer than the model allows and were cut; it holds them."""
+
+    def __init__(self, message: str, sentences: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.sentences = tuple(sentences)
 
 
 class UnwhitenedWarning(UserWarning):
@@ -41,7 +46,7 @@ class DatasetWarning(UserWarning):
     """A data set has another size or balance than the one that its name stands for."""
 
 
-def notify(message: str, category: type[Warning]) -> None:
+def notify(message: str | Warning, category: type[Warning] | None = None) -> None:
     """Warn with the first line outside the library as the place."""
     depth, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
