@@ -28,6 +28,7 @@ from movers.io.tables import (
 from movers.io.texts import read_texts
 from movers.measure.fitting import fit_statistics
 from movers.measure.statistics import Statistics
+from movers.measure.structure import parse_numbers
 from movers.runtime.interrupts import end_if_asked
 from movers.runtime.notices import TruncationWarning, UndefinedWarning
 from movers.runtime.progress import progress_bar
