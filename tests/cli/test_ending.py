@@ -28,7 +28,7 @@ sys.exit(entry.run())
 @pytest.fixture
 def pairs(tmp_path):
     path = tmp_path / "pairs.tsv"
-    rows = [f"row {k % 100} about cats\tabout dogs and rivers {k % 97}" for k in range(500_000)]
+    rows = [f"row {k % 100} about cats\tabout dogs and rivers {k % 97}" for k in range(300_000)]
     path.write_text("source\ttarget\n" + "\n".join(rows) + "\n", "utf-8")
     return path
 
@@ -56,16 +56,15 @@ def test_a_bar_moves_and_a_terminal_that_hangs_up_loses_nothing(tmp_path, pairs)
     if not child:
         os.execv(sys.executable, [sys.executable, "-m", "movers", *command])
     shown = b""
-    while len(set(re.findall(rb"scoring: +(\d+)%", shown))) < 3:
+    while len(set(re.findall(rb"scoring: .* (\d+)/300000", shown))) < 3:
         shown += os.read(terminal, 4096)
-    assert b"/500000" in shown
     os.close(terminal)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
     assert output.read_text("utf-8") == "old\n"
     kept = (tmp_path / "out.tsv.partial").read_text("utf-8")
     assert kept.startswith("source\ttarget\tbow\nrow 0 about cats\tabout dogs and rivers 0\t")
-    assert kept.endswith("\n") and 2 < kept.count("\n") < 500_001
+    assert kept.endswith("\n") and 2 < kept.count("\n") < 300_001
     assert {path.name for path in tmp_path.iterdir()} == {
         *("pairs.tsv", "out.tsv", "out.tsv.partial", "out.tsv.journal")
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -67,7 +68,7 @@ def progress_bar(
             miniters=1,
             delay=DELAY if step else 0,
             leave=not step,
-            dynamic_ncols=True,
+            **_width(),
         ) as bar:
             yield bar
     finally:
@@ -78,6 +79,15 @@ def _moving() -> bool:
     """Whether a line can be drawn over: on a terminal or in a notebook."""
     notebook = any(kind.__name__ == "tqdm_notebook" for kind in tqdm.__mro__)
     return notebook or sys.stderr.isatty()
+
+
+def _width() -> dict[str, Any]:
+    """As wide as the terminal is, or 80 columns where it does not know, as under some tools."""
+    try:
+        known = os.get_terminal_size(sys.stderr.fileno()).columns > 0
+    except (OSError, ValueError):
+        known = False
+    return {"dynamic_ncols": True} if known else {"ncols": 80, "nrows": 24}
 
 
 class Lines:
