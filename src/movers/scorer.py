@@ -333,12 +333,14 @@ class Scorer:
         far = self.far
         return None if far is None else similarity_of(distances, far)
 
-    def similarities(self, pairs: Any, *, progress: bool = False) -> Floats:
+    def similarities(
+        self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
+    ) -> Floats:
         """Similarity of every pair, from 0 (unrelated) to 1 (the same), shape ``(pairs,)``.
 
         Parameters
         ----------
-        pairs, progress
+        pairs, targets, progress
             As in `distances`.
         """
         if self.far is None:
@@ -346,19 +348,24 @@ class Scorer:
                 f"what unrelated sentences are apart under {self.method.name} has not been "
                 "measured; call fit(sentences), or use method='movers', which knows it"
             )
-        return similarity_of(self.distances(pairs, progress=progress), self.far)
+        return similarity_of(self.distances(pairs, targets, progress=progress), self.far)
 
-    def distances(self, pairs: Any, *, progress: bool = False) -> Floats:
+    def distances(
+        self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
+    ) -> Floats:
         """Distance of every pair, shape ``(pairs,)``.
 
         Parameters
         ----------
         pairs
-            Pairs of sentences: 2-tuples, or a data frame with two columns.
+            Pairs of sentences: 2-tuples, or a data frame with two columns. With targets, the
+            sources.
+        targets
+            The second sentence of every pair, in the order of the sources.
         progress
             Show progress bars.
         """
-        texts = read_pairs(pairs)
+        texts = read_pairs(pairs, targets)
         return self._fill(np.zeros(len(texts)), texts, progress=progress)
 
     def head_values(self, pairs: Any, *, progress: bool = False) -> Floats:

@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from movers.cli.comparing import compare, methods, models
 from movers.cli.evaluating import evaluate, reproduce
 from movers.cli.examining import doctor
 from movers.cli.explaining import explain
 from movers.cli.messages import plain_messages, say
+from movers.cli.ranking import rank
 from movers.cli.scoring import fit, score
 from movers.cli.search import dedupe, index, mine, search
 from movers.cli.serving import serve
+from movers.cli.thresholds import threshold
 from movers.errors import MoversError
 from movers.runtime.atomic import FULL, room
 from movers.runtime.interrupts import end_if_asked, ending_work
@@ -27,14 +29,16 @@ app = App(
     version=__version__,
     help="Sentence similarity that sees word order and shows its reasons.",
     help_format="markdown",
+    default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
 )
 COMMANDS = (
-    *(compare, explain, score, fit, index, search, mine, dedupe),
+    *(compare, explain, score, rank, fit, index, search, mine, dedupe, threshold),
     *(evaluate, reproduce, serve, methods, models, doctor),
 )
 for command in COMMANDS:
     app.command(command)
+app.register_install_completion_command(help="Complete commands and options in this shell.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,6 +16,7 @@ from movers.cli.options import (
     DEFAULTS,
     RAY_DEFAULTS,
     Engine,
+    Flag,
     Input,
     Json,
     Methods,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from movers.io.tables import TwoTexts
     from movers.scorer import Scorer
 
-Flag = Annotated[bool, Parameter(negative="")]
 STANDARD = Path("-")
 
 

@@ -90,7 +90,7 @@ def evaluate(
         results = _collected(found.values(), choice, selections)
     return replace(
         results,
-        facts=_facts(base, run),
+        facts=describe_run(base, run),
         variability=variability,
         contextual={name: contextual_layers(heads) for name, heads in variability.items()},
         stages=run.stages,
@@ -138,16 +138,8 @@ def _collected(
 
 def _settings(base: Scorer, tasks: Sequence[Task], dev: Dataset | None) -> dict[str, Any]:
     """Everything that shapes the values of a run."""
-    settings, encoder = base.settings, base.encoder
     return {
-        "movers": __version__,
-        "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
-        "dtype": encoder.dtype,
-        "whitening": settings.whitening,
-        "stopwords": describe_stopwords(settings.stopwords),
-        "subwords": settings.subwords,
-        "frequencies": load_frequencies(settings.frequencies).name,
-        "parser": str(getattr(settings.parser, "name", settings.parser and "parser")),
+        **describe_settings(base),
         "development set": dev and dev.name,
         **{f"data set {task.dataset.name}": task.dataset.digest for task in tasks},
         **{
@@ -158,7 +150,22 @@ def _settings(base: Scorer, tasks: Sequence[Task], dev: Dataset | None) -> dict[
     }
 
 
-def _facts(base: Scorer, run: RunFolder) -> dict[str, str]:
+def describe_settings(base: Scorer) -> dict[str, Any]:
+    """The settings of a run that are the same for all its measures."""
+    settings, encoder = base.settings, base.encoder
+    return {
+        "movers": __version__,
+        "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
+        "dtype": encoder.dtype,
+        "whitening": settings.whitening,
+        "stopwords": describe_stopwords(settings.stopwords),
+        "subwords": settings.subwords,
+        "frequencies": load_frequencies(settings.frequencies).name,
+        "parser": str(getattr(settings.parser, "name", settings.parser and "parser")),
+    }
+
+
+def describe_run(base: Scorer, run: RunFolder) -> dict[str, str]:
     """What a reader wants to know about a run."""
     encoder = base.encoder
     versions = (f"{name} {version(name)}" for name in ("numpy", "torch", "transformers"))

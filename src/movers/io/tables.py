@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from movers.errors import InputError
-from movers.io.pairs import known_columns
+from movers.io.pairs import is_missing, known_columns
 from movers.runtime.notices import HeaderWarning, notify
 
 Chunk = dict[str, Any]
@@ -183,11 +183,11 @@ def refuse_taken(columns: list[str], names: Iterable[str]) -> None:
 
 def check_texts(values: Any, column: str, first_row: int) -> list[str]:
     """Take a missing cell as an empty sentence; refuse any other that is not text."""
-    values = _listed(values)
+    values = plain_values(values)
     for number, value in enumerate(values, first_row + 1):
-        if value is not None and not isinstance(value, str):
+        if not is_missing(value) and not isinstance(value, str):
             raise InputError(f"row {number}, column {column!r}: expected text, found {value!r}")
-    return ["" if value is None else value for value in values]
+    return ["" if is_missing(value) else value for value in values]
 
 
 @contextmanager
@@ -333,10 +333,10 @@ _READERS: dict[str, Callable[[Iterator[str], Path], Table]] = {
 
 
 def _rows(chunk: Chunk) -> Iterator[tuple[Any, ...]]:
-    return zip(*map(_listed, chunk.values()), strict=True)
+    return zip(*map(plain_values, chunk.values()), strict=True)
 
 
-def _listed(values: Any) -> list[Any]:
+def plain_values(values: Any) -> list[Any]:
     """A column as plain values."""
     return values if isinstance(values, list) else list(values.to_pylist())
 
