@@ -20,6 +20,7 @@ from movers.cli.search import dedupe, index, mine, search
 from movers.cli.serving import serve
 from movers.cli.thresholds import threshold
 from movers.errors import MoversError
+from movers.plugins import add_outside_measures
 from movers.runtime.atomic import FULL, room
 from movers.runtime.interrupts import end_if_asked, ending_work
 from movers.version import __version__
@@ -62,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
+        add_outside_measures()
         app(arguments, exit_on_error=True, print_error=True)
     except MoversError as error:
         say(f"error: {error}")
