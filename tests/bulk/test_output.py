@@ -107,7 +107,7 @@ def test_resuming_with_other_sentences_is_refused(pairs, bow, broken):
 
 def test_a_fresh_start_names_and_removes_what_was_left(pairs, bow, broken, caplog):
     score_table(pairs, broken, {"bow": bow})
-    assert "removed out.tsv.partial and out.tsv.journal with 192 finished rows" in caplog.text
+    assert "removed out.tsv.partial and out.tsv.journal, 192 finished rows of a run" in caplog.text
     assert names(broken.parent) == ["out.tsv", "pairs.tsv"]
 
 

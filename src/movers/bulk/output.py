@@ -126,17 +126,18 @@ def open_output(
                 table_writer(partial, kind, columns, table.schema) as write,
             ):
                 yield _recording(write, log, earlier, outcome), earlier
-            sync(partial)
-            os.replace(partial, path)
+            with undisturbed():
+                sync(partial)
+                os.replace(partial, path)
+                sync(path.parent)
+                journal.unlink()
         except BaseException as error:
-            kept = _keep(partial, journal, outcome)
+            kept = _keep(partial, journal)
             if isinstance(error, OSError) and error.errno in FULL:
                 raise StorageError(_no_room(path, partial, outcome, kept)) from error
             if kept:
                 logger.warning("%s", kept)
             raise
-        sync(path.parent)
-        journal.unlink()
 
 
 def _counting(write: Write, outcome: Outcome) -> Save:
@@ -180,10 +181,9 @@ def _discard(partial: Path, journal: Path) -> None:
         path.unlink()
     if found:
         logger.warning(
-            "starting anew: removed %s with %s finished rows of a run that was broken off "
-            "(--resume goes on behind them)",
+            "starting anew: removed %s%s of a run that was broken off (--resume goes on with it)",
             " and ".join(path.name for path in found),
-            f"{rows:,}",
+            f", {rows:,} finished rows" if rows else "",
         )
 
 
@@ -194,7 +194,7 @@ def _rows_of(journal: Path) -> int:
     return sum(len(next(iter(step["values"].values()))) for step in steps)
 
 
-def _keep(partial: Path, journal: Path, outcome: Outcome) -> str:
+def _keep(partial: Path, journal: Path) -> str:
     """Keep finished rows and say where they are; leave no trace of a run that finished none."""
     rows = _rows_of(journal)
     if not rows:

@@ -101,6 +101,8 @@ def score(
     limit_batches(scorers.values(), batch_size)
     files = _Files(file, source_file, target_file, output, format, json and output == STANDARD)
     if engine == "ray":
+        if resume:
+            raise InputError("--engine ray cannot go on with a run; leave out --resume")
         report = _score_by_ray(files, scorers, (source, target), ray, fit=fit, quiet=quiet)
     else:
         from movers.bulk.scoring import score_table
