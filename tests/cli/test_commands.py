@@ -12,6 +12,8 @@ import pytest
 
 import movers
 from movers import cli, plugins
+from movers.bulk import scoring
+from movers.errors import InputError
 
 SWAP = ("the press greets the president", "the president greets the press")
 
@@ -250,7 +252,6 @@ def test_quiet_says_nothing(capsys, pairs, tmp_path):
     output = tmp_path / "out.tsv"
     assert run(capsys, "score", pairs, "-o", output, "--quiet") == (0, "", "")
     assert run(capsys, "score", pairs, "-o", output, "--batch-size", "1", "--quiet") == (0, "", "")
-    movers.load().encoder.batch_size = None  # the model is shared within a process
 
 
 def test_two_texts_are_scored_line_by_line(capsys, tmp_path):
@@ -277,13 +278,18 @@ def test_rank_orders_a_file(capsys, tmp_path):
     assert shown.index("runs after") < shown.index("a cat chases") and "similarity" in shown
 
 
-def test_fit_reads_a_column(capsys, tmp_path):
+def test_fit_reads_a_column(capsys, tmp_path, monkeypatch):
     path, output = tmp_path / "corpus.jsonl", tmp_path / "fitted.safetensors"
-    words = WORDS.split()
-    texts = [f"a {a} and the {b}" for a in words for b in words]
-    path.write_text("\n".join(json.dumps({"id": 1, "note": text}) for text in texts), "utf-8")
-    code, _, err = run(capsys, "fit", path, "--column", "note", "-o", output)
-    assert code == 0 and "144 sentences of corpus.jsonl" in err
+    path.write_text('{"id": 1, "note": "a dog"}\n{"id": 2, "note": "a cat"}\n', "utf-8")
+    seen = []
+
+    def fitted(encoder, sentences, *_, **__):
+        seen.extend(sentences)
+        raise InputError("enough")
+
+    monkeypatch.setattr(scoring, "fit_statistics", fitted)
+    run(capsys, "fit", path, "--column", "note", "-o", output)
+    assert seen == ["a dog", "a cat"]
 
 
 LABELLED = "left\tright\tsame\n" + "".join(

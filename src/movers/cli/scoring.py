@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from json import dumps
 from pathlib import Path
@@ -98,27 +99,27 @@ def score(
         Compute in this process or, with the same results, in worker processes of Ray.
     """
     scorers = dict(zip(method_names(methods), make_scorers(methods, options), strict=True))
-    limit_batches(scorers.values(), batch_size)
     files = _Files(file, source_file, target_file, output, format, json and output == STANDARD)
-    if engine == "ray":
-        if resume:
-            raise InputError("--engine ray cannot go on with a run; leave out --resume")
-        report = _score_by_ray(files, scorers, (source, target), ray, fit=fit, quiet=quiet)
-    else:
-        from movers.bulk.scoring import score_table
+    with limited_batches(scorers.values(), batch_size):
+        if engine == "ray":
+            if resume:
+                raise InputError("--engine ray cannot go on with a run; leave out --resume")
+            report = _score_by_ray(files, scorers, (source, target), ray, fit=fit, quiet=quiet)
+        else:
+            from movers.bulk.scoring import score_table
 
-        ray.refuse()
-        report = score_table(
-            files.table,
-            output,
-            scorers,
-            columns=(source, target),
-            input_format=format,
-            output_format="jsonl" if files.as_json else None,
-            fit=fit,
-            resume=resume,
-            progress=not quiet,
-        )
+            ray.refuse()
+            report = score_table(
+                files.table,
+                output,
+                scorers,
+                columns=(source, target),
+                input_format=format,
+                output_format="jsonl" if files.as_json else None,
+                fit=fit,
+                resume=resume,
+                progress=not quiet,
+            )
     _tell(report, scorers, output, json=json, quiet=quiet)
 
 
@@ -237,7 +238,6 @@ def fit(
         Compute in this process or in worker processes of Ray, which fit whitening and idf only.
     """
     scorer = options.load("wsmd")
-    limit_batches([scorer], batch_size)
     if engine == "ray":
         from movers.integrations.ray_files import fit_files
 
@@ -253,9 +253,10 @@ def fit(
         from movers.bulk.scoring import fit_file
 
         ray.refuse()
-        statistics = fit_file(
-            file, scorer, embeddings, column=column, format=format, progress=not quiet
-        )
+        with limited_batches([scorer], batch_size):
+            statistics = fit_file(
+                file, scorer, embeddings, column=column, format=format, progress=not quiet
+            )
     statistics.save(output)
     if quiet:
         return
@@ -263,11 +264,19 @@ def fit(
     say(f"wrote {output}: {statistics.origin}, whitened layers {layers}, {statistics.digest}")
 
 
-def limit_batches(scorers: Iterable[Scorer], batch_size: int | None) -> None:
+@contextmanager
+def limited_batches(scorers: Iterable[Scorer], batch_size: int | None) -> Iterator[None]:
     """Let the models of some scorers read at most so many sentences at once."""
     if batch_size is None:
+        yield
         return
     if batch_size < 1:
         raise InputError(f"--batch-size must be at least 1, got {batch_size}")
-    for scorer in scorers:
-        scorer.encoder.batch_size = batch_size
+    encoders = [scorer.encoder for scorer in scorers]
+    for encoder in encoders:
+        encoder.batch_size = batch_size
+    try:
+        yield
+    finally:
+        for encoder in encoders:
+            encoder.batch_size = None
