@@ -19,6 +19,7 @@ version = release = movers.__version__
 copyright = author
 
 extensions = [
+    "commands",
     "mathml",
     "myst_parser",
     "readable",

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from movers.results import Comparison, HeadValue, Signature
+from movers.results import Comparison, HeadValue, Match, Ranking, Signature
 from tiny_models import SENTENCES
 
 
@@ -69,3 +69,31 @@ def test_a_measure_without_cost_aligns_without_cost(bert):
 def test_a_comparison_without_words_is_strict_json(bert):
     found = bert.using(empty="keep").compare("", "lazy dog").to_dict()
     assert json.loads(json.dumps(found, allow_nan=False))["distance"] is None
+
+
+def test_long_texts_show_their_largest_moves_and_count_the_rest():
+    count = 30
+    plan = np.diag(np.linspace(1.0, 2.0, count))
+    words = tuple(f"word{k}" for k in range(count))
+    long = comparison(
+        source_words=words, target_words=words, plans=plan[None] / plan.sum(), cost=plan
+    )
+    flows, left_out = long.largest(20)
+    assert [flow.source for flow in flows] == list(words[10:]) and left_out == 10
+    assert str(long).count("→") == 20 and "… and 10 smaller moves" in str(long)
+    assert len(long.to_dict()["alignment"]) == count
+    assert "smaller" not in str(comparison())
+
+
+def ranking(count, similarity=0.5):
+    matches = (Match(k, f"a <b> {k}", 0.1 * k, similarity) for k in range(count))
+    return Ranking("a & b", tuple(matches), Signature((("movers", "1"),)))
+
+
+def test_rankings_show_themselves():
+    assert repr(ranking(2)) == "Ranking of 'a & b':\n  1. 0.0000  a <b> 0\n  2. 0.1000  a <b> 1"
+    assert repr(ranking(23)).endswith("20. 1.9000  a <b> 19\n     … and 3 more")
+    page = ranking(23)._repr_html_()
+    assert page.count("<tr>") == 21 and "<th>similarity</th>" in page and "and 3 more" in page
+    assert "a &amp; b" in page and "a &lt;b&gt; 0" in page and "<b>" not in page
+    assert "similarity" not in ranking(1, None)._repr_html_()

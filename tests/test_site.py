@@ -1,5 +1,6 @@
 """The site builds without a warning, its links lead somewhere, nothing comes from outside."""
 
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -10,6 +11,7 @@ import pytest
 from sphinx.util.inventory import InventoryFile
 
 import movers
+from movers.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 LOADING = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
@@ -91,3 +93,16 @@ def test_reference_names_everything_public(built):
         name: name.replace("movers.", "movers.errors.") for name in public if "Error" in name
     }
     assert {aliases.get(name, name) for name in public} <= named
+
+
+def test_every_command_and_option_has_its_place_in_the_reference(built):
+    page = (built[0] / "docs" / "commands.html").read_text("utf-8")
+    for command in COMMANDS:
+        assert f'id="movers-{command.__name__}"' in page
+    for option in ("--resume", "--protocol", "--within", "--precision", "--source-file"):
+        assert option in page
+
+
+def test_the_landing_page_says_how_to_install(built):
+    page = (built[0] / "docs" / "index.html").read_text("utf-8")
+    assert "pip install ." in re.sub("<.*?>", "", page)

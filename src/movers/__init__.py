@@ -8,6 +8,7 @@ from movers.version import __version__
 
 if TYPE_CHECKING:
     from movers import solve
+    from movers.habits import distance, similarity
     from movers.loading import load
     from movers.methods import METHODS
     from movers.results import Comparison, Ranking
@@ -26,7 +27,9 @@ __all__ = [
     "Scorer",
     "StorageError",
     "__version__",
+    "distance",
     "load",
+    "similarity",
     "solve",
 ]
 
@@ -36,7 +39,9 @@ _HOMES = {
     "Index": "movers.search.index",
     "Ranking": "movers.results",
     "Scorer": "movers.scorer",
+    "distance": "movers.habits",
     "load": "movers.loading",
+    "similarity": "movers.habits",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Broken", "Comparison", "Flow", "HeadValue", "Match", "Ranking", "Signature"]
+
+SHOWN = 20
+"""So many moves or matches are shown to people; JSON holds all."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +43,12 @@ class Comparison(Compared):
         """Where the distance comes from, in sentences."""
         return tell_story(self, self.broken)
 
+    def largest(self, count: int) -> tuple[tuple[Flow, ...], int]:
+        """The moves of most mass, in the order of the source, and how many others there are."""
+        ranked = sorted(range(len(self.alignment)), key=lambda k: -self.alignment[k].mass)
+        kept = sorted(ranked[:count])
+        return tuple(self.alignment[k] for k in kept), len(self.alignment) - len(kept)
+
     def __repr__(self) -> str:
         return f"Comparison({self.source!r}, {self.target!r}, {self.method}={self.distance:.6g})"
 
@@ -51,7 +61,10 @@ class Comparison(Compared):
             lines[0] += f"  ({', '.join(parts)})"
         elif self.heads:
             lines[0] += f"  (words {self.linear:.4f}, structure {self.structural:.4f})"
-        lines += [f"  {flow.source} → {flow.target}  {flow.mass:.3f}" for flow in self.alignment]
+        flows, left_out = self.largest(SHOWN)
+        lines += [f"  {flow.source} → {flow.target}  {flow.mass:.3f}" for flow in flows]
+        if left_out:
+            lines.append(f"  … and {left_out} smaller moves")
         return "\n".join([*lines, f"  {self.signature}"])
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,7 +126,7 @@ class Match:
     similarity: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ranking:
     """The sentences of a corpus nearest to a query, nearest first; ties in corpus order."""
 
@@ -131,6 +144,33 @@ class Ranking:
         lines = [f"{place:3d}. {m.distance:.4f}  {m.text}" for place, m in enumerate(self, 1)]
         return "\n".join([self.query, *lines])
 
+    def __repr__(self) -> str:
+        shown = "".join(f"\n{line}" for line in str(self).splitlines()[1:][:SHOWN])
+        more = len(self) - SHOWN
+        return f"{type(self).__name__} of {self.query!r}:{shown}" + (
+            f"\n     … and {more:,} more" if more > 0 else ""
+        )
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        scaled = any(match.similarity is not None for match in self.matches)
+        heads = ["", "distance", *(["similarity"] if scaled else []), "sentence"]
+        rows = [
+            [
+                str(place),
+                f"{match.distance:.4f}",
+                *([f"{match.similarity:.2f}"] if match.similarity is not None else []),
+                match.text,
+            ]
+            for place, match in enumerate(self.matches[:SHOWN], 1)
+        ]
+        more = len(self) - SHOWN
+        return (
+            f"<table><caption>{escape(self.query)}</caption>{_row('th', heads)}"
+            + "".join(_row("td", cells) for cells in rows)
+            + f"</table>{f'<p>… and {more:,} more</p>' if more > 0 else ''}"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         matches = [_plain(match) for match in self.matches]
@@ -138,6 +178,10 @@ class Ranking:
 
     def __getitem__(self, place: int) -> Match:
         return self.matches[place]
+
+
+def _row(tag: str, cells: list[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 
 def _plain(record: Broken | Match) -> dict[str, Any]:

@@ -135,12 +135,14 @@ class Scorer(Session):
             every = every.priced_alike(found.heads[0].scale)
         return Explanation(found, every)
 
-    def similarities(self, pairs: Any, *, progress: bool = False) -> Floats:
+    def similarities(
+        self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
+    ) -> Floats:
         """Similarity of every pair, from 0 (unrelated) to 1 (the same), shape ``(pairs,)``.
 
         Parameters
         ----------
-        pairs, progress
+        pairs, targets, progress
             As in `distances`.
         """
         if self.far is None:
@@ -150,19 +152,24 @@ class Scorer(Session):
                 Do("fit"),
                 Choose("method", "movers", ", which knows it"),
             )
-        return similarity_of(self.distances(pairs, progress=progress), self.far)
+        return similarity_of(self.distances(pairs, targets, progress=progress), self.far)
 
-    def distances(self, pairs: Any, *, progress: bool = False) -> Floats:
+    def distances(
+        self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
+    ) -> Floats:
         """Distance of every pair, shape ``(pairs,)``.
 
         Parameters
         ----------
         pairs
-            Pairs of sentences: 2-tuples, or a data frame with two columns.
+            Pairs of sentences: 2-tuples, or a data frame with two columns. With targets, the
+            sources.
+        targets
+            The second sentence of every pair, in the order of the sources.
         progress
             Show progress bars.
         """
-        texts = read_pairs(pairs)
+        texts = read_pairs(pairs, targets)
         return fill_distances(self, np.zeros(len(texts)), texts, progress=progress)
 
     def head_values(self, pairs: Any, *, progress: bool = False) -> Floats:

@@ -1,16 +1,19 @@
+import errno
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
 
 import movers
-from movers import cli
-from movers.runtime.atomic import UNFINISHED
+from movers import cli, plugins
+from movers.bulk import scoring
+from movers.errors import InputError
 
 SWAP = ("the press greets the president", "the president greets the press")
 
@@ -83,7 +86,7 @@ def test_score_keeps_columns_adds_distances_and_counts_undefined(capsys, pairs):
     assert header == ["id", "source", "target", "wmd", "wsmd"]
     assert float(first[4]) == movers.load("wsmd").compare(*SWAP).distance
     assert second[3:] == ["nan", "nan"]
-    assert "wmd: 1 pairs without a proper distance" in err
+    assert "wmd: 1 pairs without a proper distance, row 2; see --empty" in err
     assert "method:wsmd-wrd" in err
 
 
@@ -175,7 +178,6 @@ def test_help_explains(capsys, command):
         (["score", "{alike}"], "has a column 'movers_similarity' already"),
         (["score", "{missing}"], "row 2, column 'target': expected text, found 3"),
         (["score", "{pairs}", "-o", "/proc/nope/out.tsv"], "/proc/nope"),
-        (["score", "{pairs}", "-o", "{tmp}/out.csv", "--json"], "ends in another format"),
         (["score", "{pairs}", "--threads", "0"], "threads must be at least 1"),
         (["compare", "the of", "a dog", "--methods", "wmd"], "the source has no words left"),
         (["compare", "", "a dog", "--methods", "wmd"], "the source is empty"),
@@ -223,30 +225,155 @@ def test_bad_syntax_exits_with_two(capsys):
     assert "target" in err.lower()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-def test_interrupt_keeps_finished_rows_and_the_old_output(tmp_path):
-    # few sentences, which are soon encoded, in many pairs
-    rows = [f"row {k % 100} about cats\tabout dogs and rivers {k % 97}" for k in range(300_000)]
-    path, output = tmp_path / "pairs.tsv", tmp_path / "out.tsv"
-    path.write_text("source\ttarget\n" + "\n".join(rows) + "\n")
-    output.write_text("old\n")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "movers", "score", str(path), "-o", str(output), "--method", "wmd"],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    # once the second chunk of 2048 rows is under way, the first is finished
-    while process.poll() is None and not any(
-        file.read_bytes().count(b"\n") > 2049 for file in tmp_path.glob(f"{UNFINISHED}*")
-    ):
-        time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "interrupted" in err and "Traceback" not in err
-    assert "finished rows are kept in" in err
-    assert output.read_text() == "old\n"
-    kept = (tmp_path / "out.tsv.partial").read_text().splitlines()
-    assert kept[0] == "source\ttarget\twmd"
-    assert 2048 < len(kept) < len(rows)
-    assert {file.name for file in tmp_path.iterdir()} == {"pairs.tsv", "out.tsv", "out.tsv.partial"}
+def test_one_word_a_side_has_a_distance(capsys):
+    code, out, err = run(capsys, "compare", "a dog", "a cat", "--methods", "wsmd", "--json")
+    assert code == 0 and json.loads(out)[0]["distance"] > 0, err
+
+
+def test_rows_without_a_distance_and_cut_ones_are_named(capsys, tmp_path):
+    path, output = tmp_path / "pairs.tsv", tmp_path / "out.csv"
+    rows = ["a dog\ta cat"] * 2 + ["the\ta cat"] * 12 + [f"{'cat ' * 600}\ta dog"]
+    path.write_text("source\ttarget\n" + "\n".join(rows) + "\n", "utf-8")
+    code, _, err = run(capsys, "score", path, "-o", output, "--methods", "wmd")
+    assert code == 0
+    named = "rows 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 2 more"
+    assert f"wmd: 12 pairs without a proper distance, {named}; see --empty" in err
+    assert "sentences too long for the model lost their end in row 15" in err
+    output.unlink()
+    code, out, err = run(capsys, "score", path, "-o", output, "--methods", "wmd", "--json")
+    summary = json.loads(out)
+    assert (code, err, summary["rows"]) == (0, "", 15)
+    assert summary["undefined"]["wmd"] == {"count": 12, "first": list(range(3, 13))}
+    assert summary["cut"] == {"count": 1, "first": [15]}
+    assert summary["signatures"]["wmd"] == str(movers.load("wmd").signature)
+
+
+def test_quiet_says_nothing(capsys, pairs, tmp_path):
+    output = tmp_path / "out.tsv"
+    assert run(capsys, "score", pairs, "-o", output, "--quiet") == (0, "", "")
+    assert run(capsys, "score", pairs, "-o", output, "--batch-size", "1", "--quiet") == (0, "", "")
+
+
+def test_two_texts_are_scored_line_by_line(capsys, tmp_path):
+    sources, targets = tmp_path / "a.txt", tmp_path / "b.txt"
+    sources.write_text(SWAP[0] + "\n", "utf-8"), targets.write_text(SWAP[1] + "\n", "utf-8")
+    both = ["--source-file", sources, "--target-file", targets]
+    code, out, _ = run(capsys, "score", *both, "--methods", "wmd")
+    assert code == 0 and out.splitlines()[0] == "source\ttarget\twmd"
+    assert float(out.split()[-1]) == movers.load("wmd").distances([SWAP])[0]
+    code, _, err = run(capsys, "compare", sources, targets)
+    assert code == 1 and f"movers score --source-file {sources} --target-file {targets}" in err
+    assert "not both" in run(capsys, "score", sources, *both)[2]
+    assert "both --source-file and --target-file" in run(capsys, "score", *both[:2])[2]
+
+
+def test_rank_orders_a_file(capsys, tmp_path):
+    path = tmp_path / "corpus.csv"
+    path.write_text("id,text\n1,a cat chases a dog\n2,a dog runs after a cat\n", "utf-8")
+    query = "a dog chases a cat"
+    code, out, _ = run(capsys, "rank", query, path, "--json", "-k", 1)
+    (match,) = json.loads(out)["matches"]
+    assert code == 0 and match["text"] == "a dog runs after a cat"
+    shown = run(capsys, "rank", query, path)[1]
+    assert shown.index("runs after") < shown.index("a cat chases") and "similarity" in shown
+
+
+def test_fit_reads_a_column(capsys, tmp_path, monkeypatch):
+    path, output = tmp_path / "corpus.jsonl", tmp_path / "fitted.safetensors"
+    path.write_text('{"id": 1, "note": "a dog"}\n{"id": 2, "note": "a cat"}\n', "utf-8")
+    seen = []
+
+    def fitted(encoder, sentences, *_, **__):
+        seen.extend(sentences)
+        raise InputError("enough")
+
+    monkeypatch.setattr(scoring, "fit_statistics", fitted)
+    run(capsys, "fit", path, "--column", "note", "-o", output)
+    assert seen == ["a dog", "a cat"]
+
+
+LABELLED = "left\tright\tsame\n" + "".join(
+    f"{SWAP[0]} {k}\t{SWAP[k % 2]} {k}\t{('yes', 'no')[k % 2]}\n" for k in range(8)
+)
+
+
+def test_evaluate_measures_what_score_computes(capsys, tmp_path):
+    path = tmp_path / "labelled.tsv"
+    path.write_text(LABELLED, "utf-8")
+    columns = ["--source", "left", "--target", "right"]
+    gold = [*columns, "--gold", "same"]
+    code, out, err = run(capsys, "evaluate", path, *gold, "--methods", "wsmd", "--json")
+    assert code == 0, err
+    (row,) = json.loads(out)["scores"]
+    assert row["value"] == 1.0 and row["layers"] == "2"
+    statistics = ["--protocol", "paper", "--statistics", path]
+    assert "leave out --statistics" in run(capsys, "evaluate", path, *gold, *statistics)[2]
+    assert "--protocol paper" in run(capsys, "evaluate", path, *gold, "--dev", path)[2]
+    path.write_text(LABELLED.replace("no", "", 1), "utf-8")
+    assert "row 2, column 'same': the label is blank" in run(capsys, "evaluate", path, *gold)[2]
+    path.write_text(LABELLED.replace("no", "perhaps", 1), "utf-8")
+    assert "'perhaps' is not a number, and not yes" in run(capsys, "evaluate", path, *gold)[2]
+
+
+def test_threshold_recommends_a_cut(capsys, tmp_path):
+    path, corpus = tmp_path / "labelled.tsv", tmp_path / "corpus.txt"
+    path.write_text(LABELLED.replace("left\tright\tsame", "source\ttarget\tlabel"), "utf-8")
+    code, out, _ = run(capsys, "threshold", path, "--json")
+    found = json.loads(out)
+    assert code == 0 and found["recommended"] == 0.0 and found["best"] == 1.0
+    shown = run(capsys, "threshold", path)[1]
+    assert "Recommended: 0.0000, the largest right for 90%" in shown
+    corpus.write_text("a dog barks\na cat sleeps\nthe cat is asleep\n", "utf-8")
+    shown = run(capsys, "threshold", corpus, "--cut", 0.5)[1]
+    assert "3 of 3 sentences" in shown and "Pairs around 0.5000" in shown
+
+
+@pytest.mark.parametrize("command", [command.__name__ for command in cli.COMMANDS])
+def test_help_has_an_example_and_no_noise(capsys, command):
+    code, out, _ = run(capsys, command, "--help")
+    assert code == 0
+    assert "default: False" not in out and "--empty-" not in out and "--no-" not in out
+    if command not in SEARCH:
+        assert f"Example: movers {command}" in out
+
+
+SEARCH = ("index", "search", "mine", "dedupe")
+
+
+def test_methods_fit_into_eighty_columns(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run(capsys, "methods")[1].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "wmd          word mover's distance" in [line.rstrip() for line in lines]
+
+
+def test_completion_can_be_installed(capsys):
+    assert "--install-completion" in run(capsys, "--help")[1]
+    assert "movers" in cli.app.generate_completion(shell="bash")
+
+
+def test_measures_of_other_packages_are_found(capsys, monkeypatch):
+    row = replace(movers.METHODS["bow"], name="own-bow")
+    entry = SimpleNamespace(name="own-bow", value="own:ROW", load=lambda: row)
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [entry])
+    try:
+        code, out, _ = run(capsys, "compare", *SWAP, "--methods", "own-bow", "--json")
+        assert code == 0 and json.loads(out)[0]["method"] == "own-bow"
+    finally:
+        movers.METHODS.pop("own-bow", None)
+    entry.load = lambda: 3
+    assert "(own:ROW) is 3, not a Method" in run(capsys, "methods")[2]
+    entry.load = lambda: 1 / 0
+    assert "'own-bow' (own:ROW) cannot be loaded: division by zero" in run(capsys, "methods")[2]
+
+
+def test_a_full_disk_is_told_without_a_traceback(capsys, monkeypatch, tmp_path):
+    output = tmp_path / "new" / "why.html"
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    code, _, err = run(capsys, "explain", *SWAP, "--html", output)
+    assert code == 1 and f"error: no room left for {str(output)!r}: " in err
+    assert "free there" in err and not output.parent.exists()

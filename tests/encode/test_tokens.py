@@ -159,7 +159,7 @@ def test_spans_point_at_the_text(tokenizers, family):
     assert words[: len(SURFACES[family]) - 3] == SURFACES[family][:-3]
     assert "".join(words[-3:]).endswith("don't")
     assert tokens.words.lengths.tolist() == tokens.spans.lengths.tolist()
-    assert tokens.truncated == 0
+    assert tokens.truncated == ()
 
 
 @pytest.mark.parametrize("recipe", ["paper", "reference"])

@@ -210,3 +210,23 @@ def test_moments_are_the_same_on_cuda(tiny):
             SENTENCES, Request((2,)), moments=moments
         )
     np.testing.assert_allclose(far[2].covariance, near[2].covariance, atol=1e-3)
+
+
+def test_a_batch_holds_no_more_sentences_than_allowed(bert, monkeypatch):
+    encoder = bert.encoder
+    sentences = [f"{text} again" for text in SENTENCES]
+    whole = encoder.encode(sentences, bert.request)
+    monkeypatch.setattr(encoder, "batch_size", 2)
+    sizes = [len(batch.rows) for batch in encoder._batches(encoder._tokens(sentences).ids)]
+    assert max(sizes) == 2 and sum(sizes) == len(sentences)
+    few = encoder.encode(sentences, bert.request)
+    for layer, vectors in whole.vectors.items():
+        np.testing.assert_allclose(few.vectors[layer].data, vectors.data, atol=1e-5)
+
+
+def test_sentences_that_lose_their_end_are_named(tiny):
+    encoder = TransformerEncoder(tiny("bert"))
+    long = "dog " * 100
+    with pytest.warns(TruncationWarning, match="1 sentence .*: 'dog dog") as caught:
+        encoder.encode(["a dog", long], Request())
+    assert caught[0].message.sentences == (long,)

@@ -12,6 +12,7 @@ import pytest
 
 from movers.errors import InputError
 from movers.io import arrow
+from movers.io.tables import format_of
 
 ROWS = pa.table(
     {
@@ -25,7 +26,7 @@ ROWS = pa.table(
 
 def copied(path, out, rows=2):
     """Read a file chunk by chunk, add a column and write it."""
-    kinds = ["parquet" if name.suffix == ".parquet" else "arrow" for name in (path, out)]
+    kinds = [format_of(name) for name in (path, out)]
     with arrow.open_arrow(path, kinds[0], rows) as (schema, batches):
         columns = [*schema.names, "added"]
         with arrow.write_arrow(out, kinds[1], columns, schema) as write:

@@ -7,9 +7,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from movers.bulk.scoring import score_table
 from movers.errors import InputError
 from movers.io import frames
 from movers.io.frames import score_frame
+from movers.runtime.notices import UndefinedWarning
 from tiny_models import PAIRS
 
 COLUMNS = {
@@ -150,7 +152,8 @@ def test_arrow_keeps_types_chunks_and_metadata(bert):
         assert out.schema.equals(expected, check_metadata=True)
 
 
-def test_errors_of_lazy_frames_name_the_row(bert, tmp_path):
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
+def test_a_missing_sentence_of_a_lazy_frame_has_no_distance(bert, tmp_path):
     rows = 60_000  # more than one batch
     texts = [*["a dog"] * rows, None]
     frame = pl.DataFrame({"id": range(rows + 1), "source": texts, "target": ["a fox"] * (rows + 1)})
@@ -158,8 +161,8 @@ def test_errors_of_lazy_frames_name_the_row(bert, tmp_path):
     lazy = bert.using("bow").score(pl.scan_parquet(tmp_path / "pairs.parquet"))
     for query in (lazy, lazy.filter(pl.col("id") % 3 == 0), lazy.select("distance")):
         for engine in ("in-memory", "streaming"):
-            with pytest.raises(InputError, match=f"row {rows} .* is None"):
-                query.collect(engine=engine)
+            found = query.collect(engine=engine)["distance"].to_numpy()
+            assert np.flatnonzero(np.isnan(found)).tolist() == [len(found) - 1]
 
 
 def test_attributes_of_pandas_stay(bert):
@@ -255,22 +258,38 @@ def test_similarities_follow_distances_where_there_is_a_scale(bert):
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
-def test_a_missing_sentence_is_named_by_row(missing, bert):
-    frame = pd.DataFrame({"source": ["a", "b"], "target": ["c", missing]})
-    with pytest.raises(InputError, match=r"row 1 \(from 0\) of column 'target' is .* fill missing"):
+def test_a_missing_sentence_has_no_distance_as_on_the_command_line(missing, bert, tmp_path):
+    frame = pd.DataFrame({"source": ["a fox", "a fox"], "target": ["a dog", missing]})
+    with pytest.warns(UndefinedWarning, match="1 of 2 pairs"):
+        found = bert.score(frame)["distance"]
+    with pytest.warns(UndefinedWarning, match="1 of 2 pairs"):
+        assert np.isnan(bert.distances(frame)).tolist() == [False, True]
+    path, output = tmp_path / "pairs.parquet", tmp_path / "out.parquet"
+    frame.replace({float("nan"): None}).to_parquet(path)
+    score_table(path, output, {"wsmd": bert})
+    np.testing.assert_array_equal(pd.read_parquet(output)["wsmd"], found)
+
+
+def test_what_is_not_text_is_named_by_row(bert):
+    frame = pd.DataFrame({"source": ["a", "b"], "target": ["c", 3]})
+    with pytest.raises(InputError, match=r"row 1 \(from 0\) of column 'target' is 3 \(int\)"):
         bert.score(frame)
+    with pytest.raises(InputError, match=r"row 1 \(from 0\) of column 'target' is 3 \(int\)"):
+        bert.distances(frame)
 
 
 @pytest.mark.usefixtures("few_rows")
-def test_rows_are_counted_across_batches(bert):
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
+def test_missing_sentences_are_found_in_any_batch(bert):
     texts = [*["a dog barks"] * 7, None]
     table = pa.table({"source": texts, "target": ["a cat"] * 8})
+    stream = datasets.Dataset(table).to_iterable_dataset()
     for frame in (table.to_reader(max_chunksize=5), datasets.Dataset(table)):
-        with pytest.raises(InputError, match="row 7"):
-            as_columns(bert.score(frame))
-    stream = bert.score(datasets.Dataset(table).to_iterable_dataset())
-    with pytest.raises(InputError, match="row 7"):
-        list(stream)
+        found = np.array(as_columns(bert.score(frame))["distance"], float)
+        assert np.flatnonzero(np.isnan(found)).tolist() == [7]
+    assert np.isnan([row["distance"] for row in bert.score(stream)]).tolist() == [False] * 7 + [
+        True
+    ]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_all_kinds_of_pairs(pairs):
             pandas.DataFrame({"a": ["x"], "b": ["y"], "c": ["z"]}),
             r"two columns, got \['a', 'b', 'c'\]",
         ),
-        (pandas.DataFrame({"a": ["x", None], "b": ["y", "z"]}), "source of pair 1 is"),
+        (pandas.DataFrame({"a": ["x", 1], "b": ["y", "z"]}), "row 1 .* of column 'a' is 1"),
         (polars.DataFrame({"a": ["x"]}), "two columns"),
         (polars.LazyFrame({"a": ["x"], "b": ["y"]}), "pairs must be"),
     ],
@@ -84,3 +84,16 @@ def test_text_that_no_tokenizer_can_read_is_refused():
 def test_a_frame_may_have_other_columns_beside_a_known_pair():
     frame = pandas.DataFrame({"id": [1], "sentence2": ["y"], "sentence1": ["x"]})
     assert read_pairs(frame) == [("x", "y")]
+
+
+def test_sources_and_targets_make_pairs():
+    assert read_pairs(["a", "b"], iter(["c", "d"])) == [("a", "c"), ("b", "d")]
+    with pytest.raises(InputError, match="there are 2 sources and 1 targets"):
+        read_pairs(["a", "b"], ["c"])
+    with pytest.raises(InputError, match="targets must be a list of sentences, got one string"):
+        read_pairs(["a"], "c")
+
+
+def test_missing_cells_of_a_frame_are_empty_sentences():
+    frame = pandas.DataFrame({"a": ["x", None, float("nan"), pandas.NA], "b": ["y"] * 4})
+    assert read_pairs(frame) == [("x", "y"), ("", "y"), ("", "y"), ("", "y")]

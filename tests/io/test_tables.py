@@ -38,7 +38,7 @@ def test_chunks_cover_long_tables(tmp_path, suffix, monkeypatch):
     with tables.table_writer(path, tables.format_of(path), list(many)) as write:
         write(many)
     assert read(path) == many
-    assert tables.count_rows(path) == (None if tables.format_of(path) == "arrow" else 50)
+    assert tables.count_rows(path) == (None if "arrow" in tables.format_of(path) else 50)
 
 
 def test_tsv_takes_quotes_crlf_and_a_byte_order_mark_as_they_come(tmp_path):

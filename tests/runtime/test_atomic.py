@@ -3,6 +3,9 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -53,7 +56,7 @@ def test_a_folder_appears_when_it_is_complete(tmp_path):
     assert [entry.name for entry in partial.iterdir()] == ["two"]
     write("three")
     assert [entry.name for entry in path.iterdir()] == ["three"]
-    assert {entry.name for entry in tmp_path.iterdir()} == {"out", "out.partial"}
+    assert {entry.name for entry in tmp_path.iterdir()} == {"out"}
 
 
 def test_what_a_killed_process_was_writing_is_swept_away(tmp_path):
@@ -113,3 +116,39 @@ def test_permissions_follow_the_umask(tmp_path, monkeypatch):
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o750
+
+
+@pytest.mark.skipif(os.name != "posix", reason="asks for processes by number")
+def test_what_a_killed_process_left_is_named_and_removed(tmp_path, caplog):
+    path = tmp_path / "file.txt"
+    gone = subprocess.Popen([sys.executable, "-S", "-c", ""])
+    gone.wait()
+    with replacing(path) as temporary:
+        mine = temporary.name
+    left = tmp_path / mine.replace(f"-{os.getpid()}-", f"-{gone.pid}-")
+    alive = tmp_path / mine.replace(f"-{os.getpid()}-", f"-{os.getppid()}-")
+    other = left.with_name(left.name.replace("file.txt", "else.txt"))
+    for leftover in (left, alive, other):
+        leftover.write_text("half", "utf-8")
+    with replacing(path) as temporary:
+        temporary.write_text("whole", "utf-8")
+    assert {*tmp_path.iterdir()} == {path, alive, other}
+    assert f"removed {left} (4 bytes), left by a run that was killed" in caplog.text
+
+
+def test_what_another_machine_left_goes_after_a_day(tmp_path):
+    path, now = tmp_path / "file.txt", time.time()
+    old, new = (tmp_path / f"{UNFINISHED}00000000-1-{k}.file.txt" for k in "ab")
+    for leftover, age in ((old, 100_000), (new, 100)):
+        leftover.touch()
+        os.utime(leftover, (now - age, now - age))
+    with replacing(path) as temporary:
+        temporary.write_text("whole", "utf-8")
+    assert {*tmp_path.iterdir()} == {path, new}
+
+
+def test_folders_made_for_nothing_are_removed(tmp_path):
+    (tmp_path / "there").mkdir()
+    with pytest.raises(ValueError, match="no"), replacing(tmp_path / "there" / "a" / "b" / "file"):
+        raise ValueError("no")
+    assert [*tmp_path.rglob("*")] == [tmp_path / "there"]

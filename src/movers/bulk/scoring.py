@@ -2,56 +2,92 @@
 
 from __future__ import annotations
 
-import logging
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from tqdm.auto import tqdm
 
-from movers.arrays import Floats
+from movers.arrays import Bools, Floats
+from movers.bulk.output import Kept, Outcome, open_output
 from movers.errors import InputError
 from movers.io.columns import all_columns, fill_columns
 from movers.io.tables import (
     STANDARD,
     Chunk,
-    Table,
-    Write,
+    TwoTexts,
     check_texts,
     count_rows,
     format_of,
     open_table,
     pick_columns,
     refuse_taken,
-    table_writer,
 )
+from movers.io.texts import read_texts
 from movers.measure.fitting import fit_statistics
 from movers.measure.statistics import Statistics
 from movers.measure.structure import parse_numbers
-from movers.runtime.atomic import replacing
-from movers.runtime.notices import UndefinedWarning
+from movers.runtime.interrupts import end_if_asked
+from movers.runtime.notices import TruncationWarning, UndefinedWarning
+from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-
-logger = logging.getLogger("movers")
+from movers.version import __version__
 
 Rows = tuple[Chunk, list[tuple[str, str]]]
+
+FIRST_STEP, LONGEST_STEP = 64, 1024
+"""Rows of the first step, so that something is safe early, and of later ones, which pay off."""
+NAMED = 10
+"""So many rows are named where something is said of some."""
+
+
+@dataclass
+class Rowlist:
+    """How many rows something holds of, and the first of them, counted from 1."""
+
+    count: int = 0
+    first: list[int] = field(default_factory=list)
+
+    def add(self, rows: Iterable[int]) -> None:
+        """Count further rows."""
+        for row in rows:
+            self.count += 1
+            if len(self.first) < NAMED:
+                self.first.append(row)
+
+    def __str__(self) -> str:
+        more = "" if self.count <= NAMED else f" and {self.count - NAMED:,} more"
+        return f"row{'s' if self.count > 1 else ''} {', '.join(map(str, self.first))}{more}"
 
 
 @dataclass(frozen=True)
 class Report:
-    """What happened to a table: rows written, NaN per measure, seconds taken."""
+    """What happened to a table.
+
+    Parameters
+    ----------
+    rows, seconds
+        How many were written, and how long that took.
+    undefined
+        Rows without a distance, by measure.
+    cut
+        Rows with a sentence that is longer than the model reads.
+    resumed
+        How many of the rows an earlier run had finished.
+    """
 
     rows: int
-    undefined: dict[str, int]
+    undefined: dict[str, Rowlist]
     seconds: float
+    cut: Rowlist = field(default_factory=Rowlist)
+    resumed: int = 0
 
 
 def score_table(
-    file: Path,
+    file: Path | TwoTexts,
     output: Path,
     scorers: dict[str, Scorer],
     *,
@@ -59,6 +95,7 @@ def score_table(
     input_format: str | None = None,
     output_format: str | None = None,
     fit: bool = False,
+    resume: bool = False,
     progress: bool = False,
 ) -> Report:
     """Add distances, and similarities where there is a scale, to a table of sentence pairs.
@@ -75,17 +112,16 @@ def score_table(
         Formats where the file names do not tell; the output's default is the input's.
     fit
         Fit the statistics on the sentences of the table first.
+    resume
+        Go on behind the rows that a run broken off has left in ``OUTPUT.partial``.
     progress
         Show a progress bar on standard error.
     """
     started = time.monotonic()
-    if output_format and output != STANDARD and output_format != format_of(output):
-        raise InputError(f"asked for {output_format}, but {output.name} ends in another format")
-    kind = output_format or (
-        format_of(file, input_format) if output == STANDARD else format_of(output)
-    )
-    undefined = dict.fromkeys(scorers, 0)
-    rows = 0
+    kind = _output_format(file, output, input_format, output_format)
+    total = count_rows(file, input_format)
+    outcome = Outcome(total)
+    undefined, cut = {name: Rowlist() for name in scorers}, Rowlist()
     with open_table(file, input_format) as table:
         source, target = pick_columns(table.columns, *columns)
         refuse_taken(table.columns, scorers)
@@ -96,36 +132,107 @@ def score_table(
             scorer.prepare()
         names = all_columns(scorers)
         refuse_taken(table.columns, names)
-        bar = tqdm(
-            total=count_rows(file, input_format), unit="row", desc="scoring", disable=not progress
-        )
-        with bar, _told(output, lambda: rows), _output(output, kind, table, names) as write:
-            for chunk, pairs in chunks:
-                for name, scorer in scorers.items():
-                    found = named_columns(name, scorer, pairs)
-                    chunk |= {column: values.tolist() for column, values in found.items()}
-                    undefined[name] += int(np.isnan(found[name]).sum())
-                write(chunk)
-                rows += len(pairs)
+        task = _task(scorers, source, target)
+        work = _Work(scorers, progress)
+        with (
+            progress_bar("scoring", "rows", total, progress=progress) as bar,
+            open_output(output, kind, table, names, task, outcome, resume=resume) as (write, kept),
+        ):
+            for chunk, pairs in _steps(chunks):
+                end_if_asked()
+                step = kept.take(pairs) or work.score(pairs)
+                for name, rows in undefined.items():
+                    rows.add(row_numbers(np.isnan(step.values[name]), outcome.rows))
+                cut.add(outcome.rows + place + 1 for place in step.cut)
+                write({**chunk, **step.values}, pairs, step)
                 bar.update(len(pairs))
-            if not rows:
+            if not outcome.rows:
                 raise InputError(f"{file} has a header but no rows")
-    return Report(rows, undefined, time.monotonic() - started)
+    seconds = time.monotonic() - started
+    return Report(outcome.rows, undefined, seconds, cut, kept.rows)
+
+
+def _output_format(
+    file: Path | TwoTexts, output: Path, given: str | None, wanted: str | None
+) -> str:
+    if output != STANDARD:
+        if wanted and wanted != format_of(output):
+            raise InputError(f"asked for {wanted}, but {output.name} ends in another format")
+        return format_of(output)
+    return wanted or format_of(file, given)
+
+
+def _task(scorers: dict[str, Scorer], source: str, target: str) -> dict[str, Any]:
+    """Everything but the sentences that shapes the values."""
+    return {
+        "movers": __version__,
+        "columns": [source, target],
+        **{name: str(scorer.signature) for name, scorer in scorers.items()},
+    }
+
+
+def _steps(chunks: Iterable[Rows]) -> Iterator[Rows]:
+    """Rows a few at a time, and then some more."""
+    size = FIRST_STEP
+    for chunk, pairs in chunks:
+        start = 0
+        while start < len(pairs):
+            part = slice(start, start + size)
+            yield {name: values[part] for name, values in chunk.items()}, pairs[part]
+            start, size = part.stop, min(2 * size, LONGEST_STEP)
+
+
+def row_numbers(marked: Bools, before: int) -> list[int]:
+    """Numbers of the marked rows, counted from 1 over the whole table."""
+    return [before + int(place) + 1 for place in np.flatnonzero(marked)]
+
+
+class _Work:
+    """Scorers at work on rows after rows; remembers which sentences were too long."""
+
+    def __init__(self, scorers: dict[str, Scorer], progress: bool) -> None:
+        self.scorers, self.progress = scorers, progress
+        self.long: set[str] = set()
+
+    def score(self, pairs: list[tuple[str, str]]) -> Kept:
+        """What some rows get."""
+        values: dict[str, list[float]] = {}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", TruncationWarning)
+            for name, scorer in self.scorers.items():
+                found = named_columns(name, scorer, pairs, progress=self.progress)
+                values |= {column: array.tolist() for column, array in found.items()}
+        for warning in caught:
+            if isinstance(warning.message, TruncationWarning):
+                self.long |= set(warning.message.sentences)
+            else:
+                warnings.warn(warning.message, stacklevel=2)
+        return Kept(values, [place for place, pair in enumerate(pairs) if self.long & {*pair}])
 
 
 def fit_file(
-    file: Path, scorer: Scorer, embeddings: str | None = None, *, progress: bool = False
+    file: Path,
+    scorer: Scorer,
+    embeddings: str | None = None,
+    *,
+    column: str | None = None,
+    format: str | None = None,
+    progress: bool = False,
 ) -> Statistics:
-    """Fit statistics on a text with one sentence per line.
+    """Fit statistics on the sentences of a file.
 
-    ``embeddings`` names the layers to whiten (``"0,6"``, ``"all"``); None takes the scorer's own.
+    Parameters
+    ----------
+    file
+        One sentence per line, or a table; see `movers.io.texts.read_texts`.
+    embeddings
+        The layers to whiten (``"0,6"``, ``"all"``); None takes the scorer's own.
+    column, format
+        Which column of a table holds the sentences, and what format the file has.
+    progress
+        Show a progress bar.
     """
-    if not file.is_file():
-        raise InputError(f"no file {str(file)!r}")
-    try:
-        sentences = [line.strip() for line in file.read_text("utf-8").splitlines() if line.strip()]
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not UTF-8 (byte {error.start})") from error
+    sentences = list(read_texts(file, column=column, format=format))
     if not sentences:
         raise InputError(f"{file} holds no sentence; expected one per line")
     layers: tuple[int, ...] = (scorer.embedding,)
@@ -168,41 +275,14 @@ def _fitted(chunks: Iterable[Rows], scorers: dict[str, Scorer], *, progress: boo
     return held
 
 
-def named_columns(name: str, scorer: Scorer, pairs: list[tuple[str, str]]) -> dict[str, Floats]:
+def named_columns(
+    name: str, scorer: Scorer, pairs: list[tuple[str, str]], *, progress: bool = False
+) -> dict[str, Floats]:
     """Distances and similarities by column; an error names it, NaN stands without a warning."""
     with warnings.catch_warnings():
         # Counted over the whole file instead.
         warnings.simplefilter("ignore", UndefinedWarning)
         try:
-            return fill_columns(name, scorer, scorer.distances(pairs))
+            return fill_columns(name, scorer, scorer.distances(pairs, progress=progress))
         except InputError as error:
             raise error.about(name) from error
-
-
-@contextmanager
-def _told(output: Path, rows: Callable[[], int]) -> Iterator[None]:
-    """Say where finished rows are when a run is broken off."""
-    try:
-        yield
-    except BaseException:
-        if rows() and output != STANDARD:
-            logger.warning("%d finished rows are kept in %s", rows(), _partial(output))
-        raise
-
-
-def _partial(output: Path) -> Path:
-    return output.with_name(output.name + ".partial")
-
-
-@contextmanager
-def _output(path: Path, kind: str, table: Table, names: list[str]) -> Iterator[Write]:
-    columns = [*table.columns, *names]
-    if path == STANDARD:
-        with table_writer(path, kind, columns, table.schema) as write:
-            yield write
-        return
-    with (
-        replacing(path, partial=_partial(path)) as temporary,
-        table_writer(temporary, kind, columns, table.schema) as write,
-    ):
-        yield write

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from movers.cli.comparing import compare, methods, models
 from movers.cli.evaluating import evaluate, reproduce
 from movers.cli.examining import doctor
 from movers.cli.explaining import explain
 from movers.cli.messages import CommandLine, plain_messages, say, told
+from movers.cli.ranking import rank
 from movers.cli.scoring import fit, score
 from movers.cli.search import dedupe, index, mine, search
 from movers.cli.serving import serve
+from movers.cli.thresholds import threshold
 from movers.errors import MoversError
+from movers.plugins import add_outside_measures
+from movers.runtime.atomic import FULL, room
+from movers.runtime.interrupts import end_if_asked, ending_work
 from movers.version import __version__
 
 app = App(
@@ -23,35 +30,53 @@ app = App(
     version=__version__,
     help="Sentence similarity that sees word order and shows its reasons.",
     help_format="markdown",
+    default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
 )
 COMMANDS = (
-    *(compare, explain, score, fit, index, search, mine, dedupe),
+    *(compare, explain, score, rank, fit, index, search, mine, dedupe, threshold),
     *(evaluate, reproduce, serve, methods, models, doctor),
 )
 for command in COMMANDS:
     app.command(command)
+app.register_install_completion_command(help="Complete commands and options in this shell.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; errors movers raises on purpose become one line and exit code 1."""
+    """Run the command line; what goes wrong becomes one line and an exit code.
+
+    Errors movers raises on purpose give 1, signals what shells expect of them.
+    """
     given = sys.argv[1:] if arguments is None else arguments
-    with plain_messages(_wording(given)):
+    with plain_messages(_wording(given)), ending_work() as interrupts:
         try:
-            app(arguments, exit_on_error=True, print_error=True)
-        except MoversError as error:
-            say(f"error: {told(error)}")
-            return 1
-        except KeyboardInterrupt:
-            say("interrupted")
-            return 130
-        except BrokenPipeError:
-            # The reader of our output (head, less) has gone; that is its right.
-            sys.stderr.close()
-            return 0
-        except OSError as error:
-            say(f"error: {error.filename or 'file'}: {error.strerror or error}")
-            return 1
+            return _run(arguments)
+        except SystemExit:
+            raise
+        except BaseException:
+            if not interrupts.seen:
+                raise
+            # Whatever a signal broke, it is an end that was asked for.
+            with suppress(OSError):  # a terminal that hung up takes no message
+                say(interrupts.told)
+            return interrupts.code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        add_outside_measures()
+        app(arguments, exit_on_error=True, print_error=True)
+    except MoversError as error:
+        say(f"error: {told(error)}")
+        return 1
+    except BrokenPipeError:
+        # The reader of our output (head, less) has gone; that is its right.
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        end_if_asked()
+        say(f"error: {_explained(error)}")
+        return 1
     return 0
 
 
@@ -66,3 +91,10 @@ def _options(command: str) -> set[str]:
         return set()
     arguments = app[command].assemble_argument_collection()
     return {name for argument in arguments for name in argument.names}
+
+
+def _explained(error: OSError) -> str:
+    """Which file the system could not read or write, and why."""
+    if error.errno in FULL and error.filename:
+        return f"no room left for {error.filename!r}: {room(Path(error.filename))}"
+    return f"{error.filename or 'file'}: {error.strerror or error}"

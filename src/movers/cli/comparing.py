@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 
 from rich.console import Console
 
@@ -31,6 +32,8 @@ def compare(
 ) -> None:
     """Compare two sentences under several measures and show which word went where.
 
+    Example: `movers compare "a dog chases a cat" "a cat chases a dog"`
+
     Parameters
     ----------
     source
@@ -45,6 +48,7 @@ def compare(
     """
     from movers.cli.terminal import print_comparisons
 
+    _ask_about_files(source, target)
     scorers = make_scorers(methods, options)
     for scorer in scorers:
         scorer.prepare()
@@ -64,8 +68,24 @@ def compare(
         print_comparisons(Console(), comparisons)
 
 
+def _ask_about_files(source: str, target: str) -> None:
+    """Refuse two names of files, which nobody wants to compare letter by letter."""
+    try:
+        files = Path(source).is_file() and Path(target).is_file()
+    except (OSError, ValueError):  # far too long for a name, or not one
+        return
+    if files:
+        raise InputError(
+            f"{source!r} and {target!r} are files. To compare them line by line: movers score "
+            f"--source-file {source} --target-file {target}. To compare the names themselves, "
+            "put a blank behind one of them"
+        )
+
+
 def methods(*, json: Json = False) -> None:
     """List the measures.
+
+    Example: `movers methods --json`
 
     Parameters
     ----------
@@ -83,6 +103,8 @@ def methods(*, json: Json = False) -> None:
 
 def models(model: str | None = None, /, *, device: Device = "auto", json: Json = False) -> None:
     """Show a model: layers, heads, limits, statistics, what would be used by default.
+
+    Example: `movers models bert-base-uncased`
 
     Parameters
     ----------

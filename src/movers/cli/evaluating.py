@@ -9,20 +9,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from cyclopts import Parameter
 from rich.console import Console
 
 from movers.cli.messages import print_json, say
-from movers.cli.options import MODEL_DEFAULTS, Json, Methods, ModelOptions, method_names
+from movers.cli.options import MODEL_DEFAULTS, Flag, Json, Methods, ModelOptions, method_names
 from movers.errors import InputError
 
 if TYPE_CHECKING:
     from movers.evaluate.outcomes import Results
 
 Folder = Annotated[Path, Parameter(name=["--output", "-o"])]
-Resume = Annotated[bool, Parameter(negative="")]
 Number = TypeVar("Number", int, float)
 
 
@@ -31,21 +30,30 @@ def evaluate(
     /,
     *,
     methods: Methods = "movers,wmd,wsmd-wmd,wrd,wsmd-wrd",
+    protocol: Literal["default", "paper"] = "default",
+    source: str | None = None,
+    target: str | None = None,
+    gold: str | None = None,
+    statistics: Path | None = None,
     recipes: str = "paper",
     embeddings: str = "-1",
     mixes: str = "0.5",
-    layers: str = "all",
+    layers: str | None = None,
     dev: str | None = None,
     data: Path | None = None,
     limit: int | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    resume: Resume = False,
+    resume: Flag = False,
     json: Json = False,
+    quiet: Flag = False,
     options: ModelOptions = MODEL_DEFAULTS,
 ) -> None:
     """Hold measures against labelled pairs: scores with intervals, gains with tests.
 
-    Statistics are fitted on the data set itself, as in the paper.
+    The distances are those that `movers score` gives. With --protocol paper, statistics are fitted
+    on the data set itself and all attention layers are averaged, as in the paper.
+
+    Example: `movers evaluate examples/data/labelled.tsv --methods movers,wmd`
 
     Parameters
     ----------
@@ -53,6 +61,16 @@ def evaluate(
         paws-wiki-test, stsb-test and the like, or a file of pairs with a label or score column.
     methods
         Measures, separated by commas, or "every".
+    protocol
+        "default": measures as they come. "paper": as the paper evaluates them.
+    source
+        Column of the first sentence of a file. Default: source, sentence1 and the like.
+    target
+        Column of the second sentence of a file.
+    gold
+        Column of the label (0 and 1, yes and no) or score. Default: label, score and the like.
+    statistics
+        File of fitted statistics, made by `movers fit`. Default: those shipped with the model.
     recipes
         "paper", "reference" or both, separated by commas.
     embeddings
@@ -60,10 +78,10 @@ def evaluate(
     mixes
         Shares of structure from 0 to 1, separated by commas.
     layers
-        Attention layers to average, separated by blanks: "all", "5-12", "1,3"; "top1", "best" and
-        "BV" are picked on --dev.
+        Attention layers to average, separated by blanks: "all", "5-12", "1,3", "BV". For the
+        paper's protocol, whose default is all, "top1", "best" and "BV" are picked on --dev.
     dev
-        Data set to pick layers on.
+        Data set to pick layers on; for the paper's protocol.
     data
         Folder of evaluation data. Default: MOVERS_DATA.
     limit
@@ -74,16 +92,21 @@ def evaluate(
         Go on with the run in --output.
     json
         Print the scores as JSON.
+    quiet
+        Say nothing but warnings and errors.
     """
     from movers.evaluate.benchmark import MeasureGrid
     from movers.evaluate.datasets import read_dataset
-    from movers.evaluate.evaluation import Task
-    from movers.evaluate.evaluation import evaluate as run
     from movers.methods import METHODS
 
-    pairs = read_dataset(dataset, data, limit=limit)
-    picking = None if dev is None else read_dataset(dev, data)
+    if protocol == "paper" and statistics is not None:
+        raise InputError("--protocol paper fits statistics of its own; leave out --statistics")
+    if protocol == "default" and dev is not None:
+        raise InputError("--dev picks layers for --protocol paper; name that as well")
+    pairs = read_dataset(dataset, data, limit=limit, source=source, target=target, gold=gold)
     scorer = _with_files(options, data).load("wsmd")
+    if statistics is not None:
+        scorer = scorer.using(statistics=statistics)
     grid = MeasureGrid(
         tuple(METHODS) if methods == "every" else tuple(method_names(methods)),
         tuple(recipes.split(",")),
@@ -91,15 +114,20 @@ def evaluate(
         tuple(_listed(mixes, float)),
     )
     with _folder(output) as folder:
-        results = run(
-            scorer,
-            [Task(pairs, grid)],
-            folder,
-            selections=layers.split(),
-            dev=picking,
-            resume=resume,
-            progress=sys.stderr.isatty(),
-        )
+        keeping: dict[str, Any] = {"resume": resume, "progress": not quiet}
+        if protocol == "paper":
+            from movers.evaluate.evaluation import Task
+            from movers.evaluate.evaluation import evaluate as run
+
+            chosen = (layers or "all").split()
+            picking = None if dev is None else read_dataset(dev, data)
+            tasks = [Task(pairs, grid)]
+            results = run(scorer, tasks, folder, selections=chosen, dev=picking, **keeping)
+        else:
+            from movers.evaluate.usual import evaluate_as_used
+
+            chosen = (layers or "").split() or [""]
+            results = evaluate_as_used(scorer, pairs, grid, folder, selections=chosen, **keeping)
         _show(results, output, json=json)
 
 
@@ -110,11 +138,14 @@ def reproduce(
     recipes: str = "reference",
     limit: int | None = None,
     sample: int | None = None,
-    resume: Resume = False,
+    resume: Flag = False,
     json: Json = False,
+    quiet: Flag = False,
     options: ModelOptions = MODEL_DEFAULTS,
 ) -> None:
     """Rerun the paper's experiments; published numbers stand beside ours for its models.
+
+    Example: `movers reproduce main --data DATA -o run`
 
     Parameters
     ----------
@@ -135,6 +166,8 @@ def reproduce(
         Go on with the run in --output.
     json
         Print the scores as JSON.
+    quiet
+        Say nothing but warnings and errors.
     """
     from movers.evaluate.default_measure import NAME
 
@@ -142,6 +175,7 @@ def reproduce(
         if len(tables) > 1:
             raise InputError(f"{NAME} has a report of its own; name it alone")
         settings = {"data": data, "sample": sample, "limit": limit, "resume": resume}
+        settings |= {"progress": not quiet}
         return _default_measure(options, output, settings, json=json)
     if sample is not None:
         raise InputError(f"--sample belongs to {NAME}; take --limit")
@@ -163,7 +197,7 @@ def reproduce(
             recipes=recipes.split(","),
             limit=limit,
             resume=resume,
-            progress=sys.stderr.isatty(),
+            progress=not quiet,
         )
         _show(results, folder, json=json)
 
@@ -176,9 +210,7 @@ def _default_measure(
 
     from movers.evaluate.default_measure import describe, measure_default
 
-    findings = measure_default(
-        options.load("movers"), folder, progress=sys.stderr.isatty(), **settings
-    )
+    findings = measure_default(options.load("movers"), folder, **settings)
     report = describe(findings, shlex.join(["movers", *sys.argv[1:]]))
     (folder / "report.md").write_text(report, "utf-8")
     (folder / "report.json").write_text(dumps(findings.to_dict(), indent=1), "utf-8")

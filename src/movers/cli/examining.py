@@ -12,6 +12,8 @@ def doctor(*, json: Json = False) -> None:
 
     The exit code is 1 if a self-test fails.
 
+    Example: `movers doctor`
+
     Parameters
     ----------
     json

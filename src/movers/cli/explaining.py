@@ -21,6 +21,8 @@ def explain(
 ) -> None:
     """Show why two sentences are near or far, as a page that needs no server.
 
+    Example: `movers explain "a dog chases a cat" "a cat chases a dog" --html why.html`
+
     Parameters
     ----------
     source

@@ -129,7 +129,8 @@ class RayOptions:
 RAY_DEFAULTS = RayOptions()
 Sentence = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Input = Annotated[Path, Parameter(allow_leading_hyphen=True)]
-Json = Annotated[bool, Parameter(negative="")]
+Json = Annotated[bool, Parameter(negative="", show_default=False)]
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Out = Annotated[Path, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)]
 Methods = Annotated[str, Parameter(name=["--methods", "--method"])]
 Device = Annotated[str, Parameter(help=table()["device"].help)]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -13,6 +17,7 @@ from movers.cli.options import (
     DEFAULTS,
     RAY_DEFAULTS,
     Engine,
+    Flag,
     Input,
     Json,
     Methods,
@@ -24,18 +29,30 @@ from movers.cli.options import (
 )
 from movers.errors import InputError
 
+if TYPE_CHECKING:
+    from movers.bulk.scoring import Report
+    from movers.io.tables import TwoTexts
+    from movers.scorer import Scorer
+
+STANDARD = Path("-")
+
 
 def score(
-    file: Input,
+    file: Input | None = None,
     /,
     *,
     output: Out = Path("-"),
     source: str | None = None,
     target: str | None = None,
+    source_file: Path | None = None,
+    target_file: Path | None = None,
     methods: Methods = "movers",
     format: str | None = None,
-    fit: Annotated[bool, Parameter(negative="")] = False,
+    fit: Flag = False,
+    resume: Flag = False,
     json: Json = False,
+    quiet: Flag = False,
+    batch_size: int | None = None,
     engine: Engine = "local",
     options: Options = DEFAULTS,
     ray: RayOptions = RAY_DEFAULTS,
@@ -44,7 +61,10 @@ def score(
 
     Reads TSV (no quoting), CSV, JSON lines, Parquet or Arrow and writes all its columns plus one
     per measure. An output file appears only when it is complete; if the run is broken off, the
-    rows done so far are kept beside it in a file ending in .partial.
+    rows done so far are kept beside it in a file ending in .partial, and --resume goes on behind
+    them.
+
+    Example: `movers score examples/data/pairs.tsv -o scored.csv`
 
     Parameters
     ----------
@@ -57,81 +77,167 @@ def score(
         Column of the first sentence. Default: source, sentence1 and the like, or the only two.
     target
         Column of the second sentence.
+    source_file
+        In place of a table: a text with the first sentence of each pair on a line of its own.
+    target_file
+        A text with the second sentences.
     methods
         Measures, separated by commas; each becomes a column of that name.
     format
         Format of the input if its name does not tell: tsv, csv, jsonl, parquet, arrow.
     fit
         First fit whitening and idf on the sentences of this file, as the paper does.
+    resume
+        Go on behind the rows that a run broken off has left beside the output.
     json
-        Write JSON lines.
+        Write JSON lines; with -o, print the summary as JSON.
+    quiet
+        Say nothing but warnings and errors.
+    batch_size
+        Most sentences the model reads at once. Default: as many as suit the device.
     engine
         Compute in this process or, with the same results, in worker processes of Ray.
     """
     scorers = dict(zip(method_names(methods), make_scorers(methods, options), strict=True))
-    progress = sys.stderr.isatty()
-    if engine == "ray":
-        from movers.integrations.ray_files import score_files
+    files = _Files(file, source_file, target_file, output, format, json and output == STANDARD)
+    with limited_batches(scorers.values(), batch_size):
+        if engine == "ray":
+            if resume:
+                raise InputError("--engine ray cannot go on with a run; leave out --resume")
+            report = _score_by_ray(files, scorers, (source, target), ray, fit=fit, quiet=quiet)
+        else:
+            from movers.bulk.scoring import score_table
 
-        if json:
-            raise InputError("--engine ray writes Parquet; leave out --json")
-        report = score_files(
-            file,
-            output,
-            scorers,
-            columns=(source, target),
-            input_format=format,
-            fit_first=fit,
-            workers=ray.pool(),
-            address=ray.address,
-            progress=progress,
-        )
-    else:
-        from movers.bulk.scoring import score_table
+            ray.refuse()
+            report = score_table(
+                files.table,
+                output,
+                scorers,
+                columns=(source, target),
+                input_format=format,
+                output_format="jsonl" if files.as_json else None,
+                fit=fit,
+                resume=resume,
+                progress=not quiet,
+            )
+    _tell(report, scorers, output, json=json, quiet=quiet)
 
-        ray.refuse()
-        report = score_table(
-            file,
-            output,
-            scorers,
-            columns=(source, target),
-            input_format=format,
-            output_format="jsonl" if json else None,
-            fit=fit,
-            progress=progress,
-        )
-    say(f"{report.rows} row{'s' if report.rows != 1 else ''} in {report.seconds:.1f} s")
-    for name, count in report.undefined.items():
-        if count:
-            say(f"{name}: {count} pairs without a proper distance; see --empty")
-    for scorer in scorers.values():
-        say(str(scorer.signature))
+
+@dataclass(frozen=True)
+class _Files:
+    """Where pairs come from and where they go."""
+
+    file: Path | None
+    sources: Path | None
+    targets: Path | None
+    output: Path
+    format: str | None
+    as_json: bool
+
+    @property
+    def table(self) -> Path | TwoTexts:
+        """The table, or the two texts that take its place."""
+        from movers.io.tables import TwoTexts
+
+        if self.file is not None:
+            if self.sources or self.targets:
+                raise InputError("name a table, or --source-file and --target-file; not both")
+            return self.file
+        if self.sources is None or self.targets is None:
+            raise InputError("name a table of pairs, or both --source-file and --target-file")
+        return TwoTexts(self.sources, self.targets)
+
+
+def _score_by_ray(
+    files: _Files,
+    scorers: dict[str, Scorer],
+    columns: tuple[str | None, str | None],
+    ray: RayOptions,
+    *,
+    fit: bool,
+    quiet: bool,
+) -> Report:
+    from movers.integrations.ray_files import score_files
+
+    if files.as_json or files.file is None:
+        raise InputError("--engine ray reads tables and writes Parquet; name a table and a folder")
+    return score_files(
+        files.file,
+        files.output,
+        scorers,
+        columns=columns,
+        input_format=files.format,
+        fit_first=fit,
+        workers=ray.pool(),
+        address=ray.address,
+        progress=not quiet and sys.stderr.isatty(),
+    )
+
+
+def _tell(
+    report: Report, scorers: dict[str, Scorer], output: Path, *, json: bool, quiet: bool
+) -> None:
+    """Say what was done and which rows need a look, for people or as JSON."""
+    signatures = {name: str(scorer.signature) for name, scorer in scorers.items()}
+    if json:
+        stream = sys.stdout if output != STANDARD else sys.stderr
+        if stream is sys.stdout or not quiet:
+            print(dumps({**asdict(report), "signatures": signatures}), file=stream)
+        return
+    for name, rows in report.undefined.items():
+        if rows.count:
+            say(f"{name}: {rows.count} pairs without a proper distance, {rows}; see --empty")
+    if report.cut.count:
+        say(f"sentences too long for the model lost their end in {report.cut}")
+    if quiet:
+        return
+    before = f", {report.resumed:,} of them from the run before" if report.resumed else ""
+    plural = "s" if report.rows != 1 else ""
+    say(f"{report.rows} row{plural} in {report.seconds:.1f} s{before}")
+    for signature in signatures.values():
+        say(signature)
 
 
 def fit(
-    file: Path,
+    file: Input,
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    column: str | None = None,
+    format: str | None = None,
     embeddings: str | None = None,
+    quiet: Flag = False,
+    batch_size: int | None = None,
     engine: Engine = "local",
     options: Options = DEFAULTS,
     ray: RayOptions = RAY_DEFAULTS,
 ) -> None:
     """Fit whitening, idf and attention variability on sentences, and save them.
 
+    Example: `movers fit examples/data/sentences.txt -o stats.safetensors`
+
     Parameters
     ----------
     file
-        Text with one sentence per line. For Ray also a folder of texts or a quoted pattern.
+        Text with one sentence per line, a table with a column of sentences, or - for lines from
+        standard input. For Ray also a folder of texts or a quoted pattern.
     output
         Statistics file to write (safetensors); use it with --statistics.
+    column
+        Column of a table that holds the sentences. Default: sentence, text and the like, or the
+        only one.
+    format
+        Format of the input if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow.
     embeddings
         Embedding layers to whiten: "0", "0,6" or "all". Default: the one of --embedding.
+    quiet
+        Say nothing but warnings and errors.
+    batch_size
+        Most sentences the model reads at once. Default: as many as suit the device.
     engine
         Compute in this process or in worker processes of Ray, which fit whitening and idf only.
     """
-    scorer, progress = options.load("wsmd"), sys.stderr.isatty()
+    scorer = options.load("wsmd")
     if engine == "ray":
         from movers.integrations.ray_files import fit_files
 
@@ -141,13 +247,36 @@ def fit(
             embeddings,
             workers=ray.pool(),
             address=ray.address,
-            progress=progress,
+            progress=not quiet and sys.stderr.isatty(),
         )
     else:
         from movers.bulk.scoring import fit_file
 
         ray.refuse()
-        statistics = fit_file(file, scorer, embeddings, progress=progress)
+        with limited_batches([scorer], batch_size):
+            statistics = fit_file(
+                file, scorer, embeddings, column=column, format=format, progress=not quiet
+            )
     statistics.save(output)
+    if quiet:
+        return
     layers = ", ".join(map(str, sorted(statistics.whitening))) or "none"
     say(f"wrote {output}: {statistics.origin}, whitened layers {layers}, {statistics.digest}")
+
+
+@contextmanager
+def limited_batches(scorers: Iterable[Scorer], batch_size: int | None) -> Iterator[None]:
+    """Let the models of some scorers read at most so many sentences at once."""
+    if batch_size is None:
+        yield
+        return
+    if batch_size < 1:
+        raise InputError(f"--batch-size must be at least 1, got {batch_size}")
+    encoders = [scorer.encoder for scorer in scorers]
+    for encoder in encoders:
+        encoder.batch_size = batch_size
+    try:
+        yield
+    finally:
+        for encoder in encoders:
+            encoder.batch_size = None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Method = Annotated[str, Parameter(name=["--method"])]
 Target = Annotated[Path, Parameter(name=["--output", "-o"])]
-Flag = Annotated[bool, Parameter(negative="")]
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 TopK = Annotated[int, Parameter(name=["--top-k", "-k"])]
 
 

@@ -29,6 +29,8 @@ def serve(
 ) -> None:
     """Serve comparisons over HTTP: the page at /, the API under /v1, counters at /metrics.
 
+    Example: `movers serve --port 8000`
+
     Parameters
     ----------
     host

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from movers.evaluate.outcomes import Gain, Results, Score
 from movers.methods import Method
-from movers.results import Comparison
+from movers.results import SHOWN, Comparison, Ranking
 from movers.search.results import SearchRanking
+
+if TYPE_CHECKING:
+    from movers.evaluate.thresholds import Thresholds
 
 BAR = 24
 PARTS = ("sentence", "words", "structure")
@@ -43,14 +47,7 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
 
 def print_ranking(console: Console, ranking: SearchRanking) -> None:
     """Print ranked sentences, which word went where in the first, and what was spared."""
-    console.print(Text(ranking.query, "bold"))
-    console.print()
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    for heading, side in (("", "right"), ("distance", "right"), ("sentence", "left")):
-        table.add_column(heading, justify=side)  # type: ignore[arg-type]
-    for place, match in enumerate(ranking, 1):
-        table.add_row(str(place), Text(f"{match.distance:.4f}", "bold"), Text(match.text))
-    console.print(table if ranking.matches else "no sentence lies that near")
+    print_matches(console, ranking)
     for comparison in ranking.comparisons:
         console.print()
         console.print(Text(f"Which word went where: {comparison.target}", "bold"))
@@ -62,26 +59,73 @@ def print_ranking(console: Console, ranking: SearchRanking) -> None:
     console.print(Text(str(ranking.signature), "dim"), soft_wrap=True)
 
 
+def print_matches(console: Console, ranking: Ranking) -> None:
+    """Print the sentences of a ranking, nearest first."""
+    console.print(Text(ranking.query, "bold"))
+    console.print()
+    scaled = any(match.similarity is not None for match in ranking)
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for heading in ("", "distance", *(["similarity"] if scaled else [])):
+        table.add_column(heading, justify="right")
+    table.add_column("sentence")
+    for place, match in enumerate(ranking, 1):
+        alike = [f"{match.similarity:.2f}"] if match.similarity is not None else []
+        near = Text(f"{match.distance:.4f}", "bold")
+        table.add_row(str(place), near, *alike, Text(match.text))
+    console.print(table if ranking.matches else "no sentence lies that near")
+
+
+def print_thresholds(console: Console, found: Thresholds, precision: float) -> None:
+    """Print possible cuts, the recommended one, and the pairs around a cut."""
+    labelled = found.best is not None
+    console.print(Text(f"What lies within a threshold: {found.about}", "bold"))
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    what = "share" if labelled else "with one so near"
+    for heading in ("threshold", "pairs", what, *(["precision", "recall"] if labelled else [])):
+        table.add_column(heading, justify="right")
+    for cut in found.cuts:
+        shares = [cut.precision, cut.recall] if labelled else []
+        cells = ["–" if share is None else f"{share:.1%}" for share in (cut.share, *shares)]
+        table.add_row(f"{cut.threshold:.4f}", f"{cut.pairs:,}", *cells)
+    console.print(table)
+    if labelled and found.recommended is None:
+        console.print(f"\nNo threshold is right for {precision:.0%}; the best: {found.best:.1%}.")
+    elif found.recommended is not None:
+        told = f"\nRecommended: {found.recommended:.4f}, the largest right for {precision:.0%}."
+        console.print(told, highlight=False)
+    console.print(Text(f"\nPairs around {found.cut:.4f}", "bold"))
+    for near in found.around:
+        label = "" if near.label is None else ("  yes" if near.label else "  no")
+        console.print(Text(f"{near.distance:.4f}{label}", "bold"))
+        console.print(Text(f"  {near.source}\n  {near.target}"))
+    console.print(Text(f"\n{found.signature}", "dim"), soft_wrap=True)
+
+
 def print_methods(
     console: Console, methods: Mapping[str, Method], aliases: Mapping[str, str]
 ) -> None:
-    """Print the table of methods; the versions every word measure has share one row each."""
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    for heading in ("name", "what it is", "from", "the reference recipe differs"):
-        table.add_column(heading)
+    """Print the measures one below the other; the versions every word measure has share one."""
     versions: dict[str, Method] = {}
     for name, method in methods.items():
         if method.base is None:
-            table.add_row(Text(name, "bold"), method.title, *_source(method))
+            _print_method(console, name, method.title, method)
         else:
             versions.setdefault(method.reports, method)
     for name, title, reports in VERSIONS:
-        table.add_row(Text(name, "bold"), title, *_source(versions[reports]))
-    console.print(table)
+        _print_method(console, name, title, versions[reports])
     bases = dict.fromkeys(method.base for method in methods.values() if method.base)
     console.print(f"\nX is one of {', '.join(bases)}.", highlight=False)
     for alias, name in aliases.items():
         console.print(f"{alias} is short for {name}.", highlight=False)
+
+
+def _print_method(console: Console, name: str, title: str, method: Method) -> None:
+    """Name and title on a line, and below it where it is from and how the recipes differ."""
+    paper, differs = _source(method)
+    console.print(Text.assemble((f"{name:<12} ", "bold"), title), soft_wrap=False)
+    details = "; ".join(filter(None, [paper, differs and f"the reference recipe: {differs}"]))
+    if details:
+        console.print(Padding(Text(details, "dim"), (0, 0, 0, 13)))
 
 
 def print_scores(console: Console, results: Results) -> None:
@@ -169,10 +213,13 @@ def _alignment(comparison: Comparison) -> Table:
     table.add_column("target")
     table.add_column("cost", justify="right")
     most = max((flow.mass for flow in comparison.alignment), default=1.0)
-    for flow in comparison.alignment:
+    flows, left_out = comparison.largest(SHOWN)
+    for flow in flows:
         bar = _bar(flow.mass / most)
         cost = f"{flow.cost:.3f}" if comparison.cost.size else "–"
         table.add_row(flow.source, f"{bar} {flow.mass:6.1%}", flow.target, cost)
+    if left_out:
+        table.add_row("…", f"and {left_out} smaller moves (--json has all)", "…", "")
     return table
 
 

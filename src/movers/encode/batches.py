@@ -35,14 +35,14 @@ class Limits:
     shortest: int
     longest_padded: int
 
-    def batches(self, lengths: Ints) -> Iterator[Ints]:
-        """Rows in order of length, as many at a time as the limits allow."""
+    def batches(self, lengths: Ints, most: int | None = None) -> Iterator[Ints]:
+        """Rows in order of length, as many at a time as the limits allow, and at most ``most``."""
         order = np.argsort(lengths, kind="stable")
         widths = np.maximum(lengths[order], self.shortest)
         start = 0
         while start < len(order):
             width = int(widths[start])
-            ahead = widths[start : start + max(1, self.tokens // width)]
+            ahead = widths[start : start + min(max(1, self.tokens // width), most or len(order))]
             sizes = ahead * np.arange(1, len(ahead) + 1)
             fits = (sizes <= self.tokens) & (sizes * ahead <= self.attention)
             fits &= (ahead <= self.longest_padded) | (ahead == width)

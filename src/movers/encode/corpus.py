@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from movers.arrays import Ragged
 from movers.encode.encodings import Encodings, Request
@@ -19,6 +18,7 @@ from movers.encode.spellings import Spellings
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, OrderedMoments
 from movers.runtime.atomic import sync
+from movers.runtime.progress import progress_bar
 
 PART_BYTES = 1 << 28
 """About what the encodings of one part take."""
@@ -65,22 +65,27 @@ class CorpusEncoder(TransformerEncoder):
         """Encode the parts that are not there yet."""
         parts = list(self._parts())
         known = sum(self._folder(number).is_dir() for number in range(len(parts)))
-        bar = tqdm(
-            total=len(self.counts),
-            initial=sum(map(len, parts[:known])),
-            desc="encoding",
-            unit="sent",
-            disable=not progress,
-        )
-        with bar:
+        before = sum(map(len, parts[:known]))
+        with progress_bar(
+            "encoding", "sentences", len(self.counts), progress=progress, initial=before
+        ) as bar:
             moments = self._moments_after(known)
             for number in range(known, len(parts)):
-                self._encode_part(number, parts[number], moments)
+                self._encode_part(number, parts[number], moments, progress=progress)
                 bar.update(len(parts[number]))
 
-    def _encode_part(self, number: int, sentences: list[str], moments: dict[int, Moments]) -> None:
+    def _encode_part(
+        self,
+        number: int,
+        sentences: list[str],
+        moments: dict[int, Moments],
+        *,
+        progress: bool = False,
+    ) -> None:
         counts = [self.counts[text] for text in sentences]
-        found = super().encode_all(sentences, self.requests, moments=moments, counts=counts)
+        found = super().encode_all(
+            sentences, self.requests, moments=moments, counts=counts, progress=progress
+        )
         target = self._folder(number)
         temporary = target.with_suffix(".partial")
         shutil.rmtree(temporary, ignore_errors=True)

@@ -75,13 +75,13 @@ class Text:
     offsets
         Character range of every token in its sentence, shape ``(tokens, 2)``.
     truncated
-        How many sentences were longer than the model and lost their end.
+        Which sentences were longer than the model and lost their end.
     """
 
     ids: Ragged
     real: NDArray[np.bool_]
     offsets: NDArray[np.int32]
-    truncated: int
+    truncated: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -98,13 +98,13 @@ class Tokens:
         For every kept word its character range in the sentence, shape ``(words, 2)``; empty for
         a special token.
     truncated
-        How many sentences were longer than the model and lost their end.
+        Which sentences were longer than the model and lost their end.
     """
 
     ids: Ragged
     words: Ragged
     spans: Ragged
-    truncated: int
+    truncated: tuple[int, ...]
 
 
 class Vocabulary:
@@ -261,7 +261,12 @@ def read(tokenizer: Any, sentences: Sequence[str], max_length: int) -> Text:
     # Written in the text itself they are special all the same, but not in the tokenizer's mask.
     marks = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
     special |= np.isin(ids, [number for number in marks if number is not None])
-    return Text(Ragged(ids, boundaries(lengths)), ~special, offsets, int(truncated.sum()))
+    return Text(
+        Ragged(ids, boundaries(lengths)),
+        ~special,
+        offsets,
+        tuple(np.flatnonzero(truncated).tolist()),
+    )
 
 
 def _read_ahead(backend: Any, sentences: Sequence[str]) -> Iterator[Sequence[Any]]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm.auto import tqdm
 
 from movers.arrays import Ragged
 from movers.encode import models
@@ -31,6 +30,7 @@ from movers.encode.watching import make_watchable, watching
 from movers.encode.whiten import Moments
 from movers.errors import InputError, ModelError
 from movers.runtime.notices import TruncationWarning, notify
+from movers.runtime.progress import progress_bar
 
 Floats = NDArray[np.float32]
 
@@ -62,7 +62,14 @@ class TransformerEncoder:
         ``"float32"``, or ``"bfloat16"`` / ``"float16"`` on a GPU.
     batch_tokens
         Padded tokens in a batch; None picks by device.
+
+    Attributes
+    ----------
+    batch_size
+        Most sentences in a batch, for want of memory; None leaves it to their tokens.
     """
+
+    batch_size: int | None = None
 
     def __init__(
         self,
@@ -232,14 +239,14 @@ class TransformerEncoder:
         for request in requests:
             self._check(request)
         text = read(self.tokenizer, sentences, self.max_length)
-        self._warn_if_cut(text.truncated)
+        self._warn_if_cut([sentences[row] for row in text.truncated])
         finders = [self.finder(request.rules) for request in requests]
         tokens = [locate(text, finder) for finder in finders]
         out = [
             allocate(list(sentences), words, finder, request, self.dimension)
             for words, finder, request in zip(tokens, finders, requests, strict=True)
         ]
-        bar = tqdm(total=len(text.ids), desc="encoding", unit="sent", disable=not progress)
+        bar = progress_bar("encoding", "sentences", len(text.ids), progress=progress)
         with bar, ThreadPoolExecutor(1, "encodings") as courier:
             under_way: list[Future[None]] = []
             for low, high in self._windows(requests, tokens):
@@ -361,19 +368,20 @@ class TransformerEncoder:
                     f"{self.layers}"
                 )
 
-    def _warn_if_cut(self, truncated: int) -> None:
-        if truncated:
-            notify(
-                f"{truncated} sentence{'s' if truncated > 1 else ''} longer than the "
-                f"{self.max_length} tokens of {self.name} lost their end",
-                TruncationWarning,
+    def _warn_if_cut(self, cut: list[str]) -> None:
+        if cut:
+            count, shown = len(cut), ", ".join(repr(text[:30] + "…") for text in cut[:3])
+            message = (
+                f"{count} sentence{'s' if count > 1 else ''} longer than the {self.max_length} "
+                f"tokens of {self.name} lost their end: {shown}{' and more' * (count > 3)}"
             )
+            notify(TruncationWarning(message, sentences=cut))
 
     def _batches(self, ids: Ragged) -> Iterator[Batch]:
         """Sentences in order of length, as many at a time as the limits allow."""
         padding = self.tokenizer.pad_token_id or 0
         shelf = Shelf(ids, padding, self.limits.shortest, self.device)
-        return map(shelf.take, self.limits.batches(ids.lengths))
+        return map(shelf.take, self.limits.batches(ids.lengths, self.batch_size))
 
     def _forward(
         self,

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm.auto import tqdm
 
 from movers.arrays import Floats
 from movers.baselines import find_baseline
@@ -29,6 +28,7 @@ from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
 from movers.methods import Method, find_method
 from movers.runtime.atomic import replacing
+from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
 
 CHUNK_PAIRS = 1024
@@ -84,8 +84,13 @@ class Benchmark:
     columns: Sequence[Column]
     folder: RunFolder
 
-    def run(self, *, progress: bool = False) -> None:
-        """Compute whatever is not in the folder yet."""
+    @property
+    def size(self) -> int:
+        """Distances to compute."""
+        return len(self.columns) * len(self.dataset)
+
+    def run(self, *, progress: bool = False, overall: Bar | None = None) -> None:
+        """Compute whatever is not in the folder yet; moves an overall bar by distances."""
         every = [path for group in self.groups for path in self.paths(group)]
         missing = [path for path in every if not is_whole(path)]
         for path in missing:
@@ -93,7 +98,9 @@ class Benchmark:
         if missing:
             self._encode(progress=progress)
             for recipe in dict.fromkeys(column.recipe for column in self.columns):
-                self._score(recipe, progress=progress)
+                self._score(recipe, overall, progress=progress)
+        elif overall is not None:
+            overall.update(self.size)
         vars(self).pop("corpus", None)  # lets go of its files before they are removed
         shutil.rmtree(self.folder.encodings(self.dataset.name), ignore_errors=True)
 
@@ -168,31 +175,32 @@ class Benchmark:
         with self.folder.timed("encode", len(self.counts), "sentences"):
             self.corpus.run(progress=progress)
 
-    def _score(self, recipe: str, *, progress: bool) -> None:
+    def _score(self, recipe: str, overall: Bar | None, *, progress: bool) -> None:
         columns = [column for column in self.columns if column.recipe == recipe]
         first, *_ = columns
         root = self._scorer(first, self.corpus, self._statistics(columns, progress=progress))
         scorers = {column: root.using(**_settings(column)) for column in columns}
         for scorer in scorers.values():
             scorer.prepare()
-        bar = tqdm(
-            total=len(columns) * len(self.dataset),
-            desc=f"{self.dataset.name}, {recipe}",
-            unit="pair",
-            unit_scale=True,
-            disable=not progress,
-        )
-        with bar:
+        total = len(columns) * len(self.dataset)
+        with progress_bar(
+            f"{self.dataset.name}, {recipe}", "distances", total, progress=progress
+        ) as bar:
             for number, chunk in enumerate(self.chunks):
                 for group, members in self.groups.items():
                     if members[0].recipe != recipe:
                         continue
                     path = self.folder.chunk(self.dataset.name, group, number)
-                    if not path.exists():
-                        self._fill(path, chunk, {column: scorers[column] for column in members})
-                    bar.update(len(members) * (chunk.stop - chunk.start))
+                    bars = [bar, *([] if overall is None else [overall])]
+                    if path.exists():
+                        _move(bars, len(members) * (chunk.stop - chunk.start))
+                    else:
+                        own = {column: scorers[column] for column in members}
+                        self._fill(path, chunk, own, bars)
 
-    def _fill(self, path: Path, chunk: slice, scorers: Mapping[Column, Scorer]) -> None:
+    def _fill(
+        self, path: Path, chunk: slice, scorers: Mapping[Column, Scorer], bars: Sequence[Bar] = ()
+    ) -> None:
         """Compute one chunk of one group and write it."""
         pairs = self.dataset.pairs[chunk]
         values, stages = {}, []
@@ -204,6 +212,7 @@ class Benchmark:
                 apart = scorers[column].method.leaves_heads
                 values[label(column)] = found if apart else found.mean(axis=1)
             stages.append(Stage(_stage(columns[0]), monotonic() - started, len(pairs), "pairs"))
+            _move(bars, len(columns) * len(pairs))
         facts = {
             "pairs": [chunk.start, chunk.stop],
             "signatures": {label(column): str(scorers[column].signature) for column in scorers},
@@ -249,6 +258,11 @@ class Benchmark:
         return root.statistics
 
 
+def _move(bars: Sequence[Bar], count: int) -> None:
+    for bar in bars:
+        bar.update(count)
+
+
 def measure_variability(
     base: Scorer, dataset: Dataset, folder: RunFolder, *, progress: bool = False
 ) -> Floats:
@@ -259,7 +273,7 @@ def measure_variability(
         sentences = [text for side in zip(*dataset.pairs, strict=True) for text in side]
         with (
             folder.timed("variability", len(sentences), "sentences"),
-            tqdm(total=2 * len(sentences), desc="BV", unit="sent", disable=not progress) as bar,
+            progress_bar("BV", "sentences", 2 * len(sentences), progress=progress) as bar,
         ):
             found = attention_variability(lambda: _counted(encoder.attentions(sentences), bar))
         with replacing(path) as temporary:

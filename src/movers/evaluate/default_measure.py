@@ -30,6 +30,7 @@ from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.gating import sentence_distances
 from movers.runtime.atomic import replacing
 from movers.runtime.notices import UndefinedWarning
+from movers.runtime.progress import progress_bar
 from movers.scale import similarity_of
 from movers.scorer import Scorer
 from movers.version import __version__
@@ -202,9 +203,12 @@ def measure_default(
     triples, behaviour = load_triples(), load_behaviour()
     trials = [*map(_labelled, datasets[:-1]), *_tripled(triples)]
     answers: list[Answer] = []
-    for trial in trials:
-        found = _distances(base, trial.name, trial.pairs, METHODS, run, progress=progress)
-        answers += _answers(trial, found)
+    total = sum(len(trial.pairs) for trial in trials)
+    with progress_bar("all data sets", "pairs", total, progress=progress) as overall:
+        for trial in trials:
+            found = _distances(base, trial.name, trial.pairs, METHODS, run, progress=progress)
+            answers += _answers(trial, found)
+            overall.update(len(trial.pairs))
     groups = [
         *_bands(datasets[-1]),
         *(

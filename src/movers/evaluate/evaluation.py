@@ -27,6 +27,7 @@ from movers.evaluate.outcomes import Gain, Results, Score
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.frequencies import load_frequencies
 from movers.measure.structure import contextual_layers
+from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.version import __version__
 
@@ -72,8 +73,10 @@ def evaluate(
         tasks = _with_development(tasks, dev)
     run = open_run(folder, _settings(base, tasks, dev), resume=resume)
     benchmarks = [_benchmark(base, task, run) for task in tasks]
-    for benchmark in benchmarks:
-        benchmark.run(progress=progress)
+    total = sum(benchmark.size for benchmark in benchmarks)
+    with progress_bar("all data sets", "distances", total, progress=progress) as overall:
+        for benchmark in benchmarks:
+            benchmark.run(progress=progress, overall=overall)
     found = {benchmark.dataset.name: ColumnValues(benchmark) for benchmark in benchmarks}
     choice, variability = LayerChoice(base.encoder.layers), {}
     if dev is not None:
@@ -87,7 +90,7 @@ def evaluate(
         results = _collected(found.values(), choice, selections)
     return replace(
         results,
-        facts=_facts(base, run),
+        facts=describe_run(base, run),
         variability=variability,
         contextual={name: contextual_layers(heads) for name, heads in variability.items()},
         stages=run.stages,
@@ -135,16 +138,8 @@ def _collected(
 
 def _settings(base: Scorer, tasks: Sequence[Task], dev: Dataset | None) -> dict[str, Any]:
     """Everything that shapes the values of a run."""
-    settings, encoder = base.settings, base.encoder
     return {
-        "movers": __version__,
-        "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
-        "dtype": encoder.dtype,
-        "whitening": settings.whitening,
-        "stopwords": describe_stopwords(settings.left_out),
-        "subwords": settings.subwords,
-        "frequencies": load_frequencies(settings.frequencies).name,
-        "parser": str(getattr(settings.trees, "name", settings.trees and "parser")),
+        **describe_settings(base),
         "development set": dev and dev.name,
         **{f"data set {task.dataset.name}": task.dataset.digest for task in tasks},
         **{
@@ -155,7 +150,22 @@ def _settings(base: Scorer, tasks: Sequence[Task], dev: Dataset | None) -> dict[
     }
 
 
-def _facts(base: Scorer, run: RunFolder) -> dict[str, str]:
+def describe_settings(base: Scorer) -> dict[str, Any]:
+    """The settings of a run that are the same for all its measures."""
+    settings, encoder = base.settings, base.encoder
+    return {
+        "movers": __version__,
+        "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
+        "dtype": encoder.dtype,
+        "whitening": settings.whitening,
+        "stopwords": describe_stopwords(settings.left_out),
+        "subwords": settings.subwords,
+        "frequencies": load_frequencies(settings.frequencies).name,
+        "parser": str(getattr(settings.trees, "name", settings.trees and "parser")),
+    }
+
+
+def describe_run(base: Scorer, run: RunFolder) -> dict[str, str]:
     """What a reader wants to know about a run."""
     encoder = base.encoder
     versions = (f"{name} {version(name)}" for name in ("numpy", "torch", "transformers"))

@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from movers.errors import InputError
-from movers.io.tables import check_texts, decoded_lines, open_table, pick_columns
+from movers.io.tables import (
+    check_texts,
+    decoded_lines,
+    open_table,
+    pick_columns,
+    plain_values,
+)
 
 Row = tuple[str, str, float]
 """Two sentences and what people say about them."""
@@ -137,31 +143,50 @@ def read_table(
         for chunk in table.chunks:
             texts = (check_texts(chunk[side], side, seen) for side in sides)
             for number, (first, second, value) in enumerate(
-                zip(*texts, chunk[golds], strict=True), seen + 1
+                zip(*texts, plain_values(chunk[golds]), strict=True), seen + 1
             ):
                 yield first, second, number_in(value, f"{path}, row {number}, column {golds!r}")
             seen += len(chunk[golds])
 
 
-def _pick_gold(columns: list[str], sides: tuple[str, str], named: str | None) -> str:
+def find_gold(columns: list[str], sides: tuple[str, str], named: str | None) -> str | None:
+    """The column of labels or scores: the one named or well known; None if there is none."""
     others = [name for name in columns if name not in sides]
     if named is not None and named not in others:
         raise InputError(f"no column {named!r} of labels; there are: {', '.join(others)}")
-    known = [name for name in GOLD if name in others]
-    if named or known or len(others) == 1:
-        return named or (known or others)[0]
+    return named or next((name for name in GOLD if name in others), None)
+
+
+def _pick_gold(columns: list[str], sides: tuple[str, str], named: str | None) -> str:
+    others = [name for name in columns if name not in sides]
+    found = find_gold(columns, sides, named)
+    if found or len(others) == 1:
+        return found or others[0]
     raise InputError(
         "which column holds the label or score? call it 'label' or 'score', or name it; "
         f"beside the sentences there are: {', '.join(others) or 'none'}"
     )
 
 
+WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+"""Labels people write out."""
+
+
 def number_in(value: Any, where: str) -> float:
-    """The number that a cell holds."""
+    """The number that a cell holds; yes and true are 1, no and false 0."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        text = "" if value is None else str(value).strip().lower()
+        if not text:
+            raise InputError(
+                f"{where}: the label is blank; fill it in, or take the row out of the table"
+            )
+        value = WORDS.get(text, value)
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise InputError(f"{where}: {value!r} is not a number") from None
+        raise InputError(
+            f"{where}: {value!r} is not a number, and not yes, no, true or false"
+        ) from None
     if not math.isfinite(number):
         raise InputError(f"{where}: {value!r} is not a finite number")
     return number

@@ -10,7 +10,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
-from movers.bulk.scoring import Report
+from movers.bulk.scoring import Report, Rowlist, row_numbers
 from movers.errors import InputError
 from movers.integrations.ray import Workers, fit, score_columns, whitening_to_add_up
 from movers.integrations.ray_session import cluster, import_ray, plain_errors
@@ -228,18 +228,19 @@ def _check_folder(output: Path) -> None:
         raise InputError(f"{str(output)!r} exists and is not an empty folder; name another")
 
 
-def _count(folder: Path, names: list[str]) -> tuple[int, dict[str, int]]:
-    """Rows of the output, and how many of them have no distance, by column."""
+def _count(folder: Path, names: list[str]) -> tuple[int, dict[str, Rowlist]]:
+    """Rows of the output, and those of them that have no distance, by column."""
     from pyarrow import compute, dataset
 
-    rows, undefined = 0, dict.fromkeys(names, 0)
+    rows, undefined = 0, {name: Rowlist() for name in names}
     table = dataset.dataset(folder, format="parquet")
     if not table.schema.names:  # Ray writes no file for no rows
         return 0, undefined
     for batch in table.to_batches(columns=names):
-        rows += len(batch)
         for name in names:
-            undefined[name] += compute.sum(compute.is_nan(batch[name]), min_count=0).as_py()
+            marked = compute.is_nan(batch[name]).to_numpy(zero_copy_only=False)
+            undefined[name].add(row_numbers(marked, rows))
+        rows += len(batch)
     return rows, undefined
 
 

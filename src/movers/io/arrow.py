@@ -27,8 +27,6 @@ BUFFER_BYTES = 1 << 20
 GROUP_ROWS = 1 << 16
 """Rows written at once: small groups make a large file slow to read."""
 FILE_MAGIC = b"ARROW1"
-STREAMED = (".arrows",)
-"""Suffixes of Arrow's stream format; other Arrow files get its file format, with an index."""
 
 
 @contextmanager
@@ -176,6 +174,6 @@ def _writer(path: Path | None, format: str, schema: Any) -> Any:
             raise InputError("Parquet cannot go to standard output; name a file with -o")
         return parquet.ParquetWriter(path, schema)
     options = ipc.IpcWriteOptions(emit_dictionary_deltas=True)
-    if path is None or path.suffix.lower() in STREAMED:
+    if path is None or format == "arrows":  # the stream format; the other has an index
         return ipc.new_stream(path or sys.stdout.buffer, schema, options=options)
     return ipc.new_file(path, schema, options=options)

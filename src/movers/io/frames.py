@@ -21,7 +21,7 @@ from narwhals.exceptions import DuplicateError
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.io.columns import Measure, all_columns, fill_columns
-from movers.io.pairs import check_sentence, known_columns
+from movers.io.pairs import known_columns, text_of_cell
 
 ROW = "movers: row"
 """Column that numbers the rows of a lazy frame on their way."""
@@ -116,12 +116,12 @@ class _Work:
 
         ``texts`` holds the values of both columns, ``rows`` their numbers unless from 0.
         """
-        columns = tuple(texts)
+        columns = [list(values) for values in texts]
         for name, values in zip(sides, columns, strict=True):
             for place, text in enumerate(values):
                 if not isinstance(text, str):
                     row = rows[place] if rows else place
-                    check_sentence(text, f"row {row} (from 0) of column {name!r}")
+                    values[place] = text_of_cell(text, f"row {row} (from 0) of column {name!r}")
         pairs = list(zip(*columns, strict=True))
         return [
             column

@@ -38,6 +38,24 @@ def check_sentences(sentences: Iterable[str], what: str) -> list[str]:
     return texts
 
 
+def text_of_cell(value: Any, what: str) -> str:
+    """The text of a cell; a missing one is an empty sentence, which has no distance to any."""
+    return "" if is_missing(value) else check_sentence(value, what)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell holds nothing: None, NaN, or what pandas puts in their place.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, float("nan"), "", 0)]
+    [True, True, False, False]
+    """
+    if isinstance(value, float):
+        return value != value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def check_sentence(text: Any, what: str) -> str:
     """Return text that is a string, or say what it is instead."""
     if not isinstance(text, str):
@@ -55,16 +73,27 @@ def check_sentence(text: Any, what: str) -> str:
     return text
 
 
-def read_pairs(pairs: Any) -> list[tuple[str, str]]:
-    """List sentence pairs given as 2-tuples or as a data frame.
+def read_pairs(pairs: Any, targets: Iterable[str] | None = None) -> list[tuple[str, str]]:
+    """List sentence pairs given as 2-tuples, as a data frame, or as sources and targets.
 
-    A frame has two columns, or among others a well-known pair such as sentence1 and sentence2.
+    A frame has two columns, or among others a well-known pair such as sentence1 and sentence2;
+    its missing cells are empty sentences.
 
     Examples
     --------
     >>> read_pairs([("a dog barks", "a cat sleeps")])
     [('a dog barks', 'a cat sleeps')]
+    >>> read_pairs(["a dog barks"], ["a cat sleeps"])
+    [('a dog barks', 'a cat sleeps')]
     """
+    if targets is not None:
+        left, right = check_sentences(pairs, "source"), check_sentences(targets, "target")
+        if len(left) != len(right):
+            raise InputError(
+                f"there are {len(left)} sources and {len(right)} targets; every source needs its "
+                "target (scorer.matrix compares all with all)"
+            )
+        return list(zip(left, right, strict=True))
     if isinstance(pairs, str):
         raise InputError("pairs must be a list of two sentences each, got one string")
     frame = nw.from_native(pairs, eager_only=True, pass_through=True)
@@ -72,8 +101,15 @@ def read_pairs(pairs: Any) -> list[tuple[str, str]]:
         columns = known_columns(frame.columns) or frame.columns
         if len(columns) != 2:
             raise InputError(f"a frame of pairs needs two columns, got {frame.columns}; select two")
-        pairs = frame.select(*columns).iter_rows()
-    elif isinstance(frame, nw.LazyFrame) or not isinstance(pairs, Iterable):
+        rows = enumerate(frame.select(*columns).iter_rows())
+        return [
+            (
+                text_of_cell(first, f"row {number} (from 0) of column {columns[0]!r}"),
+                text_of_cell(second, f"row {number} (from 0) of column {columns[1]!r}"),
+            )
+            for number, (first, second) in rows
+        ]
+    if isinstance(frame, nw.LazyFrame) or not isinstance(pairs, Iterable):
         raise InputError(
             "pairs must be a list of two sentences each, or a data frame in memory, got "
             f"{type(pairs).__name__}"

@@ -8,11 +8,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from movers.errors import InputError
-from movers.io.pairs import known_columns
+from movers.io.pairs import is_missing, known_columns
 from movers.runtime.notices import HeaderWarning, notify
 
 Chunk = dict[str, Any]
@@ -28,11 +29,11 @@ SUFFIXES = {
     ".ndjson": "jsonl",
     ".parquet": "parquet",
     ".arrow": "arrow",
-    ".arrows": "arrow",
+    ".arrows": "arrows",
     ".feather": "arrow",
     ".ipc": "arrow",
 }
-BINARY = ("parquet", "arrow")
+BINARY = ("parquet", "arrow", "arrows")
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,21 @@ class Table:
     schema: Any = None
 
 
-def format_of(path: Path, named: str | None = None) -> str:
+@dataclass(frozen=True)
+class TwoTexts:
+    """Two texts in place of a table: the sentences of a pair are on lines of the same number."""
+
+    sources: Path
+    targets: Path
+
+    def __str__(self) -> str:
+        return f"{self.sources} and {self.targets}"
+
+
+def format_of(path: Path | TwoTexts, named: str | None = None) -> str:
     """The format of a file: the one named, or the one its suffix stands for."""
+    if isinstance(path, TwoTexts):
+        return "tsv"
     known = sorted(set(SUFFIXES.values()))
     if named is not None:
         if named not in known:
@@ -65,13 +79,16 @@ def format_of(path: Path, named: str | None = None) -> str:
 
 
 @contextmanager
-def open_table(path: Path, format: str | None = None) -> Iterator[Table]:
+def open_table(path: Path | TwoTexts, format: str | None = None) -> Iterator[Table]:
     """Open a table for reading; ``-`` is standard input."""
+    if isinstance(path, TwoTexts):
+        with _open_texts(path) as table:
+            yield table
+        return
     if path.is_dir() and path != STANDARD:
-        raise InputError(f"{str(path)!r} is a folder; name a file in it")
+        stray_path(path)
     kind = format_of(path, format)
-    if path != STANDARD and not path.exists():
-        raise InputError(f"no file {str(path)!r}" + _neighbours(path))
+    stray_path(path)
     if kind in BINARY:
         with _read_arrow(path, kind) as table:
             yield table
@@ -84,12 +101,47 @@ def open_table(path: Path, format: str | None = None) -> Iterator[Table]:
             stream.close()
 
 
-def count_rows(path: Path, format: str | None = None) -> int | None:
+def stray_path(path: Path) -> None:
+    """Refuse a path to a folder or to nothing, and say what is there instead."""
+    if path == STANDARD:
+        return
+    if path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder; name a file in it")
+    if not path.exists():
+        raise InputError(f"no file {str(path)!r}" + _neighbours(path))
+
+
+@contextmanager
+def _open_texts(texts: TwoTexts) -> Iterator[Table]:
+    """Pair two texts line by line; a blank line is an empty sentence."""
+    sides = (texts.sources, texts.targets)
+    for path in sides:
+        stray_path(path)
+
+    def rows(*streams: BinaryIO) -> Iterator[list[str]]:
+        lines = (decoded_lines(stream, path) for stream, path in zip(streams, sides, strict=True))
+        for number, pair in enumerate(zip_longest(*lines), 1):
+            for path, text in zip(sides, pair, strict=True):
+                if text is None:
+                    raise InputError(
+                        f"{path} has {number - 1} lines and the other text has more; "
+                        "every sentence needs its partner on the line of the same number"
+                    )
+            yield [text.strip() for text in pair]
+
+    with texts.sources.open("rb") as first, texts.targets.open("rb") as second:
+        columns = ["source", "target"]
+        yield Table(columns, _chunks(rows(first, second), columns))
+
+
+def count_rows(path: Path | TwoTexts, format: str | None = None) -> int | None:
     """Rows of a table, roughly, for a progress bar; None if unknown."""
+    if isinstance(path, TwoTexts):
+        return count_rows(path.sources, "jsonl")  # no header either
     if path == STANDARD or not path.is_file():  # a pipe can be read only once
         return None
     kind = format_of(path, format)
-    if kind == "arrow":
+    if kind in ("arrow", "arrows"):
         return None
     if kind == "parquet":
         from movers.io.arrow import count_parquet
@@ -131,11 +183,11 @@ def refuse_taken(columns: list[str], names: Iterable[str]) -> None:
 
 def check_texts(values: Any, column: str, first_row: int) -> list[str]:
     """Take a missing cell as an empty sentence; refuse any other that is not text."""
-    values = _listed(values)
+    values = plain_values(values)
     for number, value in enumerate(values, first_row + 1):
-        if value is not None and not isinstance(value, str):
+        if not is_missing(value) and not isinstance(value, str):
             raise InputError(f"row {number}, column {column!r}: expected text, found {value!r}")
-    return ["" if value is None else value for value in values]
+    return ["" if is_missing(value) else value for value in values]
 
 
 @contextmanager
@@ -281,10 +333,10 @@ _READERS: dict[str, Callable[[Iterator[str], Path], Table]] = {
 
 
 def _rows(chunk: Chunk) -> Iterator[tuple[Any, ...]]:
-    return zip(*map(_listed, chunk.values()), strict=True)
+    return zip(*map(plain_values, chunk.values()), strict=True)
 
 
-def _listed(values: Any) -> list[Any]:
+def plain_values(values: Any) -> list[Any]:
     """A column as plain values."""
     return values if isinstance(values, list) else list(values.to_pylist())
 
@@ -298,6 +350,7 @@ def _write_tsv(path: Path, columns: list[str]) -> Iterator[Write]:
             for row in (*header, *_rows(chunk)):
                 stream.write("\t".join(map(_one_line, row)) + "\n")
             header.clear()
+            stream.flush()
 
         yield write
 
@@ -317,6 +370,7 @@ def _write_csv(path: Path, columns: list[str]) -> Iterator[Write]:
         def write(chunk: Chunk) -> None:
             table.writerows((*header, *_rows(chunk)))
             header.clear()
+            stream.flush()
 
         yield write
 
@@ -329,6 +383,7 @@ def _write_jsonl(path: Path, columns: list[str]) -> Iterator[Write]:
             for row in _rows(chunk):
                 record = {name: _plain(value) for name, value in zip(columns, row, strict=True)}
                 stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
+            stream.flush()
 
         yield write
 

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 import os
+import re
 import secrets
 import shutil
+import socket
 import stat
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from zlib import crc32
+
+logger = logging.getLogger("movers")
 
 UNFINISHED = ".unfinished-"
 """How the names of temporary files and folders begin."""
+FORGOTTEN = 86_400.0
+"""Seconds after which nobody can still be writing what another machine left."""
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Errors of the system that mean there is no room."""
 
 
 @contextmanager
@@ -22,7 +34,12 @@ def replacing(path: Path, *, partial: Path | None = None) -> Iterator[Path]:
     On any error, Ctrl-C included, ``path`` stays as it was; what was written so far moves to
     ``partial`` if that is given and there is anything, or is removed.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with folder_of(path):
+        yield from _replacing(path, partial)
+
+
+def _replacing(path: Path, partial: Path | None) -> Iterator[Path]:
+    clean_up(path)
     temporary = _unfinished(path)
     temporary.touch(exist_ok=False)
     usual = stat.S_IMODE(temporary.stat().st_mode)
@@ -47,12 +64,19 @@ def replacing_folder(path: Path, *, partial: Path) -> Iterator[Path]:
 
     On any error, files written so far move to the folder ``partial``, if there are any.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with folder_of(path):
+        yield from _replacing_folder(path, partial)
+
+
+def _replacing_folder(path: Path, partial: Path) -> Iterator[Path]:
+    clean_up(path)
     temporary = _unfinished(path)
     temporary.mkdir()
     try:
         yield temporary
         os.replace(temporary, path)
+        if partial.exists():  # of an earlier run
+            shutil.rmtree(partial)
     except BaseException:
         if any(temporary.iterdir()):
             shutil.rmtree(partial, ignore_errors=True)
@@ -60,6 +84,20 @@ def replacing_folder(path: Path, *, partial: Path) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def folder_of(path: Path) -> Iterator[None]:
+    """Make the folder a file goes to; if the block fails, remove what was made and is empty."""
+    missing = [folder for folder in path.parents if not folder.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for folder in missing:
+            with suppress(OSError):  # somebody put something there
+                folder.rmdir()
+        raise
 
 
 @contextmanager
@@ -94,6 +132,58 @@ def sweep(folder: Path) -> None:
             leftover.unlink(missing_ok=True)
 
 
+def clean_up(path: Path) -> None:
+    """Remove what processes that were killed had been writing to take the place of a path."""
+    for leftover in path.parent.glob(f"{UNFINISHED}*"):
+        if leftover.name.endswith(f".{path.name}") and _abandoned(leftover):
+            size = leftover.stat().st_size
+            remove = shutil.rmtree if leftover.is_dir() else os.unlink
+            remove(leftover)
+            logger.warning("removed %s (%s), left by a run that was killed", leftover, sized(size))
+
+
+def _abandoned(leftover: Path) -> bool:
+    """Whether whoever was writing a file is gone."""
+    named = re.match(rf"{re.escape(UNFINISHED)}([0-9a-f]{{8}})-(\d+)-", leftover.name)
+    if named and named[1] == _host() and os.name == "posix":  # Windows would kill the process
+        try:
+            os.kill(int(named[2]), 0)
+        except ProcessLookupError:
+            return True
+        except OSError:  # somebody else's
+            return False
+        return False
+    with suppress(FileNotFoundError):
+        return time.time() - leftover.stat().st_mtime > FORGOTTEN
+    return False
+
+
+def _host() -> str:
+    return f"{crc32(socket.gethostname().encode()):08x}"
+
+
 def _unfinished(path: Path) -> Path:
-    """A new name beside a path; what is made there gets the usual permissions."""
-    return path.with_name(f"{UNFINISHED}{secrets.token_hex(8)}.{path.name}")
+    """A new name beside a path that says who writes there."""
+    who = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    return path.with_name(f"{UNFINISHED}{who}.{path.name}")
+
+
+def sized(count: float) -> str:
+    """A number of bytes for people.
+
+    Examples
+    --------
+    >>> sized(999), sized(1_500_000)
+    ('999 bytes', '1.5 MB')
+    """
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def room(path: Path) -> str:
+    """How much room the disk of a path has, for a message."""
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    return f"{sized(shutil.disk_usage(folder).free)} free there"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from movers.errors import InputError
+from movers.runtime.atomic import folder_of
 
 if sys.platform == "win32":
     import msvcrt
@@ -38,7 +39,11 @@ def locked(path: Path, what: str) -> Iterator[None]:
     what
         What only one may write at a time, for the message.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with folder_of(path):
+        yield from _locked(path, what)
+
+
+def _locked(path: Path, what: str) -> Iterator[None]:
     stream = _acquired(path, what)
     try:
         stream.truncate(0)

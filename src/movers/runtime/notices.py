@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 from movers.errors import Advised, Remedy
@@ -16,7 +17,11 @@ class Notice(Advised, UserWarning):
 
 
 class TruncationWarning(Notice):
-    """Some sentences were longer than the model allows and were cut."""
+    """Some sentences were longer than the model allows and were cut; it holds them."""
+
+    def __init__(self, message: str, *remedies: Remedy, sentences: Sequence[str] = ()) -> None:
+        super().__init__(message, *remedies)
+        self.sentences = tuple(sentences)
 
 
 class UnwhitenedWarning(Notice):
@@ -47,9 +52,10 @@ class DatasetWarning(Notice):
     """A data set has another size or balance than the one that its name stands for."""
 
 
-def notify(message: str, category: type[Notice], *remedies: Remedy) -> None:
+def notify(message: str | Notice, category: type[Notice] = Notice, *remedies: Remedy) -> None:
     """Warn with the first line outside the library as the place."""
     depth, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame, depth = frame.f_back, depth + 1
-    warnings.warn(category(message, *remedies), stacklevel=depth)
+    notice = category(message, *remedies) if isinstance(message, str) else message
+    warnings.warn(notice, stacklevel=depth)

@@ -45,7 +45,7 @@ class Pruning:
         return f"{self.corpus:,} sentences: {', '.join(parts)}; {self.seconds * 1000:.0f} ms"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SearchRanking(Ranking):
     """The nearest sentences of an index, nearest first.
 

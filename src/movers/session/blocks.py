@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm.auto import tqdm
 
 from movers.arrays import Floats, Ints
 from movers.errors import Choose, InputError
@@ -15,6 +14,7 @@ from movers.grids import blocks, cells
 from movers.measure.measured import Measured
 from movers.pipeline import SOURCE_EMPTY, Solved, solve_pairs
 from movers.runtime.notices import UndefinedWarning, notify
+from movers.runtime.progress import progress_bar
 from movers.session.session import Session
 
 CHUNK = 4096
@@ -166,4 +166,4 @@ def warn_undefined(undefined: NDArray[np.bool_]) -> None:
 
 def pairs_bar(total: int, progress: bool) -> Any:
     """A progress bar of pairs."""
-    return tqdm(total=total, desc="comparing", unit="pair", disable=not progress)
+    return progress_bar("comparing", "pairs", total, progress=progress)

@@ -1,0 +1,234 @@
+"""The output of a table: it grows in ``OUTPUT.partial`` and takes its name when it is whole.
+
+Beside it, ``OUTPUT.journal`` keeps the values of every finished step, so that a run that was broken
+off in whatever way, ``kill -9`` included, goes on behind its last step, whatever the format.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from movers.errors import InputError, StorageError
+from movers.io.tables import STANDARD, Chunk, Table, Write, table_writer
+from movers.runtime.atomic import FULL, clean_up, naming, room, sized, sync
+from movers.runtime.interrupts import undisturbed
+from movers.runtime.journal import record, records, whole_lines
+from movers.runtime.locks import locked
+
+logger = logging.getLogger("movers")
+
+Pairs = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a step of rows got: values by column, and which rows had a sentence cut."""
+
+    values: dict[str, list[float]]
+    cut: list[int]
+
+
+@dataclass
+class Outcome:
+    """How far a run has come, of how many rows if that is known."""
+
+    total: int | None
+    rows: int = 0
+
+
+class Earlier:
+    """Steps that an earlier run has finished, handed out in their order."""
+
+    def __init__(self, steps: Iterable[Any] = ()) -> None:
+        self.rows = 0
+        self._steps = iter(steps)
+
+    @classmethod
+    def of(cls, journal: Path, task: dict[str, Any]) -> Earlier:
+        """The steps of a journal, if it belongs to the same task."""
+        head, *_ = islice(records(journal), 1)
+        if head != task:
+            raise InputError(_differing(journal, head, task))
+        return cls(islice(records(journal), 1, None))
+
+    def take(self, pairs: Pairs) -> Kept | None:
+        """What these rows got in the earlier run; None if it did not come so far."""
+        step = next(self._steps, None)
+        if step is None:
+            return None
+        if step["pairs"] != _digest(pairs):
+            raise InputError(
+                f"the sentences of rows {self.rows + 1} to {self.rows + len(pairs)} are not those "
+                "of the run that was broken off; run without --resume to start anew"
+            )
+        self.rows += len(pairs)
+        return Kept(step["values"], step["cut"])
+
+
+Save = Callable[[Chunk, Pairs, Kept], None]
+
+
+@contextmanager
+def open_output(
+    path: Path,
+    kind: str,
+    table: Table,
+    names: list[str],
+    task: dict[str, Any],
+    outcome: Outcome,
+    *,
+    resume: bool = False,
+) -> Iterator[tuple[Save, Earlier]]:
+    """Open the output of a table for writing.
+
+    Parameters
+    ----------
+    path, kind
+        Where to, ``-`` for standard output, and in which format.
+    table, names
+        The table it comes from, and the columns that are added.
+    task
+        What shapes the values; a run that was broken off is resumed under the same only.
+    outcome
+        Counts the rows that are safe.
+    resume
+        Take what an earlier run has finished.
+
+    Yields
+    ------
+    A function that writes a step, and the steps of the earlier run.
+    """
+    columns = [*table.columns, *names]
+    if path == STANDARD:
+        if resume:
+            raise InputError("--resume needs a file to go on with; name it with -o")
+        with table_writer(path, kind, columns, table.schema) as write:
+            yield _counting(write, outcome), Earlier()
+        return
+    partial, journal = (path.with_name(path.name + end) for end in (".partial", ".journal"))
+    with locked(path.with_name(path.name + ".lock"), repr(str(path))):
+        clean_up(path)
+        if not resume:
+            _discard(partial, journal)
+        try:
+            with (
+                _journal(journal, task) as (log, earlier),
+                naming(path),
+                table_writer(partial, kind, columns, table.schema) as write,
+            ):
+                yield _recording(write, log, earlier, outcome), earlier
+            with undisturbed():
+                sync(partial)
+                os.replace(partial, path)
+                sync(path.parent)
+                journal.unlink()
+        except BaseException as error:
+            kept = _keep(partial, journal)
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise StorageError(_no_room(path, partial, outcome, kept)) from error
+            if kept:
+                logger.warning("%s", kept)
+            raise
+
+
+def _counting(write: Write, outcome: Outcome) -> Save:
+    def save(chunk: Chunk, pairs: Pairs, step: Kept) -> None:
+        write(chunk)
+        outcome.rows += len(pairs)
+
+    return save
+
+
+def _recording(write: Write, log: Any, earlier: Earlier, outcome: Outcome) -> Save:
+    """Write steps to the table and, unless they come from there, to the journal."""
+
+    def save(chunk: Chunk, pairs: Pairs, step: Kept) -> None:
+        with undisturbed():
+            if outcome.rows >= earlier.rows:
+                record(log, {"pairs": _digest(pairs), **asdict(step)})
+            write(chunk)
+            outcome.rows += len(pairs)
+
+    return save
+
+
+@contextmanager
+def _journal(path: Path, task: dict[str, Any]) -> Iterator[tuple[Any, Earlier]]:
+    """Open a journal behind its last whole line."""
+    lines = [len(line) for line in whole_lines(path)] if path.exists() else []
+    earlier = Earlier.of(path, task) if lines else Earlier()
+    with naming(path), path.open("ab") as stream:
+        stream.truncate(sum(lines))
+        if not lines:
+            record(stream, task)
+        yield stream, earlier
+
+
+def _discard(partial: Path, journal: Path) -> None:
+    """Remove what an earlier run left, and say so."""
+    rows = _rows_of(journal)
+    found = [path for path in (partial, journal) if path.exists()]
+    for path in found:
+        path.unlink()
+    if found:
+        logger.warning(
+            "starting anew: removed %s%s of a run that was broken off (--resume goes on with it)",
+            " and ".join(path.name for path in found),
+            f", {rows:,} finished rows" if rows else "",
+        )
+
+
+def _rows_of(journal: Path) -> int:
+    if not journal.exists():
+        return 0
+    steps = islice(records(journal), 1, None)
+    return sum(len(next(iter(step["values"].values()))) for step in steps)
+
+
+def _keep(partial: Path, journal: Path) -> str:
+    """Keep finished rows and say where they are; leave no trace of a run that finished none."""
+    rows = _rows_of(journal)
+    if not rows:
+        for path in (partial, journal):
+            path.unlink(missing_ok=True)
+        return ""
+    return (
+        f"{rows:,} finished rows are kept in {partial}; the same command with --resume goes on "
+        "behind them"
+    )
+
+
+def _no_room(path: Path, partial: Path, outcome: Outcome, kept: str) -> str:
+    """What a full disk lacks: measured by the rows written so far."""
+    message = f"no room left for {str(path)!r}: {room(path)}"
+    with suppress(OSError):
+        written = partial.stat().st_size
+        message += f", {sized(written)} written"
+        if outcome.total and outcome.rows:
+            message += f", about {sized(written / outcome.rows * outcome.total)} needed in all"
+    return f"{message}. {kept or 'Nothing was kept, for no row was finished'}"
+
+
+def _digest(pairs: Pairs) -> str:
+    return blake2b(json.dumps(pairs).encode(), digest_size=8).hexdigest()
+
+
+def _differing(path: Path, old: dict[str, Any], new: dict[str, Any]) -> str:
+    changes = [
+        f"{name} was {old.get(name)}, is {new.get(name)}"
+        for name in {**old, **new}
+        if old.get(name) != new.get(name)
+    ]
+    return (
+        f"{str(path)!r} was made with other settings ({'; '.join(changes)}); go on with the old "
+        "ones, or run without --resume to start anew"
+    )

@@ -1,0 +1,70 @@
+"""Ctrl-C from the first moment, a terminal that hangs up, a reader that goes away."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
+
+EARLY = """
+import os, signal, sys
+import movers.__main__ as entry
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["movers", "score", {path!r}, "--methods", "bow"]
+sys.exit(entry.run())
+"""
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    rows = [f"row {k % 100} about cats\tabout dogs and rivers {k % 97}" for k in range(300_000)]
+    path.write_text("source\ttarget\n" + "\n".join(rows) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["cyclopts", "movers.cli.search", "numpy", "torch"])
+def test_ctrl_c_while_packages_load_is_one_line(tmp_path, name):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("source\ttarget\na cat\ta dog\n", "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY.format(name=name, path=str(path))],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "movers: interrupted\n"
+
+
+def test_a_bar_moves_and_a_terminal_that_hangs_up_loses_nothing(tmp_path, pairs):
+    import pty
+
+    output = tmp_path / "out.tsv"
+    output.write_text("old\n", "utf-8")
+    command = ["score", str(pairs), "-o", str(output), "--methods", "bow"]
+    child, terminal = pty.fork()
+    if not child:
+        os.execv(sys.executable, [sys.executable, "-m", "movers", *command])
+    shown = b""
+    while len(set(re.findall(rb"scoring: [^\r]* (\d+)/300000", shown))) < 3:
+        shown += os.read(terminal, 4096)
+    os.close(terminal)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
+    assert output.read_text("utf-8") == "old\n"
+    kept = (tmp_path / "out.tsv.partial").read_text("utf-8")
+    assert kept.startswith("source\ttarget\tbow\nrow 0 about cats\tabout dogs and rivers 0\t")
+    assert kept.endswith("\n") and 2 < kept.count("\n") < 300_001
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("pairs.tsv", "out.tsv", "out.tsv.partial", "out.tsv.journal")
+    }
