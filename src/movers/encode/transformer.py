@@ -246,8 +246,10 @@ class TransformerEncoder:
             allocate(list(sentences), words, finder, request, self.dimension)
             for words, finder, request in zip(tokens, finders, requests, strict=True)
         ]
-        bar = progress_bar("encoding", "sentences", len(text.ids), progress=progress)
-        with bar, ThreadPoolExecutor(1, "encodings") as courier:
+        with (
+            progress_bar("encoding", "sentences", len(text.ids), progress=progress) as bar,
+            ThreadPoolExecutor(1, "encodings") as courier,
+        ):
             under_way: list[Future[None]] = []
             for low, high in self._windows(requests, tokens):
                 keepers = [
