@@ -243,7 +243,7 @@ def test_a_table_with_a_bad_score_is_refused(tmp_path, value):
     rows = [{"s1": "a", "s2": "b", "score": 1}, {"s1": "a", "s2": "b", "score": value}]
     path = tmp_path / "p.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    with pytest.raises(InputError, match=r"p\.jsonl, row 2, column 'score': .*number"):
+    with pytest.raises(InputError, match=r"p\.jsonl, row 2, column 'score': .*(number|blank)"):
         read_dataset(path)
 
 
@@ -280,3 +280,12 @@ def test_gold_is_float(tmp_path):
     path = tmp_path / "p.tsv"
     path.write_text("s1\ts2\tlabel\na\tb\t1\n", "utf-8")
     assert read_dataset(path).gold.dtype == np.float64
+
+
+@pytest.mark.parametrize("yes", ["yes", "Yes ", True, "true", "1", 1])
+def test_labels_may_be_written_out(tmp_path, yes):
+    rows = [{"s1": "a", "s2": "b", "label": yes}, {"s1": "a b", "s2": "b", "label": "no"}]
+    path = tmp_path / "p.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    found = read_dataset(path)
+    assert (found.gold.tolist(), found.metric) == ([1.0, 0.0], "auc")

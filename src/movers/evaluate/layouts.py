@@ -145,7 +145,7 @@ def read_table(
             for number, (first, second, value) in enumerate(
                 zip(*texts, plain_values(chunk[golds]), strict=True), seen + 1
             ):
-                yield first, second, number_in(value, f"{path}, row {number}, column {golds!r}")
+                yield first, second, label_in(value, f"{path}, row {number}, column {golds!r}")
             seen += len(chunk[golds])
 
 
@@ -172,21 +172,32 @@ WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 """Labels people write out."""
 
 
+def label_in(value: Any, where: str) -> float:
+    """The number that a cell of anybody's table holds; yes and true are 1, no and false 0."""
+    text = "" if value is None else str(value).strip().lower()
+    if not text:
+        raise InputError(
+            f"{where}: the label is blank; fill it in, or take the row out of the table"
+        )
+    if isinstance(value, str) and text not in WORDS and not _is_number(text):
+        raise InputError(f"{where}: {value!r} is not a number, and not yes, no, true or false")
+    return WORDS[text] if text in WORDS else number_in(value, where)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def number_in(value: Any, where: str) -> float:
-    """The number that a cell holds; yes and true are 1, no and false 0."""
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        text = "" if value is None else str(value).strip().lower()
-        if not text:
-            raise InputError(
-                f"{where}: the label is blank; fill it in, or take the row out of the table"
-            )
-        value = WORDS.get(text, value)
+    """The number that a cell holds."""
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise InputError(
-            f"{where}: {value!r} is not a number, and not yes, no, true or false"
-        ) from None
+        raise InputError(f"{where}: {value!r} is not a number") from None
     if not math.isfinite(number):
         raise InputError(f"{where}: {value!r} is not a finite number")
     return number
