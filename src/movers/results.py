@@ -117,6 +117,8 @@ class Comparison:
         Where each word stands in its sentence, as ``(start, end)``.
     source_attention, target_attention
         Attention among the words head by head, shapes ``(heads, n, n)`` and ``(heads, m, m)``.
+    source_unread, target_unread
+        The end of a sentence that is longer than the model, and was not compared.
     """
 
     source: str
@@ -139,6 +141,8 @@ class Comparison:
     sentence: float = 0.0
     gate: float = 1.0
     far: float | None = None
+    source_unread: str = ""
+    target_unread: str = ""
 
     @property
     def similarity(self) -> float | None:
@@ -235,6 +239,8 @@ class Comparison:
             "mix": self.mix,
             "source_words": list(self.source_words),
             "target_words": list(self.target_words),
+            "source_unread": self.source_unread,
+            "target_unread": self.target_unread,
             "plan": self.plan.tolist(),
             "broken": [_plain(one) for one in self.broken],
             "alignment": [{**asdict(flow), "cost": _number(flow.cost)} for flow in self.alignment],

@@ -318,6 +318,8 @@ class Scorer:
             sentence=0.0 if solved.sentence is None else float(solved.sentence[0]),
             gate=1.0 if solved.gate is None else float(solved.gate[0]),
             far=self.far,
+            source_unread=self.encoder.unread(source),
+            target_unread=self.encoder.unread(target),
         )
 
     @property

@@ -12,6 +12,7 @@ from movers.errors import InputError
 def explain(
     source: Sentence,
     target: Sentence,
+    other: Sentence | None = None,
     /,
     *,
     html: Path | None = None,
@@ -27,6 +28,8 @@ def explain(
         The first sentence.
     target
         The second sentence.
+    other
+        A third one: is it nearer to the first than the second is?
     html
         File to write the page to.
     method
@@ -34,12 +37,18 @@ def explain(
     json
         Print what the page shows as JSON.
     """
+    from movers.explain.contrast import contrast
     from movers.explain.explanation import explain as explain_pair
     from movers.runtime.atomic import replacing
 
     if html is None and not json:
         raise InputError("say where the page goes: --html out.html (or --json to print it)")
-    explanation = explain_pair(options.load(method), source, target)
+    scorer = options.load(method)
+    explanation = (
+        explain_pair(scorer, source, target)
+        if other is None
+        else contrast(scorer, source, target, other)
+    )
     if html is not None:
         page = explanation.to_html()
         with replacing(html) as temporary:

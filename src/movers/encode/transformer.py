@@ -22,7 +22,7 @@ from movers.encode.pooling import (
     unrelated_sentences,
 )
 from movers.encode.ragged import Ragged
-from movers.encode.tokens import TokenRules, Tokens, Vocabulary, WordFinder, tokenize
+from movers.encode.tokens import TokenRules, Tokens, Vocabulary, WordFinder, read_end, tokenize
 from movers.encode.whiten import Moments
 from movers.errors import InputError, ModelError
 from movers.runtime.notices import TruncationWarning, notify
@@ -275,6 +275,10 @@ class TransformerEncoder:
         """All pieces of every sentence, and the token range of each word the rules keep."""
         names, tokens = self.vocabulary.pieces, self._tokens(sentences, rules)
         return [[names[number] for number in ids] for ids in tokens.ids], tokens.words
+
+    def unread(self, sentence: str) -> str:
+        """The end of a sentence that is longer than the model: what no number depends on."""
+        return sentence[read_end(self.tokenizer, sentence, self.max_length) :].strip()
 
     def states(self, sentences: Sequence[str], layer: int) -> list[Floats]:
         """Hidden states of every token of every sentence, special tokens included."""
