@@ -48,14 +48,15 @@ def explain(scorer: Scorer, source: str, target: str) -> Explanation:
     every = scorer.using(layers="all", heads="all").compare(source, target)
     found = scorer.compare(source, target)
     if scorer.method.needs_pooled:
-        every = _priced_alike(every, found.heads[0].scale)
+        every = _priced_alike(every, found)
     return Explanation(found, every)
 
 
-def _priced_alike(every: Comparison, scale: float) -> Comparison:
-    """The charges of all heads at the price of those that make the distance."""
-    heads = []
+def _priced_alike(every: Comparison, found: Comparison) -> Comparison:
+    """The charges of all heads at the price, by layer, of those that make the distance."""
+    heads, scales = [], {head.layer: head.scale for head in found.heads}
     for head in every.heads:
+        scale = scales.get(head.layer, head.scale)
         structural = head.structural * scale / head.scale if head.scale else 0.0
         value = every.sentence + every.gate * structural
         heads.append(replace(head, scale=scale, structural=structural, value=value))
