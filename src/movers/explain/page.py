@@ -11,8 +11,9 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-MODULES = ("elements", "reading", "layout", "stage", "verdict", "cause", "heatmaps", "heads", "curve",
-           "alignment", "lighting", "swapping", "asking", "sharing", "live", "page")  # fmt: skip
+MODULES = ("elements", "reading", "layout", "stage", "verdict", "cause", "heatmaps", "heads",
+           "curve", "alignment", "lighting", "swapping", "asking", "sharing", "live",
+           "page")  # fmt: skip
 """The scripts, each after those it imports."""
 LINKED_STYLE = '<link rel="stylesheet" href="static/page.css">'
 LINKED_SCRIPT = '<script type="module" src="static/page.js"></script>'

@@ -83,6 +83,10 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 for _status in (429, 503):
     ERRORS[_status]["headers"] = RETRY
+PAGE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The page.", "content": {"text/html": {"schema": {"type": "string"}}}},
+    **ERRORS,
+}
 READING: dict[int | str, dict[str, Any]] = {code: ERRORS[code] for code in (401, 408, 421, 503)}
 """Errors of routes without a body."""
 
@@ -321,7 +325,7 @@ def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
     ):
         router.add_api_route(path, route, methods=["POST"], response_model=answer, responses=ERRORS)
     router.add_api_route(
-        "/page", service.page, methods=["POST"], response_class=HTMLResponse, responses=ERRORS
+        "/page", service.page, methods=["POST"], response_class=Response, responses=PAGE
     )
     router.add_api_route(
         "/models", service.list_models, response_model=ModelsAnswer, responses=READING

@@ -3,7 +3,6 @@
 import { byId, html, percent, price, quoted, rove, shade } from "./elements.js";
 
 const MOST_WORDS = 80;
-const STRONG = 0.62;
 const CELL = { least: 8, most: 54, readable: 27 };
 const LABELS = 96;
 
@@ -44,9 +43,8 @@ const largest = (values) => values.reduce((most, value) => Math.max(most, Math.a
 
 const drawCell = ({ ramp, text, say }, found, a, b, at, value, top, dearestCell) => {
   const label = say(found, a, b, at);
-  const strong = Math.abs(value) > STRONG * top ? "strong" : "";
-  const node = html("td", { class: strong, "aria-label": label }, html("span", {}, text(value)));
-  node.style.backgroundColor = shade(ramp(value), Math.abs(value) / top);
+  const node = html("td", { class: ramp(value), "aria-label": label }, html("span", {}, text(value)));
+  node.style.setProperty("--shade", shade(ramp(value), Math.abs(value) / top));
   const dot = dearestCell ? Math.sqrt(found.paid[at] / dearestCell) : 0;
   node.style.setProperty("--dot", dot.toFixed(3));
   return node;

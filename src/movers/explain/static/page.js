@@ -14,6 +14,7 @@ import { makeDraggable, swapWords } from "./swapping.js";
 import { offerSharing } from "./sharing.js";
 import { goLive } from "./live.js";
 
+const PRINTED = 16;
 const LETTERS = ["B", "C"];
 
 // The explanations of an answer: one, or the two of a contrast.
@@ -41,7 +42,7 @@ class Page {
     rove([...byId("modes").children], along(2));
     rove([...byId("share").querySelectorAll("button")], along(5));
     byId("reset").addEventListener("click", () => this.choose(this.payload.structure.selected));
-    addEventListener("beforeprint", () => { byId("details").open = true; });
+    addEventListener("beforeprint", () => { byId("details").open = byId("alignment").rows.length <= PRINTED; });
     let width = 0;
     new ResizeObserver(() => {
       if (!this.found || Math.abs(document.body.clientWidth - width) < 2) return;

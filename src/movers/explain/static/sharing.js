@@ -4,6 +4,8 @@ import { byId } from "./elements.js";
 
 const DRAWN = ["fill", "fill-opacity", "stroke", "stroke-width", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
 
+const PLACED = new Set(["viewBox", "width", "height", "x", "y", "d"]);
+
 export const announce = (text) => { byId("announcer").textContent = text; };
 
 const copy = async (text, what) => {
@@ -30,16 +32,15 @@ export const pictureOf = (picture) => {
   const [own, others] = [picture, twin].map((root) => [root, ...root.querySelectorAll("*")]);
   own.forEach((node, at) => {
     const style = getComputedStyle(node);
+    for (const { name } of [...others[at].attributes]) if (!PLACED.has(name)) others[at].removeAttribute(name);
     for (const name of DRAWN) others[at].setAttribute(name, style.getPropertyValue(name));
-    for (const name of ["class", "style", "tabindex", "role", "aria-label"]) others[at].removeAttribute(name);
   });
-  twin.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   return new XMLSerializer().serializeToString(twin);
 };
 
 const shellQuoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-const asCurl = (question, path) => [
+const forShell = (question, path) => [
   `curl -s ${location.origin}/v1/${path} -H 'Content-Type: application/json'`,
   ` -d ${shellQuoted(JSON.stringify(question))}`,
 ].join(" \\\n ");
@@ -72,7 +73,7 @@ export const offerSharing = (stage, question, live) => {
     link: live && (() => copy(location.href, "Link")),
     page: live && live.page,
     picture: () => save(pictureOf(stage.picture), "movers.svg", "image/svg+xml"),
-    curl: live && (() => copy(asCurl(question(), question().other ? "contrast" : "explain"), "cURL command")),
+    curl: live && (() => copy(forShell(question(), question().other ? "contrast" : "explain"), "cURL command")),
     python: () => copy(asPython(question()), "Python code"),
   };
   for (const button of byId("share").querySelectorAll("button")) {
