@@ -38,7 +38,7 @@ export const percent = (share) => {
 };
 
 // What a part costs: two digits that count, however small it is.
-export const price = (value) => (value >= 0.1 || value === 0 ? value.toFixed(3) : String(Number(value.toPrecision(2))));
+export const price = (value) => (value >= 0.01 || value === 0 ? value.toFixed(3) : String(Number(value.toPrecision(2))));
 
 export const RIGHT_TO_LEFT =
   /^[^\p{L}]*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;

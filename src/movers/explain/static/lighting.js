@@ -38,6 +38,8 @@ export class Lighting {
   listen(node, target) {
     node.addEventListener("pointerenter", (event) => { if (!this.pinned) { this.light(target); this.place(event); } });
     node.addEventListener("pointerleave", () => { if (!this.pinned) this.light(null); });
+    node.addEventListener("click", (event) => { this.pin(this.pinned === target ? null : target); this.place(event); });
+    if (target.flow !== undefined) return;  // listening for the keyboard would make flows tab stops
     node.addEventListener("focus", () => {
       if (!node.matches(":focus-visible")) return;
       this.pin(null);
@@ -45,7 +47,6 @@ export class Lighting {
       this.beside(node);
     });
     node.addEventListener("blur", () => { if (!this.pinned) this.light(null); });
-    node.addEventListener("click", (event) => { this.pin(this.pinned === target ? null : target); this.place(event); });
     node.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();

@@ -144,7 +144,7 @@ class Page {
     tellVerdict(this.found, pairs, (place) => this.pick(place));
     tellUnread(pairsOf(this.found));
     tellStory(payload, this.letter);
-    tellFormula(structure);
+    tellFormula(this.structureOf(payload, this.place, null));
     byId("signature").textContent = signHeads(payload, chosen ?? payload.structure?.selected)
       .replace(/mix:[^|]*/, (mix) => (this.step === null ? mix : `mix:${this.curves[this.place].mixes[this.step]}`));
     byId("one-head").hidden = !chosen;

@@ -33,10 +33,16 @@ const ribbon = (point, [from, to, size], [near, far]) => {
 export const sayPair = (payload, { i, j }) =>
   `${quoted(payload.source_words[i])} → ${quoted(payload.target_words[j])}`;
 
+// What a share is a share of.
+export const sayWhole = (payload, strained, whole) => {
+  if (strained) return whole ? "the distance" : "what is shown";
+  return payload.structure ? "what the words cost" : "the distance";
+};
+
 // What a flow carries and pays; a price is told with the mass that pays it.
-export const sayFlow = (payload, flow, distance) => {
+export const sayFlow = (payload, flow, { distance, whole, strained = whole !== undefined }) => {
   const paid = flow.mass * flow.price;
-  const share = distance ? `, ${percent(paid / distance)} of the distance` : "";
+  const share = distance ? `, ${percent(paid / distance)} of ${sayWhole(payload, strained, whole)}` : "";
   return `${sayPair(payload, flow)}: ${percent(flow.mass)} of the sentence, pays ${price(paid)}${share}`;
 };
 
@@ -150,7 +156,7 @@ export class Stage {
     const node = svg("path", { class: "flow" });
     const shape = { node, from, now: from };
     this.lighting.listen(node, {
-      get flow() { return shape.flow; }, said: () => sayFlow(this.payload, shape.flow, this.found.distance),
+      get flow() { return shape.flow ?? null; }, said: () => sayFlow(this.payload, shape.flow, this.found),
     });
     this.shapes.set(key, shape);
     this.sheet.append(node);
