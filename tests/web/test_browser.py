@@ -618,7 +618,7 @@ def test_a_guarded_server_is_given_its_token(tab, server):
     assert [text for text in tab.said if "401" not in text] == []
 
 
-def test_it_can_be_taken_along(tab, server, scorer, tmp_path):
+def test_it_can_be_taken_along(tab, server, scorer, monkeypatch):
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
     open_live(tab, server, **dict(zip(("source", "target", "other"), PRESS, strict=True)))
 
@@ -631,6 +631,7 @@ def test_it_can_be_taken_along(tab, server, scorer, tmp_path):
     words = shlex.split(copied("curl"))
     answer = post(server, words[2].rpartition("/")[2], json.loads(words[-1]))
     assert answer["verdict"] == contrast(scorer, *PRESS).verdict
+    monkeypatch.setattr(movers, "load", lambda method, **rest: scorer.using(method, **rest))
     variables = {}
     exec(copied("python").rpartition("\n")[0], variables)  # without the line that prints
     assert variables["found"].verdict == answer["verdict"]

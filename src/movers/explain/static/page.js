@@ -202,7 +202,9 @@ class Page {
     if (!this.found) return;
     const { inside, structure } = this;
     const view = { terms: inside?.terms, attention: inside, distance: structure?.distance, whole: structure?.whole };
-    tellCause(this.payload, view, this.letter, this.lighting.pinned?.flow);
+    const pinned = this.lighting.pinned?.flow;
+    const flow = pinned && structure?.flows.find(({ i, j }) => i === pinned.i && j === pinned.j);
+    tellCause(this.payload, view, this.letter, flow);
   }
 
   drawCurve(mix) {
