@@ -58,6 +58,7 @@ export const asPython = (question) => {
   const texts = ["source", "target", "other"].filter((name) => question[name]).map((name) => python(question[name]));
   const [file, name] = question.other ? ["contrast", "contrast"] : ["explanation", "explain"];
   return [
+    ...question.model ? [`# the model there is ${question.model}`] : [],
     "import movers",
     `from movers.explain.${file} import ${name}`,
     "",
