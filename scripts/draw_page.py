@@ -93,7 +93,8 @@ def draw(browser: Browser, address: str, name: str) -> None:
     tab.screenshot(path=path, full_page=True)
     tab.close()
     with Image.open(path) as picture:
-        picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+        flat = picture.convert("RGB").quantize(COLOURS, method=Image.Quantize.FASTOCTREE)
+        flat.save(path, optimize=True)
 
 
 def main() -> None:

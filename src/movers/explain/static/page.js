@@ -43,11 +43,8 @@ class Page {
     rove([...byId("share").querySelectorAll("button")], along(5));
     byId("reset").addEventListener("click", () => this.choose(this.payload.structure.selected));
     addEventListener("beforeprint", () => { byId("details").open = byId("alignment").rows.length <= PRINTED; });
-    let width = 0;
     new ResizeObserver(() => {
-      if (!this.found || Math.abs(document.body.clientWidth - width) < 2) return;
-      width = document.body.clientWidth;
-      this.draw();
+      if (this.found && Math.abs(document.body.clientWidth - this.width) >= 2) this.draw();
     }).observe(document.body);
   }
 
@@ -111,6 +108,7 @@ class Page {
   draw() {
     const { payload } = this;
     byId("found").hidden = false;
+    this.width = document.body.clientWidth;
     this.readViews();
     this.lighting.pin(null);
     const { structure } = this;
