@@ -15,7 +15,7 @@ import sys
 
 from playwright.sync_api import Page, sync_playwright
 
-PAUSE = 120
+PAUSE = 150
 CHANGE = """async ([name, value, done, pause]) => {
   const field = document.querySelector(`[name=${name}]`), place = document.querySelector(done[0]);
   const started = performance.now();
@@ -27,8 +27,8 @@ CHANGE = """async ([name, value, done, pause]) => {
 
 
 def slide(tab: Page, moves: int) -> list[float]:
-    """Milliseconds of each move of the slider."""
-    mixes = [str((k * 37 % 99 + 1) / 100) for k in range(moves)]
+    """Milliseconds of each move of the slider, along the curve that the page has."""
+    mixes = [str((k * 7 % 19 + 1) / 20) for k in range(moves)]
     return [tab.evaluate(CHANGE, ["mix", mix, ["#signature", f"mix:{mix}|"], 0]) for mix in mixes]
 
 
@@ -59,8 +59,8 @@ def main() -> None:
                     executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
                 )
                 tab = browser.new_page(viewport={"width": 1280, "height": 900})
-                tab.goto(address)
-                tab.wait_for_selector("#found:not([hidden])")
+                tab.goto(f"{address}?method=wsmd")
+                tab.wait_for_selector("#curve-part:not([hidden])")
                 report("moving the slider", slide(tab, moves))
                 report("a new sentence", write(tab, moves))
                 browser.close()

@@ -3,40 +3,109 @@
 python scripts/draw_page.py   (the pictures need Chromium)
 """
 
+import re
 import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
-from playwright.sync_api import sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, sync_playwright
 
 import movers
 
 ROOT = Path(__file__).parent.parent
-OBAMA = "Obama speaks to the media in Illinois."
-EXAMPLES = {
-    "obama": (OBAMA, "The press greets the President in Chicago."),
-    "obama_paraphrase": (OBAMA, "The President greets the press in Chicago."),
-    "word_swap": ("The press greets the president.", "The president greets the press."),
+FLAGS = ["--no-sandbox", "--disable-gpu"]
+COLOURS = 256
+"""Enough for flat colours and smooth letters, in a third of the bytes."""
+OBAMA = (
+    "Obama speaks to the media in Illinois.",
+    "The President greets the press in Chicago.",
+    "The press greets the President in Chicago.",
+)
+PRESS = (
+    "The press greets the president.",
+    "The president is welcomed by the press.",
+    "The president greets the press.",
+)
+FORTY = (
+    "When the committee that the mayor had appointed finally published its long report last week, "
+    "several residents of the old harbour district complained that the engineers had ignored the "
+    "warnings about flooding which local fishermen had repeatedly sent to the council before "
+    "construction began.",
+    "Several residents of the old harbour district complained that the local fishermen had ignored "
+    "the warnings about flooding which the engineers had repeatedly sent to the council before "
+    "construction began, when the mayor that the committee had appointed finally published its "
+    "long report last week.",
+)
+EXAMPLES = {"obama": ("wsmd", OBAMA), "word_swap": ("movers", PRESS)}
+SENTENCES = ("source", "target", "other")
+PICTURES = {
+    "explain": ({"look": "C"}, PRESS, 1280, "light", ""),
+    "explain_dark": ({"look": "C"}, PRESS, 1280, "dark", "flow"),
+    "explain_phone": ({}, PRESS, 390, "light", ""),
+    "explain_forty": ({}, FORTY, 1280, "light", ""),
+    "explain_head": (
+        {"method": "wsmd", "mix": "0.9", "view": "4.9"},
+        ("A dog bites a man.", "A man bites a dog."),
+        1280,
+        "light",
+        "",
+    ),
 }
-BITES = "A dog bites a man.", "A man bites a dog."
+"""By name: the state of the page, the sentences, width, paper, and what is clicked."""
+POINTED = {"flow": "#stage .flow >> nth=-1"}
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """The address of a server."""
+    command = [sys.executable, "-m", "movers", "serve", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            lines = iter(server.stderr.readline, "")
+            yield next(m[1] for line in lines if (m := re.search(r"serving on (\S+)", line)))
+        finally:
+            server.terminate()
+
+
+def draw(browser: Browser, address: str, name: str) -> None:
+    """Take a picture of the whole page."""
+    state, texts, width, paper, click = PICTURES[name]
+    tab = browser.new_page(
+        viewport={"width": width, "height": 900},
+        color_scheme=paper,
+        reduced_motion="reduce",
+        device_scale_factor=1.5 if width > 1000 else 2,
+    )
+    query = {**dict(zip(SENTENCES, texts, strict=False)), **state}
+    tab.goto(f"{address}?{urlencode(query)}")
+    tab.wait_for_selector("#found[aria-busy=false]:not([hidden])")
+    if "method" in state:
+        tab.wait_for_selector("#curve-part:not([hidden])")
+    if click:
+        tab.click(POINTED[click])
+    path = ROOT / "docs" / f"{name}.png"
+    tab.screenshot(path=path, full_page=True)
+    tab.close()
+    with Image.open(path) as picture:
+        flat = picture.convert("RGB").quantize(COLOURS, method=Image.Quantize.FASTOCTREE)
+        flat.save(path, optimize=True)
 
 
 def main() -> None:
     scorer = movers.load()
-    for name, pair in EXAMPLES.items():
-        page = scorer.explain(*pair).to_html()
+    for name, (method, texts) in EXAMPLES.items():
+        page = scorer.using(method).contrast(*texts).to_html()
         (ROOT / "examples" / f"{name}.html").write_text(page, "utf-8")
-    bites = scorer.using("wsmd", mix=0.9).explain(*BITES).to_html()
-    with sync_playwright() as playwright:
+    with serving() as address, sync_playwright() as playwright:
         chromium = shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        tab = browser.new_page(viewport={"width": 1180, "height": 800})
-        tab.goto((ROOT / "examples" / "word_swap.html").as_uri())
-        tab.screenshot(path=ROOT / "docs" / "explain.png", full_page=True)
-        tab.emulate_media(color_scheme="dark", reduced_motion="reduce")
-        tab.set_content(bites)
-        tab.click("[data-head='4.9']")
-        tab.hover("#source-attention tbody td >> nth=1")
-        tab.screenshot(path=ROOT / "docs" / "explain_head.png", full_page=True)
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        for name in PICTURES:
+            draw(browser, address, name)
         browser.close()
 
 

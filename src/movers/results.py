@@ -84,6 +84,8 @@ class Comparison(Compared):
             "mix": self.mix,
             "source_words": list(self.source_words),
             "target_words": list(self.target_words),
+            "source_unread": self.source_unread,
+            "target_unread": self.target_unread,
             "plan": self.plan.tolist(),
             "broken": [_plain(one) for one in self.broken],
             "alignment": [{**asdict(flow), "cost": _number(flow.cost)} for flow in self.alignment],

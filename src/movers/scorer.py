@@ -11,6 +11,8 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.errors import Choose, Do, InputError
+from movers.explain.contrast import Contrast
+from movers.explain.curve import STEPS, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
 from movers.io.pairs import check_sentence, check_sentences, read_pairs
 from movers.measure.measured import Measured
@@ -114,6 +116,8 @@ class Scorer(Session):
             sentence=0.0 if solved.sentence is None else float(solved.sentence[0]),
             gate=1.0 if solved.gate is None else float(solved.gate[0]),
             far=self.far,
+            source_unread=self.encoder.unread(source),
+            target_unread=self.encoder.unread(target),
         )
 
     def explain(self, source: str, target: str) -> Explanation:
@@ -132,8 +136,40 @@ class Scorer(Session):
         every = self.using(layers="all", heads="all").compare(source, target)
         found = self.compare(source, target)
         if self.method.needs_pooled:
-            every = every.priced_alike(found.heads[0].scale)
+            every = every.priced_like(found)
         return Explanation(found, every)
+
+    def contrast(self, source: str, target: str, other: str) -> Contrast:
+        """Hold a sentence against two others.
+
+        Examples
+        --------
+        >>> import movers
+        >>> press = "the press greets the president", "the president is welcomed by the press"
+        >>> print(movers.load().contrast(*press, "the president greets the press").verdict)
+        By sentence vectors C is nearer to A; with structure, B is.
+        """
+        return Contrast(self.explain(source, target), self.explain(source, other))
+
+    def curve(self, source: str, target: str, *, steps: int = STEPS) -> dict[str, Any]:
+        """Compare two sentences at mixes from 0, words alone, to 1, structure alone.
+
+        Plain values for JSON: lists of ``mixes``, ``distances``, ``linear`` and ``structural``
+        parts, ``plans`` (mean over the heads: source word, target word, mass, price of structure),
+        and ``moved``, the share of the sentence that goes elsewhere than one step before.
+
+        Examples
+        --------
+        >>> import movers
+        >>> movers.load("wsmd").curve("a dog bites", "a man bites", steps=3)["mixes"]
+        [0.0, 0.5, 1.0]
+        """
+        if "mix" not in self.method.settings:
+            raise InputError(
+                f"{self.method.name} has no mix of words and structure", Choose("method", "wsmd")
+            )
+        mixed = (self.using(mix=mix) for mix in mixes_of(steps))
+        return mix_curve([scorer.compare(source, target) for scorer in mixed])
 
     def similarities(
         self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False

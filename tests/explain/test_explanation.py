@@ -64,7 +64,7 @@ def test_prices_of_the_flows_add_up_to_the_structural_part(bert, method, recipe)
     np.testing.assert_allclose(charged, [head.structural for head in found.heads], atol=1e-12)
 
 
-@pytest.mark.parametrize("layers", [None, "1"])
+@pytest.mark.parametrize("layers", [None, "1", "all"])
 def test_the_default_measure_is_explained_under_every_head(bert, layers):
     scorer = bert.using("movers", layers=layers)
     found, expected = scorer.explain(*PAIR), scorer.compare(*PAIR)
@@ -171,6 +171,8 @@ def test_the_command_writes_the_page(tmp_path, capsys):
     page = path.read_text("utf-8")
     assert page.startswith("<!doctype html>") and "layers:5" in page
     assert f"wrote {path}" in capsys.readouterr().err
+    assert run("explain", *SWAP, SWAP[0], "--html", path, "--layers", "5") == 0
+    assert " | ".join([*SWAP, SWAP[0]]) in path.read_text("utf-8")
 
 
 def test_the_command_prints_json(capsys, embedded):

@@ -396,3 +396,57 @@ def test_an_error_inside_is_reported_and_survived(bert, caplog):
         assert "a bug" not in answer.text
         assert client.post("/v1/compare", json=PAIR).status_code == 200
     assert any("/v1/compare failed" in record.message for record in caplog.records)
+
+
+def test_a_contrast_and_a_page_are_those_of_the_library(client, bert):
+    body = {**PAIR, "other": SENTENCES[2], "method": "movers"}
+    expected = bert.using("movers").contrast(*PAIR.values(), SENTENCES[2])
+    answer = client.post("/v1/contrast", json=body)
+    assert answer.json() == json.loads(json.dumps(expected.to_dict()))
+    page = client.post("/v1/page", json=body)
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.text == expected.to_html()
+    alone = client.post("/v1/page", json={**PAIR, "method": "movers"})
+    assert alone.text == expected.first.to_html()
+
+
+def test_attention_is_left_out_where_it_is_known(client):
+    whole = client.post("/v1/explain", json=PAIR).json()
+    bare = client.post("/v1/explain", json={**PAIR, "attention": False}).json()
+    for head in whole["structure"]["heads"]:
+        assert head["source_attention"] and head["target_attention"]
+        head["source_attention"] = head["target_attention"] = ""
+    assert bare == whole
+
+
+def test_a_curve_is_that_of_the_library(client, bert):
+    answer = client.post("/v1/curve", json={**PAIR, "method": "wsmd", "steps": 3})
+    assert answer.json() == bert.curve(*PAIR.values(), steps=3)
+    assert "has no mix" in message(client.post("/v1/curve", json={**PAIR, "method": "wmd"}), 422)
+
+
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.TruncationWarning")
+def test_what_the_model_does_not_read_is_told(client):
+    long = " ".join(["the quick fox"] * 60)
+    found = client.post("/v1/compare", json={"source": long, "target": PAIR["target"]}).json()
+    rest = found["source_unread"]
+    assert rest and long.endswith(rest) and found["target_unread"] == ""
+    assert f"last {len(rest.split())} words of A" in found["story"][0]
+    pairs = [list(PAIR.values()), [PAIR["source"], long]]
+    scores = client.post("/v1/score", json={"pairs": pairs}).json()["methods"]["movers"]
+    assert scores["unread"] == [1]
+    ranked = {"query": PAIR["source"], "candidates": [long, PAIR["target"]]}
+    matches = client.post("/v1/rank", json=ranked).json()["matches"]
+    assert {match["text"]: match["unread"] for match in matches} == {
+        long: True,
+        PAIR["target"]: False,
+    }
+
+
+def test_methods_say_what_they_lack_here(client, models):
+    missing = {one["name"]: one["missing"] for one in client.get("/v1/methods").json()["methods"]}
+    assert "--parser" in missing["synwmd"]["tiny"] and "--parser" in missing["rots"]["tiny"]
+    usable = [name for name, lacks in missing.items() if not lacks]
+    assert {"movers", "wsmd-wrd", "wmd"} <= set(usable)
+    for name in missing.keys() - set(usable):
+        assert client.post("/v1/compare", json={**PAIR, "method": name}).status_code == 422

@@ -1,19 +1,31 @@
 """The page in a real browser: what it shows is what the library says, and nothing goes wrong."""
 
 import json
+import random
+import re
+import shlex
 import shutil
 import urllib.request
-from urllib.parse import parse_qs, urlsplit
+from importlib.resources import files
+from urllib.parse import parse_qs, urlencode, urlsplit
 
+import numpy as np
 import pytest
+from servers import serving
 
 import movers
+from movers.explain.relations import broken_relations
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
 FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
 --disable-component-update --disable-sync"""
 SWAP = "A dog bites a man.", "A man bites a dog."
+PRESS = (
+    "The press greets the president.",
+    "The president is welcomed by the press.",
+    "The president greets the press.",
+)
 OBAMA = "Obama speaks to the media in Illinois.", "The press greets the President in Chicago."
 HOSTILE = (
     '<img src=x onerror="document.title=1"> & </script> fox',
@@ -22,10 +34,24 @@ HOSTILE = (
 LONG = tuple(
     " ".join(f"{word} of {word}" for word in words.split())
     for words in (
-        "rivers mountains stones clouds gardens letters doctors bridges harbours engines singers",
-        "oceans forests carpets thunder kitchens envelopes nurses tunnels sailors motors dancers",
+        "rivers mountains stones clouds gardens letters doctors",
+        "oceans forests carpets thunder kitchens envelopes nurses",
     )
 )
+MEASURES = ("movers", "wsmd-wrd", "movers", "smd", "wmd")
+
+
+def random_sentences(count):
+    """Sentences of a few words each, the same every time."""
+    chosen = random.Random(5)
+    people = ["teacher", "doctor", "painter", "sailor", "judge", "neighbour"]
+    verbs = ["thanked", "followed", "invited", "ignored", "paid"]
+    places = ["in the garden", "at the harbour", "on Monday", "without a word"]
+    return [
+        f"The {chosen.choice(people)} {chosen.choice(verbs)} the {chosen.choice(people)} "
+        f"{chosen.choice(places)}."
+        for _ in range(count)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +66,11 @@ def browser():
 @pytest.fixture
 def tab(browser):
     """A tab in which every message, error and request is kept."""
-    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    opened = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     opened.said, opened.asked = [], []
     opened.on("console", lambda message: opened.said.append(message.text))
     opened.on("pageerror", lambda error: opened.said.append(str(error)))
-    opened.on("request", lambda request: opened.asked.append(request.url))
+    opened.on("request", lambda request: opened.asked.append(request))
     opened.set_default_timeout(60_000)
     yield opened
     opened.close()
@@ -57,8 +83,20 @@ def server(program):
 
 
 @pytest.fixture(scope="module")
-def wsmd():
-    return movers.load("wsmd")
+def scorer():
+    return movers.load()
+
+
+@pytest.fixture(scope="module")
+def wsmd(scorer):
+    return scorer.using("wsmd")
+
+
+@pytest.fixture(scope="module")
+def axe():
+    """The checker of accessibility, to be run in a page."""
+    package = pytest.importorskip("axe_playwright_python")
+    return (files(package) / "axe.min.js").read_text("utf-8")
 
 
 def show(tab, explanation, tmp_path):
@@ -75,23 +113,68 @@ def settle(tab):
     tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+def open_live(tab, server, **state):
+    tab.goto(f"{server}?{urlencode(state)}")
+    ready(tab)
+
+
+def ready(tab):
+    """Wait until the last question has its answer."""
+    tab.wait_for_selector("#found[aria-busy=false]:not([hidden])")
+
+
+def put(tab, **fields):
+    """Write into the form at once, as an answer to a single event."""
+    change = """(fields) => {
+      const form = document.querySelector("#ask");
+      for (const [name, value] of Object.entries(fields)) form.elements[name].value = value;
+      form.elements.source.dispatchEvent(new Event("input", { bubbles: true }));
+      form.elements.source.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+    }"""
+    tab.evaluate(change, fields)
+    ready(tab)
+
+
 def address(tab):
     """Where the page says it is; `tab.url` follows a little later."""
     return tab.evaluate("location.href")
 
 
-def post(server, question):
+def post(server, path, question):
     body = json.dumps(question).encode()
     request = urllib.request.Request(
-        f"{server}/v1/explain", body, {"Content-Type": "application/json"}
+        f"{server}/v1/{path}", body, {"Content-Type": "application/json"}
     )
     with urllib.request.urlopen(request) as answer:
         return json.load(answer)
 
 
-def distances(tab):
-    """The distances shown, words alone first."""
-    return tab.locator(".distance").all_inner_texts()
+def posted(tab, path):
+    """The bodies of requests for a path."""
+    return [json.loads(one.post_data) for one in tab.asked if one.url.endswith(f"/v1/{path}")]
+
+
+def numbers(tab):
+    """What is shown of every pair: without structure if that is there, and with it."""
+    return [row.split(" → ") for row in tab.locator(".figures").all_inner_texts()]
+
+
+def expected_numbers(found):
+    """The same from a comparison."""
+    if found.far is not None:
+        shown = [found.alike(found.sentence), found.similarity]
+        return [f"{value:.2f}" for value in shown]
+    distances = [found.distance]
+    payload = found.to_dict() if not found.heads else explained_words(found)
+    if payload.get("words"):
+        distances.insert(0, payload["words"]["distance"])
+    return [f"{value:.{2 if value > 10 else 4}f}" for value in distances]
+
+
+def explained_words(found):
+    from movers.explain.explanation import Explanation
+
+    return Explanation.of(found).to_dict()
 
 
 def signed(tab, setting):
@@ -99,33 +182,206 @@ def signed(tab, setting):
     tab.wait_for_selector(f"#signature:has-text('{setting}')")
 
 
-def flows(tab, panel):
-    return tab.locator(f"#{panel}-panel .flow").count()
+def cells(tab, name):
+    """The percentages of a map."""
+    texts = tab.locator(f"#{name} tbody td span").all_inner_texts()
+    return np.array([float(text.replace("−", "-")) for text in texts])
 
 
 def table(tab):
     """The alignment as the table shows it: words to percent with structure."""
     tab.evaluate("document.querySelector('#details').open = true")
     rows = tab.locator("#alignment tbody tr").all()
-    cells = [row.locator("th, td").all_inner_texts() for row in rows]
-    return {(source, target): shares for source, target, *shares in cells}
+    shown = [row.locator("th, td").all_inner_texts() for row in rows]
+    return {(source, target): shares for source, target, *shares in shown}
 
 
-def test_the_export_shows_the_numbers_of_the_library(tab, wsmd, tmp_path):
+def test_verdict_and_numbers_of_pairs_are_those_of_library_and_api(tab, server, scorer):
+    texts = random_sentences(40)
+    open_live(tab, server, source=texts[0], target=texts[1])
+    for place, pair in enumerate(zip(texts[::2], texts[1::2], strict=True)):
+        measure = MEASURES[place % len(MEASURES)]
+        put(tab, source=pair[0], target=pair[1], method=measure)
+        found = scorer.using(measure).compare(*pair)
+        api = post(server, "compare", {"source": pair[0], "target": pair[1], "method": measure})
+        assert api["distance"] == pytest.approx(found.distance, abs=1e-9)
+        assert numbers(tab) == [expected_numbers(found)], pair
+        if found.verdict:
+            assert tab.inner_text("#said").replace("\n", " ") == found.verdict == api["verdict"]
+        assert tab.inner_text("#signature") == str(found.signature) == api["signature"]
+    assert tab.said == []
+
+
+def test_verdict_and_numbers_of_triplets_are_those_of_library_and_api(tab, server, scorer):
+    texts = [*PRESS, *random_sentences(12)]
+    open_live(tab, server, source=texts[0], target=texts[1], other=texts[2])
+    for place, start in enumerate(range(0, 15, 3)):
+        source, target, other = texts[start : start + 3]
+        measure = ("movers", "wsmd-wrd")[place % 2]
+        put(tab, source=source, target=target, other=other, method=measure)
+        found = scorer.using(measure).contrast(source, target, other)
+        question = {"source": source, "target": target, "other": other, "method": measure}
+        assert tab.inner_text("#said") == found.verdict
+        assert found.verdict == post(server, "contrast", question)["verdict"]
+        pairs = [found.first.comparison, found.second.comparison]
+        assert numbers(tab) == [expected_numbers(one) for one in pairs]
+        told = tab.locator(".told").all_text_contents()
+        assert told == [one.verdict or "" for one in pairs]
+    tab.click("[aria-label='Look at A and C']")
+    assert tab.inner_text("#stage-title") == "A AND C" and "look=C" in address(tab)
+    assert tab.said == []
+
+
+def test_dragging_a_word_onto_another_swaps_them(tab, server, scorer):
+    open_live(tab, server, source=PRESS[0], target=PRESS[0])
+    assert tab.inner_text("#said").startswith("The same to this measure")
+    words = tab.locator("#stage .word")
+    start, end = (words.nth(place).locator("text").bounding_box() for place in (6, 9))
+    middle = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in (start, end)]
+    tab.mouse.move(*middle[0])
+    tab.mouse.down()
+    tab.mouse.move(*middle[1], steps=4)
+    assert tab.locator(".word.aim").count() == 1 and tab.inner_text(".ghost") == "press"
+    with tab.expect_response("**/v1/explain"):
+        tab.mouse.up()
+    ready(tab)
+    assert tab.input_value("[name=target]") == "The president greets the press."
+    found = scorer.compare(PRESS[0], PRESS[2])
+    assert tab.inner_text("#said").replace("\n", " ") == found.verdict
+    tab.locator("#stage .word").nth(0).focus()
+    with tab.expect_response("**/v1/explain"):
+        tab.keyboard.press("Alt+ArrowRight")
+    ready(tab)
+    assert tab.input_value("[name=source]") == "Press the greets the president."
+    assert tab.said == []
+
+
+def test_the_curve_is_eleven_requests_in_one(tab, server):
+    question = {"source": PRESS[0], "target": PRESS[1], "method": "wsmd-wrd"}
+    curve = post(server, "curve", {**question, "steps": 11})
+    apart = [post(server, "compare", {**question, "mix": mix}) for mix in curve["mixes"]]
+    for name, part in (("distances", "distance"), ("linear",) * 2, ("structural",) * 2):
+        assert curve[name] == pytest.approx([one[part] for one in apart], abs=1e-12)
+    open_live(tab, server, **question)
+    tab.wait_for_selector("#curve-part:not([hidden])")
+    tab.asked.clear()
+    scrub = """(value) => {
+      const slider = document.querySelector("[name=mix]");
+      slider.value = value;
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+    }"""
+    for one in apart:
+        tab.evaluate(scrub, str(one["mix"]))
+        assert numbers(tab)[0][1] == f"{one['distance']:.4f}"
+        shown = f"distance {one['distance']:.4f}, words {one['linear']:.4f}"
+        assert shown in tab.inner_text("#curve-at")
+        assert f"mix:{one['mix']:g}" in tab.inner_text("#signature")
+        drawn = sum(map(sum, (row for row in np.array(one["plan"]) > 0.02)))
+        assert tab.locator("#stage .flow").count() == drawn
+    assert tab.asked == []
+    tab.evaluate(
+        "document.querySelector('[name=mix]').dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    signed(tab, "mix:1.0")
+    assert [body["attention"] for body in posted(tab, "explain")] == [False]
+    assert tab.locator("#source-map tbody td").count() == 9  # what was sent before is still there
+    assert tab.said == []
+
+
+def through_plan(found):
+    """B's attention as A's words see it through the plan, mean over heads: P B P^T."""
+    shares = found.plans / found.plans.sum(axis=2, keepdims=True)
+    seen = shares @ found.target_attention @ shares.swapaxes(1, 2)
+    return seen.mean(axis=0)
+
+
+@pytest.mark.parametrize("method", ["movers", "wsmd"])
+def test_the_difference_map_is_what_the_plan_leaves_between_the_attentions(
+    tab, scorer, tmp_path, method
+):
+    chosen = scorer.using(method)
+    show(tab, chosen.explain(*PRESS[:2]), tmp_path)
+    found = chosen.compare(*PRESS[:2])
+    for _ in range(2):
+        own, seen = found.source_attention.mean(axis=0), through_plan(found)
+        for name, values in (
+            ("source-map", own),
+            ("target-map", seen),
+            ("difference-map", own - seen),
+        ):
+            np.testing.assert_allclose(cells(tab, name), 100 * values.ravel(), atol=0.8)
+        tab.click("[data-heads='4.7']")
+        found = chosen.using(layers=4, heads=7).compare(*PRESS[:2])
+    assert tab.said == []
+
+
+def test_the_cause_lists_the_terms_of_the_library(tab, scorer, tmp_path):
+    found = scorer.compare(PRESS[0], PRESS[2])
+    show(tab, scorer.explain(PRESS[0], PRESS[2]), tmp_path)
+    told = tab.locator("#terms li").all_inner_texts()
+    for text, broken in zip(told, broken_relations(found), strict=False):
+        assert f"{broken.source[0]} looks at {broken.source[1]}" in text
+        share = float(re.search(r"([\d.]+)\s% of the distance", text)[1])
+        assert share == pytest.approx(100 * broken.share, rel=0.02, abs=0.6)
+    tab.locator("#stage .flow").nth(4).dispatch_event("click")
+    assert "of the distance. Its dearest relations" in tab.inner_text("#cause-of")
+    mass = float(re.search(r"pays ([\d.]+)", tab.inner_text("#cause-of"))[1])
+    assert 0 < mass < found.distance
+    tab.keyboard.press("Escape")
+    assert "Relations that the plan breaks" in tab.inner_text("#cause-of")
+    show(tab, scorer.explain(*[PRESS[0]] * 2), tmp_path)
+    assert tab.inner_text("#terms").startswith("None")
+    assert tab.said == []
+
+
+def test_one_head_is_told_from_the_distance(tab, wsmd, tmp_path):
     show(tab, wsmd.explain(*OBAMA), tmp_path)
-    both, words = wsmd.compare(*OBAMA), wsmd.using("wrd").compare(*OBAMA)
-    assert distances(tab) == [f"{words.distance:.4f}", f"{both.distance:.4f}"]
+    whole = wsmd.compare(*OBAMA)
+    tab.click("[data-heads='4.7']")
+    one = wsmd.using(layers=4, heads=7).compare(*OBAMA)
+    assert tab.inner_text("#one-head") == (
+        f"layer 4, head 7 alone: {one.distance:.4f}. This is one head, not the distance "
+        f"({whole.distance:.4f})."
+    )
+    assert tab.inner_text("#signature") == str(one.signature)
+    assert numbers(tab)[0][1] == f"{whole.distance:.4f}"
+    tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("Enter")
+    assert "layer 4, head 8 alone" in tab.inner_text("#one-head")
+    tab.click("button.layer >> nth=2")
+    layer = wsmd.using(layers=3).compare(*OBAMA)
+    assert f"alone: {layer.distance:.4f}. This is some heads" in tab.inner_text("#one-head")
+    tab.click("#reset")
+    assert tab.locator("#one-head").is_hidden()
+    assert tab.inner_text("#signature") == str(whole.signature)
+    assert tab.said == []
+
+
+def test_the_export_holds_everything_and_asks_for_nothing(tab, wsmd, tmp_path):
+    show(tab, wsmd.explain(*OBAMA), tmp_path)
+    both = wsmd.compare(*OBAMA)
     assert tab.inner_text("#formula") == (
         f"{both.distance:.4f} = 0.50 × {both.linear:.4f} words"
         f" + 0.50 × {both.structural:.4f} structure"
     )
-    assert tab.inner_text("#signature") == str(both.signature)
-    assert flows(tab, "words") == (words.plan > 1e-5).sum()
     shown = table(tab)
     for flow in both.alignment:
         _, shared, cost, *_ = shown[flow.source, flow.target]
-        assert shared == f"{flow.mass * 100:.0f}\N{NO-BREAK SPACE}%" and cost == f"{flow.cost:.4f}"
-    assert tab.asked == [tab.url] and tab.said == []
+        digits = 1 if flow.mass < 0.0995 else 0
+        assert shared == f"{flow.mass * 100:.{digits}f}\N{NO-BREAK SPACE}%"
+        assert cost == f"{flow.cost:.4f}"
+    assert [one.url for one in tab.asked] == [tab.url] and tab.said == []
+
+
+def test_a_contrast_is_exported_whole(tab, scorer, tmp_path):
+    found = scorer.contrast(*PRESS)
+    show(tab, found, tmp_path)
+    assert tab.inner_text("#said") == found.verdict
+    assert tab.title() == " | ".join(PRESS)
+    tab.click("[aria-label='Look at A and C']")
+    story = [line.replace(" in B", " in C") for line in found.second.comparison.story]
+    assert tab.locator("#story li").all_inner_texts() == story
+    assert tab.said == []
 
 
 TOLD = {
@@ -141,18 +397,15 @@ TOLD = {
 
 
 @pytest.mark.parametrize("kind", TOLD)
-def test_the_default_measure_leads_with_a_verdict_and_tells_its_parts(tab, wsmd, tmp_path, kind):
+def test_the_default_measure_leads_with_a_verdict_and_tells_its_parts(tab, scorer, tmp_path, kind):
     source, target, headline = TOLD[kind]
-    scorer = wsmd.using("movers")
     show(tab, scorer.explain(source, target), tmp_path)
     found = scorer.compare(source, target)
-    verdict = tab.inner_text("#said")
+    verdict = tab.inner_text("#said").replace("\n", " ")
     assert verdict == found.verdict and verdict.startswith(headline)
-    assert "unrelated sentences" in tab.inner_text("#anchors") + tab.get_attribute("#said", "title")
-    assert tab.locator("#story li").all_inner_texts()[: len(found.story)] == list(found.story)
-    assert distances(tab) == [f"{found.sentence:.4f}", f"{found.distance:.4f}"]
-    alike = [found.alike(found.sentence), found.similarity]
-    assert tab.locator(".share").all_inner_texts() == [f"{value:.2f} alike" for value in alike]
+    assert "unrelated sentences" in tab.inner_text("#scale") + tab.inner_text("#anchors")
+    assert tab.get_attribute("#scale", "title") and tab.get_attribute("#said", "aria-describedby")
+    assert tab.locator("#story li").all_inner_texts() == list(found.story)
     if found.gate:
         assert tab.inner_text("#formula") == (
             f"{found.distance:.4f} = {found.sentence:.4f} sentence"
@@ -161,53 +414,44 @@ def test_the_default_measure_leads_with_a_verdict_and_tells_its_parts(tab, wsmd,
     assert tab.said == []
 
 
-def test_a_head_is_followed_everywhere(tab, wsmd, tmp_path):
-    show(tab, wsmd.explain(*OBAMA), tmp_path)
-    tab.click("[data-head='4.7']")
-    one = wsmd.using(layers=4, heads=7).compare(*OBAMA)
-    assert distances(tab)[1] == f"{one.distance:.4f}"
-    assert flows(tab, "structure") == (one.plan > 1e-5).sum()
-    cells = tab.locator("#source-attention tbody td").all_inner_texts()
-    assert cells == [f"{value * 100:.0f}" for value in one.source_attention[0].ravel()]
-    assert tab.inner_text("#view") == "shown: layer 4, head 7"
+def test_words_and_cells_are_read_at_the_pointer_and_by_keyboard(tab, wsmd, tmp_path):
+    show(tab, wsmd.explain(*SWAP), tmp_path)
+    cell = tab.locator("#difference-map tbody td >> nth=1")
+    cell.hover()
+    assert tab.inner_text("#tip").startswith("dog looks at bites")
+    box, tip = cell.bounding_box(), tab.locator("#tip").bounding_box()
+    assert abs(tip["y"] - box["y"]) < 120 and abs(tip["x"] - box["x"]) < 120
+    assert tab.locator("#source-map td.lit").count() == 1
+    tab.locator("#stage .word >> nth=0").focus()
     tab.keyboard.press("ArrowRight")
-    tab.keyboard.press("Enter")
-    assert tab.inner_text("#view") == "shown: layer 4, head 8"
-    tab.click("#reset")
-    assert distances(tab)[1] == f"{wsmd.compare(*OBAMA).distance:.4f}"
-    tab.click("button.layer >> nth=2")
-    assert distances(tab)[1] == f"{wsmd.using(layers=3).compare(*OBAMA).distance:.4f}"
+    assert tab.inner_text("#tip").startswith("bites goes to bites")
+    assert tab.locator("#stage .word.lit").count() >= 2
+    tab.keyboard.press("Escape")
+    assert tab.locator(".lit").count() == 0
+    assert tab.locator("#stage path[tabindex]").count() == 0
+
+
+def test_flows_move_between_words_and_structure_and_small_ones_are_folded(tab, wsmd, tmp_path):
+    expect = pytest.importorskip("playwright.sync_api").expect
+    tab.emulate_media(reduced_motion="no-preference")
+    show(tab, wsmd.using(mix=0.9).explain(*OBAMA), tmp_path)
+    found, words = wsmd.using(mix=0.9).compare(*OBAMA), wsmd.using("wrd").compare(*OBAMA)
+    flows = tab.locator("#stage .flow")
+    assert flows.count() == (found.plan > 0.02).sum()
+    small = ((found.plan > 1e-5) & (found.plan < 0.02)).sum()
+    assert tab.inner_text("#small").startswith(f"{small} small move")
+    tab.click("#small")
+    assert flows.count() == (found.plan > 1e-5).sum()
+    tab.click("#modes [value=words]")
+    expect(flows).to_have_count(int((words.plan > 1e-5).sum()))
+    tab.click("#lonely")
+    assert tab.locator("#stage .word.lost").count() > 0
     assert tab.said == []
 
 
-def test_a_cell_lights_its_match(tab, wsmd, tmp_path):
-    show(tab, wsmd.using(layers=4, heads=9, mix=0.9).explain(*SWAP), tmp_path)
-    one = wsmd.using(layers=4, heads=9, mix=0.9).compare(*SWAP)
-    assert one.plan.argmax(axis=1).tolist() == [0, 1, 2]  # dog goes to man
-    tab.hover("#source-attention tbody td >> nth=1")  # dog looks at bites
-    lit = tab.locator("#target-attention td.lit")
-    assert lit.count() == 1
-    assert lit.get_attribute("aria-label").startswith("man looks at bites")
-    assert tab.locator("#source-attention td.lit").count() == 1
-    assert "matched with man looks at bites" in tab.inner_text("#readout")
-
-
-def test_words_are_reached_by_keyboard(tab, wsmd, tmp_path):
-    show(tab, wsmd.explain(*SWAP), tmp_path)
-    tab.locator("#words-panel .word >> nth=0").focus()
-    assert tab.inner_text("#readout").startswith("dog goes to dog")
-    tab.keyboard.press("ArrowRight")
-    assert tab.inner_text("#readout").startswith("bites goes to bites")
-    assert tab.locator("#structure-panel .word.lit").count() >= 2
-    tab.keyboard.press("Escape")
-    assert tab.locator(".lit").count() == 0
-    names = tab.locator("[role=button], button:visible, td[tabindex]").all()
-    assert all(name.get_attribute("aria-label") or name.inner_text() for name in names)
-
-
 @pytest.mark.parametrize("pair", [HOSTILE, LONG], ids=["hostile", "long"])
-def test_any_text_fits_any_screen(tab, wsmd, tmp_path, pair):
-    show(tab, wsmd.explain(*pair), tmp_path)
+def test_any_text_fits_any_screen(tab, scorer, tmp_path, pair):
+    show(tab, scorer.explain(*pair), tmp_path)
     for width in (1280, 800, 390):
         tab.set_viewport_size({"width": width, "height": 800})
         settle(tab)
@@ -220,76 +464,56 @@ def test_any_text_fits_any_screen(tab, wsmd, tmp_path, pair):
 
 @pytest.mark.parametrize("method", ["wmd", "smd", "lambda-wrd", "bow", "bertscore"])
 def test_measures_of_every_kind_are_shown(tab, wsmd, tmp_path, method):
-    scorer = wsmd.using(method)
-    show(tab, scorer.explain(*OBAMA), tmp_path)
-    expected = scorer.compare(*OBAMA).distance
-    assert distances(tab)[-1] == (f"{expected:.2f}" if expected > 10 else f"{expected:.4f}")
+    chosen = wsmd.using(method)
+    show(tab, chosen.explain(*OBAMA), tmp_path)
+    expected = chosen.compare(*OBAMA).distance
+    assert numbers(tab)[0][-1] == (f"{expected:.2f}" if expected > 10 else f"{expected:.4f}")
     assert tab.locator("#inside").is_visible() == (method in ("smd", "lambda-wrd"))
     assert tab.said == []
 
 
-def test_print_is_light_and_complete(tab, wsmd, tmp_path):
+def test_what_the_model_does_not_read_is_told(tab, bert, tmp_path):
+    long = " ".join(["the quick fox"] * 300)
+    with pytest.warns(UserWarning, match="lost their end"):
+        found = bert.compare(long, "the quick fox")
+    assert found.source_unread and long.endswith(found.source_unread)
+    show(tab, found, tmp_path)
+    assert "of A, from “" in tab.inner_text("#unread")
+    assert tab.inner_text("#unread").endswith("not compared.")
+
+
+def test_print_is_light_and_takes_two_pages(tab, scorer, tmp_path):
     tab.emulate_media(color_scheme="dark")
-    show(tab, wsmd.explain(*SWAP), tmp_path)
+    show(tab, scorer.contrast(*PRESS), tmp_path)
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     tab.emulate_media(media="print")
-    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(252, 251, 248)"
     assert tab.locator("#alignment tbody tr").first.is_visible()
-    assert tab.pdf().startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", tab.pdf(prefer_css_page_size=True))) == 2
 
 
 def test_a_notebook_frame_draws(tab, wsmd):
     tab.set_content(wsmd.compare(*SWAP)._repr_html_())
     inside = tab.frame_locator("iframe")
-    assert (
-        inside.locator(".distance >> nth=1").inner_text() == f"{wsmd.compare(*SWAP).distance:.4f}"
-    )
-    assert tab.said == []
-
-
-def test_the_live_page_answers_what_is_typed(tab, server, wsmd):
-    tab.goto(server)
-    tab.wait_for_selector("#found:not([hidden])")
-    assert tab.locator("[name=mix]").is_disabled() and "method:movers" in tab.inner_text(
-        "#signature"
-    )
-    tab.select_option("[name=method]", "wsmd-wrd")
-    signed(tab, "method:wsmd-wrd")
-    with tab.expect_response("**/v1/explain"):
-        tab.fill("[name=source]", SWAP[0])
-    with tab.expect_response(lambda r: "explain" in r.url and SWAP[1] in r.request.post_data):
-        tab.fill("[name=target]", SWAP[1])
-    with tab.expect_response(lambda r: "explain" in r.url and '"mix":0.9' in r.request.post_data):
-        tab.fill("[name=mix]", "0.9")
-    signed(tab, "mix:0.9")
-    scorer = wsmd.using(mix=0.9)
-    api = post(server, {"source": SWAP[0], "target": SWAP[1], "method": "wsmd", "mix": 0.9})
-    assert api == json.loads(json.dumps(scorer.explain(*SWAP).to_dict()))
-    assert distances(tab) == [
-        f"{wsmd.using('wrd').compare(*SWAP).distance:.4f}",
-        f"{scorer.compare(*SWAP).distance:.4f}",
-    ]
-    tab.click("[data-head='4.9']")
-    assert distances(tab)[1] == f"{scorer.using(layers=4, heads=9).compare(*SWAP).distance:.4f}"
-    assert {urlsplit(url).netloc for url in tab.asked if not url.startswith("data:")} == {
-        urlsplit(server).netloc
-    }
+    assert inside.locator(".figures .whole").inner_text() == f"{wsmd.compare(*SWAP).distance:.4f}"
     assert tab.said == []
 
 
 def test_the_address_holds_the_state(tab, server):
-    tab.goto(server)
-    tab.wait_for_selector("#found:not([hidden])")
-    tab.click("#examples button >> nth=4")
+    open_live(tab, server)
+    assert tab.input_value("[name=other]") == PRESS[2]  # three sentences, if nothing is said
+    assert tab.locator("[name=mix]").is_disabled()
+    tab.click("#examples button >> nth=2")
+    tab.click("#drop")
     tab.select_option("[name=method]", "wsmd-wmd")
+    tab.click("#settings summary")
     tab.fill("[name=layers]", "3-4")
     signed(tab, "layers:3-4")
-    tab.click("[data-head='3.1']")
+    tab.click("[data-heads='3.1']")
     query = {name: value[0] for name, value in parse_qs(urlsplit(address(tab)).query).items()}
-    source, target = SWAP
     assert query == {
-        "source": source,
-        "target": target,
+        "source": "The cat chased the mouse.",
+        "target": "The mouse was chased by the cat.",
         "method": "wsmd-wmd",
         "layers": "3-4",
         "view": "3.1",
@@ -298,23 +522,79 @@ def test_the_address_holds_the_state(tab, server):
     shared = address(tab)
     tab.goto("about:blank")
     tab.goto(shared)
-    signed(tab, "layers:3-4")
+    signed(tab, "layers:3")
     assert tab.inner_text("#verdict") == before and address(tab) == shared
+    assert {urlsplit(one.url).netloc for one in tab.asked if one.url.startswith("http")} == {
+        urlsplit(server).netloc
+    }
     assert tab.said == []
 
 
-def test_trouble_is_told_and_passes(tab, server):
-    tab.goto(server)
-    tab.wait_for_selector("#found:not([hidden])")
-    tab.select_option("[name=method]", "wsmd-wrd")
-    signed(tab, "method:wsmd-wrd")
+def test_trouble_is_told_in_the_words_of_the_controls_and_passes(tab, server):
+    open_live(tab, server, source=PRESS[0], target=PRESS[1], method="wsmd-wrd")
     tab.fill("[name=source]", "the of")
     tab.wait_for_selector("#trouble:not([hidden])")
-    assert "no words left after stop-word removal" in tab.inner_text("#trouble")
+    assert "set Stop words to kept" in tab.inner_text("#trouble")
+    assert "None" not in tab.inner_text("#trouble")
+    tab.click("#settings summary")
     tab.select_option("[name=stopwords]", "none")
     tab.wait_for_selector("#trouble", state="hidden")
     signed(tab, "stopwords:none")
     assert [text for text in tab.said if "422" not in text] == []
+
+
+def test_methods_that_lack_something_here_rest_with_the_reason(tab, server):
+    open_live(tab, server)
+    option = tab.locator("[name=method] option[value=synwmd]")
+    assert option.is_disabled() and "--parser" in option.inner_text()
+    tab.select_option("[name=method]", "wmd")
+    signed(tab, "method:wmd")
+    for name, disabled in {"layers": True, "heads": True, "mix": True, "embedding": False}.items():
+        assert tab.locator(f"[name={name}]").is_disabled() == disabled
+    assert tab.locator("label:has([name=mix])").get_attribute("title") == "means nothing to wmd"
+
+
+def test_a_slow_answer_is_pending_and_a_busy_server_is_asked_once_more(tab, server):
+    open_live(tab, server, source=PRESS[0], target=PRESS[1])
+    waiting, busy = [], []
+
+    def hold(route):
+        waiting.append(route)
+
+    tab.route("**/v1/explain", hold)
+    tab.fill("[name=target]", PRESS[2])
+    tab.wait_for_selector("body.pending #found[aria-busy=true]")
+    assert tab.evaluate("getComputedStyle(document.querySelector('main')).opacity") < "1"
+    waiting[0].continue_()
+    ready(tab)
+    assert tab.locator("body.pending").count() == 0
+    tab.unroute("**/v1/explain")
+
+    def refuse(route):
+        busy.append(route)
+        if len(busy) == 1:
+            refusal = {"error": {"message": "1 pair is waiting", "type": "too_many_requests"}}
+            route.fulfill(status=429, json=refusal, headers={"Retry-After": "1"})
+        else:
+            route.continue_()
+
+    tab.route("**/v1/explain", refuse)
+    put(tab, target=PRESS[0])
+    assert len(busy) == 2 and tab.inner_text("#said").startswith("The same")
+    assert tab.locator("#trouble").is_hidden()
+
+
+def test_a_stopped_server_leaves_the_last_answer_and_says_so(tab, models):
+    with serving(models) as client:
+        open_live(tab, str(client.base_url), source="the dog", target="the cat", method="wsmd")
+        before = tab.inner_text("#said")
+    tab.fill("[name=target]", "the quick fox")
+    tab.wait_for_selector("body.stale #trouble:not([hidden]), body.stale")
+    assert "The server cannot be reached. Below is the last answer." in tab.inner_text("#trouble")
+    assert tab.inner_text("#said") == before
+    assert tab.evaluate("getComputedStyle(document.querySelector('main')).opacity") < "1"
+    assert tab.get_attribute("#found", "aria-busy") == "false"
+    assert tab.locator("#again").is_visible()
 
 
 def test_a_guarded_server_is_given_its_token(tab, server):
@@ -329,8 +609,98 @@ def test_a_guarded_server_is_given_its_token(tab, server):
     tab.route("**/v1/**", guard)
     tab.goto(server)
     tab.wait_for_selector("#trouble:not([hidden])")
-    assert tab.inner_text("#trouble") == "this server needs its token"
+    assert "this server needs its token" in tab.inner_text("#trouble")
     tab.fill("[name=token]", "sesame")
-    tab.wait_for_selector("#found:not([hidden])")
+    tab.wait_for_selector("#found[aria-busy=false]:not([hidden])")
     assert tab.locator("#trouble").is_hidden() and "sesame" not in address(tab)
     assert [text for text in tab.said if "401" not in text] == []
+
+
+def test_it_can_be_taken_along(tab, server, scorer, monkeypatch):
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
+    open_live(tab, server, **dict(zip(("source", "target", "other"), PRESS, strict=True)))
+
+    def copied(name):
+        tab.click(f"#share [name={name}]")
+        tab.wait_for_function("document.querySelector('#shared').textContent !== ''")
+        return tab.evaluate("navigator.clipboard.readText()")
+
+    assert copied("link") == address(tab)
+    words = shlex.split(copied("curl"))
+    answer = post(server, words[2].rpartition("/")[2], json.loads(words[-1]))
+    assert answer["verdict"] == scorer.contrast(*PRESS).verdict
+    monkeypatch.setattr(movers, "load", lambda method, **rest: scorer.using(method, **rest))
+    variables = {}
+    exec(copied("python").rpartition("\n")[0], variables)  # without the line that prints
+    assert variables["found"].verdict == answer["verdict"]
+    with tab.expect_download() as page:
+        tab.click("#share [name=page]")
+    saved = page.value.path().read_text("utf-8")
+    assert "Content-Security-Policy" in saved and saved == scorer.contrast(*PRESS).to_html()
+    with tab.expect_download() as picture:
+        tab.click("#share [name=picture]")
+    drawn = picture.value.path().read_text("utf-8")
+    assert drawn.startswith("<svg") and "var(--" not in drawn and "president" in drawn
+    assert tab.said == []
+
+
+def test_every_control_is_within_25_tabs(tab, server):
+    open_live(tab, server, method="wsmd", **dict(zip(("source", "target"), SWAP, strict=True)))
+    tab.wait_for_selector("#curve-part:not([hidden])")
+    stops = []
+    for _ in range(25):
+        tab.keyboard.press("Tab")
+        stops.append(
+            tab.evaluate("""() => {
+              const at = document.activeElement;
+              return at.name || at.id || at.closest("[id]")?.id || at.tagName;
+            }""")
+        )
+    for control in (
+        *("link", "source", "target", "add", "examples", "method", "mix", "settings", "modes"),
+        *("small", "lonely", "stage", "difference-map", "source-map", "target-map", "strip"),
+        "details",
+    ):
+        assert control in stops, (control, stops)
+    tab.click("#settings summary")
+    tab.focus("#settings summary")
+    inside = []
+    for _ in range(5):
+        tab.keyboard.press("Tab")
+        inside.append(tab.evaluate("document.activeElement.name"))
+    assert inside == ["embedding", "layers", "heads", "recipe", "stopwords"]
+    assert stops.index("settings") + len(inside) <= 25
+    assert tab.inner_text("#announcer") == tab.inner_text("#said")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_violation_of_accessibility(tab, server, axe, scheme):
+    tab.emulate_media(color_scheme=scheme)
+    sentences = dict(zip(("source", "target", "other"), PRESS, strict=True))
+    for method in ("movers", "wsmd"):
+        open_live(tab, server, method=method, **sentences)
+        tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        tab.evaluate(axe)
+        for width in (1440, 1024, 390) if method == "movers" else (1440,):
+            tab.set_viewport_size({"width": width, "height": 900})
+            settle(tab)
+            found = tab.evaluate("axe.run({ resultTypes: ['violations'] })")
+            told = [
+                f"{one['id']}: {node['html'][:160]} {node['failureSummary'][:300]}"
+                for one in found["violations"]
+                for node in one["nodes"][:3]
+            ]
+            assert told == [], (width, scheme)
+
+
+def test_dark_and_light_have_the_same_steps(tab, scorer, tmp_path):
+    show(tab, scorer.explain(*SWAP), tmp_path)
+    read = """() => ["cost", "look"].map((ramp) => [0, 1, 2, 3, 4, 5].map((step) =>
+      Number(getComputedStyle(document.documentElement).getPropertyValue(`--${ramp}-${step}`)
+        .match(/oklch\\(([\\d.]+)/)[1])))"""
+    steps = {}
+    for scheme in ("light", "dark"):
+        tab.emulate_media(color_scheme=scheme)
+        steps[scheme] = np.diff(tab.evaluate(read), axis=1)
+    assert (steps["light"] < 0).all() and (steps["dark"] > 0).all()
+    np.testing.assert_allclose(np.abs(steps["light"]), np.abs(steps["dark"]), atol=0.02)

@@ -12,6 +12,7 @@ from movers.errors import InputError
 def explain(
     source: Sentence,
     target: Sentence,
+    other: Sentence | None = None,
     /,
     *,
     html: Path | None = None,
@@ -29,6 +30,8 @@ def explain(
         The first sentence.
     target
         The second sentence.
+    other
+        A third one: is it nearer to the first than the second is?
     html
         File to write the page to.
     method
@@ -40,7 +43,10 @@ def explain(
 
     if html is None and not json:
         raise InputError("say where the page goes: --html out.html (or --json to print it)")
-    explanation = options.load(method).explain(source, target)
+    scorer = options.load(method)
+    explanation = (
+        scorer.explain(source, target) if other is None else scorer.contrast(source, target, other)
+    )
     if html is not None:
         page = explanation.to_html()
         with replacing(html) as temporary:

@@ -307,6 +307,17 @@ def locate(text: Text, finder: WordFinder) -> Tokens:
     return Tokens(text.ids, words, Ragged(spans, words.starts), text.truncated)
 
 
+def read_end(tokenizer: Any, sentence: str, max_length: int) -> int:
+    """Character of a sentence at which a model of so many tokens stops to read."""
+    backend = tokenizer.backend_tokenizer
+    backend.no_padding()
+    backend.enable_truncation(max_length)
+    encoding = backend.encode(sentence)
+    if not encoding.overflowing:
+        return len(sentence)
+    return max((int(end) for _, end in encoding.offsets), default=0)
+
+
 def tokenize(
     tokenizer: Any, finder: WordFinder, sentences: Sequence[str], max_length: int
 ) -> Tokens:

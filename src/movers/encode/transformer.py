@@ -25,7 +25,16 @@ from movers.encode.pooling import (
     pooling_of,
     unrelated_sentences,
 )
-from movers.encode.tokens import TokenRules, Tokens, Vocabulary, WordFinder, locate, read, tokenize
+from movers.encode.tokens import (
+    TokenRules,
+    Tokens,
+    Vocabulary,
+    WordFinder,
+    locate,
+    read,
+    read_end,
+    tokenize,
+)
 from movers.encode.watching import make_watchable, watching
 from movers.encode.whiten import Moments
 from movers.errors import InputError, ModelError
@@ -329,6 +338,10 @@ class TransformerEncoder:
         """All pieces of every sentence, and the token range of each word the rules keep."""
         names, tokens = self.vocabulary.pieces, self._tokens(sentences, rules)
         return [[names[number] for number in ids] for ids in tokens.ids], tokens.words
+
+    def unread(self, sentence: str) -> str:
+        """The end of a sentence that is longer than the model: what no number depends on."""
+        return sentence[read_end(self.tokenizer, sentence, self.max_length) :].strip()
 
     def states(self, sentences: Sequence[str], layer: int) -> list[Floats]:
         """Hidden states of every token of every sentence, special tokens included."""

@@ -120,6 +120,8 @@ class Compared:
         Where each word stands in its sentence, as ``(start, end)``.
     source_attention, target_attention
         Attention among the words head by head, shapes ``(heads, n, n)`` and ``(heads, m, m)``.
+    source_unread, target_unread
+        The end of a sentence that is longer than the model, and was not compared.
     """
 
     source: str
@@ -142,6 +144,8 @@ class Compared:
     sentence: float = 0.0
     gate: float = 1.0
     far: float | None = None
+    source_unread: str = ""
+    target_unread: str = ""
 
     @property
     def similarity(self) -> float | None:
@@ -185,10 +189,11 @@ class Compared:
             flows.append(Flow(self.source_words[i], self.target_words[j], mass, cost))
         return tuple(flows)
 
-    def priced_alike(self, scale: float) -> Self:
-        """The charges of all heads at one price."""
-        heads = []
+    def priced_like(self, other: Compared) -> Self:
+        """The charges of all heads at the price, by layer, of those of another comparison."""
+        heads, scales = [], {head.layer: head.scale for head in other.heads}
         for head in self.heads:
+            scale = scales.get(head.layer, head.scale)
             structural = head.structural * scale / head.scale if head.scale else 0.0
             value = self.sentence + self.gate * structural
             heads.append(replace(head, scale=scale, structural=structural, value=value))

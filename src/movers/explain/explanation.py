@@ -16,7 +16,7 @@ from movers.arrays import Floats
 from movers.encode.encodings import Head
 from movers.explain.compared import Compared, Span
 from movers.explain.page import export_page
-from movers.explain.relations import broken_relations, scales_of, strain
+from movers.explain.relations import broken_relations, scales_of, strain, trust_of
 from movers.explain.telling import tell_story, tell_verdict
 from movers.methods import find_method
 from movers.solve import emd
@@ -64,32 +64,36 @@ class Explanation:
         return export_page(self.to_dict())
 
     def _repr_html_(self) -> str:
-        page = html.escape(self.to_html())
-        return (
-            f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="movers: explanation" '
-            'style="width:100%;height:60em;border:0;resize:vertical"></iframe>'
-        )
+        return framed(self.to_html())
 
-    def to_dict(self) -> dict[str, Any]:
-        """What the page shows, as plain values for JSON."""
+    def to_dict(self, *, attention: bool = True) -> dict[str, Any]:
+        """What the page shows, as plain values for JSON.
+
+        Parameters
+        ----------
+        attention
+            Whether to put in the attention of every head, which is most of it.
+        """
         found = self.comparison
         settings = dict(found.signature.fields)
         return {
             "verdict": tell_verdict(found),
             "story": list(tell_story(found, broken_relations(found))),
-            "similarity": None if found.similarity is None else _number(found.similarity),
+            "similarity": None if found.similarity is None else plain_number(found.similarity),
             "far": found.far,
             "source": found.source,
             "target": found.target,
             "source_words": list(found.source_words),
             "target_words": list(found.target_words),
+            "source_unread": found.source_unread,
+            "target_unread": found.target_unread,
             "source_parts": _parts(found.source, found.source_words, found.source_spans),
             "target_parts": _parts(found.target, found.target_words, found.target_spans),
             "source_weights": [_short(weight) for weight in found.plan.sum(axis=1)],
             "target_weights": [_short(weight) for weight in found.plan.sum(axis=0)],
             "cost": [[_short(cell) for cell in row] for row in found.cost],
             "words": self._words(),
-            "structure": self._structure() if found.heads else None,
+            "structure": self._structure(attention=attention) if found.heads else None,
             "signature": str(found.signature),
             "model": settings.get("model"),
             "settings": settings,
@@ -109,27 +113,32 @@ class Explanation:
             distance, plan = alone.value, alone.plan
         return {
             "method": method.base or ("word plan" if method.needs_pooled else method.name),
-            "distance": _number(distance),
+            "distance": plain_number(distance),
             "chance": _short(self._chance[0]) if found.cost.size else None,
-            "plan": _flows(plan),
+            "plan": plain_flows(plan),
         }
 
-    def _structure(self) -> dict[str, Any]:
+    def _structure(self, *, attention: bool) -> dict[str, Any]:
         found = self.comparison
+        trust = trust_of(found)
+        heads = list(self._heads(attention=attention))
+        own = [head for head in heads if (head["layer"], head["head"]) in self.selected]
         return {
             "method": found.method,
-            "distance": _number(found.distance),
+            "distance": plain_number(found.distance),
             "sentence": found.sentence if "sentence" in found.parts else None,
             "gate": found.gate,
-            "linear": _number(found.linear),
-            "structural": _number(found.structural),
+            "linear": plain_number(found.linear),
+            "structural": plain_number(found.structural),
             "mix": found.mix,
             "shares": found.shares,
+            "chance": _short(float(np.mean([head["chance"] for head in own]))),
+            "trust": None if trust is None else [[_short(cell) for cell in row] for row in trust],
             "selected": [list(head) for head in self.selected],
-            "heads": list(self._heads()),
+            "heads": heads,
         }
 
-    def _heads(self) -> Iterator[dict[str, Any]]:
+    def _heads(self, *, attention: bool) -> Iterator[dict[str, Any]]:
         found = self.every
         words, structure = found.shares
         linear_chance, structural_chance = self._chance
@@ -147,9 +156,9 @@ class Explanation:
                 "structural": _short(head.structural),
                 "scale": _short(head.scale),
                 "chance": _short(chance),
-                "plan": _flows(found.plans[place], strains[place]),
-                "source_attention": _bytes(found.source_attention[place]),
-                "target_attention": _bytes(found.target_attention[place]),
+                "plan": plain_flows(found.plans[place], strains[place]),
+                "source_attention": _bytes(found.source_attention[place]) if attention else "",
+                "target_attention": _bytes(found.target_attention[place]) if attention else "",
             }
 
     @cached_property
@@ -161,6 +170,14 @@ class Explanation:
         a, b = found.source_attention, found.target_attention
         squares = u @ a**2 @ u + v @ b**2 @ v
         return linear, scales_of(found) * (squares - 2 * (u @ a @ u) * (v @ b @ v))
+
+
+def framed(page: str) -> str:
+    """A page in a frame, so that a notebook and the page leave each other alone."""
+    return (
+        f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" title="movers: explanation" '
+        'style="width:100%;height:60em;border:0;resize:vertical"></iframe>'
+    )
 
 
 def _parts(text: str, words: tuple[str, ...], spans: tuple[Span, ...]) -> list[list[Any]]:
@@ -178,7 +195,7 @@ def _parts(text: str, words: tuple[str, ...], spans: tuple[Span, ...]) -> list[l
     return [*parts, [rest, None]] if rest else parts
 
 
-def _flows(plan: Floats, *prices: Floats) -> list[list[float | None]]:
+def plain_flows(plan: Floats, *prices: Floats) -> list[list[float | None]]:
     """The cells of a plan that hold mass: row, column, mass, and what else is known of each."""
     return [
         [int(i), int(j), *(_short(array[i, j]) for array in (plan, *prices))]
@@ -195,8 +212,9 @@ def _bytes(attention: Floats) -> str:
 
 def _short(value: float) -> float | None:
     """A number with the digits a page can show."""
-    return _number(float(f"{value:.5g}"))
+    return plain_number(float(f"{value:.5g}"))
 
 
-def _number(value: float) -> float | None:
+def plain_number(value: float) -> float | None:
+    """A number; None for what JSON has no word for."""
     return value if np.isfinite(value) else None

@@ -11,8 +11,9 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-MODULES = ("elements", "reading", "layout", "flows", "bars", "heatmaps", "heads", "alignment",
-           "lighting", "live", "page")  # fmt: skip
+MODULES = ("elements", "reading", "layout", "stage", "verdict", "cause", "heatmaps", "heads",
+           "curve", "alignment", "lighting", "swapping", "asking", "sharing", "live",
+           "page")  # fmt: skip
 """The scripts, each after those it imports."""
 LINKED_STYLE = '<link rel="stylesheet" href="static/page.css">'
 LINKED_SCRIPT = '<script type="module" src="static/page.js"></script>'
@@ -23,7 +24,7 @@ UNSAFE = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 def export_page(payload: dict[str, Any]) -> str:
     """Write an explanation as an HTML file that needs neither server nor network."""
     style, script = _read("page.css"), _bundle()
-    title = f"{payload['source']} | {payload['target']}"
+    title = " | ".join(_sentences(payload))
     data = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     page = _read("page.html")
     for linked, inlined in (
@@ -39,6 +40,13 @@ def export_page(payload: dict[str, Any]) -> str:
         assert found, f"page.html has no {linked}"
         page = before + inlined + after
     return page
+
+
+def _sentences(payload: dict[str, Any]) -> list[str]:
+    """The two sentences of an explanation, or the three of a contrast."""
+    if "first" not in payload:
+        return [payload["source"], payload["target"]]
+    return [*_sentences(payload["first"]), payload["second"]["target"]]
 
 
 def _policy(style: str, script: str) -> str:

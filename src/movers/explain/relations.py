@@ -15,13 +15,18 @@ TRACE = 1e-9
 """Share of a distance that is rounding."""
 
 
+def trust_of(comparison: Compared) -> Floats | None:
+    """How sure a move between two words is, ``(n, m)``; None for a measure that trusts all."""
+    if not find_method(comparison.method).needs_pooled:
+        return None
+    costs = Ragged.from_rows([comparison.cost.ravel()])
+    return trusted(np.ones(comparison.cost.size), costs).reshape(comparison.cost.shape)
+
+
 def charged_plans(comparison: Compared) -> Floats:
     """The mass that structure looks at, ``(heads, n, m)``: of the default what it trusts."""
-    plans = comparison.plans
-    if not find_method(comparison.method).needs_pooled:
-        return plans
-    costs = Ragged.from_rows([comparison.cost.ravel()] * len(plans))
-    return trusted(plans.ravel(), costs).reshape(plans.shape)
+    trust = trust_of(comparison)
+    return comparison.plans if trust is None else comparison.plans * trust
 
 
 def strain(comparison: Compared) -> Floats:

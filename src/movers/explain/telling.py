@@ -19,6 +19,10 @@ GRADES = (
 """What a similarity is called from which value on, where structure has little part in it."""
 CHEAP = 0.25
 """Share of chance that the words of two sentences cost where they are called the same."""
+Sight = tuple[float, float]
+TELLING = 0.02
+"""Share of the way to unrelated that two sentences differ by if one is called nearer."""
+NEITHER = "B and C are equally far from A."
 
 
 def tell_verdict(found: Compared) -> str | None:
@@ -60,6 +64,9 @@ def tell_story(found: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
 
 
 def _told(found: Compared, broken: Sequence[Broken]) -> Iterator[str]:
+    for name, unread in (("A", found.source_unread), ("B", found.target_unread)):
+        if unread:
+            yield tell_unread(name, unread)
     if "sentence" in found.parts and found.distance > 0:
         yield from _priced(found)
     if broken:
@@ -86,6 +93,42 @@ def _priced(found: Compared) -> Iterator[str]:
         f"The gate is {_percent(found.gate)} open, and structure adds {structure:.3f}, "
         f"{_percent(structure / found.distance)} of the distance."
     )
+
+
+def tell_unread(name: str, unread: str) -> str:
+    """What was not compared, because the model does not read that far."""
+    words = unread.split()
+    count = "The last word" if len(words) == 1 else f"The last {len(words)} words"
+    return f"{count} of {name}, from “{words[0]}” on, the model does not read: not compared."
+
+
+def tell_contrast(by: str, alone: Sight, whole: Sight) -> str:
+    """Whether a part of the measure tells two sentences apart, and whether the whole does.
+
+    Parameters
+    ----------
+    by
+        What the part looks at.
+    alone, whole
+        How far each of the two is from the first sentence, by the part and by the whole, as a share
+        of what unrelated sentences are.
+    """
+    before, after = (_nearer(sight) for sight in (alone, whole))
+    if before == after:
+        return f"{before} is nearer to A, {by} and with structure." if before else NEITHER
+    if before and after:
+        return f"{by.capitalize()} {before} is nearer to A; with structure, {after} is."
+    if after:
+        return f"{by.capitalize()} B and C cannot be told apart; with structure {after} is nearer."
+    return f"{by.capitalize()} {before} is nearer to A; with structure they are equally far."
+
+
+def _nearer(sight: Sight) -> str | None:
+    """Which of two sentences is nearer; None if that can hardly be said."""
+    first, second = sight
+    if abs(first - second) < TELLING:
+        return None
+    return "B" if first < second else "C"
 
 
 def tell_broken(broken: Broken) -> str:

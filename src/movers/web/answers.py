@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from typing import Any
 
 from movers.errors import InputError
 from movers.scorer import Scorer
-from movers.web.batching import Pair
+from movers.web.batching import Answer, Pair
 from movers.web.failures import HTTP
 
 
@@ -21,6 +22,7 @@ class Scored:
     similarity: float | None
     reason: str | None
     signature: str
+    unread: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,14 @@ class Answers:
     def explanations(self, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
         """What the page shows of pairs."""
         return self._answer(_explanations, scorer, pairs)
+
+    def bare_explanations(self, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
+        """The same without attention."""
+        return self._answer(partial(_explanations, attention=False), scorer, pairs)
+
+    def curves(self, steps: int) -> Answer:
+        """What makes the curves of pairs over so many mixes."""
+        return partial(self._answer, partial(_curves, steps=steps))
 
     def _answer(
         self,
@@ -86,7 +96,7 @@ def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     scaled = scorer.scaled(distances)
     alike = [None] * len(pairs) if scaled is None else scaled.tolist()
     return [
-        Scored(float(value), similarity, None, signature)
+        Scored(float(value), similarity, None, signature, unread=_is_cut(scorer, pair))
         if isfinite(value)
         else Scored(None, None, _reason(scorer, pair), signature)
         for pair, value, similarity in zip(pairs, distances, alike, strict=True)
@@ -107,8 +117,19 @@ def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     return [_attempt(lambda *texts: scorer.compare(*texts).to_dict(), pair) for pair in pairs]
 
 
-def _explanations(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-    return [_attempt(lambda *texts: scorer.explain(*texts).to_dict(), pair) for pair in pairs]
+def _is_cut(scorer: Scorer, pair: Pair) -> bool:
+    return any(scorer.encoder.unread(text) for text in pair)
+
+
+def _explanations(scorer: Scorer, pairs: Sequence[Pair], *, attention: bool = True) -> list[Any]:
+    def explained(source: str, target: str) -> dict[str, Any]:
+        return scorer.explain(source, target).to_dict(attention=attention)
+
+    return [_attempt(explained, pair) for pair in pairs]
+
+
+def _curves(scorer: Scorer, pairs: Sequence[Pair], *, steps: int) -> list[Any]:
+    return [_attempt(partial(scorer.curve, steps=steps), pair) for pair in pairs]
 
 
 def _attempt(answer: Callable[[str, str], Any], pair: Pair) -> Any:

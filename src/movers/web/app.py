@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Response, Security
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 from fastapi.security import HTTPBearer
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 from movers.errors import InputError, MoversError
+from movers.explain.contrast import contrasted
+from movers.explain.page import export_page
 from movers.io.pairs import check_sentence
 from movers.methods import ALIASES, METHODS
 from movers.version import __version__
@@ -39,11 +41,17 @@ from movers.web.schemas import (
     Asked,
     CompareAnswer,
     CompareRequest,
+    ContrastAnswer,
+    ContrastRequest,
+    CurveAnswer,
+    CurveRequest,
     ErrorAnswer,
     ExplainAnswer,
+    ExplainRequest,
     Health,
     MethodsAnswer,
     ModelsAnswer,
+    PageRequest,
     RankAnswer,
     RankRequest,
     ScoreAnswer,
@@ -51,6 +59,7 @@ from movers.web.schemas import (
 )
 
 STATIC = Path(str(files("movers.explain") / "static"))
+SENTENCES = ("the source", "the target", "the other sentence")
 COMPRESSED, COMPRESSION = 4096, 4
 """Bytes of an answer that is worth compressing, and how hard to try."""
 RETRY = {
@@ -74,6 +83,10 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 for _status in (429, 503):
     ERRORS[_status]["headers"] = RETRY
+PAGE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The page.", "content": {"text/html": {"schema": {"type": "string"}}}},
+    **ERRORS,
+}
 READING: dict[int | str, dict[str, Any]] = {code: ERRORS[code] for code in (401, 408, 421, 503)}
 """Errors of routes without a body."""
 
@@ -93,9 +106,27 @@ class Service:
         """Compare two sentences: the distance, its parts, the plan and the alignment."""
         return await self._one(body, self.answers.comparisons)
 
-    async def explain(self, body: CompareRequest) -> Response:
+    async def explain(self, body: ExplainRequest) -> Response:
         """Compare two sentences under every head, as the page shows it."""
-        return await self._one(body, self.answers.explanations, every_head=True)
+        (found,) = await self._explained(body, [body.target], attention=body.attention)
+        return JSONResponse(found)
+
+    async def contrast(self, body: ContrastRequest) -> Response:
+        """Explain a sentence beside two others, and say which of the two is nearer."""
+        targets = [body.target, body.other]
+        return JSONResponse(
+            contrasted(*await self._explained(body, targets, attention=body.attention))
+        )
+
+    async def page(self, body: PageRequest) -> Response:
+        """The explanation of two sentences, or three, as an HTML file that needs no server."""
+        targets = [body.target, *([] if body.other is None else [body.other])]
+        found = await self._explained(body, targets, attention=True)
+        return HTMLResponse(export_page(contrasted(*found) if len(found) > 1 else found[0]))
+
+    async def curve(self, body: CurveRequest) -> Response:
+        """Compare two sentences at every mix of words and structure."""
+        return await self._one(body, self.answers.curves(body.steps), times=body.steps)
 
     async def score(self, body: ScoreRequest) -> Response:
         """Distances of many pairs under one or more measures."""
@@ -127,6 +158,7 @@ class Service:
                 "distance": scored[k].distance,
                 "similarity": scored[k].similarity,
                 "reason": scored[k].reason and sendable(scored[k].reason),
+                "unread": scored[k].unread,
             }
             for k in order[: body.top_k]
         ]
@@ -146,6 +178,7 @@ class Service:
                 "paper": method.paper,
                 "structural": method.needs_attention,
                 "settings": list(method.settings),
+                "missing": self.models.missing(method),
                 "recipes": method.recipes,
             }
             for method in METHODS.values()
@@ -162,15 +195,26 @@ class Service:
         """Counters in the format of Prometheus."""
         return Response(self.metrics.text(), media_type="text/plain; version=0.0.4")
 
-    async def _one(
-        self, body: CompareRequest, answer: Answer, *, every_head: bool = False
-    ) -> Response:
-        self._check(body.source, "the source")
-        self._check(body.target, "the target")
-        pairs = [(body.source, body.target)]
-        job = self._job(body, body.method, answer, pairs, plans=True, every_head=every_head)
+    async def _one(self, body: CompareRequest, answer: Answer, *, times: int = 1) -> Response:
+        pairs = self._pairs(body, [body.target])
+        job = self._job(body, body.method, answer, pairs, plans=True, times=times)
         ((found,),) = await self._ask([job])
         return JSONResponse(found)
+
+    async def _explained(
+        self, body: CompareRequest, targets: list[str], *, attention: bool
+    ) -> list[Any]:
+        answer = self.answers.explanations if attention else self.answers.bare_explanations
+        pairs = self._pairs(body, targets)
+        job = self._job(body, body.method, answer, pairs, plans=True, every_head=True)
+        (found,) = await self._ask([job])
+        return found
+
+    def _pairs(self, body: CompareRequest, targets: list[str]) -> list[Pair]:
+        """The source with every target, if they can be compared."""
+        for text, what in zip([body.source, *targets], SENTENCES, strict=False):
+            self._check(text, what)
+        return [(body.source, target) for target in targets]
 
     def _check(self, text: str, what: str) -> None:
         self.limits.check_length(text, what)
@@ -185,12 +229,13 @@ class Service:
         *,
         plans: bool = False,
         every_head: bool = False,
+        times: int = 1,
     ) -> Job:
         setup: Setup = self.models.setup(settings.model, method, settings.options())
         effort = self.models.effort(
             setup, plans=plans, every_head=every_head, most_words=self.limits.max_words
         )
-        return Job(setup, answer, pairs, [effort.of(*pair) for pair in pairs])
+        return Job(setup, answer, pairs, [times * effort.of(*pair) for pair in pairs])
 
     async def _ask(self, jobs: list[Job]) -> list[list[Any]]:
         """Queue jobs and wait for their results; whoever waits no longer drops them."""
@@ -275,8 +320,13 @@ def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
         ("/score", service.score, ScoreAnswer),
         ("/rank", service.rank, RankAnswer),
         ("/explain", service.explain, ExplainAnswer),
+        ("/contrast", service.contrast, ContrastAnswer),
+        ("/curve", service.curve, CurveAnswer),
     ):
         router.add_api_route(path, route, methods=["POST"], response_model=answer, responses=ERRORS)
+    router.add_api_route(
+        "/page", service.page, methods=["POST"], response_class=Response, responses=PAGE
+    )
     router.add_api_route(
         "/models", service.list_models, response_model=ModelsAnswer, responses=READING
     )
@@ -308,6 +358,7 @@ def _scores(found: list[Scored]) -> dict[str, Any]:
             for number, scored in enumerate(found)
             if scored.reason is not None
         ],
+        "unread": [number for number, scored in enumerate(found) if scored.unread],
         "signature": found[0].signature,
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from movers.errors import InputError
 from movers.measure.statistics import Statistics
-from movers.methods import find_method
+from movers.methods import Method, find_method
 from movers.scorer import Scorer
 from movers.web.effort import Effort
 from movers.web.failures import UnknownModelError
@@ -116,6 +116,11 @@ class Models:
         """Whether a setup needs the parser."""
         return find_method(setup.method).needs_trees
 
+    def missing(self, method: Method) -> dict[str, str]:
+        """What a method lacks, by the models with which it does."""
+        reasons = {name: _missing(method, scorer) for name, scorer in self.scorers.items()}
+        return {name: reason for name, reason in reasons.items() if reason}
+
     def warm_up(self) -> None:
         """Compile the kernels and run every model once, so that the first request is quick."""
         for scorer in self.scorers.values():
@@ -135,6 +140,16 @@ class Models:
             for name, scorer in self.scorers.items()
             for encoder in [scorer.encoder]
         ]
+
+
+def _missing(method: Method, scorer: Scorer) -> str | None:
+    if method.needs_attention and not scorer.encoder.heads:
+        return "needs a model with attention"
+    if method.needs_trees and scorer.settings.parser is None:
+        return "needs dependency trees: start the server with --parser"
+    if method.weights == "swf" and "swf" not in scorer.statistics.tables:
+        return "needs weights from the trees of a corpus: start the server with --statistics"
+    return None
 
 
 def _apart(scorer: Scorer) -> Scorer:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from movers.explain.curve import STEPS
 from movers.measure.structure import Selection
 from movers.methods import ALIASES, METHODS
 from movers.settings import Settings, defaults, table, types
 
 SWAP = ("the press greets the president", "the president greets the press")
+REWORDED = "the president is welcomed by the press"
 QUERY = "is there a flight from London to Paris"
 CANDIDATES = ["a flight from Paris to London", "a train from London to Paris", "rain in Paris"]
 
@@ -93,6 +95,41 @@ class CompareRequest(Chosen):
     method: Method = "movers"
 
 
+class ExplainRequest(CompareRequest):
+    """Two sentences to explain."""
+
+    model_config = _example(source=SWAP[0], target=SWAP[1], method="movers")
+
+    attention: bool = Field(
+        True, description="Whether to send the attention of every head, which is most of it."
+    )
+
+
+class ContrastRequest(ExplainRequest):
+    """A sentence to hold against two others."""
+
+    model_config = _example(source=SWAP[0], target=REWORDED, other=SWAP[1])
+
+    other: str = _said("The third sentence.")
+
+
+class PageRequest(CompareRequest):
+    """Two sentences to explain, or three, as a page."""
+
+    model_config = _example(source=SWAP[0], target=REWORDED, other=SWAP[1])
+
+    other: str | None = Field(None, description="A third sentence; null for none.")
+
+
+class CurveRequest(CompareRequest):
+    """Two sentences to compare at every mix."""
+
+    model_config = _example(source=SWAP[0], target=SWAP[1], method="wsmd", steps=11)
+
+    method: Method = "wsmd"
+    steps: int = Field(STEPS, ge=2, le=51, description="How many mixes, from 0 to 1.")
+
+
 class ScoreRequest(Chosen):
     """Many pairs to compare under one or more measures."""
 
@@ -164,6 +201,8 @@ class CompareAnswer(BaseModel):
     mix: float = _said("Share of the structural part.")
     source_words: list[str] = _said("Words compared of the first sentence.")
     target_words: list[str] = _said("Words compared of the second sentence.")
+    source_unread: str = _said("The end of the first sentence that the model does not read.")
+    target_unread: str = _said("The end of the second sentence likewise.")
     plan: list[list[float]] = _said("Mass from each word to each, mean over heads.")
     broken: list[Broken] = _said("Relations whose loss costs most, dearest first.")
     alignment: list[Flow] = _said("The larger flows of the plan, in the order of the source.")
@@ -208,6 +247,10 @@ class StructurePart(BaseModel):
     structural: float | None = _said("Its part of the structure.")
     mix: float = _said("Share of the structural part that was asked for.")
     shares: list[float] = _said("How much words and structure count in the distance.")
+    chance: float | None = _said(
+        "The distance if every word went everywhere; for movers, that of unrelated sentences."
+    )
+    trust: Cells | None = _said("How sure each move is; null for a measure that trusts all.")
     selected: list[Head] = _said("Heads that make the distance, each as layer and number.")
     heads: list[HeadPart] = _said("Every head of the model.")
 
@@ -223,6 +266,8 @@ class ExplainAnswer(BaseModel):
     target: str = _said("The second sentence.")
     source_words: list[str] = _said("Words compared of the first sentence.")
     target_words: list[str] = _said("Words compared of the second sentence.")
+    source_unread: str = _said("The end of the first sentence that the model does not read.")
+    target_unread: str = _said("The end of the second sentence likewise.")
     source_parts: list[list[str | int | None]] = _said(
         "The first sentence in pieces of text, each with the number of its word or null."
     )
@@ -235,6 +280,27 @@ class ExplainAnswer(BaseModel):
     signature: str = _said("All settings that change the number.")
     model: str | None = _said("The model and its fingerprint.")
     settings: dict[str, str] = _said("The signature by name.")
+
+
+class ContrastAnswer(BaseModel):
+    """Two explanations, and which of the two is nearer."""
+
+    verdict: str | None = _said("Which is nearer, and by what; null if that cannot be said.")
+    first: ExplainAnswer = _said("The source, A, and the target, B.")
+    second: ExplainAnswer = _said("The source, A, and the other sentence, C.")
+
+
+class CurveAnswer(BaseModel):
+    """A distance at every mix of words and structure."""
+
+    mixes: list[float] = _said("Shares of structure, from 0 to 1.")
+    distances: list[float | None] = _said("The distance at each.")
+    linear: list[float | None] = _said("What the words cost at each.")
+    structural: list[float | None] = _said("What the structure costs at each.")
+    plans: list[Cells] = _said(
+        "The plan at each, mean over the heads: source word, target word, mass, price of structure."
+    )
+    moved: list[float] = _said("Share of the sentence that goes elsewhere than one step before.")
 
 
 class Undefined(BaseModel):
@@ -252,6 +318,7 @@ class MethodScores(BaseModel):
         "From 0, unrelated, to 1, the same; null without a scale or a distance."
     )
     undefined: list[Undefined] = _said("The pairs without a distance.")
+    unread: list[int] = _said("Pairs with a sentence whose end the model does not read.")
     signature: str = _said("All settings that change the numbers.")
 
 
@@ -269,6 +336,7 @@ class Match(BaseModel):
     distance: float | None = _said("Its distance to the query; null where there is none.")
     similarity: float | None = _said("From 0, unrelated, to 1, the same; null without a scale.")
     reason: str | None = _said("Why there is none.")
+    unread: bool = _said("Whether it or the query has an end that the model does not read.")
 
 
 class RankAnswer(BaseModel):
@@ -311,6 +379,7 @@ class MethodFacts(BaseModel):
     paper: str = _said("Where it was published.")
     structural: bool = _said("Whether attention enters it.")
     settings: list[str] = _said("Settings that change its numbers, of those not all measures have.")
+    missing: dict[str, str] = _said("What it lacks here, by model; empty if it can be used.")
     recipes: str = _said("How the two recipes differ, if they do.")
 
 

@@ -3,7 +3,7 @@
 import { byId, html, number, percent } from "./elements.js";
 
 const HEADINGS = [
-  "from A", "to B", "words alone", "with structure", "word cost", "structure cost", "adds to the distance",
+  "from A", "to", "words alone", "with structure", "word cost", "structure cost", "adds to the distance",
 ];
 
 const cell = (text) => html("td", {}, text);
@@ -23,9 +23,9 @@ export const drawAlignment = (payload, words, structure) => {
     cell(flow.structure ? percent(flow.structure) : "–"),
     cell(number(flow.cost)),
     cell(number(flow.strain)),
-    cell(flow.price === null ? "–" : number((structure ? flow.structure ?? 0 : flow.mass) * flow.price))));
+    cell(number((structure ? flow.structure ?? 0 : flow.mass) * flow.price))));
   byId("alignment").replaceChildren(
-    html("caption", {}, "Share of the sentence that goes from each word to each, and what it costs"),
+    html("caption", {}, "Share of the sentence that goes from each word to each, and what a whole unit costs"),
     html("thead", {}, html("tr", {}, ...HEADINGS.map((heading) => html("th", { scope: "col" }, heading)))),
     html("tbody", {}, ...rows));
 };

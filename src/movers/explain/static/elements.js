@@ -32,7 +32,13 @@ export const number = (value, digits = 4) => {
   return value.toFixed(Math.abs(value) >= 10 ? 2 : digits);
 };
 
-export const percent = (share) => `${(share * 100).toFixed(share > 0 && share < 0.01 ? 1 : 0)}\u00a0%`;
+export const percent = (share) => {
+  const small = share > 0 && share < 0.0995;
+  return `${(share * 100).toFixed(small ? 1 : 0)}\u00a0%`;
+};
+
+// What a part costs: two digits that count, however small it is.
+export const price = (value) => (value >= 0.01 || value === 0 ? value.toFixed(3) : String(Number(value.toPrecision(2))));
 
 export const RIGHT_TO_LEFT =
   /^[^\p{L}]*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
@@ -44,11 +50,14 @@ export const sum = (values) => values.reduce((total, value) => total + value, 0)
 
 export const mean = (values) => sum(values) / values.length;
 
+export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
 // One stop for the tab key in a group; the arrow keys move within it.
-export const rove = (nodes, step) => {
+export const rove = (nodes, step, first = 0) => {
   nodes.forEach((node, place) => {
-    node.tabIndex = place ? -1 : 0;
+    node.tabIndex = place === first ? 0 : -1;
     node.addEventListener("keydown", (event) => {
+      if (event.altKey || event.ctrlKey || event.metaKey) return;
       const next = nodes[step(place, event.key)];
       if (!next || next === node) return;
       event.preventDefault();
@@ -57,3 +66,8 @@ export const rove = (nodes, step) => {
     });
   });
 };
+
+// Steps along a row or a column of things.
+export const along = (length) => (place, key) => ({
+  ArrowLeft: place - 1, ArrowUp: place - 1, ArrowRight: place + 1, ArrowDown: place + 1, Home: 0, End: length - 1,
+})[key] ?? place;

@@ -2,6 +2,8 @@
 
 import { byId, html, mean, number, rove, shade } from "./elements.js";
 
+const USUAL_SHARE = 0.95;
+
 const has = (chosen, [layer, head]) => chosen.some(([l, h]) => l === layer && h === head);
 
 const same = (one, other) => one.length === other.length && one.every((head) => has(other, head));
@@ -13,24 +15,32 @@ const ranges = (numbers) => {
     if (runs.length && runs.at(-1)[1] === n - 1) runs.at(-1)[1] = n;
     else runs.push([n, n]);
   }
-  return runs.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(", ");
+  return runs.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(",");
 };
 
-const plural = (word, numbers) => `${word}${new Set(numbers).size > 1 ? "s" : ""} ${ranges(numbers)}`;
+const several = (word, numbers) => `${word}${new Set(numbers).size > 1 ? "s" : ""} ${ranges(numbers)}`;
 
-const describe = (chosen) => {
-  const [layers, heads] = [chosen.map(([layer]) => layer), chosen.map(([, head]) => head)];
-  return `${chosen.length > 1 ? "mean of " : ""}${plural("layer", layers)}, ${plural("head", heads)}`;
+const layersOf = (chosen) => chosen.map(([layer]) => layer);
+const numbersOf = (chosen) => chosen.map(([, head]) => head);
+
+export const describeHeads = (chosen) => `${several("layer", layersOf(chosen))}, ${several("head", numbersOf(chosen))}`;
+
+// The signature of what is shown: other heads are another measure, or another look at the same.
+export const signHeads = ({ signature, settings, structure }, chosen) => {
+  if (!structure || chosen === structure.selected) return signature;
+  if (structure.sentence !== null) {
+    return `${signature}|view:${describeHeads(chosen)} at the price of all`;
+  }
+  const changed = { ...settings, layers: ranges(layersOf(chosen)), heads: ranges(numbersOf(chosen)) };
+  return Object.entries(changed).map(([name, value]) => `${name}:${value}`).join("|");
 };
 
-const walkHeads = (heads) => (place, key) => {
-  const { layer, head } = heads[place];
+const walkTable = (rows) => (place, key) => {
   const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[key];
   if (!step) return place;
-  const layers = [...new Set(heads.map((one) => one.layer))];
-  const next = layers[layers.indexOf(layer) + step[0]];
-  const found = heads.findIndex((one) => one.layer === next && one.head === head + step[1]);
-  return found < 0 ? place : found;
+  const wide = rows[0].length;
+  const [row, column] = [Math.floor(place / wide) + step[0], (place % wide) + step[1]];
+  return rows[row]?.[column] ? row * wide + column : place;
 };
 
 // A button that shows some heads when pressed, and the method's own when pressed again.
@@ -39,48 +49,47 @@ const chooser = (name, label, heads, { chosen, selected, choose }, ...content) =
   const node = html("button", {
     type: "button", class: name, title: label, "aria-label": label, "aria-pressed": String(pressed),
   }, ...content);
+  node.dataset.heads = heads.map((head) => head.join(".")).join("_");
   node.addEventListener("click", () => choose(pressed ? selected : heads));
   return node;
 };
 
 const drawHead = ({ layer, head, value }, [low, high], state) => {
   const node = chooser("head", `layer ${layer}, head ${head}: ${number(value)}`, [[layer, head]], state);
-  node.dataset.head = `${layer}.${head}`;
   node.classList.toggle("selected", has(state.selected, [layer, head]));
   node.style.backgroundColor = shade("cost", high > low ? (value - low) / (high - low) : 0);
   return node;
 };
 
-const drawLayer = (layer, heads, nodes, state) => {
+const drawLayer = (layer, heads, range, state) => {
   const own = heads.filter((one) => one.layer === layer);
   const label = `layer ${layer}: ${number(mean(own.map(({ value }) => value)))} on average`;
   const button = chooser("layer", label, own.map(({ head }) => [layer, head]), state, String(layer));
-  return html("tr", {}, html("th", { scope: "row" }, button),
-    ...own.map((one) => html("td", {}, nodes[heads.indexOf(one)])));
+  return [button, ...own.map((one) => drawHead(one, range, state))];
 };
 
 // Puts the new table in place of the old without losing the focus of the keyboard.
 const replace = (table, nodes) => {
-  const focused = document.activeElement?.dataset?.head;
+  const focused = document.activeElement?.dataset?.heads;
   byId("strip").querySelector(".scroll").replaceChildren(table);
-  const at = nodes.find((node) => node.dataset.head === focused)
-    ?? nodes.find((node) => node.getAttribute("aria-pressed") === "true");
-  if (at) nodes.forEach((node) => { node.tabIndex = node === at ? 0 : -1; });
-  if (focused) at?.focus({ preventScroll: true });
+  if (focused) nodes.find((node) => node.dataset.heads === focused)?.focus({ preventScroll: true });
 };
 
 export const drawHeads = ({ heads, selected }, chosen, choose) => {
   const state = { chosen, selected, choose };
   const values = heads.map(({ value }) => value);
-  const range = [Math.min(...values), Math.max(...values)];
-  const nodes = heads.map((head) => drawHead(head, range, state));
+  const sorted = [...values].sort((a, b) => a - b);
+  const range = [sorted[0], sorted[Math.floor(USUAL_SHARE * (sorted.length - 1))]];  // a few shout
   const [layers, numbers] = ["layer", "head"].map((name) => [...new Set(heads.map((one) => one[name]))]);
-  rove(nodes, walkHeads(heads));
+  const rows = layers.map((layer) => drawLayer(layer, heads, range, state));
+  const nodes = rows.flat();
+  const pressed = nodes.findIndex((node) => node.getAttribute("aria-pressed") === "true");
+  rove(nodes, walkTable(rows), Math.max(pressed, 1));
   replace(html("table", { class: "heads", "aria-label": "Distance under every layer and head" },
     html("thead", {}, html("tr", {}, html("td"), ...numbers.map((n) => html("th", { scope: "col" }, String(n))))),
-    html("tbody", {}, ...layers.map((layer) => drawLayer(layer, heads, nodes, state)))), nodes);
+    html("tbody", {}, ...rows.map(([first, ...rest]) => html("tr", {}, html("th", { scope: "row" }, first),
+      ...rest.map((node) => html("td", {}, node)))))), nodes);
   byId("heads-low").textContent = number(range[0], 3);
-  byId("heads-high").textContent = number(range[1], 3);
-  byId("view").textContent = `shown: ${describe(chosen)}`;
+  byId("heads-high").textContent = `${number(range[1], 3)}${range[1] < sorted.at(-1) ? " or more" : ""}`;
   byId("reset").hidden = same(chosen, selected);
 };

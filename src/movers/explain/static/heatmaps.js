@@ -1,12 +1,10 @@
-// Attention among the words of each sentence, as tables whose cells can be walked.
+// Attention among the words of A, in A and as B has it, and the difference, as tables to walk through.
 
-import { byId, html, percent, quoted, rove, shade } from "./elements.js";
+import { byId, html, percent, price, quoted, rove, shade } from "./elements.js";
 
 const MOST_WORDS = 80;
-const STRONG = 0.65;
-const CELL = { least: 8, most: 46, readable: 27 };
-const LABELS = 86;
-const CAPTION = "row looks at column";
+const CELL = { least: 8, most: 54, readable: 27 };
+const LABELS = 96;
 
 const walkCells = (size) => (place, key) => {
   const column = place % size;
@@ -16,26 +14,55 @@ const walkCells = (size) => (place, key) => {
   return place + (step ?? 0);
 };
 
-const drawCell = (words, a, b, value, top) => {
-  const label = `${quoted(words[a])} looks at ${quoted(words[b])}: ${percent(value)}`;
-  const strong = value > STRONG * top ? "strong" : "";
-  const node = html("td", { class: strong, title: label, "aria-label": label }, `${Math.round(value * 100)}`);
-  node.style.backgroundColor = shade("look", value / top);
+const looks = (words, a, b) => `${quoted(words[a])} looks at ${quoted(words[b])}`;
+
+// The three maps: what they hold, how a cell is coloured, and what is said of it.
+const MAPS = {
+  "difference-map": {
+    values: "difference",
+    ramp: (value) => (value < 0 ? "less" : "more"),
+    text: (value) => `${Math.round(value * 100) < 0 ? "−" : ""}${Math.abs(Math.round(value * 100))}`,
+    say: ({ words, seen, source, paid }, a, b, at) => `${looks(words, a, b)} ${percent(source[at])} in A, `
+      + `their partners ${percent(seen[at])} in B${paid ? `; costs ${price(paid[at])}` : ""}`,
+  },
+  "source-map": {
+    values: "source",
+    ramp: () => "look",
+    text: (value) => `${Math.round(value * 100)}`,
+    say: ({ words, source }, a, b, at) => `${looks(words, a, b)} ${percent(source[at])} in A`,
+  },
+  "target-map": {
+    values: "seen",
+    ramp: () => "look",
+    text: (value) => `${Math.round(value * 100)}`,
+    say: ({ words, seen }, a, b, at) => `partners of ${quoted(words[a])} look at those of ${quoted(words[b])} ${percent(seen[at])} in B`,
+  },
+};
+
+const largest = (values) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+
+const drawCell = ({ ramp, text, say }, found, a, b, at, value, top, dearestCell) => {
+  const label = say(found, a, b, at);
+  const node = html("td", { class: ramp(value), "aria-label": label }, html("span", {}, text(value)));
+  node.style.setProperty("--shade", shade(ramp(value), Math.abs(value) / top));
+  const dot = dearestCell ? Math.sqrt(found.paid[at] / dearestCell) : 0;
+  node.style.setProperty("--dot", dot.toFixed(3));
   return node;
 };
 
-const drawMap = (side, words, attention, top, room) => {
+const drawMap = (id, kind, found, top, room, name) => {
+  const { words } = found;
   const size = words.length;
   const edge = Math.max(CELL.least, Math.min(CELL.most, Math.floor((room - LABELS) / size) - 1));
-  const cells = [...attention].map((value, place) => {
-    const [a, b] = [Math.floor(place / size), place % size];
-    return { node: drawCell(words, a, b, value, top), side, a, b };
+  const dearestCell = id === "difference-map" && found.paid ? largest(found.paid) : 0;
+  const cells = [...found[kind.values]].map((value, at) => {
+    const [a, b] = [Math.floor(at / size), at % size];
+    return { node: drawCell(kind, found, a, b, at, value, top, dearestCell), a, b, said: () => kind.say(found, a, b, at) };
   });
   const rows = words.map((word, a) => html("tr", {}, html("th", { scope: "row", dir: "auto" }, word),
-    ...cells.filter((cell) => cell.a === a).map(({ node }) => node)));
+    ...cells.slice(a * size, (a + 1) * size).map(({ node }) => node)));
   const names = words.map((word) => html("th", { scope: "col" }, html("span", { dir: "auto" }, word)));
-  const label = `Attention in ${side === "source" ? "A" : "B"}, percent`;
-  const table = html("table", { class: "map", role: "grid", "aria-label": label },
+  const table = html("table", { class: "map", role: "grid", "aria-label": name },
     html("thead", {}, html("tr", {}, html("td", { class: "corner" }), ...names)),
     html("tbody", {}, ...rows));
   table.classList.toggle("dense", edge < CELL.readable);
@@ -44,22 +71,21 @@ const drawMap = (side, words, attention, top, room) => {
   return { table, cells };
 };
 
-const largest = (values) => values.reduce((a, b) => Math.max(a, b), 0);
-
-// Draws both maps on one scale and returns their cells.
+// Draws the maps and returns their cells; `found` has attention by name, and what each cell costs.
 export const drawMaps = (payload, found) => {
-  const top = Math.max(largest(found.source), largest(found.target), 0.01);
-  return ["source", "target"].flatMap((side) => {
-    const figure = byId(`${side}-attention`);
+  const words = payload.source_words;
+  const tops = { look: Math.max(largest(found.source), largest(found.seen), 0.01), difference: Math.max(largest(found.difference), 0.01) };
+  byId("difference-top").textContent = `${percent(tops.difference)} more in A`;
+  byId("difference-low").textContent = `${percent(tops.difference)} more in B`;
+  return Object.entries(MAPS).flatMap(([id, kind]) => {
+    const figure = byId(id);
     const box = figure.querySelector(".scroll");
-    const words = payload[`${side}_words`];
-    if (words.length > MOST_WORDS) {
+    if (words.length > MOST_WORDS || payload.target_words.length > MOST_WORDS) {
       box.replaceChildren(html("p", {}, `More than ${MOST_WORDS} words are too many to draw.`));
       return [];
     }
-    const { table, cells } = drawMap(side, words, found[side], top, box.clientWidth);
-    const limit = table.classList.contains("dense") ? `, up to ${percent(top)}` : "";
-    figure.querySelector("figcaption .muted").textContent = CAPTION + limit;
+    const top = kind.values === "difference" ? tops.difference : tops.look;
+    const { table, cells } = drawMap(id, kind, { ...found, words }, top, box.clientWidth, figure.querySelector("h3").textContent);
     box.replaceChildren(table);
     return cells;
   });

@@ -1,17 +1,18 @@
-// Where the words of both sentences stand, the same in both panels so that only flows differ.
+// Where the words of both sentences stand: side by side in rows, or in columns if they are too many.
 
 import { RIGHT_TO_LEFT, sum } from "./elements.js";
 
 const LONGEST = 22;
 const SPARE = 24;
-const ROW = { height: 216, text: 20, port: 32, thick: 4 };
-const COLUMN = { line: 22, faint: 16, port: 8, thick: 4 };
+const ROW = { height: 290, text: 26, port: 44, thick: 4 };
+const COLUMN = { line: 25, faint: 18, port: 9, thick: 4 };
+const SIZE = { word: "600 19", gap: "17" };
 
 const pen = document.createElement("canvas").getContext("2d");
 
 const wide = (text, faint) => {
-  const { fontFamily } = getComputedStyle(document.body);
-  pen.font = `${faint ? 14 : "600 15"}px ${fontFamily}`;
+  const { fontFamily } = getComputedStyle(document.getElementById("stage"));
+  pen.font = `${faint ? SIZE.gap : SIZE.word}px ${fontFamily}`;
   return pen.measureText(text).width;
 };
 
@@ -29,7 +30,7 @@ const pieces = (parts, weights) => parts
 
 // Slots along the row: as long as the word or its mass, whichever is more.
 const alongRow = (row, unit, width) => {
-  const slots = row.map((piece) => Math.max(piece.width, piece.weight * unit) + (piece.word === null ? 5 : 10));
+  const slots = row.map((piece) => Math.max(piece.width, piece.weight * unit) + (piece.word === null ? 6 : 12));
   const words = row.filter(({ word }) => word !== null).length;
   const spare = Math.min(SPARE, Math.max(0, (width - sum(slots)) / words));
   return slots.map((slot, place) => slot + (row[place].word === null ? 0 : spare));
@@ -72,7 +73,7 @@ const asRows = (rows, payload, width, unit) => {
   return {
     upright: false, width, height: ROW.height, unit,
     source: side("source"), target: side("target"), thick: ROW.thick,
-    text: [ROW.text, ROW.height - ROW.text + 10], ports: [ROW.port, ROW.height - ROW.port],
+    text: [ROW.text, ROW.height - ROW.text + 14], ports: [ROW.port, ROW.height - ROW.port],
   };
 };
 

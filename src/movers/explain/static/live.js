@@ -1,129 +1,163 @@
-// The live page: two sentences and their settings, asked of the server as they change.
+// The live page: sentences and settings, asked of the server as they change.
 
-import { byId, html } from "./elements.js";
+import { along, byId, html, rove } from "./elements.js";
+import { ask } from "./asking.js";
+import { announce, save } from "./sharing.js";
 
-const PAUSE = 120;
+const PAUSE = 150;
+const SLOW = 200;
 const UNAUTHORIZED = 401;
-const OBAMA = "Obama speaks to the media in Illinois.";
 const EXAMPLES = [
-  ["Word swap", "The press greets the president.", "The president greets the press."],
-  ["Obama, said otherwise", OBAMA, "The President greets the press in Chicago."],
-  ["Obama, turned round", OBAMA, "The press greets the President in Chicago."],
-  ["Flights", "Is there a flight from London to Paris?", "Is there a flight from Paris to London?"],
-  ["Who bites", "A dog bites a man.", "A man bites a dog."],
-  ["Unrelated", "The orchestra tuned its instruments.", "Rain is expected over the mountains."],
+  ["Roles swapped", "The press greets the president.", "The president is welcomed by the press.", "The president greets the press."],
+  ["Paraphrase", "The company bought the startup.", "The firm acquired the start-up.", "The startup bought the company."],
+  ["Passive", "The cat chased the mouse.", "The mouse was chased by the cat.", "The mouse chased the cat."],
+  ["Coordination", "Anna and Thomas wrote to the mayor.", "Thomas and Anna wrote to the mayor.", "The mayor wrote to Anna and Thomas."],
+  ["Unrelated", "The orchestra tuned its instruments.", "The musicians got their instruments in tune.", "Rain is expected over the mountains."],
 ];
-const [, SOURCE, TARGET] = EXAMPLES[0];
 const DEFAULTS = {
-  source: "", target: "", method: "movers", model: "", embedding: "-1", layers: "", heads: "",
+  source: "", target: "", other: "", method: "movers", model: "", embedding: "-1", layers: "", heads: "",
   mix: "0.5", recipe: "paper", stopwords: "english",
 };
 const FIELDS = Object.keys(DEFAULTS);
+const TEXTS = ["source", "target", "other"];
 const SPECIAL = ["embedding", "layers", "heads", "mix", "stopwords"];
 
 const form = () => byId("ask").elements;
 
 const readForm = () => Object.fromEntries(FIELDS.map((name) => [name, form()[name].value]));
 
+const grow = () => {
+  for (const name of TEXTS) {
+    const field = form()[name];
+    field.style.height = "auto";
+    field.style.height = `${field.scrollHeight}px`;
+  }
+};
+
+const third = (shown) => {
+  byId("third").hidden = !shown;
+  byId("add").hidden = shown;
+};
+
 // A choice that the server does not offer falls back to the usual one.
 const fill = (state) => {
   for (const name of FIELDS.filter((one) => one in state)) {
     const field = form()[name];
     field.value = state[name];
-    if (field.selectedIndex === -1) field.value = DEFAULTS[name];
+    if (field.selectedIndex === -1 || field.selectedOptions?.[0]?.disabled) field.value = DEFAULTS[name];
   }
+  if ("other" in state) third(Boolean(state.other));
   byId("ask-mix").textContent = Number(form().mix.value).toFixed(2);
+  grow();
 };
-
-// Controls that mean nothing to the method rest.
-const heed = (methods) => {
-  const { name, settings } = methods.find((one) => one.name === form().method.value);
-  for (const field of SPECIAL) {
-    form()[field].disabled = !settings.includes(field);
-    form()[field].title = form()[field].disabled ? `means nothing to ${name}` : "";
-  }
-};
-
-const question = ({ model, embedding, layers, heads, mix, ...rest }) => ({
-  ...rest, embedding: Number(embedding), layers: layers.trim() || null, heads: heads.trim() || "all",
-  mix: Number(mix), ...(model ? { model } : {}),
-});
 
 const parseView = (text) => (text ? text.split("_").map((one) => one.split(".").map(Number)) : null);
 
-const writeUrl = (state, view) => {
-  const query = new URLSearchParams();
-  for (const name of FIELDS) if (state[name] && state[name] !== DEFAULTS[name]) query.set(name, state[name]);
-  if (view) query.set("view", view.map((head) => head.join(".")).join("_"));
-  history.replaceState(null, "", `?${query}`);
-};
-
-const ask = async (path, body) => {
-  const headers = {};
-  const token = form().token.value;
-  if (token) headers.Authorization = `Bearer ${token}`;
-  if (body) headers["Content-Type"] = "application/json";
-  const options = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
-  const answer = await fetch(path, options).catch(() => { throw new Error("the server cannot be reached"); });
-  const found = await answer.json().catch(() => null);
-  byId("token").hidden &&= answer.status !== UNAUTHORIZED;
-  if (!answer.ok) throw new Error(found?.error?.message ?? `the server answered ${answer.status}`);
-  return found;
-};
-
-const offer = (name, choices) => form()[name].replaceChildren(
-  ...choices.map(([value, text, title]) => html("option", { value, title }, text)));
+const offer = (name, choices) => form()[name].replaceChildren(...choices.map(([value, text, title, disabled]) =>
+  html("option", { value, title, ...disabled ? { disabled: "" } : {} }, text)));
 
 const embeddings = (layers) => Array.from({ length: layers + 1 }, (_, k) => {
   const layer = layers - k;
   return [k ? String(layer) : "-1", k ? (layer ? `layer ${layer}` : "input") : "last layer"];
 });
 
-const trouble = (message) => {
-  byId("trouble").textContent = message;
-  byId("trouble").hidden = !message;
-  byId("found").classList.toggle("stale", Boolean(message));
+// The question that a state of the form asks.
+const questionOf = ({ model, embedding, layers, heads, mix, other, ...rest }) => ({
+  ...rest, ...other.trim() ? { other } : {}, embedding: Number(embedding), layers: layers.trim() || null,
+  heads: heads.trim() || "all", mix: Number(mix), ...model ? { model } : {},
+});
+
+const pairQuestions = ({ other, ...rest }) => [rest, ...other ? [{ ...rest, target: other }] : []];
+
+// Attention that is known already, put where it was left out.
+const graft = (found, known) => {
+  const heads = (one) => [one.first ?? one, ...one.second ? [one.second] : []].flatMap(({ structure }) => structure?.heads ?? []);
+  const before = heads(known);
+  heads(found).forEach((head, place) => {
+    const { source_attention, target_attention } = before[place];
+    Object.assign(head, { source_attention, target_attention });
+  });
+  return found;
 };
 
 class Live {
-  constructor(show) {
-    this.show = show;
-    this.view = null;
-    this.flying = null;
+  constructor(page) {
+    Object.assign(this, { page, view: null, place: 0, known: null, curves: null });
     byId("pair").hidden = true;
     byId("ask").hidden = false;
     byId("ask").addEventListener("input", ({ target }) => this.changed(target.name));
+    byId("ask").addEventListener("change", ({ target }) => { if (target.name === "mix") this.answer(); });
     byId("ask").addEventListener("submit", (event) => event.preventDefault());
+    byId("add").addEventListener("click", () => { third(true); grow(); form().other.focus(); });
+    byId("drop").addEventListener("click", () => { fill({ other: "" }); this.place = 0; this.answer(); form().target.focus(); });
+    byId("again").addEventListener("click", () => (this.models ? this.answer() : this.start()));
+    addEventListener("resize", grow);
+    for (const name of TEXTS) {
+      form()[name].addEventListener("keydown", (event) => {
+        if (event.key !== "Enter") return;
+        event.preventDefault();
+        this.answer();
+      });
+    }
+  }
+
+  ask(path, body, options = {}) {
+    return ask(path, body, { token: form().token.value, ...options });
   }
 
   async start() {
-    const [models, methods] = await Promise.all([ask("v1/models"), ask("v1/methods")])
-      .catch((error) => { trouble(error.message); return []; });
-    if (!models) return;
-    [this.models, this.methods] = [models.models, methods.methods];
-    offer("method", methods.methods.map(({ name, title }) => [name, name, title]));
-    offer("model", this.models.map(({ name }) => [name, name.split("/").at(-1)]));
-    byId("ask").querySelector(".model").hidden = this.models.length < 2;
+    this.wait(true);
+    const facts = await Promise.all([this.ask("v1/models"), this.ask("v1/methods")]).catch((error) => this.fail(error));
+    if (!facts) return;
+    const [{ models }, { methods, aliases }] = facts;
+    Object.assign(this, { models, methods });
+    offer("model", models.map(({ name }) => [name, name.split("/").at(-1)]));
+    byId("ask").querySelector(".model").hidden = models.length < 2;
     const known = Object.fromEntries(new URLSearchParams(location.search));
     this.view = parseView(known.view);
-    DEFAULTS.model = this.models[0].name;
-    this.offerLayers(known.model);
-    known.method = methods.aliases[known.method] ?? known.method ?? DEFAULTS.method;
-    fill({ ...DEFAULTS, source: SOURCE, target: TARGET, ...known });
-    heed(this.methods);
-    byId("examples").replaceChildren(...EXAMPLES.map((example) => this.example(...example)));
+    this.place = known.look === "C" ? 1 : 0;
+    DEFAULTS.model = models[0].name;
+    this.offerFor(known.model);
+    known.method = aliases[known.method] ?? known.method ?? DEFAULTS.method;
+    const [, source, target, other] = EXAMPLES[0];
+    fill({ ...DEFAULTS, ...known.source || known.target ? {} : { source, target, other }, ...known });
+    this.heed();
+    const buttons = EXAMPLES.map((example) => this.example(...example));
+    byId("examples").replaceChildren(...buttons);
+    rove(buttons, along(buttons.length));
     await this.answer();
   }
 
-  offerLayers(name) {
+  // What a model can do.
+  offerFor(name) {
     const model = this.models.find((one) => one.name === name) ?? this.models[0];
     offer("embedding", embeddings(model.layers));
+    offer("method", this.methods.map(({ name: method, title, missing }) => {
+      const reason = missing[model.name];
+      return [method, reason ? `${method}: ${reason}` : method, title, reason];
+    }));
   }
 
-  example(name, source, target) {
-    const button = html("button", { type: "button", title: `${source}\n${target}` }, name);
-    button.addEventListener("click", () => { fill({ source, target }); this.answer(); });
+  // Controls that mean nothing to the method rest.
+  heed() {
+    const { name, title, settings } = this.methods.find((one) => one.name === form().method.value);
+    byId("method-title").textContent = title;
+    for (const field of SPECIAL) {
+      const disabled = !settings.includes(field);
+      form()[field].disabled = disabled;
+      form()[field].closest("label").title = disabled ? `means nothing to ${name}` : "";
+    }
+  }
+
+  example(name, source, target, other) {
+    const button = html("button", { type: "button", title: `${source}\n${target}\n${other}` }, name);
+    button.addEventListener("click", () => { this.place = 0; fill({ source, target, other }); this.answer(); });
     return button;
+  }
+
+  swap(side, text) {
+    fill({ [side]: text });
+    this.answer();
   }
 
   changed(name) {
@@ -132,38 +166,115 @@ class Live {
       if (name === "token") this.timer = setTimeout(() => this.start(), PAUSE);
       return;
     }
+    if (name === "model") {
+      const { method } = readForm();
+      this.offerFor(form().model.value);
+      fill({ method });
+    }
     fill({});
-    heed(this.methods);
-    if (name === "model") this.offerLayers(form().model.value);
+    this.heed();
     if (["layers", "heads", "model", "method"].includes(name)) this.view = null;
-    // The slider answers at once; typing waits for a pause.
-    if (name === "mix") this.answer();
-    else this.timer = setTimeout(() => this.answer(), PAUSE);
+    // The curve answers the slider by itself; typing waits for a pause.
+    if (name === "mix" && this.page.scrub(Number(form().mix.value))) return;
+    this.timer = setTimeout(() => this.answer(), PAUSE);
   }
 
-  // Asks for what the form says; only the latest question counts, one at a time.
-  async answer() {
-    if (this.flying) { this.again = true; return; }
+  scrub(mix) {
+    if (mix === null) { this.answer(); return; }
+    form().mix.value = String(mix);
+    this.changed("mix");
+  }
+
+  writeUrl() {
     const state = readForm();
-    writeUrl(state, this.view);
-    if (!state.source.trim() || !state.target.trim()) { trouble("Write two sentences."); return; }
-    this.flying = ask("v1/explain", question(state));
-    try {
-      const found = await this.flying;
-      trouble("");
-      this.show(found, this.view);
-    } catch (error) {
-      trouble(error.message);
-    } finally {
-      this.flying = null;
+    const query = new URLSearchParams();
+    for (const name of FIELDS) if (state[name] && state[name] !== DEFAULTS[name]) query.set(name, state[name]);
+    if (this.place && state.other) query.set("look", "C");
+    if (this.view) query.set("view", this.view.map((head) => head.join(".")).join("_"));
+    history.replaceState(null, "", `?${query}`);
+  }
+
+  question() { return questionOf(readForm()); }
+
+  // While an answer is on its way the last one stays, dimmed if it takes long.
+  wait(busy) {
+    clearTimeout(this.dimming);
+    byId("found").setAttribute("aria-busy", String(busy));
+    if (busy) this.dimming = setTimeout(() => { document.body.classList.add("pending"); }, SLOW);
+    else document.body.classList.remove("pending");
+  }
+
+  fail(error) {
+    this.wait(false);
+    if (error.status === UNAUTHORIZED) byId("token").hidden = false;
+    byId("trouble-text").textContent = error.message;
+    byId("stale").hidden = byId("found").hidden;
+    byId("trouble").hidden = false;
+    document.body.classList.toggle("stale", !byId("found").hidden);
+  }
+
+  settle() {
+    this.wait(false);
+    byId("trouble").hidden = true;
+    document.body.classList.remove("stale");
+  }
+
+  // Asks for what the form says; a new question takes the place of the one on its way.
+  async answer() {
+    clearTimeout(this.timer);
+    this.flying?.abort();
+    const flying = new AbortController();
+    this.flying = flying;
+    this.writeUrl();
+    const question = this.question();
+    if (!question.source.trim() || !question.target.trim()) {
+      this.fail(new Error("Write two sentences, A and B."));
+      return;
     }
-    if (this.again) { this.again = false; await this.answer(); }
+    this.wait(true);
+    const { mix, ...rest } = question;
+    const key = JSON.stringify(rest);
+    const known = this.known?.key === key ? this.known.found : null;
+    const path = question.other ? "v1/contrast" : "v1/explain";
+    try {
+      const answer = await this.ask(path, { ...question, attention: !known }, { signal: flying.signal });
+      if (flying.signal.aborted) return;
+      const found = known ? graft(answer, known) : answer;
+      if (this.known?.key !== key) this.curves = null;
+      this.known = { key, found };
+      this.settle();
+      this.page.show(found, { view: this.view, place: this.place, curves: this.curves, mix });
+      announce(byId("said").textContent);
+      if (!this.curves) await this.fetchCurves(question, key);
+    } catch (error) {
+      if (!flying.signal.aborted) this.fail(error);
+    }
+  }
+
+  // One request for each pair brings every mix.
+  async fetchCurves(question, key) {
+    const { settings } = this.methods.find(({ name }) => name === question.method);
+    if (!settings.includes("mix")) return;
+    const curves = await Promise.all(pairQuestions(question).map((one) => this.ask("v1/curve", one))).catch(() => null);
+    if (!curves || this.known.key !== key) return;
+    this.curves = curves;
+    this.page.take(curves, Number(form().mix.value));
+  }
+
+  async download() {
+    const text = await this.ask("v1/page", this.question(), { text: true }).catch((error) => this.fail(error));
+    if (text) save(text, "movers.html", "text/html");
+  }
+
+  follow(view, place) {
+    Object.assign(this, { view, place });
+    this.writeUrl();
   }
 }
 
-// Starts the live page; returns what to call when other heads are looked at.
-export const goLive = (show) => {
-  const live = new Live(show);
+// Starts the live page around what draws it.
+export const goLive = (page) => {
+  const live = new Live(page);
   live.start();
-  return (view) => { live.view = view; writeUrl(readForm(), view); };
+  return live;
 };

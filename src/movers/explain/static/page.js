@@ -1,81 +1,239 @@
 // The page: reads what was found, draws it, and follows what is chosen.
 
-import { byId, number } from "./elements.js";
-import { readStructure, readWords } from "./reading.js";
-import { arrange } from "./layout.js";
-import { drawPanel } from "./flows.js";
-import { drawBars, tellStory, tellVerdict, titles } from "./bars.js";
+import { along, byId, html, number, plural, percent, rove } from "./elements.js";
+import { byWords, readAttention, readStep, readStructure, readTerms, readWords } from "./reading.js";
+import { Stage, sayTotal, smallMoves } from "./stage.js";
+import { readNearness, tellFormula, tellStory, tellUnread, tellVerdict } from "./verdict.js";
+import { tellCause } from "./cause.js";
 import { drawMaps } from "./heatmaps.js";
-import { drawHeads } from "./heads.js";
+import { describeHeads, drawHeads, signHeads } from "./heads.js";
+import { Curve } from "./curve.js";
 import { drawAlignment } from "./alignment.js";
 import { Lighting } from "./lighting.js";
+import { makeDraggable, swapWords } from "./swapping.js";
+import { offerSharing } from "./sharing.js";
 import { goLive } from "./live.js";
 
-const LONG = 200;
+const PRINTED = 16;
+const LETTERS = ["B", "C"];
 
-const lighting = new Lighting();
-let payload = null;
-let chosen = null;
+// The explanations of an answer: one, or the two of a contrast.
+const pairsOf = (found) => (found.first ? [found.first, found.second] : [found]);
 
-const draw = () => {
-  const words = readWords(payload);
-  const structure = readStructure(payload, chosen);
-  byId("found").hidden = false;
-  byId("words-panel").hidden = !words?.flows.length;
-  byId("structure-panel").hidden = byId("inside").hidden = !structure;
-  byId("cost-legend").hidden = !payload.cost.length && !structure;
-  byId("panels").classList.toggle("single", !words?.flows.length || !structure);
-  byId("source").textContent = payload.source;
-  byId("target").textContent = payload.target;
-  byId("pair").classList.toggle("long", payload.source.length + payload.target.length > LONG);
-  byId("signature").textContent = payload.signature;
-  for (const [name, title] of Object.entries(titles(words, structure))) {
-    byId(`${name}-panel`).querySelector("h2").textContent = title;
+class Page {
+  constructor() {
+    this.lighting = new Lighting();
+    this.stage = new Stage(byId("stage"), this.lighting);
+    this.lighting.stage = this.stage;
+    this.lighting.followers.push(() => this.tellCause());
+    this.curve = new Curve(byId("curve"), (mix) => this.live?.scrub(mix));
+    Object.assign(this, { found: null, place: 0, mode: "structure", all: false, alone: false, curves: null, step: null });
+    this.listen();
   }
-  tellVerdict(payload);
-  drawBars(words, structure, payload.far);
-  tellStory(payload, words, structure);
-  const limit = words?.chance || structure?.chance || 1;
-  const far = structure && structure.sentence !== null ? structure.chance : limit;
-  byId("cost-top").textContent = far === limit
-    ? `${number(limit, 3)} (chance) or more` : `${number(limit, 3)} (words), ${number(far, 3)} (structure) or more`;
-  const shown = [["words-panel", words], ["structure-panel", structure]].filter(([id]) => !byId(id).hidden);
-  const width = Math.min(...shown.map(([id]) => byId(id).querySelector(".drawing").clientWidth));
-  const layout = shown.length ? arrange(payload, width) : null;
-  const panels = shown.map(([id, found]) => drawPanel(byId(id), payload, found, layout, found === structure ? far : limit));
-  const cells = structure ? drawMaps(payload, structure) : [];
-  if (structure) drawHeads(payload.structure, chosen, choose);
-  drawAlignment(payload, words, structure);
-  lighting.watch(payload, panels, cells);
-};
 
-let follow = () => {};
+  listen() {
+    for (const button of byId("modes").children) {
+      button.addEventListener("click", () => { this.mode = button.value; this.drawStage(); });
+    }
+    const toggles = { all: "small", alone: "lonely" };
+    for (const [name, id] of Object.entries(toggles)) {
+      byId(id).addEventListener("click", () => { this[name] = !this[name]; this.drawStage(); });
+    }
+    rove([...byId("modes").children], along(2));
+    rove([...byId("share").querySelectorAll("button")], along(5));
+    byId("reset").addEventListener("click", () => this.choose(this.payload.structure.selected));
+    addEventListener("beforeprint", () => { byId("details").open = byId("alignment").rows.length <= PRINTED; });
+    new ResizeObserver(() => {
+      if (this.found && Math.abs(document.body.clientWidth - this.width) >= 2) this.draw();
+    }).observe(document.body);
+  }
 
-const choose = (heads) => {
-  chosen = heads;
-  draw();
-  follow(heads === payload.structure.selected ? null : heads);
-};
+  get payload() { return pairsOf(this.found)[this.place]; }
 
-// Shows what was found; `view` are the heads to look at, or null for those of the distance.
-const show = (found, view = null) => {
-  payload = found;
-  const heads = payload.structure?.heads ?? [];
-  const known = (view ?? []).filter(([l, h]) => heads.some(({ layer, head }) => layer === l && head === h));
-  chosen = known.length ? known : payload.structure?.selected;
-  draw();
-};
+  get letter() { return LETTERS[this.place]; }
 
-byId("reset").addEventListener("click", () => choose(payload.structure.selected));
-addEventListener("beforeprint", () => { byId("details").open = true; });
+  // Shows what was found; `view` are the heads to look at, null for those of the distance.
+  show(found, { view = null, place = 0, curves = null } = {}) {
+    this.found = found;
+    this.place = Math.min(place, pairsOf(found).length - 1);
+    const heads = this.payload.structure?.heads ?? [];
+    const known = (view ?? []).filter(([l, h]) => heads.some(({ layer, head }) => layer === l && head === h));
+    this.chosen = known.length ? known : null;
+    Object.assign(this, { curves, step: null });
+    this.draw();
+  }
 
-let width = 0;
-new ResizeObserver(() => {
-  if (!payload || Math.abs(document.body.clientWidth - width) < 2) return;
-  width = document.body.clientWidth;
-  draw();
-}).observe(document.body);
+  // Takes the curves of all pairs, which come after the rest.
+  take(curves, mix) {
+    this.curves = curves;
+    this.drawCurve(mix);
+  }
 
+  // Goes along the curve; false where there is none yet.
+  scrub(mix) {
+    if (!this.curves || this.chosen) return false;
+    this.step = this.curve.point(mix);
+    this.mode = "structure";
+    this.readViews();
+    this.drawNumbers();
+    this.drawStage();
+    return true;
+  }
+
+  choose(heads) {
+    this.chosen = heads === this.payload.structure.selected ? null : heads;
+    this.step = null;
+    this.draw();
+    this.live?.follow(this.chosen, this.place);
+  }
+
+  pick(place) {
+    this.place = place;
+    this.draw();
+    byId("pairs").querySelectorAll(".pick")[place].focus();
+    this.live?.follow(this.chosen, place);
+  }
+
+  structureOf(payload, place, chosen) {
+    const found = readStructure(payload, chosen ?? payload.structure?.selected);
+    return found && this.step !== null ? readStep(payload, found, this.curves[place], this.step) : found;
+  }
+
+  readViews() {
+    const { payload } = this;
+    this.words = readWords(payload);
+    this.structure = this.structureOf(payload, this.place, this.chosen);
+  }
+
+  draw() {
+    const { payload } = this;
+    byId("found").hidden = false;
+    this.width = document.body.clientWidth;
+    this.readViews();
+    this.lighting.pin(null);
+    const { structure } = this;
+    this.drawTexts();
+    this.drawNumbers();
+    this.drawStage();
+    byId("inside").hidden = !structure;
+    for (const node of document.querySelectorAll(".letter")) node.textContent = this.letter;
+    this.readInside();
+    if (structure) {
+      drawHeads(payload.structure, this.chosen ?? payload.structure.selected, (heads) => this.choose(heads));
+      this.lighting.watch(this.inside ? drawMaps(payload, this.inside) : []);
+    }
+    this.tellCause();
+    drawAlignment(payload, this.words, structure);
+    this.drawCurve(payload.structure?.mix);
+  }
+
+  drawTexts() {
+    const texts = [this.payload.source, ...pairsOf(this.found).map(({ target }) => target)];
+    byId("pair").replaceChildren(...texts.flatMap((text, at) => [
+      html("dt", {}, "ABC"[at]), html("dd", { dir: "auto", id: ["source", "target", "other"][at] }, text)]));
+  }
+
+  // Verdict and numbers of all pairs; other heads are told below, for they are not the distance.
+  drawNumbers() {
+    const { payload, structure, chosen } = this;
+    const pairs = pairsOf(this.found).map((one, place) => ({
+      payload: one, place, shown: place === this.place, nearness: readNearness(one, this.structureOf(one, place, null)),
+    }));
+    tellVerdict(this.found, pairs, (place) => this.pick(place));
+    tellUnread(pairsOf(this.found));
+    tellStory(payload, this.letter);
+    tellFormula(this.structureOf(payload, this.place, null));
+    byId("signature").textContent = signHeads(payload, chosen ?? payload.structure?.selected)
+      .replace(/mix:[^|]*/, (mix) => (this.step === null ? mix : `mix:${this.curves[this.place].mixes[this.step]}`));
+    byId("one-head").hidden = !chosen;
+    if (chosen) {
+      const what = chosen.length > 1 ? "some heads" : "one head";
+      byId("one-head-text").textContent = `${describeHeads(chosen)} alone: ${number(structure.distance)}. `
+        + `This is ${what}, not the distance (${number(payload.structure.distance)}).`;
+    }
+  }
+
+  // Words or structure on the stage, whichever was asked for and exists.
+  drawStage() {
+    const { payload, words, structure } = this;
+    const [hasWords, hasStructure] = [Boolean(words?.flows.length), Boolean(structure)];
+    byId("stage-part").hidden = !hasWords && !hasStructure;
+    if (byId("stage-part").hidden) return;
+    const mode = (this.mode === "words" && hasWords) || !hasStructure ? "words" : "structure";
+    const found = mode === "words" ? words : structure;
+    for (const button of byId("modes").children) {
+      button.setAttribute("aria-pressed", String(button.value === mode));
+      button.disabled = !(button.value === "words" ? hasWords : hasStructure);
+    }
+    const unit = mode === "structure" && structure.sentence !== null ? payload.far : found.chance;
+    const size = Math.max(payload.source_words.length, payload.target_words.length);
+    const limit = (unit || 1) / size;
+    this.shown = found;
+    this.stage.show(payload, found, { limit, all: this.all, alone: this.alone });
+    const small = smallMoves(payload, found.flows);
+    byId("small").hidden = !small.count;
+    byId("small").textContent = `${plural(small.count, "small move")}, ${percent(small.mass)}`;
+    byId("small").setAttribute("aria-pressed", String(this.all));
+    byId("lonely").setAttribute("aria-pressed", String(this.alone));
+    byId("lonely").hidden = !payload.cost.length;
+    byId("stage-title").textContent = `A and ${this.letter}`;
+    const total = mode === "words" ? ["The words cost", words.distance, words.chance, "chance"]
+      : ["The moves pay", structure.distance - (structure.sentence ?? 0), structure.sentence === null ? structure.chance : structure.distance,
+        structure.sentence === null ? "chance" : "the distance"];
+    byId("stage-sum").textContent = `${sayTotal(...total)}.`;
+    byId("cost-top").textContent = `${number(limit, 3)} or more`;
+    this.lighting.pin(null);
+  }
+
+  // Attention of the heads shown, and what its differences cost; none for too many words.
+  readInside() {
+    const { payload, structure } = this;
+    this.inside = null;
+    if (!structure || !structure.heads.every((head) => head.source_attention && head.target_attention)) return;
+    const attention = readAttention(payload, structure.heads);
+    const flows = readStructure(payload, this.chosen ?? payload.structure.selected).flows;
+    const terms = readTerms(payload, flows, structure.heads);
+    this.inside = { ...attention, paid: byWords(terms, payload.source_words.length), terms };
+  }
+
+  tellCause() {
+    if (!this.found) return;
+    const { inside, structure } = this;
+    const view = { terms: inside?.terms, attention: inside, distance: structure?.distance, whole: structure?.whole };
+    const pinned = this.lighting.pinned?.flow;
+    const flow = pinned && structure?.flows.find(({ i, j }) => i === pinned.i && j === pinned.j);
+    tellCause(this.payload, view, this.letter, flow);
+  }
+
+  drawCurve(mix) {
+    byId("curve-part").hidden = !this.curves;
+    if (!this.curves) return;
+    this.curve.draw(this.curves[this.place]);
+    const step = this.curve.point(mix);
+    if (this.step !== null) this.step = step;
+  }
+
+  swap(side, one, other) {
+    const name = side === "source" ? "source" : ["target", "other"][this.place];
+    this.live.swap(name, swapWords(this.payload[`${side}_parts`], one, other));
+  }
+
+  // The question that an exported page answers.
+  question() {
+    const { source, target, settings } = pairsOf(this.found)[0];
+    const { method, layers = null, heads = "all", mix = 0.5, recipe } = settings;
+    const other = this.found.second?.target;
+    return { source, target, ...other ? { other } : {}, method, layers, heads, mix: Number(mix), recipe };
+  }
+}
+
+const page = new Page();
 const exported = byId("payload");
-if (exported) show(JSON.parse(exported.textContent));
-else follow = goLive(show);
+if (exported) {
+  page.show(JSON.parse(exported.textContent));
+  offerSharing(page.stage, () => page.question(), null);
+} else {
+  makeDraggable(page.stage, (side, one, other) => page.swap(side, one, other));
+  page.live = goLive(page);
+  offerSharing(page.stage, () => page.live.question(), { page: () => page.live.download() });
+}
