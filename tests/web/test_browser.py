@@ -381,6 +381,7 @@ def test_a_contrast_is_exported_whole(tab, scorer, tmp_path):
     tab.click("[aria-label='Look at A and C']")
     story = [line.replace(" in B", " in C") for line in found.second.comparison.story]
     assert tab.locator("#story li").all_inner_texts() == story
+    assert tab.inner_text("#difference-low").endswith("more in C")
     assert tab.said == []
 
 

@@ -72,11 +72,11 @@ const drawMap = (id, kind, found, top, room, name) => {
 };
 
 // Draws the maps and returns their cells; `found` has attention by name, and what each cell costs.
-export const drawMaps = (payload, found) => {
+export const drawMaps = (payload, found, letter) => {
   const words = payload.source_words;
   const tops = { look: Math.max(largest(found.source), largest(found.seen), 0.01), difference: Math.max(largest(found.difference), 0.01) };
   byId("difference-top").textContent = `${percent(tops.difference)} more in A`;
-  byId("difference-low").textContent = `${percent(tops.difference)} more in B`;
+  byId("difference-low").textContent = `${percent(tops.difference)} more in ${letter}`;
   return Object.entries(MAPS).flatMap(([id, kind]) => {
     const figure = byId(id);
     const box = figure.querySelector(".scroll");

@@ -120,7 +120,7 @@ class Page {
     this.readInside();
     if (structure) {
       drawHeads(payload.structure, this.chosen ?? payload.structure.selected, (heads) => this.choose(heads));
-      this.lighting.watch(this.inside ? drawMaps(payload, this.inside) : []);
+      this.lighting.watch(this.inside ? drawMaps(payload, this.inside, this.letter) : []);
     }
     this.tellCause();
     drawAlignment(payload, this.words, structure);
