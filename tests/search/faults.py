@@ -22,13 +22,14 @@ from corpus import make_corpus
 import movers
 from movers.errors import InputError, MoversError
 from movers.search import folder as folder_module
-from movers.search import index as index_module
+from movers.search import transport
 from movers.search.index import Index
+from movers.search.shards import joined
 
 SOURCES = ("search/folder.py", "search/index.py", "search/manifest.py", "atomic.py", "locks.py")
 POINTS = 40
 PAGE = 4096
-index_module.SHARD = 16
+transport.CAPACITY = 16
 TEXTS = make_corpus(100)
 OLD, ADDED, OTHER = TEXTS[:36], TEXTS[30:60], TEXTS[60:]
 
@@ -282,7 +283,7 @@ def main():
     scorer = movers.load("wsmd", model, statistics=statistics, threads=1)
     every = Index.build(scorer, TEXTS).shards
     rows = {text: row for row, text in enumerate(TEXTS)}
-    whole = index_module.joined(every)
+    whole = joined(every)
     Index._encoded = lambda _, chunk: whole.take(np.array([rows[text] for text in chunk]))
     trials = [Trial(task, scorer, Path(place)) for task in TASKS]
     for trial in trials:

@@ -17,12 +17,7 @@ def check_method(scorer: Scorer) -> None:
     if method.transport is None:
         raise InputError(
             f"{method.name} is not one transport problem, so no bound holds for it; use "
-            "Scorer.rank, which compares every sentence, or wmd, wrd, smd, wsmd, lambda"
-        )
-    if method.transport == "priced":
-        raise InputError(
-            f"{method.name} has no index; use Scorer.rank, which compares every sentence, or "
-            "method='wsmd'"
+            "Scorer.rank, which compares every sentence, or movers, wmd, wrd, smd, wsmd, lambda"
         )
     if method.cost is not None and COSTS[method.cost].trees:
         raise InputError(
