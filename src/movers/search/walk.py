@@ -38,11 +38,14 @@ class Nearest:
         Candidates in ascending order of bounds, which do not exceed their distances.
     rest
         What no other sentence is nearer than; infinite if there are no others.
+    more
+        Whether there is any point in asking for more.
     """
 
     rows: Ints
     bounds: Floats
     rest: float
+    more: bool = True
 
 
 class Source(Protocol):
@@ -139,7 +142,7 @@ def walk(
         behind = _compared(rows[:left], bounds[:left], best, compare)
         bound = min(nearest.rest * FOLD, *bounds[behind : behind + 1].tolist(), np.inf)
         certified = bound > best.threshold or np.isposinf(bound)
-        if certified or (left is not None and behind >= left):
+        if certified or not nearest.more or (left is not None and behind >= left):
             break
         asked *= GROWTH
     found, distances = best.ranked()
