@@ -20,7 +20,7 @@ BUILT_ON_SCORERS = {
     "evaluate": set(),
     "search": set(),
     "web": set(),
-    "integrations": {"evaluate"},
+    "integrations": {"evaluate", "search"},
 }
 """Folders that only the command line knows, and which of each other they may use."""
 LEAVES = {"errors", "runtime", "version"}

@@ -8,6 +8,7 @@ the vectors alone give the distance, to the last bit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -143,7 +144,11 @@ class CosineLayout:
         if self.keep == "words":
             places = (corpus.place(row) for row in rows.tolist())
             return [shard.word(place) for shard, place in places], texts
-        return self.cache.get(texts, lambda missing: encode_words(scorer, missing)), texts
+        words = self.cache.get(texts, lambda missing: encode_words(scorer, missing))
+        if self.precision == "float32":  # what was found by a vector is compared by it
+            stored = _pooled(corpus, rows)
+            words = [replace(one, pooled=own) for one, own in zip(words, stored, strict=True)]
+        return words, texts
 
 
 class CosineQuery:

@@ -101,11 +101,16 @@ class Folder:
     @property
     def shards(self) -> list[Any]:
         """The shards, each compared with its checksum when it is first used."""
-        for part, (mapped, _) in self._opened.items():
+        return self.some_shards(slice(None))
+
+    def some_shards(self, places: slice) -> list[Any]:
+        """Some of the shards, checked like all of them."""
+        some = list(self._opened.items())[places]
+        for part, (mapped, _) in some:
             if part not in self._checked:
                 part.check(self.path, mapped)
                 self._checked.add(part)
-        return [shard for _, shard in self._opened.values()]
+        return [shard for _, (_, shard) in some]
 
     def load_statistics(self) -> Statistics:
         """The statistics of the index."""
@@ -125,7 +130,7 @@ class Folder:
 
     def fill(
         self,
-        pieces: Iterable[Piece],
+        pieces: Iterable[Piece | Part],
         signature: str,
         settings: dict[str, Any],
         statistics: Statistics,
@@ -143,7 +148,7 @@ class Folder:
                     f"{str(self.path)!r} holds an index already; open it and add to it, or pass "
                     "replace=True"
                 )
-            parts = tuple(self.store(piece, signature, layout) for piece in pieces)
+            parts = tuple(self._stored(piece, signature, layout) for piece in pieces)
             if not parts:
                 raise InputError(EMPTY)
             path = self.path / f"statistics-{secrets.token_hex(4)}.safetensors"
@@ -161,10 +166,7 @@ class Folder:
         """
         old = self.manifest
         try:
-            parts = tuple(
-                one if isinstance(one, Part) else self.store(one, old.signature, old.layout)
-                for one in shards
-            )
+            parts = tuple(self._stored(one, old.signature, old.layout) for one in shards)
             gone = self._store_deleted(deleted)
             self._commit(dataclasses.replace(old, parts=parts, deleted=gone))
         except BaseException:
@@ -190,6 +192,9 @@ class Folder:
         part = Part(name, len(content), found, len(rows))
         self._write(self.path / part.name, content)
         return part
+
+    def _stored(self, one: Piece | Part, signature: str, layout: str) -> Part:
+        return one if isinstance(one, Part) else self.store(one, signature, layout)
 
     def store(self, piece: Piece, signature: str, layout: str) -> Part:
         """Write a shard, unless it lies there finished and undamaged.

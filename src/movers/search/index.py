@@ -101,6 +101,18 @@ class Index:
         deleted = self._deleted if self._files is None else self._files.deleted
         return Corpus(self.shards, deleted)
 
+    def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
+        """The sentences of some shards, which alone are read, and the row of the first."""
+        files = self._files
+        deleted = self._deleted if files is None else files.deleted
+        every = self._shards if files is None else files.manifest.parts
+        shards = every[low:high] if files is None else files.some_shards(slice(low, high))
+        sizes = [one.sentences if isinstance(one, Part) else len(one) for one in every]
+        starts = np.cumsum([0, *sizes])
+        first, last = int(starts[low]), int(starts[high])
+        inside = deleted[(deleted >= first) & (deleted < last)]
+        return Corpus(shards, inside - first), first
+
     @property
     def sentences(self) -> list[str]:
         """All sentences, in the order of their first occurrence; their places are their numbers."""
@@ -333,11 +345,7 @@ class Index:
 
         Under the default measure, queries share one product with every block of vectors.
         """
-        texts = [_checked(query) for query in queries]
-        _check_count(top_k, "top_k")
-        limit = np.inf if within is None else within
-        if not limit >= 0:
-            raise InputError(f"within must be a distance of at least 0, got {within}")
+        texts, limit = check_queries(queries, top_k, within)
         if self._files is not None:
             self._files.refresh()
         self._check_scorer()  # loads the model
@@ -352,19 +360,21 @@ class Index:
         if exact and candidates is not None:
             recalls = [_recall(*pair) for pair in zip(found, run(corpus, texts), strict=True)]
         return [
-            self._told(text, corpus, one, seconds, recall, align)
+            self.told(text, corpus, one, seconds, recall=recall, align=align)
             for text, one, recall in zip(texts, found, recalls, strict=True)
         ]
 
-    def _told(
+    def told(
         self,
         query: str,
         corpus: Corpus[Any],
         found: Found,
         seconds: float,
-        recall: float | None,
-        align: int,
+        *,
+        recall: float | None = None,
+        align: int = 0,
     ) -> SearchRanking:
+        """What was found, with texts and similarities."""
         numbers = corpus.numbers(found.rows)
         matches = self._scorer.matches(numbers, found.distances, corpus.sentence)
         return SearchRanking(
@@ -410,10 +420,19 @@ def _check_count(value: Any, name: str) -> None:
         raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
 
 
-def _checked(query: str) -> str:
-    if not check_sentence(query, "query").strip():
-        raise InputError(f"the query is blank ({query!r}); pass a sentence")
-    return query
+def check_queries(
+    queries: Iterable[str], top_k: int, within: float | None
+) -> tuple[list[str], float]:
+    """Refuse what cannot be searched for; the queries, and the largest distance."""
+    texts = [check_sentence(query, "query") for query in queries]
+    for text in texts:
+        if not text.strip():
+            raise InputError(f"the query is blank ({text!r}); pass a sentence")
+    _check_count(top_k, "top_k")
+    limit = np.inf if within is None else within
+    if not limit >= 0:
+        raise InputError(f"within must be a distance of at least 0, got {within}")
+    return texts, limit
 
 
 def _recall(found: Found, exact: Found) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -81,6 +81,9 @@ def mine_block(index: Index, threshold: float, number: int) -> list[Pair]:
     ]
 
 
+Blocks = Callable[..., Iterator[list[Pair]]]
+
+
 def check_threshold(threshold: float) -> None:
     """Refuse a threshold that is no distance."""
     if not 0 <= threshold < np.inf:
@@ -88,12 +91,22 @@ def check_threshold(threshold: float) -> None:
 
 
 def mine_file(
-    index: Index, threshold: float, output: Path, *, progress: bool = False
+    index: Index,
+    threshold: float,
+    output: Path,
+    *,
+    blocks: Blocks = mine,
+    progress: bool = False,
 ) -> tuple[int, int]:
     """Write all near pairs to a table, by name TSV, CSV, JSON lines or Parquet.
 
     A run that was broken off is resumed from ``OUTPUT.journal``; the table itself appears when
     all is done. A second run at the same time is refused.
+
+    Parameters
+    ----------
+    blocks
+        What mines them, block by block: `mine`, or the same on many machines.
 
     Returns
     -------
@@ -110,7 +123,7 @@ def mine_file(
     }
     with locked(output.with_name(output.name + ".lock"), repr(str(output))):
         with _journal(journal, task) as (stream, finished):
-            for pairs in mine(index, threshold, start=finished, progress=progress):
+            for pairs in blocks(index, threshold, start=finished, progress=progress):
                 _record(stream, [asdict(pair) for pair in pairs])
         count = _tabulate(journal, output, kind)
         journal.unlink()
