@@ -16,11 +16,13 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
+import json
 import random
 import shutil
 import tempfile
 import time
 from functools import cache, partial
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -28,11 +30,14 @@ import numpy as np
 import movers
 from movers.measure.gating import PRICE, gates, sentence_distances
 from movers.search.cosine import CosineLayout
+from movers.search.dedupe import dedupe_file
 from movers.search.folder import Folder
 from movers.search.index import Index
 from movers.search.measures import describe
+from movers.search.mining import mine
+from movers.search.scan import scan
 from movers.search.vectors import make_vectors
-from movers.search.words import WordCache, _measured, encode_words
+from movers.search.words import WordCache, _measured, encode_words, pooled_vectors
 from search import own_memory, processor_time, sources
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -220,7 +225,7 @@ def million(folder: Path, count: int) -> list[str]:
         f"| the same, candidates encoded before, ms, median of 5 | {median(warm):.0f} |",
         f"| in a batch of {count}, ms per query | {together:.0f} |",
         f"| sentences fully compared, median (most) | {median(compared):.0f} ({max(compared)}) |",
-        f"| own memory after the first and the last query, MB | {memory[0]:.0f}, {memory[-1]:.0f} |",
+        f"| own memory after the first and last query, MB | {memory[0]:.0f}, {memory[-1]:.0f} |",
         f"| no other sentence can be nearer, all {len(index):,} looked at | {exact} of 5 |",
     ]
 
@@ -276,10 +281,8 @@ def beyond(index: Index, queries: list[str], layout) -> list[str]:
     chance, rng = scorer().encoder.chance, np.random.default_rng(0)
     words = layout.cache.get(queries, partial(encode_words, scorer()))
     powers, scales, structure = [], [], []
-    from movers.search.scan import scan
-
     pooled = np.stack([one.pooled for one in words])
-    for own, nearest, query in zip(words, scan(index.corpus, pooled, 1000), queries, strict=True):
+    for nearest, query in zip(scan(index.corpus, pooled, 1000), queries, strict=True):
         near = np.maximum(nearest.bounds, 1e-6)
         ahead = near[20:]  # beyond the query itself and its variants
         power = 1.0 / np.mean(np.log(ahead[-1] / ahead))
@@ -296,7 +299,7 @@ def beyond(index: Index, queries: list[str], layout) -> list[str]:
         f"{np.median(scales):.2f}; S from {len(structure)} compared pairs, mean "
         f"{np.mean(structure):.2f}.",
         "",
-        "| sentences | fully compared for the nearest 10 in the model, mean (95 %) | 10th distance |",
+        "| sentences | fully compared in the model, mean (95 %) | 10th distance |",
         "|---|---|---|",
     ]
     for size in BEYOND:
@@ -315,6 +318,134 @@ def beyond(index: Index, queries: list[str], layout) -> list[str]:
             f"{np.mean(lasts):.3f} |"
         )
     return lines
+
+
+PLANTED = 2_000
+CORPUS = 100_000
+SAMPLE = 400
+
+
+def reworded(rng: random.Random, text: str) -> str:
+    """The same sentence with another case and a blank: what a crawl repeats."""
+    return rng.choice([text.upper(), text.lower(), text.title(), text.replace(" ", "  ", 1)])
+
+
+def swapped(rng: random.Random, text: str) -> str:
+    """The same words, two of them in each other's place."""
+    words = text.split()
+    long = [place for place, word in enumerate(words) if len(word) > 3 and word.isalpha()]
+    first, second = rng.sample(long, 2)
+    words[first], words[second] = words[second], words[first]
+    return " ".join(words)
+
+
+def planted(rng: random.Random, change, known: set[str]) -> list[tuple[int, str]]:
+    """Changed copies of real sentences, and which they are copies of."""
+    pool, found = real_sentences(), []
+    while len(found) < PLANTED:
+        row = rng.randrange(len(pool))
+        if len({word for word in pool[row].split() if len(word) > 3 and word.isalpha()}) < 3:
+            continue
+        text = change(rng, pool[row])
+        if text not in known:
+            known.add(text)
+            found.append((row, text))
+    return found
+
+
+def dedupe(folder: Path, _: int) -> list[str]:
+    """Planted duplicates and swaps among 100,000 sentences, beside semhash on the same vectors."""
+    index, rng, known = real_index(folder), random.Random(8), set(real_sentences())
+    same, swaps = planted(rng, reworded, known), planted(rng, swapped, known)
+    texts = [*real_sentences(), *(text for _, text in same + swaps)]
+    vectors = np.concatenate(
+        [
+            *(shard.pooled(slice(None)) for shard in index.shards),
+            pooled_vectors(scorer(), texts[len(real_sentences()) :]),
+        ]
+    )
+    others = composed(
+        np.random.default_rng(8), real_sentences(), vectors, CORPUS - len(texts), known
+    )
+    texts, vectors = texts + others[0], np.concatenate([vectors, others[1]])
+    layout = CosineLayout()
+    size = layout.capacity
+    made = Index(
+        scorer(),
+        layout,
+        [
+            make_vectors(texts[low : low + size], vectors[low : low + size], "float32")
+            for low in range(0, len(texts), size)
+        ],
+    )
+    kept, dropped = folder / "kept.txt", folder / "dropped.jsonl"
+    pairs: list = []
+
+    def keeping(*arguments, **options):
+        for block in mine(*arguments, **options):
+            pairs.extend(block)
+            yield block
+
+    work = partial(dedupe_file, made, THRESHOLD, kept, dropped, blocks=keeping)
+    report, taken = processor_time(work)
+    rows = [json.loads(line) for line in dropped.read_text("utf-8").splitlines()]
+    gone = {row["sentence"] for row in rows}
+    near, near_taken = processor_time(with_semhash, texts, vectors)
+    other_swaps = sum(text in near for _, text in swaps)
+    right = sampled_right(pairs, same, swaps)
+    return [
+        f"{len(texts):,} sentences: {len(real_sentences()):,} real, {PLANTED:,} copies of real "
+        f"ones in another case or with another blank, {PLANTED:,} with two words swapped, the "
+        f"others composed; threshold {THRESHOLD}, vectors made beforehand. semhash gets the same vectors "
+        f"and the cosine {1 - THRESHOLD}.",
+        "",
+        "| | copies dropped | swaps dropped | all dropped | seconds |",
+        "|---|---|---|---|---|",
+        f"| movers dedupe | {sum(text in gone for _, text in same):,} | "
+        f"{sum(text in gone for _, text in swaps):,} | {len(rows):,} | {taken / 1000:.0f} |",
+        f"| semhash {version('semhash')} | {sum(text in near for _, text in same):,} | "
+        f"{other_swaps:,} | {len(near):,} | {near_taken / 1000:.0f} |",
+        "",
+        right,
+        f"({report})",
+    ]
+
+
+def sampled_right(pairs, same, swaps) -> str:
+    """Compare the near pairs among some sentences with brute force."""
+    chosen = random.Random(9).sample([*same, *swaps], SAMPLE // 2)
+    texts = list(dict.fromkeys([t for row, text in chosen for t in (real_sentences()[row], text)]))
+    matrix, sample = scorer().matrix(texts), set(texts)
+    first, second = np.nonzero(np.triu(matrix <= THRESHOLD, 1))
+    expected = {frozenset((texts[a], texts[b])) for a, b in zip(first, second, strict=True)}
+    found = {frozenset((pair.source, pair.target)) for pair in pairs}
+    found = {pair for pair in found if pair <= sample}
+    return (
+        f"Brute force over {len(texts)} sentences, {matrix.size:,} distances: {len(expected):,} "
+        f"near pairs, of which {len(expected & found):,} were found, and "
+        f"{len(found - expected)} others."
+    )
+
+
+class StoredVectors:
+    """An encoder for semhash that looks vectors up."""
+
+    def __init__(self, texts: list[str], vectors: np.ndarray) -> None:
+        units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        self.rows = dict(zip(texts, units, strict=True))
+
+    def encode(self, inputs, **_) -> np.ndarray:
+        """Vectors of texts."""
+        return np.stack([self.rows[text] for text in inputs])
+
+
+def with_semhash(texts: list[str], vectors: np.ndarray) -> set[str]:
+    """What semhash drops."""
+    from semhash import SemHash
+
+    made = SemHash.from_records(records=texts, model=StoredVectors(texts, vectors))
+    found = made.self_deduplicate(threshold=1 - THRESHOLD)
+    return set(texts) - set(found.selected)
 
 
 def main() -> None:
@@ -341,6 +472,7 @@ def main() -> None:
 TASKS = {
     "real": ("Real sentences", real, 100),
     "million": ("A million sentences", million, 30),
+    "dedupe": ("Duplicates", dedupe, 0),
     "growth": ("Growth", growth, 20),
 }
 

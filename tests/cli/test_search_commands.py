@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from test_cli import run
+from test_commands import run
 
 import movers
 from movers.runtime.locks import locked
@@ -24,18 +24,18 @@ def corpus(tmp_path):
 @pytest.fixture
 def folder(corpus, capsys, tmp_path):
     code, _, err = run(capsys, "index", corpus, "-o", tmp_path / "index")
-    assert code == 0 and "4 sentences, wsmd-wrd" in err and "method:wsmd-wrd" in err
+    assert code == 0 and "4 sentences, movers" in err and "method:movers" in err
     return tmp_path / "index"
 
 
 def test_search_shows_matches_alignment_and_pruning(capsys, folder):
     code, out, _ = run(capsys, "search", folder, "The president met the press", "-k", "2")
     assert code == 0
-    expected = movers.load("wsmd").rank("The president met the press", SENTENCES, top_k=2)
+    expected = movers.load().rank("The president met the press", SENTENCES, top_k=2)
     for match in expected:
         assert match.text in out and f"{match.distance:.4f}" in out
     assert "Which word went where: The president greets the press" in out
-    assert "4 sentences: solved 4" in out and str(expected.signature) in out.replace("\n", "")
+    assert "4 sentences: vectors 2, solved 2" in out and str(expected.signature) in out.replace("\n", "")
 
 
 def test_search_as_json(capsys, folder):
@@ -43,7 +43,7 @@ def test_search_as_json(capsys, folder):
     code, out, _ = run(capsys, "search", folder, "A fox", *arguments)
     found = json.loads(out)
     assert code == 0 and found["matches"][0]["index"] == 2
-    assert found["recall"] == 1.0 and found["pruning"]["left_out"] == 2
+    assert found["recall"] == 1.0 and found["certified"] and found["compared"] <= 2
     assert found["comparisons"] == []
 
 
@@ -54,8 +54,13 @@ def test_index_is_extended_checked_and_guarded(capsys, folder, corpus, tmp_path)
     assert code == 0 and "added 1 sentences" in err
     code, _, err = run(capsys, "index", corpus, "-o", folder)
     assert code == 1 and "pass --add or --replace" in err
+    more.write_text("A cat sleeps\nsomething else\n")
+    code, _, err = run(capsys, "index", more, "-o", folder, "--delete")
+    assert code == 0 and "deleted 1 sentences" in err
+    code, _, err = run(capsys, "index", folder, "--compact")
+    assert code == 0 and "removed 1 sentences" in err
     code, _, err = run(capsys, "index", folder, "--check")
-    assert code == 0 and "5 sentences" in err and "sound" in err
+    assert code == 0 and "4 sentences" in err and "sound" in err
     [shard] = folder.glob("shard-*")
     shard.write_bytes(shard.read_bytes()[:-3])
     code, _, err = run(capsys, "search", folder, "a cat")
@@ -92,6 +97,10 @@ def test_dedupe_respects_word_order(capsys, corpus, tmp_path):
     assert near.startswith(f"4,near,{SENTENCES[3]},1,{SENTENCES[0]},0.0")
     assert repeated == f"5,repeated,{SENTENCES[1]},2,{SENTENCES[1]},0.0"
     assert blank == "6,blank,,,,"
+    code, _, _ = run(capsys, "dedupe", corpus, *arguments, "--align")
+    assert code == 0
+    header, near, *_ = dropped.read_text().splitlines()
+    assert header.endswith(",alignment") and "president→president" in near
     with locked(tmp_path / "kept.txt.index.lock", "it"):
         code, _, err = run(capsys, "dedupe", corpus, *arguments)
     assert code == 1 and "kept.txt' is being written by process" in err

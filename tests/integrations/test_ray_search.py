@@ -139,4 +139,3 @@ def test_an_index_in_memory_is_refused(cluster, bert):
     index = Index.build(bert.using("movers"), TEXTS[:3])
     with pytest.raises(InputError, match="in memory cannot be shared"):
         [*RayEngine(Workers(1)).mine(index, 0.1)]
-    assert mining.block_count(index) == 1

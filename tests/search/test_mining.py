@@ -76,11 +76,11 @@ def test_a_broken_off_run_goes_on_where_it_stopped(
     threshold = float(np.nanquantile(matrix, 0.1))
     original, blocks = mining.mine_block, []
 
-    def failing(index, threshold, number):
-        blocks.append(number)
+    def failing(index, threshold, numbers):
+        blocks.append(number := numbers.start // 8)
         if number == 3 and blocks.count(number) == 1:
             raise KeyboardInterrupt
-        return original(index, threshold, number)
+        return original(index, threshold, numbers)
 
     monkeypatch.setattr(mining, "mine_block", failing)
     with pytest.raises(KeyboardInterrupt):
@@ -161,13 +161,13 @@ def test_a_second_run_at_the_same_time_is_refused(index, matrix, small_blocks, t
     output, threshold = tmp_path / "pairs.tsv", float(np.nanquantile(matrix, 0.1))
     original, tried = mining.mine_block, []
 
-    def meddling(index, threshold, number):
-        if number == 2:
+    def meddling(index, threshold, numbers):
+        if numbers.start == 16:
             for task in (mine_file, dedupe_file):
                 with pytest.raises(InputError, match=r"pairs.tsv' is being written by process \d+"):
                     task(index, threshold, output)
                 tried.append(task)
-        return original(index, threshold, number)
+        return original(index, threshold, numbers)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mining, "mine_block", meddling)

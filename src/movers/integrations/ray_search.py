@@ -28,7 +28,7 @@ from movers.search.index import Index, check_queries
 from movers.search.layouts import find_layout, make_layout
 from movers.search.manifest import Part
 from movers.search.measures import check_method, describe
-from movers.search.mining import Pair, block_count, check_threshold, mine_block
+from movers.search.mining import Pair, blocks_of, check_threshold, mine_block
 from movers.search.results import STAGES, Found, Pruning, SearchRanking
 from movers.search.sentences import distinct, read_sentences
 from movers.search.vectors import Precision
@@ -68,8 +68,11 @@ class BlockMiner(Reader):
 
     def work(self, batch: Any) -> dict[str, list[str]]:
         """Near pairs of every block."""
-        numbers = batch.column("block").to_pylist()
-        found = [mine_block(self.index, self.task["threshold"], number) for number in numbers]
+        low, high = (batch.column(name).to_pylist() for name in ("low", "high"))
+        found = [
+            mine_block(self.index, self.task["threshold"], range(*pair))
+            for pair in zip(low, high, strict=True)
+        ]
         return {"pairs": [json.dumps([asdict(pair) for pair in pairs]) for pairs in found]}
 
 
@@ -147,7 +150,8 @@ class RayEngine:
     ) -> Iterator[list[Pair]]:
         """Yield block by block all pairs at a distance of at most the threshold."""
         check_threshold(threshold)
-        blocks = {"block": [*range(start, block_count(index))]}
+        ranges = blocks_of(index)[start:]
+        blocks = {"low": [one.start for one in ranges], "high": [one.stop for one in ranges]}
         with cluster(self.address), plain_errors():
             rest = (_place(index), {"threshold": threshold})
             for row in self._mapped(BlockMiner, index.scorer, blocks, 1, rest, progress=progress):

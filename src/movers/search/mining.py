@@ -61,20 +61,20 @@ def mine(
     check_threshold(threshold)
     total, size = len(index), index.layout.block
     with tqdm(total=total, initial=start * size, desc="mining", disable=not progress) as bar:
-        for number in range(start, block_count(index)):
-            yield mine_block(index, threshold, number)
-            bar.update(min(size, total - number * size))
+        for numbers in blocks_of(index)[start:]:
+            yield mine_block(index, threshold, numbers)
+            bar.update(len(numbers))
 
 
-def block_count(index: Index) -> int:
-    """Blocks to mine."""
-    return -(-len(index) // index.layout.block)
+def blocks_of(index: Index) -> list[range]:
+    """The sentences of every block, by number."""
+    total, size = len(index), index.layout.block
+    return [range(low, min(low + size, total)) for low in range(0, total, size)]
 
 
-def mine_block(index: Index, threshold: float, number: int) -> list[Pair]:
+def mine_block(index: Index, threshold: float, numbers: range) -> list[Pair]:
     """Near pairs of the sentences of a block with all that follow them."""
-    low, corpus = number * index.layout.block, index.corpus
-    numbers = range(low, min(low + index.layout.block, len(corpus)))
+    corpus = index.corpus
     return [
         Pair(first, second, distance, corpus.sentence(first), corpus.sentence(second))
         for first, second, distance in index.layout.near(index.scorer, corpus, numbers, threshold)
