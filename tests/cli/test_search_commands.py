@@ -74,7 +74,7 @@ def test_index_is_extended_checked_and_guarded(capsys, folder, corpus, tmp_path)
 def test_mine_writes_near_pairs(capsys, corpus, folder, tmp_path):
     for source in (corpus, folder):
         output = tmp_path / "near.tsv"
-        code, _, err = run(capsys, "mine", source, "--threshold", "0.2", "-o", output)
+        code, _, err = run(capsys, "mine", source, "--threshold", "0.4", "-o", output)
         assert code == 0 and "3 pairs among 4 sentences" in err
         rows = [line.split("\t")[:2] for line in output.read_text().splitlines()[1:]]
         assert sorted(rows) == [["0", "1"], ["0", "3"], ["1", "3"]]
@@ -88,7 +88,7 @@ def test_mine_writes_near_pairs(capsys, corpus, folder, tmp_path):
 def test_dedupe_respects_word_order(capsys, corpus, tmp_path):
     corpus.write_text("\n".join([*SENTENCES, SENTENCES[1], "", ""]))
     output, dropped = tmp_path / "kept.txt", tmp_path / "dropped.csv"
-    arguments = ["--threshold", "0.05", "-o", output, "--dropped", dropped]
+    arguments = ["--threshold", "0.1", "-o", output, "--dropped", dropped]
     code, _, err = run(capsys, "dedupe", corpus, *arguments)
     assert code == 0
     assert "kept 3 of 6 lines; dropped 1 near others, 1 repeated, 1 blank" in err
