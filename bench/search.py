@@ -1,4 +1,4 @@
-"""Exact search under WSMD beside brute force, gensim and a POT loop; and how it grows with the corpus.
+"""Exact search under WSMD beside brute force, gensim and a POT loop; and how it grows.
 
     make bench-search-transport        # what follows, on the evaluation data
     python bench/search.py compare     # pruning, time and identity with brute force

@@ -64,8 +64,8 @@ def index(
     method
         The default measure, or one of transport: wsmd, wmd, wrd, smd, lambda, …
     keep
-        For the default measure: "text" (default), or "words" for quicker searches and 20 kB more
-        a sentence.
+        For the default measure: "text" (default), or "words" for quicker searches in fifty times
+        the space.
     vectors
         For the default measure: "float32" (default), or "int8" for a quarter of the bytes.
     add

@@ -35,8 +35,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Keep = Literal["text", "words"]
 
-CAPACITY: dict[Keep, int] = {"text": 16_384, "words": 4_096}
-"""Sentences of a shard: 30 and 90 MB, and what a broken-off build loses at most."""
+CAPACITY: dict[Keep, int] = {"text": 16_384, "words": 1_024}
+"""Sentences of a shard: about 30 and 90 MB, and what a broken-off build loses at most."""
 BLOCK = 1_024
 """Sentences mined at a time."""
 QUERIES = 128
@@ -51,7 +51,7 @@ class CosineLayout:
     Parameters
     ----------
     keep
-        "words" keeps what full comparisons need, 20 kB a sentence; "text" encodes the few
+        "words" keeps what full comparisons need, 87 kB for 18 words; "text" encodes the few
         sentences that are compared when they are.
     precision
         "float32", or "int8" for a quarter of the bytes and a few more comparisons.

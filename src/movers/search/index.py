@@ -148,7 +148,7 @@ class Index:
             broken off is resumed: parts that are finished are used as they are.
         keep
             For the default measure: "text" keeps vectors and texts, and encodes the few sentences
-            that a search compares when it does; "words" keeps all they need, 20 kB a sentence.
+            that a search compares when it does; "words" keeps all they need, fifty times as much.
         vectors
             For the default measure: "float32", or "int8" for a quarter of the bytes; the answers
             are the same, after a few more comparisons.
