@@ -11,8 +11,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 export GOMP_SPINCOUNT := 0
 export HF_HUB_OFFLINE := 1
 
-.PHONY: demo test test-processors lint bench bench-frames bench-ray bench-search bench-serve table methods-table \
-	docs wheel-test clean
+.PHONY: demo test test-processors lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve table \
+	methods-table docs wheel-test clean
 
 demo: $(READY) $(KERNELS_READY)
 	$(BIN)/python examples/demo.py
@@ -54,6 +54,10 @@ bench-ray: $(TOOLS_READY) $(KERNELS_READY)
 
 # Needs evaluation data: MOVERS_DATA, or the folder beside the checkout; half an hour and 5 GB.
 bench-search: $(TOOLS_READY) $(KERNELS_READY)
+	$(BIN)/python bench/default_search.py
+
+# The same for measures of transport.
+bench-search-transport: $(TOOLS_READY) $(KERNELS_READY)
 	$(BIN)/python bench/search.py
 
 # Needs evaluation data: MOVERS_DATA, or the folder beside the checkout.

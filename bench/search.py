@@ -1,6 +1,6 @@
-"""Exact search beside brute force, gensim and a POT loop; and how it grows with the corpus.
+"""Exact search under WSMD beside brute force, gensim and a POT loop; and how it grows.
 
-    make bench-search                  # what follows, on the evaluation data
+    make bench-search-transport        # what follows, on the evaluation data
     python bench/search.py compare     # pruning, time and identity with brute force
     python bench/search.py growth      # 1,000 to 100,000 composed sentences
 

@@ -21,14 +21,16 @@ from corpus import make_corpus
 
 import movers
 from movers.errors import InputError, MoversError
+from movers.search import cosine, transport
 from movers.search import folder as folder_module
-from movers.search import index as index_module
 from movers.search.index import Index
+from movers.search.shards import gathered, joined
 
 SOURCES = ("search/folder.py", "search/index.py", "search/manifest.py", "atomic.py", "locks.py")
 POINTS = 40
 PAGE = 4096
-index_module.SHARD = 16
+transport.CAPACITY = 16
+cosine.CAPACITY = {"text": 16, "words": 16}
 TEXTS = make_corpus(100)
 OLD, ADDED, OTHER = TEXTS[:36], TEXTS[30:60], TEXTS[60:]
 
@@ -45,19 +47,33 @@ def replace(folder, scorer):
     Index.build(scorer, OTHER, folder, replace=True)
 
 
+def delete(folder, scorer):
+    Index.open(folder, scorer=scorer).delete(GONE)
+
+
+def compact(folder, scorer):
+    Index.open(folder, scorer=scorer).compact()
+
+
 TASKS = {build: (None, OLD), add: (OLD, TEXTS[:60]), replace: (OLD, OTHER)}
 """Sentences before and after each."""
+GONE = OLD[1:30:2]
+LEFT = [text for text in OLD if text not in GONE]
+VECTOR_TASKS = {**TASKS, delete: (OLD, LEFT), compact: (LEFT, LEFT)}
+"""The same for an index that remembers what was deleted, with what changes nothing to see."""
 
 
 class Trial:
     """One task over and over on fresh copies of the folder it starts from."""
 
-    def __init__(self, task, scorer, place):
-        self.task, self.scorer, self.place = task, scorer, place
-        self.before, self.after = TASKS[task]
-        self.template = place / f"{task.__name__}-template"
-        self.folder = place / f"{task.__name__}-index"
-        if self.before:
+    def __init__(self, task, scorer, place, kind=""):
+        self.task, self.scorer, self.place, self.kind = task, scorer, place, kind
+        self.before, self.after = VECTOR_TASKS[task]
+        self.template = place / f"{kind}{task.__name__}-template"
+        self.folder = place / f"{kind}{task.__name__}-index"
+        if task is compact:
+            Index.build(scorer, OLD, self.template).delete(GONE)
+        elif self.before:
             Index.build(scorer, self.before, self.template)
 
     def fresh(self):
@@ -71,7 +87,10 @@ class Trial:
     def state(self):
         """Whether the folder holds the old index, the new one, or what it says instead."""
         try:
-            found = Index.open(self.folder, scorer=self.scorer, verify=True).sentences
+            index = Index.open(self.folder, scorer=self.scorer, verify=True)
+            found = index.sentences
+            if self.task is compact and found == self.after:
+                return "old" if len(index.corpus.hidden) else "new"
         except InputError as error:
             known = self.before is None and "no index in" in str(error)
             return "old" if known else f"damaged: {error}"
@@ -89,12 +108,13 @@ class Trial:
         facts["state"] = self.state()
         if facts["state"] == "old" and self.before:
             facts["left"] = self.left()
-        if facts["state"] == "new":
+        if facts["state"] == "new" and self.task is not compact:
             Index.open(self.folder, scorer=self.scorer).add(self.after)
         else:
             self.run()
         facts |= {"again": self.state(), "left_again": self.left()}
-        print(json.dumps({"kind": kind, "task": self.task.__name__, "point": point, **facts}))
+        task = f"{self.kind}{self.task.__name__}"
+        print(json.dumps({"kind": kind, "task": task, "point": point, **facts}))
 
 
 def traced(reached):
@@ -277,15 +297,28 @@ def hold(trial):
     trial.report("held", "after", **outcome(trial.run))
 
 
+def encode_once(*scorers):
+    """Make indices of texts that are encoded already."""
+    rows = {text: row for row, text in enumerate(TEXTS)}
+    whole = {one.method.name: joined(Index.build(one, TEXTS).shards) for one in scorers}
+
+    def encoded(index, chunk):
+        picked = np.array([rows[text] for text in chunk])
+        return gathered([(whole[index.scorer.method.name], picked)])
+
+    Index._encoded = encoded
+
+
 def main():
     model, statistics, place, *mount = sys.argv[1:]
     scorer = movers.load("wsmd", model, statistics=statistics, threads=1)
-    every = Index.build(scorer, TEXTS).shards
-    rows = {text: row for row, text in enumerate(TEXTS)}
-    whole = index_module.joined(every)
-    Index._encoded = lambda _, chunk: whole.take(np.array([rows[text] for text in chunk]))
+    encode_once(scorer, scorer.using("movers"))
     trials = [Trial(task, scorer, Path(place)) for task in TASKS]
     for trial in trials:
+        kill_everywhere(trial)
+        fill_everywhere(trial)
+    for task in VECTOR_TASKS:
+        trial = Trial(task, scorer.using("movers"), Path(place), "vectors-")
         kill_everywhere(trial)
         fill_everywhere(trial)
     hold(trials[1])

@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 SCRIPT = Path(__file__).with_name("faults.py")
 TASKS = ("build", "add", "replace")
+VECTOR_TASKS = tuple(f"vectors-{task}" for task in (*TASKS, "delete", "compact"))
 PRIVATE = ["unshare", "--user", "--map-root-user", "--mount"]
 """Lets a process mount what nobody else sees."""
 
@@ -49,7 +51,7 @@ def check(records):
         assert record["again"] == "new" and record["left_again"] == ["manifest.json"], record
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", [*TASKS, *VECTOR_TASKS])
 def test_a_kill_leaves_the_old_or_the_new(outcomes, task):
     records = outcomes["kill", task]
     check(records)
@@ -57,8 +59,10 @@ def test_a_kill_leaves_the_old_or_the_new(outcomes, task):
     assert ends["killed"] >= 30 and {record["state"] for record in records} == {"old", "new"}
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("kind", ["full", "pages"])
+@pytest.mark.parametrize(
+    ("kind", "task"),
+    [*product(["full", "pages"], TASKS), *product(["full"], VECTOR_TASKS)],
+)
 def test_a_full_disk_is_said_and_leaves_the_old_or_the_new(outcomes, kind, task):
     if (kind, task) not in outcomes:
         pytest.skip("this user may not mount a file system")
@@ -70,10 +74,10 @@ def test_a_full_disk_is_said_and_leaves_the_old_or_the_new(outcomes, kind, task)
         assert record["ended"] == "StorageError" and f"{task}-index" in record["message"], record
         assert "No space left on device" in record["message"], record
         kept = {"new": "has its new state", "old": "keeps its old state"}[record["state"]]
-        if task == "build" and record["state"] == "old":
+        if task.endswith("build") and record["state"] == "old":
             kept = "the same build goes on"
         assert kept in record["message"], record
-    if task == "add":
+    if task.endswith("add"):
         assert all(r["left"] == ["manifest.json"] for r in failed if r["state"] == "old")
 
 

@@ -14,8 +14,8 @@ SCRIPT = """
 import sys
 from pathlib import Path
 import movers
-from movers.search import mining
-mining.BLOCK = 4
+from movers.search import mining, transport
+transport.BLOCK = 4
 folder, model, statistics = sys.argv[1:]
 scorer = movers.load("wsmd", model, statistics=statistics, threads=1)
 output = Path(folder, "pairs.jsonl")

@@ -9,7 +9,7 @@ import pytest
 import movers
 from movers.errors import InputError
 from movers.io.tables import open_table
-from movers.search import mining
+from movers.search import mining, transport
 from movers.search.dedupe import Deduplicated, dedupe_file
 from movers.search.index import Index
 from movers.search.mining import Pair, duplicates, mine, mine_file
@@ -29,7 +29,7 @@ def matrix(index):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(mining, "BLOCK", 8)
+    monkeypatch.setattr(transport, "BLOCK", 8)
 
 
 def found_by_brute_force(matrix, threshold):
@@ -74,15 +74,15 @@ def test_a_broken_off_run_goes_on_where_it_stopped(
 ):
     output = tmp_path / "pairs.tsv"
     threshold = float(np.nanquantile(matrix, 0.1))
-    original, rows = mining._near, []
+    original, blocks = mining.mine_block, []
 
-    def failing(index, row, *rest):
-        rows.append(row)
-        if row == 27 and rows.count(row) == 1:
+    def failing(index, threshold, numbers):
+        blocks.append(number := numbers.start // 8)
+        if number == 3 and blocks.count(number) == 1:
             raise KeyboardInterrupt
-        return original(index, row, *rest)
+        return original(index, threshold, numbers)
 
-    monkeypatch.setattr(mining, "_near", failing)
+    monkeypatch.setattr(mining, "mine_block", failing)
     with pytest.raises(KeyboardInterrupt):
         mine_file(index, threshold, output)
     journal = tmp_path / "pairs.tsv.journal"
@@ -91,7 +91,7 @@ def test_a_broken_off_run_goes_on_where_it_stopped(
     with pytest.raises(InputError, match="other sentences or settings"):
         mine_file(index, threshold / 2, output)
     count, resumed = mine_file(index, threshold, output)
-    assert resumed == 3 and rows.count(23) == 1 and rows.count(24) == 2
+    assert resumed == 3 and blocks.count(2) == 1 and blocks.count(3) == 2
     assert count == len(found_by_brute_force(matrix, threshold))
     assert not journal.exists()
 
@@ -159,18 +159,18 @@ def _plain(column):
 
 def test_a_second_run_at_the_same_time_is_refused(index, matrix, small_blocks, tmp_path):
     output, threshold = tmp_path / "pairs.tsv", float(np.nanquantile(matrix, 0.1))
-    original, tried = mining._near, []
+    original, tried = mining.mine_block, []
 
-    def meddling(index, row, *rest):
-        if row == 20:
+    def meddling(index, threshold, numbers):
+        if numbers.start == 16:
             for task in (mine_file, dedupe_file):
                 with pytest.raises(InputError, match=r"pairs.tsv' is being written by process \d+"):
                     task(index, threshold, output)
                 tried.append(task)
-        return original(index, row, *rest)
+        return original(index, threshold, numbers)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mining, "_near", meddling)
+        patch.setattr(mining, "mine_block", meddling)
         count, _ = mine_file(index, threshold, output)
     assert len(tried) == 2 and count == len(found_by_brute_force(matrix, threshold))
     assert list(tmp_path.iterdir()) == [output]

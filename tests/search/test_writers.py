@@ -8,7 +8,7 @@ from corpus import make_corpus
 
 import movers
 from movers.errors import InputError
-from movers.search import index as index_module
+from movers.search import transport
 from movers.search.index import Index
 
 QUERY = "the press greets the president"
@@ -127,7 +127,7 @@ def test_an_index_keeps_its_own_statistics(tiny, corpus, tmp_path):
 @pytest.mark.parametrize("stored", [True, False])
 def test_sentences_added_one_by_one_stay_in_few_shards(bert, tmp_path, monkeypatch, stored):
     texts = make_corpus(140)
-    monkeypatch.setattr(index_module, "SHARD", 100)
+    monkeypatch.setattr(transport, "CAPACITY", 100)
     once = Index.build(bert, texts)
     index = Index.build(bert, texts[:1], tmp_path / "index" if stored else None)
     for text in texts[1:]:
@@ -141,7 +141,7 @@ def test_sentences_added_one_by_one_stay_in_few_shards(bert, tmp_path, monkeypat
 
 def broken_off(bert, corpus, folder, monkeypatch):
     """A build that stopped after its first shards; how many shards were made is counted."""
-    made, original = [], index_module.make_shard
+    made, original = [], transport.make_shard
 
     def counting(measured, sentences, method):
         made.append(sentences)
@@ -149,7 +149,7 @@ def broken_off(bert, corpus, folder, monkeypatch):
             raise KeyboardInterrupt
         return original(measured, sentences, method)
 
-    monkeypatch.setattr(index_module, "make_shard", counting)
+    monkeypatch.setattr(transport, "make_shard", counting)
     with pytest.raises(KeyboardInterrupt):
         Index.build(bert, corpus, folder)
     return made

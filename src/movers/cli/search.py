@@ -8,13 +8,21 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from rich.console import Console
 
 from movers.cli.messages import print_json, say
-from movers.cli.options import DEFAULTS, Json, Options, Sentence
+from movers.cli.options import (
+    DEFAULTS,
+    RAY_DEFAULTS,
+    Engine,
+    Json,
+    Options,
+    RayOptions,
+    Sentence,
+)
 from movers.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,10 +39,16 @@ def index(
     /,
     *,
     output: Target | None = None,
-    method: Method = "wsmd",
+    method: Method = "movers",
+    keep: Literal["text", "words"] | None = None,
+    vectors: Literal["float32", "int8"] | None = None,
     add: Flag = False,
+    delete: Flag = False,
+    compact: Flag = False,
     replace: Flag = False,
     check: Flag = False,
+    engine: Engine = "local",
+    ray: RayOptions = RAY_DEFAULTS,
     options: Options = DEFAULTS,
 ) -> None:
     """Encode a corpus for exact search.
@@ -44,22 +58,34 @@ def index(
     Parameters
     ----------
     file
-        Text with one sentence per line; with --check the folder of an index.
+        Text with one sentence per line; with --check or --compact the folder of an index.
     output
         Folder of the index.
     method
-        A measure of transport: wsmd, wmd, wrd, smd, lambda, …
+        The default measure, or one of transport: wsmd, wmd, wrd, smd, lambda, …
+    keep
+        For the default measure: "text" (default), or "words" for quicker searches in fifty times
+        the space.
+    vectors
+        For the default measure: "float32" (default), or "int8" for a quarter of the bytes.
     add
         Add the sentences to an index that is there already, with its own settings.
+    delete
+        Delete the sentences from an index that is there.
+    compact
+        Remove what deleted sentences left behind, and do nothing else.
     replace
         Build anew over an index that is there already.
     check
         Compare every byte of an index with its checksums, and do nothing else.
+    engine
+        "ray" encodes on many processes or machines, which see the folder under the same path.
     """
     from movers.search.index import Index
 
-    if check:
-        say(f"{Index.open(file, verify=True)!r} is sound")
+    if check or compact:
+        found = Index.open(file, verify=check)
+        say(f"removed {found.compact():,} sentences" if compact else f"{found!r} is sound")
         return
     if output is None:
         raise InputError("where should the index go? name a folder with -o")
@@ -67,9 +93,20 @@ def index(
     if add:
         found = Index.open(output)
         say(f"added {found.add(file, progress=progress):,} sentences")
+    elif delete:
+        found = Index.open(output)
+        say(f"deleted {found.delete(file):,} sentences")
     else:
-        scorer = options.load(method)
-        found = Index.build(scorer, file, output, replace=replace, progress=progress)
+        build = _engine(engine, ray).build
+        found = build(
+            options.load(method),
+            file,
+            output,
+            keep=keep,
+            vectors=vectors,
+            replace=replace,
+            progress=progress,
+        )
     size = sum(path.stat().st_size for path in output.iterdir()) / 1e6
     say(f"{found!r}: {size:,.1f} MB in {time.monotonic() - started:.1f} s")
     say(str(found.scorer.signature))
@@ -86,6 +123,8 @@ def search(
     exact: Flag = False,
     align: int = 1,
     json: Json = False,
+    engine: Engine = "local",
+    ray: RayOptions = RAY_DEFAULTS,
 ) -> None:
     """Find the sentences of an index nearest to a query, exactly.
 
@@ -100,20 +139,29 @@ def search(
     within
         Leave out sentences farther away than this; quicker, as most need not be compared.
     candidates
-        Compare only so many, those with the nearest mean vectors: quicker, not exact.
+        Compare only so many, those with the nearest vectors: quicker, not certain to be exact.
     exact
         With --candidates: search exactly as well, and report the recall.
     align
         Show which word went where for so many of the first matches.
     json
         Print as JSON.
+    engine
+        "ray" gives every worker some of the files of the index.
     """
     from movers.cli.terminal import print_ranking
     from movers.search.index import Index
 
-    found = Index.open(folder).search(
-        query, top_k, within=within, candidates=candidates, exact=exact, align=align
-    )
+    index = Index.open(folder)
+    if engine == "ray":
+        if candidates is not None or exact:
+            raise InputError("--engine ray searches exactly; leave out --candidates and --exact")
+        (found,) = _engine(engine, ray).search_many(index, [query], top_k, within, align)
+    else:
+        ray.refuse()
+        found = index.search(
+            query, top_k, within=within, candidates=candidates, exact=exact, align=align
+        )
     if json:
         print_json(found.to_dict())
     else:
@@ -126,7 +174,9 @@ def mine(
     *,
     threshold: float,
     output: Target,
-    method: Method = "wsmd",
+    method: Method = "movers",
+    engine: Engine = "local",
+    ray: RayOptions = RAY_DEFAULTS,
     options: Options = DEFAULTS,
 ) -> None:
     """Find all pairs of sentences at most so far apart, exactly.
@@ -143,13 +193,18 @@ def mine(
     output
         Table to write: .tsv, .csv, .jsonl or .parquet.
     method
-        A measure of transport.
+        The default measure, or one of transport.
+    engine
+        "ray" mines blocks on many processes or machines, which see index and output folder under
+        the same path.
     """
     from movers.search.mining import mine_file
 
-    started = time.monotonic()
-    with _corpus(file, method, output, options) as corpus:
-        pairs, resumed = mine_file(corpus, threshold, output, progress=sys.stderr.isatty())
+    started, chosen = time.monotonic(), _engine(engine, ray)
+    with _corpus(file, method, output, options, chosen) as corpus:
+        pairs, resumed = mine_file(
+            corpus, threshold, output, blocks=chosen.mine, progress=sys.stderr.isatty()
+        )
     if resumed:
         say(f"resumed behind {resumed} finished blocks")
     say(f"{pairs:,} pairs among {len(corpus):,} sentences in {time.monotonic() - started:.1f} s")
@@ -163,7 +218,10 @@ def dedupe(
     threshold: float,
     output: Target,
     dropped: Path | None = None,
-    method: Method = "wsmd",
+    align: Flag = False,
+    method: Method = "movers",
+    engine: Engine = "local",
+    ray: RayOptions = RAY_DEFAULTS,
     options: Options = DEFAULTS,
 ) -> None:
     """Drop sentences that repeat an earlier one, word order respected.
@@ -182,22 +240,47 @@ def dedupe(
     dropped
         Table for all other lines, by number, with the reason and what they repeat: .tsv, .csv,
         .jsonl or .parquet.
+    align
+        In that table, also say which word went where.
     method
-        A measure of transport.
+        The default measure, or one of transport.
+    engine
+        "ray" mines blocks on many processes or machines.
     """
     from movers.search.dedupe import dedupe_file
 
-    with _corpus(file, method, output, options) as corpus:
-        lines = None if corpus.folder == file else file
+    chosen = _engine(engine, ray)
+    with _corpus(file, method, output, options, chosen) as corpus:
         found = dedupe_file(
-            corpus, threshold, output, dropped, lines=lines, progress=sys.stderr.isatty()
+            corpus,
+            threshold,
+            output,
+            dropped,
+            lines=None if corpus.folder == file else file,
+            align=align,
+            blocks=chosen.mine,
+            progress=sys.stderr.isatty(),
         )
     say(str(found))
     say(str(corpus.scorer.signature))
 
 
+def _engine(engine: Engine, ray: RayOptions) -> Any:
+    """What builds, mines and searches: this process, or workers of Ray."""
+    if engine == "ray":
+        from movers.integrations.ray_search import RayEngine
+
+        return RayEngine(ray.pool(), ray.address)
+    from movers.search.local import LocalEngine
+
+    ray.refuse()
+    return LocalEngine()
+
+
 @contextmanager
-def _corpus(file: Path, method: str, output: Path, options: Options) -> Iterator[Index]:
+def _corpus(
+    file: Path, method: str, output: Path, options: Options, engine: Any
+) -> Iterator[Index]:
     """Open an index, or make one beside the output that lasts until the work is done."""
     from movers.runtime.locks import locked
     from movers.search.index import Index
@@ -209,5 +292,5 @@ def _corpus(file: Path, method: str, output: Path, options: Options) -> Iterator
     folder = output.with_name(output.name + ".index")
     with locked(folder.with_name(folder.name + ".lock"), repr(str(output))):
         scorer = options.load(method)
-        yield Index.build(scorer, file, folder, replace=True, progress=sys.stderr.isatty())
+        yield engine.build(scorer, file, folder, replace=True, progress=sys.stderr.isatty())
         shutil.rmtree(folder)

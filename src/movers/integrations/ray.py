@@ -86,7 +86,7 @@ def score_columns(
     """Score two columns that are known to hold text."""
     for scorer in scorers.values():
         scorer.prepare()
-    return _mapped(dataset, PairScorer, scorers, columns, workers or Workers(), batch_size)
+    return mapped(dataset, PairScorer, scorers, columns, workers or Workers(), batch_size)
 
 
 def fit(
@@ -139,7 +139,7 @@ def fit(
         raise InputError("the dataset has no rows; expected sentences to fit on")
     whitening = whitening_to_add_up(scorer)
     request = Request(embeddings or (scorer.embedding,), (), scorer.settings.rules)
-    parts = _mapped(
+    parts = mapped(
         dataset, Adder, {"": scorer}, columns, workers or Workers(), batch_size, request, whitening
     )
     sums = Sums()
@@ -149,7 +149,7 @@ def fit(
     return scorer.using(statistics=statistics)
 
 
-def _mapped(
+def mapped(
     dataset: Any,
     worker: type[Worker],
     scorers: Mapping[str, Scorer],

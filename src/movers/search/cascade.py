@@ -12,7 +12,6 @@ Only what lies strictly above the threshold is dropped, so ties come out as in b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,40 +21,12 @@ from movers.search.exact import HeadOrder, distances_within
 from movers.search.lower import Query, centroid_lower, shard_lower
 from movers.search.results import Pruning
 from movers.search.shards import Shard, gathered
+from movers.search.walk import Best
 
 FIRST = 32
 """Sentences solved before the first threshold is set, or the number wanted if that is more."""
 BATCH = 2048
 """Sentences solved between two looks at the threshold."""
-
-
-@dataclass
-class Best:
-    """The best distances so far, and how far the k-th of them is."""
-
-    wanted: int
-    rows: list[Ints] = field(default_factory=list)
-    distances: list[Floats] = field(default_factory=list)
-    threshold: float = np.inf
-
-    def add(self, rows: Ints, distances: Floats) -> None:
-        """Take in solved sentences and lower the threshold."""
-        self.rows.append(rows)
-        self.distances.append(distances)
-        found = np.concatenate(self.distances)
-        found = found[np.isfinite(found)]
-        if len(found) >= self.wanted:
-            last = float(np.partition(found, self.wanted - 1)[self.wanted - 1])
-            self.threshold = min(self.threshold, last)
-
-    def ranked(self) -> tuple[Ints, Floats]:
-        """Rows and distances, nearest first, ties in corpus order, undefined ones last."""
-        rows = np.concatenate([np.zeros(0, np.int64), *self.rows])
-        distances = np.concatenate([np.zeros(0), *self.distances])
-        by_row = np.argsort(rows)
-        rows, distances = rows[by_row], distances[by_row]
-        best = np.argsort(distances, kind="stable")[: self.wanted]
-        return rows[best], distances[best]
 
 
 class Cascade:
@@ -95,7 +66,7 @@ class Cascade:
             first = np.argsort(centroid, kind="stable")[: max(FIRST, self.best.wanted)]
             self._solve(np.sort(first))
         done = np.zeros(corpus, np.bool_)
-        done[self._solved()] = True
+        done[self.best.seen] = True
         words, heads = self._bounds(~done & (centroid <= self.best.threshold))
         means = heads.mean(axis=1, dtype=np.float64)
         waiting = np.flatnonzero(~done & (means <= self.best.threshold))
@@ -116,7 +87,7 @@ class Cascade:
             pairing=self.paired,
             heads=self.given_up,
             left_out=corpus - len(rows),
-            solved=len(self._solved()),
+            solved=len(self.best.seen),
         )
 
     def _solve(self, rows: Ints, heads: Singles | None = None) -> None:
@@ -132,7 +103,7 @@ class Cascade:
     def _gather(self, rows: Ints) -> Shard:
         """Copy the query and some sentences together, wherever they are."""
         places = np.searchsorted(self.starts, rows, side="right") - 1
-        pieces = [
+        pieces: list[tuple[Shard, Ints]] = [
             (self.shards[place], rows[places == place] - self.starts[place])
             for place in np.unique(places)
         ]
@@ -151,12 +122,9 @@ class Cascade:
                 words[start + rows], heads[start + rows] = lower.words[here], lower.heads[here]
         return words, heads
 
-    def _solved(self) -> Ints:
-        return np.concatenate([np.zeros(0, np.int64), *self.best.rows])
-
     def _report(self, centroid: Floats, words: Floats) -> Pruning:
         """Name for every sentence the cheapest stage that settles it."""
-        corpus, solved = len(centroid), len(self._solved())
+        corpus, solved = len(centroid), len(self.best.seen)
         far = centroid > self.best.threshold
         by_words = ~far & np.isfinite(words) & (words > self.best.threshold)
         dropped = {"centroid": int(far.sum()), "words": int(by_words.sum())}

@@ -19,14 +19,20 @@ from mmap import mmap
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from movers.errors import Choose, Do, InputError, StorageError
 from movers.measure.statistics import Statistics
 from movers.runtime.atomic import replacing, sweep
 from movers.runtime.locks import locked
+from movers.search.corpus import NOTHING
+from movers.search.layouts import find_layout
 from movers.search.manifest import FORMAT, NAME, Manifest, Part, checksum, read_raw
-from movers.search.shards import Shard, encode_shard, open_shard
+from movers.search.shards import Sentences, encode_shard, open_shard
 
-Piece = tuple[list[str], Callable[[], Shard]]
+Ints = NDArray[np.int64]
+Piece = tuple[list[str], Callable[[], Any]]
 """Sentences of a shard, and how to make it."""
 
 LOCK = "writer.lock"
@@ -43,8 +49,9 @@ class Folder:
         self.path = path
         self.manifest: Manifest
         self._raw: bytes | None = None
-        self._opened: dict[Part, tuple[mmap, Shard]] = {}
+        self._opened: dict[Part, tuple[mmap, Sentences]] = {}
         self._checked: set[Part] = set()
+        self.deleted = NOTHING
 
     @classmethod
     def opened(cls, path: Path) -> Folder:
@@ -59,37 +66,51 @@ class Folder:
         if raw is None or raw == self._raw:
             return
         manifest = Manifest.decoded(raw, self.path / NAME)
-        if manifest.signature != self.manifest.signature:
+        if (manifest.signature, manifest.layout) != (self.manifest.signature, self.manifest.layout):
             raise InputError(
                 f"the index {str(self.path)!r} was replaced by one built with "
-                f"{manifest.signature}; open it again"
+                f"{manifest.signature} ({manifest.layout}); open it again"
             )
         self._take(manifest)
 
     def _take(self, manifest: Manifest) -> None:
         """Map the files of a manifest, or of the one that takes its place meanwhile."""
-        known = self._opened
+        known, kind = self._opened, find_layout(manifest.layout).kind
         while True:
             try:
                 opened = {
-                    part: known.get(part) or open_shard(part.find(self.path))
+                    part: known.get(part) or open_shard(part.find(self.path), kind)
                     for part in manifest.parts
                 }
+                deleted = self._read_deleted(manifest.deleted)
                 break
             except (InputError, FileNotFoundError):
                 manifest, failed = Manifest.read(self.path), manifest
                 if manifest == failed:
                     raise
         self.manifest, self._raw, self._opened = manifest, manifest.encoded(), opened
+        self.deleted = deleted
+
+    def _read_deleted(self, part: Part | None) -> Ints:
+        if part is None:
+            return NOTHING
+        content = part.find(self.path).read_bytes()
+        part.check(self.path, content)
+        return np.frombuffer(content, np.int64)
 
     @property
-    def shards(self) -> list[Shard]:
+    def shards(self) -> list[Any]:
         """The shards, each compared with its checksum when it is first used."""
-        for part, (mapped, _) in self._opened.items():
+        return self.some_shards(slice(None))
+
+    def some_shards(self, places: slice) -> list[Any]:
+        """Some of the shards, checked like all of them."""
+        some = list(self._opened.items())[places]
+        for part, (mapped, _) in some:
             if part not in self._checked:
                 part.check(self.path, mapped)
                 self._checked.add(part)
-        return [shard for _, shard in self._opened.values()]
+        return [shard for _, (_, shard) in some]
 
     def load_statistics(self) -> Statistics:
         """The statistics of the index."""
@@ -109,10 +130,11 @@ class Folder:
 
     def fill(
         self,
-        pieces: Iterable[Piece],
+        pieces: Iterable[Piece | Part],
         signature: str,
         settings: dict[str, Any],
         statistics: Statistics,
+        layout: str,
         *,
         replace: bool = False,
     ) -> None:
@@ -127,21 +149,27 @@ class Folder:
                     Do("add"),
                     Choose("replace", True),
                 )
-            parts = tuple(self._store(piece, signature) for piece in pieces)
+            parts = tuple(self._stored(piece, signature, layout) for piece in pieces)
             if not parts:
                 raise InputError(EMPTY)
             path = self.path / f"statistics-{secrets.token_hex(4)}.safetensors"
             with self._storing(path):
                 statistics.save(path)
-            self._commit(Manifest(signature, settings, Part.of(path), parts))
+            self._commit(Manifest(signature, settings, Part.of(path), layout, parts))
 
-    def extend(self, pieces: Iterable[Piece], instead: int) -> None:
-        """Put shards in the place of the last ones; a writer that fails leaves nothing behind."""
+    def change(self, shards: Iterable[Piece | Part], deleted: Ints) -> None:
+        """Make the folder these shards, old and new; a writer that fails leaves nothing behind.
+
+        Parameters
+        ----------
+        deleted
+            Rows of deleted sentences, ascending.
+        """
         old = self.manifest
-        kept = old.parts[: len(old.parts) - instead]
         try:
-            parts = [self._store(piece, old.signature) for piece in pieces]
-            self._commit(dataclasses.replace(old, parts=(*kept, *parts)))
+            parts = tuple(self._stored(one, old.signature, old.layout) for one in shards)
+            gone = self._store_deleted(deleted)
+            self._commit(dataclasses.replace(old, parts=parts, deleted=gone))
         except BaseException:
             with suppress(InputError):
                 self.clear()
@@ -150,19 +178,32 @@ class Folder:
     def clear(self) -> None:
         """Remove shards and statistics that no manifest names."""
         names = Manifest.read(self.path).names
-        for pattern in ("shard-*.safetensors", "statistics*.safetensors"):
+        for pattern in ("shard-*.safetensors", "statistics*.safetensors", "deleted-*.int64"):
             for path in self.path.glob(pattern):
                 if path.name not in names:
                     with suppress(OSError):  # the next writer tries again
                         path.unlink()
 
-    def _store(self, piece: Piece, signature: str) -> Part:
+    def _store_deleted(self, rows: Ints) -> Part | None:
+        if not len(rows):
+            return None
+        content = rows.astype(np.int64).tobytes()
+        found = checksum(content)
+        name = f"deleted-{blake2b(content).hexdigest()[:16]}.int64"
+        part = Part(name, len(content), found, len(rows))
+        self._write(self.path / part.name, content)
+        return part
+
+    def _stored(self, one: Piece | Part, signature: str, layout: str) -> Part:
+        return one if isinstance(one, Part) else self.store(one, signature, layout)
+
+    def store(self, piece: Piece, signature: str, layout: str) -> Part:
         """Write a shard, unless it lies there finished and undamaged.
 
         Its name tells what is in it and the checksum, so that no shard takes another's place.
         """
         texts, make = piece
-        key = digest([FORMAT, signature, *texts])[:16]
+        key = digest([FORMAT, signature, layout, *texts])[:16]
         for path in self.path.glob(f"shard-{key}-*.safetensors"):
             if path.stem == f"shard-{key}-{(part := Part.of(path, len(texts))).checksum}":
                 return part

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from numbers import Integral
@@ -13,22 +13,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
-from movers.errors import Do, InputError
+from movers.errors import InputError
 from movers.io.pairs import check_sentence
 from movers.loading import load
 from movers.scorer import Scorer
-from movers.search.cascade import Cascade
+from movers.search.corpus import NOTHING, Corpus
+from movers.search.cosine import Keep
 from movers.search.folder import EMPTY, Folder, Piece
-from movers.search.lower import Query
+from movers.search.layouts import Layout, find_layout, make_layout
+from movers.search.manifest import Part
 from movers.search.measures import check_method, describe
-from movers.search.results import SearchRanking
-from movers.search.sentences import distinct, key, read_sentences
-from movers.search.shards import Shard, joined, make_shard
+from movers.search.results import Found, SearchRanking
+from movers.search.sentences import distinct, read_sentences
+from movers.search.shards import gathered, joined
+from movers.search.vectors import Precision
 
-SHARD = 4096
-"""Sentences of a shard: about 100 MB, and what a broken-off build loses at most."""
+Ints = NDArray[np.int64]
+
 GROWTH = 8
 """How many times what follows it a shard may hold and still be joined with it."""
 
@@ -49,17 +53,23 @@ class Index:
     """
 
     def __init__(
-        self, scorer: Scorer, shards: Sequence[Shard] = (), *, files: Folder | None = None
+        self,
+        scorer: Scorer,
+        layout: Layout,
+        shards: Sequence[Any] = (),
+        *,
+        files: Folder | None = None,
     ) -> None:
         self._scorer = scorer.using()  # its own: fitting the other changes nothing here
-        self._shards = list(shards)
+        self._layout = layout
+        self._shards, self._deleted = list(shards), NOTHING
         self._files = files
         self._agrees = files is None
 
     def __len__(self) -> int:
         if self._files is None:
-            return sum(map(len, self._shards))
-        return sum(part.sentences for part in self._files.manifest.parts)
+            return sum(map(len, self._shards)) - len(self._deleted)
+        return self._files.manifest.sentences
 
     def __repr__(self) -> str:
         place = "in memory" if self.folder is None else str(self.folder)
@@ -76,18 +86,41 @@ class Index:
         return self._scorer.using()
 
     @property
-    def shards(self) -> list[Shard]:
+    def layout(self) -> Layout:
+        """How sentences are kept and searched."""
+        return self._layout
+
+    @property
+    def shards(self) -> list[Any]:
         """Sentences with all that comparing them needs, checked when they are first used."""
         return self._shards if self._files is None else self._files.shards
 
     @property
+    def corpus(self) -> Corpus[Any]:
+        """The sentences as one list."""
+        deleted = self._deleted if self._files is None else self._files.deleted
+        return Corpus(self.shards, deleted)
+
+    def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
+        """The sentences of some shards, which alone are read, and the row of the first."""
+        files = self._files
+        deleted = self._deleted if files is None else files.deleted
+        every = self._shards if files is None else files.manifest.parts
+        shards = every[low:high] if files is None else files.some_shards(slice(low, high))
+        sizes = [one.sentences if isinstance(one, Part) else len(one) for one in every]
+        starts = np.cumsum([0, *sizes])
+        first, last = int(starts[low]), int(starts[high])
+        inside = deleted[(deleted >= first) & (deleted < last)]
+        return Corpus(shards, inside - first), first
+
+    @property
     def sentences(self) -> list[str]:
-        """All sentences, in the order of their first occurrence."""
-        return [text for shard in self.shards for text in shard.sentences]
+        """All sentences, in the order of their first occurrence; their places are their numbers."""
+        return self.corpus.sentences
 
     def sentence(self, number: int) -> str:
         """One sentence by its number."""
-        return _sentence(self.shards, number)
+        return self.corpus.sentence(number)
 
     @classmethod
     def build(
@@ -96,6 +129,8 @@ class Index:
         sentences: Iterable[str] | Path,
         folder: str | Path | None = None,
         *,
+        keep: Keep | None = None,
+        vectors: Precision | None = None,
         replace: bool = False,
         progress: bool = False,
     ) -> Index:
@@ -104,13 +139,19 @@ class Index:
         Parameters
         ----------
         scorer
-            The measure: any of word transport, structure or both.
+            The measure: the default one, or any of word transport, structure or both.
         sentences
             Sentences, read one by one, or a text file with one on each line. Repeated and
             empty ones are left out.
         folder
             Where to write the index as it grows; None keeps it in memory. A build that was
             broken off is resumed: parts that are finished are used as they are.
+        keep
+            For the default measure: "text" keeps vectors and texts, and encodes the few sentences
+            that a search compares when it does; "words" keeps all they need, fifty times as much.
+        vectors
+            For the default measure: "float32", or "int8" for a quarter of the bytes; the answers
+            are the same, after a few more comparisons.
         replace
             Build anew over an index that is there already, which stays until the new one is
             complete.
@@ -118,8 +159,10 @@ class Index:
             Show a progress bar.
         """
         check_method(scorer)
-        index = cls(scorer, files=None if folder is None else Folder(Path(folder)))
-        pieces = index._pieces(read_sentences(sentences), set(), progress=progress)
+        files = None if folder is None else Folder(Path(folder))
+        index = cls(scorer, make_layout(scorer, keep, vectors), files=files)
+        fresh = distinct(read_sentences(sentences), set())
+        pieces = index._pieces(fresh, progress=progress)
         if index._files is not None:
             index._fill(index._files, pieces, replace=replace)
             return index
@@ -148,20 +191,21 @@ class Index:
             statistics = files.load_statistics()
         if scorer is None:
             scorer = load(**files.manifest.settings, statistics=statistics)
-        index = cls(scorer, files=files)
+        index = cls(scorer, find_layout(files.manifest.layout), files=files)
         if verify:
             _ = index.shards
         return index
 
     def save(self, folder: str | Path) -> None:
         """Write an index that is in memory, or a copy of one on disk, to a folder."""
-        pieces = ((shard.sentences, partial(_itself, shard)) for shard in self.shards)
-        self._fill(Folder(Path(folder)), pieces)
+        corpus = self.corpus
+        kept = (_living(corpus, [number]) for number in range(len(corpus.shards)))
+        self._fill(Folder(Path(folder)), (piece for piece in kept if piece[0]))
 
     def _fill(self, files: Folder, pieces: Iterable[Piece], *, replace: bool = False) -> None:
-        scorer = self._scorer
+        scorer, layout = self._scorer, self._layout.name
         signature, settings = str(scorer.signature), describe(scorer)
-        files.fill(pieces, signature, settings, scorer.statistics, replace=replace)
+        files.fill(pieces, signature, settings, scorer.statistics, layout, replace=replace)
 
     def add(self, sentences: Iterable[str] | Path, *, progress: bool = False) -> int:
         """Add sentences that are not there yet, and return how many were.
@@ -170,36 +214,87 @@ class Index:
         it was opened is seen; while another process adds, this is refused. Small shards are
         joined, so that an index filled sentence by sentence stays as quick as another.
         """
+        with self._writing():
+            corpus, before = self.corpus, len(self)
+            fresh = corpus.unknown(distinct(read_sentences(sentences), set()))
+            pieces = self._pieces(fresh, progress=progress)
+            if (first := next(pieces, None)) is None:
+                return 0
+            small = _small(corpus.shards, len(first[0]), self._layout.capacity)
+            last = len(corpus.shards) - len(small)
+            pieces = chain([_joined(small, first)], pieces)
+            self._change([*range(last)], pieces, corpus.hidden)
+            return len(self) - before
+
+    def delete(self, sentences: Iterable[str] | Path) -> int:
+        """Delete sentences, and return how many were there.
+
+        Those behind move up: numbers are places in `sentences`. Vectors stay on the disk until
+        `compact` removes them; measures of transport are compacted at once.
+        """
+        with self._writing():
+            corpus = self.corpus
+            rows = corpus.find([*distinct(read_sentences(sentences), set())])
+            rows = np.unique(rows[rows >= 0])
+            if len(rows) == len(corpus):
+                raise InputError(
+                    f"that would delete all {len(corpus)} sentences; remove the index instead"
+                )
+            if not len(rows):
+                return 0
+            hidden = np.union1d(corpus.hidden, rows)
+            if self._layout.hides:
+                self._change([*range(len(corpus.shards))], (), hidden)
+            else:
+                self._compact(Corpus(corpus.shards, hidden))
+            return len(rows)
+
+    def compact(self) -> int:
+        """Remove what deleted sentences left behind, and return how many those were."""
+        with self._writing():
+            corpus = self.corpus
+            if len(corpus.hidden):
+                self._compact(corpus)
+            return len(corpus.hidden)
+
+    def _compact(self, corpus: Corpus[Any]) -> None:
+        """Write shards with deleted sentences again, joined while there is room."""
+        every: list[int | Piece] = []
+        for group in _groups(corpus, self._layout.capacity):
+            whole = len(group) == 1 and not len(corpus.hidden_in(group[0]))
+            every.append(group[0] if whole else _living(corpus, group))
+        self._change(every, (), NOTHING)
+
+    def _change(self, shards: Sequence[int | Piece], pieces: Iterable[Piece], hidden: Ints) -> None:
+        """Make the index some of its shards, by number, and new ones."""
+        if self._files is None:
+            old = self._shards
+            kept = [old[one] if isinstance(one, int) else one[1]() for one in shards]
+            self._shards, self._deleted = [*kept, *(make() for _, make in pieces)], hidden
+            return
+        parts: Sequence[Part] = self._files.manifest.parts
+        named = (parts[one] if isinstance(one, int) else one for one in shards)
+        self._files.change(chain(named, pieces), hidden)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Be the only one who writes, starting from what is there now."""
         with nullcontext() if self._files is None else self._files.writing():
             if self._files is not None:
                 self._files.refresh()
                 self._files.clear()
             self._check_scorer()
-            before, shards = len(self), self.shards
-            known = {key(text) for shard in shards for text in shard.sentences}
-            pieces = self._pieces(read_sentences(sentences), known, progress=progress)
-            if (first := next(pieces, None)) is None:
-                return 0
-            small = _small(shards, len(first[0]))
-            pieces = chain([_joined(small, first)], pieces)
-            if self._files is not None:
-                self._files.extend(pieces, len(small))
-            else:
-                self._shards[len(shards) - len(small) :] = [make() for _, make in pieces]
-            return len(self) - before
+            yield
 
-    def _pieces(
-        self, sentences: Iterator[str], known: set[bytes], *, progress: bool
-    ) -> Iterator[Piece]:
+    def _pieces(self, fresh: Iterator[str], *, progress: bool) -> Iterator[Piece]:
         """Cut new sentences into shards."""
-        fresh = distinct(sentences, known)
         with tqdm(desc="indexing", unit="sent", disable=not progress) as bar:
-            while chunk := list(islice(fresh, SHARD)):
+            while chunk := list(islice(fresh, self._layout.capacity)):
                 yield chunk, partial(self._encoded, chunk)
                 bar.update(len(chunk))
 
-    def _encoded(self, chunk: list[str]) -> Shard:
-        return make_shard(self._scorer.measure(chunk), chunk, self._scorer.method)
+    def _encoded(self, chunk: list[str]) -> Any:
+        return self._layout.make(self._scorer, chunk)
 
     def search(
         self,
@@ -231,71 +326,81 @@ class Index:
         align
             Give alignments for so many of the first matches.
         """
-        if not check_sentence(query, "query").strip():
-            raise InputError(f"the query is blank ({query!r}); pass a sentence")
+        (found,) = self.search_many(
+            [query], top_k, within=within, candidates=candidates, exact=exact, align=align
+        )
+        return found
+
+    def search_many(
+        self,
+        queries: Iterable[str],
+        top_k: int = 10,
+        *,
+        within: float | None = None,
+        candidates: int | Iterable[int] | None = None,
+        exact: bool = False,
+        align: int = 0,
+    ) -> list[SearchRanking]:
+        """Search for every query; `search` explains the options.
+
+        Under the default measure, queries share one product with every block of vectors.
+        """
+        texts, limit = check_queries(queries, top_k, within)
         if self._files is not None:
             self._files.refresh()
         self._check_scorer()  # loads the model
+        corpus, chosen = self.corpus, None
+        if candidates is not None:
+            chosen = self._candidates(corpus, candidates)
+        run = partial(self._layout.search, self._scorer, top_k=top_k, within=limit)
         started = time.process_time()
-        cascade = self._cascade(query, top_k, within)
-        if candidates is None:
-            pruning = cascade.run()
-        else:
-            pruning = cascade.some(self._candidates(cascade, candidates))
-        rows, distances = cascade.best.ranked()
-        if within is not None:
-            rows, distances = rows[distances <= within], distances[distances <= within]
-        pruning = dataclasses.replace(pruning, seconds=time.process_time() - started)
-        matches = self._scorer.matches(rows, distances, partial(_sentence, cascade.shards))
-        recall = None
+        found = run(corpus, texts, candidates=chosen)
+        seconds = (time.process_time() - started) / max(1, len(texts))
+        recalls: list[float | None] = [None] * len(texts)
         if exact and candidates is not None:
-            truth = {match.index for match in self.search(query, top_k, within=within)}
-            recall = len(truth & set(rows.tolist())) / len(truth) if truth else 1.0
-        first = [match.text for match in matches[:align]]
+            recalls = [_recall(*pair) for pair in zip(found, run(corpus, texts), strict=True)]
+        return [
+            self.told(text, corpus, one, seconds, recall=recall, align=align)
+            for text, one, recall in zip(texts, found, recalls, strict=True)
+        ]
+
+    def told(
+        self,
+        query: str,
+        corpus: Corpus[Any],
+        found: Found,
+        seconds: float,
+        *,
+        recall: float | None = None,
+        align: int = 0,
+    ) -> SearchRanking:
+        """What was found, with texts and similarities."""
+        numbers = corpus.numbers(found.rows)
+        matches = self._scorer.matches(numbers, found.distances, corpus.sentence)
         return SearchRanking(
             query,
             matches,
             self._scorer.signature,
-            pruning,
-            tuple(self._scorer.compare(query, text) for text in first),
+            replace(found.pruning, seconds=seconds),
+            tuple(self._scorer.compare(query, match.text) for match in matches[:align]),
             recall,
+            found.certified,
+            found.bound,
         )
 
-    def search_many(
-        self, queries: Iterable[str], top_k: int = 10, *, progress: bool = False, **options: Any
-    ) -> list[SearchRanking]:
-        """Search for every query; `search` explains the options."""
-        texts = [check_sentence(query, "query") for query in queries]
-        self._check_scorer()
-        self._scorer.measure(texts)  # all of them in a few batches
-        bar = tqdm(texts, desc="searching", unit="query", disable=not progress)
-        return [self.search(text, top_k, **options) for text in bar]
-
-    def _cascade(self, query: str, top_k: int, within: float | None) -> Cascade:
-        _check_count(top_k, "top_k")
-        limit = np.inf if within is None else within
-        if not limit >= 0:
-            raise InputError(f"within must be a distance of at least 0, got {within}")
-        made = Query.of(self._encoded([query]), self._scorer)
-        return Cascade(self._scorer, made, self.shards, wanted=top_k, within=limit)
-
-    def _candidates(self, cascade: Cascade, wanted: int | Iterable[int]) -> np.ndarray[Any, Any]:
-        if isinstance(wanted, Iterable):
-            rows, count = np.unique(np.asarray(list(wanted))), int(cascade.starts[-1])
-            if len(rows) and not (rows.dtype.kind in "iu" and 0 <= rows[0] <= rows[-1] < count):
-                raise InputError(
-                    f"candidates {rows[0]} to {rows[-1]}, but the index has {count} sentences, "
-                    "numbered from 0"
-                )
-            return rows.astype(np.int64)
-        _check_count(wanted, "candidates")
-        if not self._scorer.method.needs_vectors:
+    def _candidates(self, corpus: Corpus[Any], wanted: int | Iterable[int]) -> int | Ints:
+        if not isinstance(wanted, Iterable):
+            _check_count(wanted, "candidates")
+            return int(wanted)
+        numbers, count = np.unique(np.asarray(list(wanted))), len(corpus)
+        if len(numbers) and not (
+            numbers.dtype.kind in "iu" and 0 <= numbers[0] <= numbers[-1] < count
+        ):
             raise InputError(
-                f"{self._scorer.method.name} has no word vectors to pick candidates by",
-                Do("pick candidates"),
-                Do("search exactly"),
+                f"candidates {numbers[0]} to {numbers[-1]}, but the index has {count} sentences, "
+                "numbered from 0"
             )
-        return nearest_means(cascade.query, cascade.shards, wanted)
+        return corpus.rows(numbers.astype(np.int64))
 
     def _check_scorer(self) -> None:
         """Refuse a model or statistics other than those of the index, once."""
@@ -315,20 +420,52 @@ def _check_count(value: Any, name: str) -> None:
         raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
 
 
-def _sentence(shards: Sequence[Shard], number: int) -> str:
-    place = number
-    for shard in shards:
-        if 0 <= place < len(shard):
-            return shard.sentence(place)
-        place -= len(shard)
-    raise InputError(f"no sentence {number}; the index has {number - place}")
+def check_queries(
+    queries: Iterable[str], top_k: int, within: float | None
+) -> tuple[list[str], float]:
+    """Refuse what cannot be searched for; the queries, and the largest distance."""
+    texts = [check_sentence(query, "query") for query in queries]
+    for text in texts:
+        if not text.strip():
+            raise InputError(f"the query is blank ({text!r}); pass a sentence")
+    _check_count(top_k, "top_k")
+    limit = np.inf if within is None else within
+    if not limit >= 0:
+        raise InputError(f"within must be a distance of at least 0, got {within}")
+    return texts, limit
 
 
-def _itself(shard: Shard) -> Shard:
-    return shard
+def _recall(found: Found, exact: Found) -> float:
+    """Share of the exact result that was found."""
+    truth = set(exact.rows.tolist())
+    return len(truth & set(found.rows.tolist())) / len(truth) if truth else 1.0
 
 
-def _small(shards: Sequence[Shard], new: int) -> list[Shard]:
+def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:
+    """The sentences of some shards that were not deleted, as one."""
+    pieces = [
+        (shard := corpus.shards[number], np.delete(np.arange(len(shard)), corpus.hidden_in(number)))
+        for number in numbers
+    ]
+    texts = [shard.sentence(row) for shard, rows in pieces for row in rows.tolist()]
+    return texts, partial(gathered, pieces)
+
+
+def _groups(corpus: Corpus[Any], capacity: int) -> Iterator[list[int]]:
+    """Shards that follow each other and fit into one, without those of which nothing is left."""
+    group: list[int] = []
+    total = 0
+    for number, shard in enumerate(corpus.shards):
+        left = len(shard) - len(corpus.hidden_in(number))
+        if group and total + left > capacity:
+            yield group
+            group, total = [], 0
+        if left:
+            group, total = [*group, number], total + left
+    yield group
+
+
+def _small(shards: Sequence[Any], new: int, capacity: int) -> list[Any]:
     """The last shards that are small enough to be joined with so many new sentences.
 
     Each that is left alone is many times larger than what follows it, so there are never many,
@@ -336,25 +473,14 @@ def _small(shards: Sequence[Shard], new: int) -> list[Shard]:
     """
     count, total = 0, new
     for shard in reversed(shards):
-        if len(shard) > GROWTH * total or len(shard) + total > SHARD:
+        if len(shard) > GROWTH * total or len(shard) + total > capacity:
             break
         count, total = count + 1, total + len(shard)
     return list(shards[len(shards) - count :])
 
 
-def _joined(small: list[Shard], piece: Piece) -> Piece:
+def _joined(small: list[Any], piece: Piece) -> Piece:
     """A piece with the sentences of some shards before it."""
     chunk, make = piece
     texts = [text for shard in small for text in shard.sentences]
     return ([*texts, *chunk], lambda: joined([*small, make()])) if small else piece
-
-
-def nearest_means(query: Query, shards: Sequence[Shard], wanted: int) -> np.ndarray[Any, Any]:
-    """Sentences whose mean vectors have the highest cosine with that of the query."""
-    own = query.shard.centroids[0]
-    found = []
-    for shard in shards:
-        means = shard.centroids
-        lengths = np.maximum(np.linalg.norm(means, axis=1), 1e-30)
-        found.append(-np.nan_to_num(means @ own / lengths))
-    return np.argsort(np.concatenate(found), kind="stable")[:wanted]

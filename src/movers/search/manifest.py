@@ -14,7 +14,7 @@ from zlib import crc32
 
 from movers.errors import InputError
 
-FORMAT = "movers-index-3"
+FORMAT = "movers-index-4"
 NAME = "manifest.json"
 
 
@@ -71,19 +71,32 @@ class Manifest:
         Arguments of `movers.load`, without statistics and device.
     statistics
         The file with the statistics.
+    layout
+        How sentences lie in the shards: a row of `movers.search.layouts.LAYOUTS`.
     parts
         The shards, in order.
+    deleted
+        The file that lists deleted sentences; None if there are none.
     """
 
     signature: str
     settings: dict[str, Any]
     statistics: Part
+    layout: str
     parts: tuple[Part, ...] = ()
+    deleted: Part | None = None
 
     @property
     def names(self) -> set[str]:
         """All files of the index."""
-        return {self.statistics.name, *(part.name for part in self.parts)}
+        others = [self.statistics] if self.deleted is None else [self.statistics, self.deleted]
+        return {part.name for part in (*others, *self.parts)}
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences are there, without the deleted ones."""
+        gone = 0 if self.deleted is None else self.deleted.sentences
+        return sum(part.sentences for part in self.parts) - gone
 
     def encoded(self) -> bytes:
         """The file that makes a folder this index."""
@@ -118,7 +131,13 @@ class Manifest:
         if content.pop("checksum", None) != _digest({"format": FORMAT, **content}):
             raise damaged(path, "its checksum differs")
         parts = tuple(Part(**part) for part in content.pop("parts"))
-        return cls(parts=parts, statistics=Part(**content.pop("statistics")), **content)
+        deleted = content.pop("deleted")
+        return cls(
+            parts=parts,
+            statistics=Part(**content.pop("statistics")),
+            deleted=None if deleted is None else Part(**deleted),
+            **content,
+        )
 
 
 def read_raw(folder: Path) -> bytes | None:

@@ -19,10 +19,8 @@ def check_method(scorer: Scorer) -> None:
         raise InputError(
             f"{method.name} is not one transport problem, so no bound holds for it",
             Do("rank"),
-            Do("take wmd, wrd, smd, wsmd, lambda"),
+            Do("take movers, wmd, wrd, smd, wsmd, lambda"),
         )
-    if method.transport == "priced":
-        raise InputError(f"{method.name} has no index", Do("rank"), Choose("method", "wsmd"))
     if method.cost is not None and COSTS[method.cost].trees:
         raise InputError(
             f"{method.name} needs the dependency trees of every sentence, which an index does not "

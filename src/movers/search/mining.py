@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -24,15 +24,9 @@ from movers.errors import InputError
 from movers.io.tables import format_of, table_writer
 from movers.runtime.atomic import naming, replacing
 from movers.runtime.locks import locked
-from movers.search.cascade import Cascade
-from movers.search.exact import HeadOrder
 from movers.search.folder import digest
 from movers.search.index import Index
-from movers.search.lower import Query
-from movers.search.shards import Shard
 
-BLOCK = 64
-"""Sentences compared with all that follow between two entries of the journal."""
 CHECKSUM = 9
 """Bytes before the text of a line of the journal."""
 
@@ -65,12 +59,29 @@ def mine(
         Show a progress bar.
     """
     check_threshold(threshold)
-    total, order = len(index), HeadOrder(max(1, len(index.scorer.heads)))
-    with tqdm(total=total, initial=start * BLOCK, desc="mining", disable=not progress) as bar:
-        for low in range(start * BLOCK, total, BLOCK):
-            rows = range(low, min(low + BLOCK, total))
-            yield [pair for row in rows for pair in _near(index, row, threshold, order)]
-            bar.update(len(rows))
+    total, size = len(index), index.layout.block
+    with tqdm(total=total, initial=start * size, desc="mining", disable=not progress) as bar:
+        for numbers in blocks_of(index)[start:]:
+            yield mine_block(index, threshold, numbers)
+            bar.update(len(numbers))
+
+
+def blocks_of(index: Index) -> list[range]:
+    """The sentences of every block, by number."""
+    total, size = len(index), index.layout.block
+    return [range(low, min(low + size, total)) for low in range(0, total, size)]
+
+
+def mine_block(index: Index, threshold: float, numbers: range) -> list[Pair]:
+    """Near pairs of the sentences of a block with all that follow them."""
+    corpus = index.corpus
+    return [
+        Pair(first, second, distance, corpus.sentence(first), corpus.sentence(second))
+        for first, second, distance in index.layout.near(index.scorer, corpus, numbers, threshold)
+    ]
+
+
+Blocks = Callable[..., Iterator[list[Pair]]]
 
 
 def check_threshold(threshold: float) -> None:
@@ -79,34 +90,23 @@ def check_threshold(threshold: float) -> None:
         raise InputError(f"threshold must be a finite distance of at least 0, got {threshold}")
 
 
-def _near(index: Index, row: int, threshold: float, order: HeadOrder) -> Iterator[Pair]:
-    """Pairs of a sentence with those behind it."""
-    own, *behind = _from(index.shards, row)
-    query = Query.of(own.take(np.array([0])), index.scorer)
-    shards = [*([own.since(1)] if len(own) > 1 else []), *behind]
-    cascade = Cascade(index.scorer, query, shards, wanted=len(index), within=threshold, order=order)
-    cascade.run()
-    for place, distance in zip(*cascade.best.ranked(), strict=True):
-        if distance <= threshold:
-            second = row + 1 + int(place)
-            yield Pair(row, second, float(distance), own.sentence(0), index.sentence(second))
-
-
-def _from(shards: list[Shard], row: int) -> Iterator[Shard]:
-    """The sentences from a row on."""
-    for shard in shards:
-        if row < len(shard):
-            yield shard.since(max(row, 0))
-        row -= len(shard)
-
-
 def mine_file(
-    index: Index, threshold: float, output: Path, *, progress: bool = False
+    index: Index,
+    threshold: float,
+    output: Path,
+    *,
+    blocks: Blocks = mine,
+    progress: bool = False,
 ) -> tuple[int, int]:
     """Write all near pairs to a table, by name TSV, CSV, JSON lines or Parquet.
 
     A run that was broken off is resumed from ``OUTPUT.journal``; the table itself appears when
     all is done. A second run at the same time is refused.
+
+    Parameters
+    ----------
+    blocks
+        What mines them, block by block: `mine`, or the same on many machines.
 
     Returns
     -------
@@ -119,11 +119,11 @@ def mine_file(
         "signature": str(index.scorer.signature),
         "sentences": digest(index.sentences),
         "threshold": threshold,
-        "block": BLOCK,
+        "block": index.layout.block,
     }
     with locked(output.with_name(output.name + ".lock"), repr(str(output))):
         with _journal(journal, task) as (stream, finished):
-            for pairs in mine(index, threshold, start=finished, progress=progress):
+            for pairs in blocks(index, threshold, start=finished, progress=progress):
                 _record(stream, [asdict(pair) for pair in pairs])
         count = _tabulate(journal, output, kind)
         journal.unlink()

@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from movers.results import Comparison, Ranking
 
 STAGES = {
+    "vectors": "their sentence vectors are too far apart",
+    "far": "unrelated, so that their sentence vectors give the distance",
     "centroid": "their mean vectors are too far apart",
     "words": "their words are too far apart",
     "profile": "words and attention profiles together are too far apart",
@@ -27,6 +32,8 @@ class Pruning:
     """
 
     corpus: int
+    vectors: int = 0
+    far: int = 0
     centroid: int = 0
     words: int = 0
     profile: int = 0
@@ -45,12 +52,36 @@ class Pruning:
         return f"{self.corpus:,} sentences: {', '.join(parts)}; {self.seconds * 1000:.0f} ms"
 
 
-@dataclass(frozen=True, repr=False)
-class SearchRanking(Ranking):
-    """The nearest sentences of an index, nearest first.
+@dataclass(frozen=True)
+class Found:
+    """What a search came to, before it is told.
 
     Parameters
     ----------
+    rows, distances
+        Sentences by row, nearest first.
+    certified, bound
+        As in `SearchRanking`.
+    """
+
+    rows: NDArray[np.int64]
+    distances: NDArray[np.float64]
+    pruning: Pruning
+    certified: bool = True
+    bound: float | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class SearchRanking(Ranking):
+    """The nearest sentences of an index or a vector store, nearest first.
+
+    Parameters
+    ----------
+    certified
+        Whether no sentence that was left out can belong here.
+    bound
+        Where that is not certain, what no sentence that was not compared is nearer than; None if
+        nothing is known about them.
     pruning
         What became of the rest.
     comparisons
@@ -62,11 +93,21 @@ class SearchRanking(Ranking):
     pruning: Pruning = field(default_factory=lambda: Pruning(0))
     comparisons: tuple[Comparison, ...] = ()
     recall: float | None = None
+    certified: bool = True
+    bound: float | None = None
+
+    @property
+    def compared(self) -> int:
+        """Sentences that were fully compared."""
+        return self.pruning.solved
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
             **super().to_dict(),
+            "certified": self.certified,
+            "bound": self.bound,
+            "compared": self.compared,
             "pruning": asdict(self.pruning),
             "recall": self.recall,
             "comparisons": [comparison.to_dict() for comparison in self.comparisons],

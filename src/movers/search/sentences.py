@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from movers.errors import InputError
 from movers.io.pairs import check_sentence
@@ -37,3 +40,8 @@ def distinct(sentences: Iterator[str], known: set[bytes]) -> Iterator[str]:
 def key(text: str) -> bytes:
     """What a sentence is known by."""
     return blake2b(text.encode(), digest_size=16).digest()
+
+
+def keys_of(texts: Sequence[str]) -> NDArray[np.int64]:
+    """Short keys to find sentences by; two sentences may share one, though hardly ever do."""
+    return np.frombuffer(b"".join(key(text)[:8] for text in texts), np.int64)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from movers.encode.spellings import Spellings
 from movers.errors import InputError
 from movers.measure.measured import Measured
 from movers.methods import Method
+from movers.search.sentences import keys_of
 from movers.solve.bounds import profile_sizes, structure_profiles
 from movers.solve.rounding import to_integers
 
@@ -42,13 +43,45 @@ RAGGED = {
 
 
 @dataclass(frozen=True)
-class Shard:
-    """Sentences of an index, in memory or mapped from a file.
+class Sentences:
+    """What every file of an index holds, in memory or mapped: sentences, and how many words each.
 
     Parameters
     ----------
     text, text_starts
         The sentences in UTF-8, one after another.
+    """
+
+    text: Array
+    text_starts: Ints
+
+    def __len__(self) -> int:
+        return len(self.text_starts) - 1
+
+    def sentence(self, row: int) -> str:
+        """The text of a sentence."""
+        return bytes(self.text[self.text_starts[row] : self.text_starts[row + 1]]).decode()
+
+    @property
+    def sentences(self) -> list[str]:
+        """All texts."""
+        return [self.sentence(row) for row in range(len(self))]
+
+    @property
+    def keys(self) -> Ints:
+        """What every sentence is known by."""
+        return keys_of(self.sentences)
+
+
+Kind = TypeVar("Kind", bound=Sentences)
+
+
+@dataclass(frozen=True)
+class Shard(Sentences):
+    """Sentences with all that transport distances and their bounds need.
+
+    Parameters
+    ----------
     counts, sizes
         Words kept of each, and tokens the factor k averages over.
     weights, norms, vectors
@@ -60,8 +93,6 @@ class Shard:
         Of every sentence under every head; empty for a method without structure.
     """
 
-    text: Array
-    text_starts: Ints
     counts: Ints
     sizes: Ints
     weights: Array
@@ -75,9 +106,6 @@ class Shard:
     profile_steps: Array
     sums: Array
     squares: Array
-
-    def __len__(self) -> int:
-        return len(self.counts)
 
     @cached_property
     def starts(self) -> Ints:
@@ -98,15 +126,6 @@ class Shard:
     def centroids(self) -> Singles:
         """Mean vectors of all sentences, as far as their steps tell."""
         return np.asarray(self.means * self.mean_steps[:, None], np.float32)
-
-    def sentence(self, row: int) -> str:
-        """The text of a sentence."""
-        return bytes(self.text[self.text_starts[row] : self.text_starts[row + 1]]).decode()
-
-    @property
-    def sentences(self) -> list[str]:
-        """All texts."""
-        return [self.sentence(row) for row in range(len(self))]
 
     def take(self, rows: Ints) -> Shard:
         """Copy some of the sentences."""
@@ -133,25 +152,22 @@ class Shard:
             squares=self.squares[row:],
         )
 
-    def tensors(self) -> dict[str, Array]:
-        """All arrays by name."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
 
-
-def gathered(pieces: Sequence[tuple[Shard, Ints]]) -> Shard:
+def gathered(pieces: Sequence[tuple[Kind, Ints]]) -> Kind:
     """Copy some sentences of several shards into one."""
+    kind = type(pieces[0][0])
     arrays = {
         part.name: np.concatenate(
             [block for shard, rows in pieces for block in _blocks(shard, part.name, rows)]
         )
-        for part in fields(Shard)
+        for part in fields(kind)
         if part.name != "text_starts"
     }
     lengths = [np.diff(shard.text_starts)[rows] for shard, rows in pieces]
-    return Shard(text_starts=boundaries(np.concatenate(lengths)), **arrays)
+    return kind(text_starts=boundaries(np.concatenate(lengths)), **arrays)
 
 
-def _blocks(shard: Shard, name: str, rows: Ints) -> Iterator[Array]:
+def _blocks(shard: Sentences, name: str, rows: Ints) -> Iterator[Array]:
     """The entries of one array that belong to some sentences."""
     array = getattr(shard, name)
     if name not in RAGGED:
@@ -163,16 +179,22 @@ def _blocks(shard: Shard, name: str, rows: Ints) -> Iterator[Array]:
         yield array[low:high]
 
 
-def joined(shards: Sequence[Shard]) -> Shard:
+def joined(shards: Sequence[Kind]) -> Kind:
     """All sentences of several shards in one."""
     return gathered([(shard, np.arange(len(shard))) for shard in shards])
+
+
+def encoded_texts(sentences: Sequence[str]) -> tuple[Array, Ints]:
+    """Sentences in UTF-8, one after another, and where each starts."""
+    texts = [text.encode() for text in sentences]
+    return np.frombuffer(b"".join(texts), np.uint8), boundaries(map(len, texts))
 
 
 def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shard:
     """Keep of measured sentences what a search under a method needs."""
     encodings = measured.encodings
     rows = np.array([encodings.rows[text] for text in sentences], np.int64)
-    texts = [text.encode() for text in sentences]
+    text, text_starts = encoded_texts(sentences)
     words = places(measured.weights.starts, rows)
     counts, weights = measured.weights.lengths[rows], measured.weights.data[words]
     heads = encodings.sums.shape[1] if method.needs_attention else 0
@@ -186,8 +208,8 @@ def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shar
     mean_integers, mean_steps = to_integers(means, np.int8)
     profiles = structure_profiles(structure, weights, boundaries(counts), heads)
     return Shard(
-        text=np.frombuffer(b"".join(texts), np.uint8),
-        text_starts=boundaries(map(len, texts)),
+        text=text,
+        text_starts=text_starts,
         counts=counts,
         sizes=encodings.sizes[rows],
         weights=weights,
@@ -241,23 +263,23 @@ def as_measured(shard: Shard, embedding: int | None) -> Measured:
     return Measured(encodings, vectors, norms, weights, totals, embedding)
 
 
-def encode_shard(shard: Shard) -> bytes:
+def encode_shard(shard: Sentences) -> bytes:
     """A shard as the content of a safetensors file."""
     from safetensors.numpy import save
 
-    tensors = {name: np.ascontiguousarray(array) for name, array in shard.tensors().items()}
+    tensors = {part.name: np.ascontiguousarray(getattr(shard, part.name)) for part in fields(shard)}
     return bytes(save(tensors))
 
 
-def open_shard(path: Path) -> tuple[mmap.mmap, Shard]:
-    """Map a file, and the shard in it; nothing is read before it is used."""
+def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap.mmap, Kind]:
+    """Map a file, and the shard of a kind in it; nothing is read before it is used."""
     with path.open("rb") as stream:
         mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     try:
         size = int.from_bytes(mapped[:8], "little")
         header = json.loads(mapped[8 : 8 + size])
         arrays = {}
-        for part in fields(Shard):
+        for part in fields(kind):
             entry = header[part.name]
             low, high = entry["data_offsets"]
             dtype = DTYPES[entry["dtype"]]
@@ -268,4 +290,4 @@ def open_shard(path: Path) -> tuple[mmap.mmap, Shard]:
         raise InputError(
             f"{str(path)!r} is damaged (its header: {error}); build the index again"
         ) from error
-    return mapped, Shard(**arrays)
+    return mapped, kind(**arrays)

@@ -1,0 +1,230 @@
+"""Indexing, mining and searching on a Ray cluster, row for row as in one process.
+
+Every node sees the folder of the index under the same path. Workers write shards into it, mine
+blocks of it or search some of its shards; the driver puts the parts together in order, and alone
+writes the manifest, the journal and the results. What a killed worker was doing is done again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from movers.errors import InputError
+from movers.integrations.ray import mapped
+from movers.integrations.ray_session import cluster, import_ray, plain_errors
+from movers.integrations.ray_workers import Worker, Workers
+from movers.scorer import Scorer
+from movers.search.cosine import Keep
+from movers.search.folder import Folder
+from movers.search.index import Index, check_queries
+from movers.search.layouts import find_layout, make_layout
+from movers.search.manifest import Part
+from movers.search.measures import check_method, describe
+from movers.search.mining import Pair, blocks_of, check_threshold, mine_block
+from movers.search.results import STAGES, Found, Pruning, SearchRanking
+from movers.search.sentences import distinct, read_sentences
+from movers.search.vectors import Precision
+
+SHARES = 4
+"""Tasks for every worker that a search is cut into, so that none waits long for the last."""
+
+
+class ShardWriter(Worker):
+    """Encodes sentences and writes them into the folder of an index."""
+
+    def __init__(self, *rest: Any) -> None:
+        *usual, folder, signature, layout = rest
+        super().__init__(*usual)
+        self.files, self.signature, self.layout = Folder(Path(folder)), signature, layout
+
+    def work(self, batch: Any) -> dict[str, list[str]]:
+        """Write a shard, and say what was written."""
+        texts, (scorer,) = next(self.texts(batch)), self.scorers.values()
+        make = partial(find_layout(self.layout).make, scorer, texts)
+        part = self.files.store((texts, make), self.signature, self.layout)
+        return {"part": [json.dumps(asdict(part))]}
+
+
+class Reader(Worker):
+    """Has an index open."""
+
+    def __init__(self, *rest: Any) -> None:
+        *usual, folder, self.task = rest
+        super().__init__(*usual)
+        (scorer,) = self.scorers.values()
+        self.index = Index.open(folder, scorer=scorer)
+
+
+class BlockMiner(Reader):
+    """Mines blocks of an index."""
+
+    def work(self, batch: Any) -> dict[str, list[str]]:
+        """Near pairs of every block."""
+        low, high = (batch.column(name).to_pylist() for name in ("low", "high"))
+        found = [
+            mine_block(self.index, self.task["threshold"], range(*pair))
+            for pair in zip(low, high, strict=True)
+        ]
+        return {"pairs": [json.dumps([asdict(pair) for pair in pairs]) for pairs in found]}
+
+
+class ShardSearcher(Reader):
+    """Searches some shards of an index."""
+
+    def work(self, batch: Any) -> dict[str, list[str]]:
+        """What every query finds in every range of shards."""
+        low, high = (batch.column(name).to_pylist() for name in ("low", "high"))
+        return {"found": [json.dumps(self._found(*pair)) for pair in zip(low, high, strict=True)]}
+
+    def _found(self, low: int, high: int) -> list[dict[str, Any]]:
+        corpus, first = self.index.some(low, high)
+        (scorer,) = self.scorers.values()
+        found: list[Found] = self.index.layout.search(scorer, corpus, **self.task)
+        return [
+            {
+                "rows": (one.rows + first).tolist(),
+                "distances": one.distances.tolist(),
+                "pruning": asdict(one.pruning),
+            }
+            for one in found
+        ]
+
+
+class RayEngine:
+    """Builds, mines and searches with workers of Ray.
+
+    Parameters
+    ----------
+    workers
+        The worker processes to use.
+    address
+        A running cluster; None starts Ray on this machine for as long as the work takes.
+    """
+
+    def __init__(self, workers: Workers | None = None, address: str | None = None) -> None:
+        self.workers, self.address = workers or Workers(), address
+
+    def build(
+        self,
+        scorer: Scorer,
+        sentences: Iterable[str] | Path,
+        folder: str | Path,
+        *,
+        keep: Keep | None = None,
+        vectors: Precision | None = None,
+        replace: bool = False,
+        progress: bool = False,
+    ) -> Index:
+        """Encode a corpus for search; `Index.build` explains the options.
+
+        Texts and keys of the corpus pass through the memory of this process; vectors do not.
+        """
+        check_method(scorer)
+        layout, files = make_layout(scorer, keep, vectors), Folder(Path(folder).resolve())
+        signature = str(scorer.signature)
+        with cluster(self.address), plain_errors():
+            texts = [*distinct(read_sentences(sentences), set())]
+            rows = self._mapped(
+                ShardWriter,
+                scorer,
+                {"sentence": texts},
+                layout.capacity,
+                (str(files.path), signature, layout.name),
+                progress=progress,
+            )
+            parts = (Part(**json.loads(row["part"])) for row in rows)
+            settings, statistics = describe(scorer), scorer.statistics
+            files.fill(parts, signature, settings, statistics, layout.name, replace=replace)
+        return Index(scorer, layout, files=files)
+
+    def mine(
+        self, index: Index, threshold: float, *, start: int = 0, progress: bool = False
+    ) -> Iterator[list[Pair]]:
+        """Yield block by block all pairs at a distance of at most the threshold."""
+        check_threshold(threshold)
+        ranges = blocks_of(index)[start:]
+        blocks = {"low": [one.start for one in ranges], "high": [one.stop for one in ranges]}
+        with cluster(self.address), plain_errors():
+            rest = (_place(index), {"threshold": threshold})
+            for row in self._mapped(BlockMiner, index.scorer, blocks, 1, rest, progress=progress):
+                yield [Pair(**pair) for pair in json.loads(row["pairs"])]
+
+    def search_many(
+        self,
+        index: Index,
+        queries: Iterable[str],
+        top_k: int = 10,
+        within: float | None = None,
+        align: int = 0,
+    ) -> list[SearchRanking]:
+        """Search for every query, exactly; workers share the shards, and the answers are merged."""
+        texts, limit = check_queries(queries, top_k, within)
+        started, corpus = time.process_time(), index.corpus
+        task = {"queries": texts, "top_k": top_k, "within": limit}
+        with cluster(self.address), plain_errors():
+            cuts = _cuts(len(corpus.shards), SHARES * (self.workers.count or _room()))
+            ranges = {"low": cuts[:-1], "high": cuts[1:]}
+            rest = (_place(index), task)
+            rows = self._mapped(ShardSearcher, index.scorer, ranges, 1, rest, progress=False)
+            parts = [json.loads(row["found"]) for row in rows]
+        seconds = (time.process_time() - started) / max(1, len(texts))
+        return [
+            index.told(text, corpus, _merged(found, top_k), seconds, align=align)
+            for text, found in zip(texts, zip(*parts, strict=True), strict=True)
+        ]
+
+    def _mapped(
+        self,
+        worker: type[Worker],
+        scorer: Scorer,
+        columns: dict[str, list[Any]],
+        batch_size: int,
+        rest: Sequence[Any],
+        *,
+        progress: bool,
+    ) -> Iterator[dict[str, Any]]:
+        """Rows that workers make of columns, in order."""
+        import pyarrow
+
+        ray = import_ray()
+        ray.data.DataContext.get_current().enable_progress_bars = progress
+        if not next(iter(columns.values())):
+            return
+        dataset = ray.data.from_arrow(pyarrow.table(columns))
+        named = {"": scorer}
+        scorer.prepare()
+        found = mapped(dataset, worker, named, tuple(columns), self.workers, batch_size, *rest)
+        yield from found.iter_rows()
+
+
+def _place(index: Index) -> str:
+    if index.folder is None:
+        raise InputError("an index in memory cannot be shared with workers; save it to a folder")
+    return str(index.folder.resolve())
+
+
+def _room() -> int:
+    return max(1, int(import_ray().cluster_resources().get("CPU", 1)))
+
+
+def _cuts(count: int, shares: int) -> list[int]:
+    """Boundaries of about equal ranges."""
+    return sorted({round(count * share / shares) for share in range(shares + 1)})
+
+
+def _merged(parts: Sequence[dict[str, Any]], top_k: int) -> Found:
+    """The best of what was found in parts of a corpus, ties in corpus order."""
+    rows = np.array([row for part in parts for row in part["rows"]], np.int64)
+    distances = np.array([value for part in parts for value in part["distances"]], np.float64)
+    order = np.lexsort((rows, distances))[:top_k]
+    counted = [name.name for name in fields(Pruning) if name.name in {"corpus", *STAGES}]
+    pruning = Pruning(**{name: sum(part["pruning"][name] for part in parts) for name in counted})
+    return Found(rows[order], distances[order], pruning)

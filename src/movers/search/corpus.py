@@ -1,0 +1,123 @@
+"""The sentences of an index as one list, wherever they lie and whatever was deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Generic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.errors import InputError
+from movers.search.sentences import keys_of
+from movers.search.shards import Kind
+
+Ints = NDArray[np.int64]
+
+NOTHING = np.zeros(0, np.int64)
+LOOKED_UP = 1024
+"""Sentences looked up at a time."""
+
+
+class Corpus(Generic[Kind]):
+    """Sentences by number, without those that were deleted.
+
+    A *row* counts all sentences of all shards; a *number* only those that are still there.
+
+    Parameters
+    ----------
+    shards
+        Where the sentences lie.
+    hidden
+        Rows of deleted sentences, ascending.
+    """
+
+    def __init__(self, shards: Sequence[Kind], hidden: Ints = NOTHING) -> None:
+        self.shards, self.hidden = list(shards), hidden
+        self.starts = np.cumsum([0, *map(len, shards)])
+
+    def __len__(self) -> int:
+        return int(self.starts[-1]) - len(self.hidden)
+
+    def numbers(self, rows: Ints) -> Ints:
+        """Numbers of rows that are still there."""
+        return np.asarray(rows - np.searchsorted(self.hidden, rows))
+
+    def rows(self, numbers: Ints) -> Ints:
+        """Rows of numbers."""
+        before = self.hidden - np.arange(len(self.hidden))
+        return np.asarray(numbers + np.searchsorted(before, numbers, side="right"))
+
+    def row(self, number: int) -> int:
+        """The row of one number, which has to be there."""
+        if not 0 <= number < len(self):
+            raise InputError(f"no sentence {number}; the index has {len(self)}")
+        return int(self.rows(np.array([number]))[0])
+
+    def place(self, row: int) -> tuple[Kind, int]:
+        """The shard of a row, and where in it."""
+        shard = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return self.shards[shard], row - int(self.starts[shard])
+
+    def text(self, row: int) -> str:
+        """The sentence of a row."""
+        shard, place = self.place(row)
+        return shard.sentence(place)
+
+    def sentence(self, number: int) -> str:
+        """The sentence of a number."""
+        return self.text(self.row(number))
+
+    @property
+    def sentences(self) -> list[str]:
+        """All sentences that are still there."""
+        gone = set(self.hidden.tolist())
+        every = (text for shard in self.shards for text in shard.sentences)
+        return [text for row, text in enumerate(every) if row not in gone]
+
+    def hidden_in(self, shard: int) -> Ints:
+        """Places in a shard whose sentences were deleted."""
+        low, high = np.searchsorted(self.hidden, self.starts[shard : shard + 2])
+        return np.asarray(self.hidden[low:high] - self.starts[shard])
+
+    def find(self, texts: Sequence[str]) -> Ints:
+        """Rows of sentences; -1 for those that are not there."""
+        keys = keys_of(texts)
+        low = np.searchsorted(self._sorted_keys, keys)
+        high = np.searchsorted(self._sorted_keys, keys, side="right")
+        out = np.full(len(texts), -1, np.int64)
+        for place in np.flatnonzero(low < high).tolist():
+            for row in self._order[low[place] : high[place]].tolist():
+                if self.text(row) == texts[place]:
+                    out[place] = row
+        return out
+
+    def unknown(self, texts: Iterable[str]) -> Iterator[str]:
+        """Those of distinct sentences that are not there."""
+        held: list[str] = []
+        for text in texts:
+            held.append(text)
+            if len(held) == LOOKED_UP:
+                yield from self._missing(held)
+                held = []
+        yield from self._missing(held)
+
+    def _missing(self, texts: list[str]) -> Iterator[str]:
+        rows = self.find(texts).tolist()
+        return (text for text, row in zip(texts, rows, strict=True) if row < 0)
+
+    @cached_property
+    def _order(self) -> Ints:
+        """Rows that are there, in order of their keys."""
+        keys = self._keys
+        rows = np.delete(np.arange(len(keys)), self.hidden)
+        return np.asarray(rows[np.argsort(keys[rows], kind="stable")])
+
+    @cached_property
+    def _sorted_keys(self) -> Ints:
+        return np.asarray(self._keys[self._order])
+
+    @cached_property
+    def _keys(self) -> Ints:
+        return np.concatenate([NOTHING, *(shard.keys for shard in self.shards)])

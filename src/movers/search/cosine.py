@@ -1,0 +1,289 @@
+"""The default measure in an index: found by sentence vectors, decided by words.
+
+Its distance is never below one minus the cosine of the sentence vectors, so sentences are walked
+in order of cosine. Where these are as far apart as unrelated ones, structure does not count and
+the vectors alone give the distance, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.errors import InputError
+from movers.measure.gating import gates, sentence_distances
+from movers.scorer import Scorer
+from movers.search.corpus import Corpus
+from movers.search.results import Found, Pruning
+from movers.search.scan import scan
+from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, unit_vectors
+from movers.search.walk import FIRST, FOLD, Nearest, walk
+from movers.search.words import (
+    WordCache,
+    Words,
+    distances_between,
+    distances_from,
+    encode_words,
+    pooled_vectors,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Keep = Literal["text", "words"]
+
+CAPACITY: dict[Keep, int] = {"text": 16_384, "words": 1_024}
+"""Sentences of a shard: about 30 and 90 MB, and what a broken-off build loses at most."""
+BLOCK = 1_024
+"""Sentences mined at a time."""
+QUERIES = 128
+"""Queries that share one look at every vector."""
+PROPOSED = 4_096
+"""Pairs compared at a time when mining."""
+
+
+class CosineLayout:
+    """How an index of the default measure keeps and searches sentences.
+
+    Parameters
+    ----------
+    keep
+        "words" keeps what full comparisons need, 87 kB for 18 words; "text" encodes the few
+        sentences that are compared when they are.
+    precision
+        "float32", or "int8" for a quarter of the bytes and a few more comparisons.
+    """
+
+    kind = VectorShard
+    hides = True
+    block = BLOCK
+
+    def __init__(self, keep: Keep = "text", precision: Precision = "float32") -> None:
+        if keep not in ("text", "words") or precision not in ("float32", "int8"):
+            raise InputError(
+                f"keep is 'text' or 'words' and vectors 'float32' or 'int8', got {keep!r} and "
+                f"{precision!r}"
+            )
+        if (keep, precision) == ("words", "int8"):
+            raise InputError("keep='words' needs the vectors as they are: vectors='float32'")
+        self.keep, self.precision = keep, precision
+        self.cache = WordCache()
+
+    @property
+    def name(self) -> str:
+        """What a manifest calls it."""
+        return f"cosine-{self.keep}-{self.precision}"
+
+    @property
+    def capacity(self) -> int:
+        """Most sentences of a shard."""
+        return CAPACITY[self.keep]
+
+    def make(self, scorer: Scorer, chunk: Sequence[str]) -> VectorShard:
+        """Encode sentences into a shard."""
+        if self.keep == "text":
+            return make_vectors(chunk, pooled_vectors(scorer, chunk), self.precision)
+        words = encode_words(scorer, chunk)
+        return make_vectors(chunk, np.stack([one.pooled for one in words]), "float32", words)
+
+    def search(
+        self,
+        scorer: Scorer,
+        corpus: Corpus[VectorShard],
+        queries: Sequence[str],
+        *,
+        top_k: int,
+        within: float,
+        candidates: int | Ints | None = None,
+    ) -> list[Found]:
+        """Search for every query; rows of `candidates` are all that is looked at if given."""
+        found = []
+        for low in range(0, len(queries), QUERIES):
+            texts = queries[low : low + QUERIES]
+            words = self.cache.get(texts, lambda missing: encode_words(scorer, missing))
+            scanned: Sequence[Nearest | None] = [None] * len(texts)
+            if len(texts) > 1 and candidates is None:
+                pooled = np.stack([one.pooled for one in words])
+                scanned = scan(corpus, pooled, max(FIRST, 4 * top_k))
+            for text, own, nearest in zip(texts, words, scanned, strict=True):
+                query = CosineQuery(self, scorer, corpus, text, own, nearest)
+                found.append(query.search(top_k, within, candidates))
+        return found
+
+    def near(
+        self, scorer: Scorer, corpus: Corpus[VectorShard], numbers: range, threshold: float
+    ) -> Iterator[tuple[int, int, float]]:
+        """Pairs of these sentences with those behind them, by number, and their distances."""
+        rows = corpus.rows(np.arange(numbers.start, numbers.stop))
+        pairs = np.concatenate([*_proposed(corpus, rows, threshold)])
+        if self.precision == "float32":
+            pairs = pairs[_vector_distances(corpus, pairs) * FOLD <= threshold]
+        found = np.empty(len(pairs))
+        for low in range(0, len(pairs), PROPOSED):
+            here = slice(low, low + PROPOSED)
+            found[here] = self.distances(scorer, corpus, pairs[here])
+        pairs, found = pairs[found <= threshold], found[found <= threshold]
+        order = np.lexsort((pairs[:, 1], found, pairs[:, 0]))
+        first, second = corpus.numbers(pairs[order].ravel()).reshape(-1, 2).T
+        yield from zip(first.tolist(), second.tolist(), found[order].tolist(), strict=True)
+
+    def distances(self, scorer: Scorer, corpus: Corpus[VectorShard], pairs: Ints) -> Floats:
+        """Full distances of pairs of rows."""
+        rows, places = np.unique(pairs, return_inverse=True)
+        words, texts = self.words(scorer, corpus, rows)
+        return distances_between(scorer, words, texts, places.reshape(pairs.shape))
+
+    def words(
+        self, scorer: Scorer, corpus: Corpus[VectorShard], rows: Ints
+    ) -> tuple[list[Words], list[str]]:
+        """The words of rows, read or encoded, and their texts."""
+        texts = [corpus.text(row) for row in rows.tolist()]
+        if self.keep == "words":
+            places = (corpus.place(row) for row in rows.tolist())
+            return [shard.word(place) for shard, place in places], texts
+        words = self.cache.get(texts, lambda missing: encode_words(scorer, missing))
+        if self.precision == "float32":  # what was found by a vector is compared by it
+            stored = _pooled(corpus, rows)
+            words = [replace(one, pooled=own) for one, own in zip(words, stored, strict=True)]
+        return words, texts
+
+
+class CosineQuery:
+    """One query: lists the corpus in order of bounds, and compares what it is told to."""
+
+    def __init__(
+        self,
+        layout: CosineLayout,
+        scorer: Scorer,
+        corpus: Corpus[VectorShard],
+        text: str,
+        words: Words,
+        nearest: Nearest | None = None,
+    ) -> None:
+        self.layout, self.scorer, self.corpus = layout, scorer, corpus
+        self.text, self.words = text, words
+        self.compared = self.far = 0
+        self._scanned = nearest
+
+    def search(self, top_k: int, within: float, candidates: int | Ints | None) -> Found:
+        """Find the nearest sentences: exactly, with so many comparisons, or of some rows."""
+        total = len(self.corpus)
+        if isinstance(candidates, np.ndarray):
+            walked = walk(Listed(candidates), self.compare, wanted=top_k, within=within)
+            settled, certified = len(candidates), len(candidates) == total
+            stages = {"left_out": total - settled}
+        else:
+            walked = walk(self, self.compare, wanted=top_k, within=within, budget=candidates)
+            settled, certified = self.compared + self.far, walked.certified
+            stages = {"vectors" if certified else "left_out": total - settled}
+        pruning = Pruning(total, solved=self.compared, far=self.far, **stages)
+        bound = None if certified or isinstance(candidates, np.ndarray) else walked.bound
+        return Found(walked.rows, walked.distances, pruning, certified, bound)
+
+    def nearest(self, count: int) -> Nearest:
+        """The sentences with the lowest bounds; those of stored vectors to the last bit."""
+        known = self._scanned
+        if known is None or (len(known.rows) < count and np.isfinite(known.rest)):
+            known = self._scanned = scan(self.corpus, self.words.pooled[None], count)[0]
+        if self.layout.precision == "int8":
+            return known
+        bounds = self.sentence(known.rows)
+        order = np.lexsort((known.rows, bounds))
+        return Nearest(known.rows[order], bounds[order], known.rest)
+
+    def sentence(self, rows: Ints) -> Floats:
+        """One minus the cosine with stored vectors, as the measure computes it."""
+        return _from_one(self.words.pooled, _pooled(self.corpus, rows))
+
+    def compare(self, rows: Ints) -> Floats:
+        """Distances of rows; where vectors alone give them, words are not looked at."""
+        if self.layout.precision == "int8":
+            return self._full(rows)
+        sentence = self.sentence(rows)
+        near = gates(sentence, self.scorer.encoder.chance) > 0
+        heads = max(1, len(self.scorer.heads))
+        # as a mean over heads that all say the same, which may differ in the last bit
+        out: Floats = np.repeat(sentence[:, None], heads, axis=1).mean(axis=1)
+        self.far += int((~near).sum())
+        if near.any():
+            out[near] = self._full(rows[near])
+        return out
+
+    def _full(self, rows: Ints) -> Floats:
+        self.compared += len(rows)
+        words, texts = self.layout.words(self.scorer, self.corpus, rows)
+        return distances_from(self.scorer, self.words, self.text, words, texts)
+
+
+class Listed:
+    """Rows of which nothing is known, all of them to be compared."""
+
+    def __init__(self, rows: Ints) -> None:
+        self.rows = rows
+
+    def nearest(self, count: int) -> Nearest:
+        """All of them."""
+        return Nearest(self.rows, np.full(len(self.rows), -np.inf), np.inf)
+
+
+def _from_one(query: NDArray[np.float32], pooled: NDArray[np.float32]) -> Floats:
+    """Distances of the vectors of sentences to that of a query."""
+    out = np.empty(len(pooled))
+    for low in range(0, len(pooled), PROPOSED):
+        here = np.concatenate([query[None], pooled[low : low + PROPOSED]])
+        targets = np.arange(1, len(here))
+        out[low : low + PROPOSED] = sentence_distances(
+            here, np.stack([np.zeros_like(targets), targets], axis=1)
+        )
+    return out
+
+
+def _pooled(corpus: Corpus[VectorShard], rows: Ints) -> NDArray[np.float32]:
+    """Stored vectors of rows."""
+    shards = np.searchsorted(corpus.starts, rows, side="right") - 1
+    out = np.empty((len(rows), corpus.shards[0].coarse.shape[1]), np.float32)
+    for number in np.unique(shards).tolist():
+        own = shards == number
+        out[own] = corpus.shards[number].pooled(rows[own] - corpus.starts[number])
+    return out
+
+
+def _vector_distances(corpus: Corpus[VectorShard], pairs: Ints) -> Floats:
+    """One minus the cosine of stored vectors, for pairs of rows."""
+    out = np.empty(len(pairs))
+    for low in range(0, len(pairs), PROPOSED):
+        rows, places = np.unique(pairs[low : low + PROPOSED], return_inverse=True)
+        out[low : low + PROPOSED] = sentence_distances(_pooled(corpus, rows), places.reshape(-1, 2))
+    return out
+
+
+def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iterator[Ints]:
+    """Pairs of rows with those behind them whose vectors are near enough, shard by shard."""
+    yield np.zeros((0, 2), np.int64)
+    if not len(rows):
+        return
+    own, error = _units(corpus, rows)
+    first = int(np.searchsorted(corpus.starts, rows[0], side="right")) - 1
+    for number in range(first, len(corpus.shards)):
+        start = int(corpus.starts[number])
+        others, off = corpus.shards[number].units()
+        least = 1.0 - threshold - rounding(own.shape[1]) - error - off * (1.0 + error)
+        near = own @ others.T >= np.nextafter(least.astype(np.float32), np.float32(-np.inf))
+        near[:, corpus.hidden_in(number)] = False
+        left, right = np.nonzero(near)
+        pairs = np.stack([rows[left], start + right], axis=1)
+        yield pairs[pairs[:, 0] < pairs[:, 1]]
+
+
+def _units(corpus: Corpus[VectorShard], rows: Ints) -> tuple[NDArray[np.float32], float]:
+    """Vectors of rows at length 1, and how far they may be off."""
+    units, sound = unit_vectors(_pooled(corpus, rows))
+    if not sound.all():
+        return units, np.inf
+    if corpus.shards[0].whole:
+        return units, 0.0
+    places = [corpus.place(row) for row in rows.tolist()]
+    return units, max(float(shard.errors[place]) for shard, place in places)

@@ -1,0 +1,209 @@
+"""Exact answers from a vector store of somebody else: it proposes, movers decides."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.errors import InputError
+from movers.io.pairs import check_sentence, check_sentences
+from movers.loading import load
+from movers.results import Match
+from movers.scorer import Scorer
+from movers.search.candidates import Candidate, VectorStore
+from movers.search.results import Pruning, SearchRanking
+from movers.search.vectors import unit_vectors
+from movers.search.walk import Nearest, Walked, walk
+from movers.search.words import WordCache, Words, distances_from, encode_words, pooled_vectors
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TOLERANCE = 1e-4
+"""What the cosines of a store may be off: some hundred times the rounding of single precision."""
+BEHIND = 1 << 62
+"""Candidates whose keys are no numbers come behind those with any number."""
+
+
+def embed(
+    sentences: Iterable[str], *, scorer: Scorer | None = None, progress: bool = False
+) -> NDArray[np.float32]:
+    """Vectors to put into a store: those of the sentences under the default measure, length 1.
+
+    Parameters
+    ----------
+    sentences
+        Sentences, repeated ones included.
+    scorer
+        The default measure on another model; None is the model installed with movers.
+    progress
+        Show a progress bar.
+
+    Examples
+    --------
+    >>> vectors = embed(["a dog barks", "a cat sleeps"])
+    >>> vectors.shape, bool(np.allclose(np.linalg.norm(vectors, axis=1), 1))
+    ((2, 384), True)
+    """
+    texts = check_sentences(sentences, "sentence")
+    once = list(dict.fromkeys(texts))
+    vectors, _ = unit_vectors(pooled_vectors(_checked(scorer), once, progress=progress))
+    places = {text: place for place, text in enumerate(once)}
+    return vectors[[places[text] for text in texts]]
+
+
+def rerank(
+    query: str,
+    candidates: VectorStore | Iterable[str | Candidate],
+    *,
+    scorer: Scorer | None = None,
+    top_k: int = 10,
+    within: float | None = None,
+    budget: int | None = None,
+    cache: WordCache | None = None,
+) -> SearchRanking:
+    """Find the sentences nearest to a query under the default measure.
+
+    A store is asked for more candidates until no other can be among the nearest, and the result
+    is certified. With a budget, or a list that ends before, it may not be; ``bound`` then says
+    what no sentence that was not compared is nearer than.
+
+    Parameters
+    ----------
+    query
+        A sentence.
+    candidates
+        A store (`movers.search.stores`), or sentences as one returned them: with their cosines in
+        order, the last cosine bounds what is not listed; of bare texts nothing more is known.
+    scorer
+        The default measure, on the model that made the vectors of the store; None is the model
+        installed with movers.
+    top_k
+        How many to find.
+    within
+        Leave out what is farther away.
+    budget
+        Most candidates to compare.
+    cache
+        Encoded sentences to keep from call to call.
+
+    Examples
+    --------
+    >>> found = rerank("a dog chases a cat", ["a cat chases a dog", "a dog runs after a cat"])
+    >>> found[0].text, found.certified
+    ('a dog runs after a cat', False)
+    """
+    if not check_sentence(query, "query").strip():
+        raise InputError(f"the query is blank ({query!r}); pass a sentence")
+    for name, value in (("top_k", top_k), ("budget", budget)):
+        if value is not None and (not isinstance(value, Integral) or value < 1):
+            raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
+    scorer, started = _checked(scorer), time.process_time()
+    proposal = Proposal(query, scorer, candidates, WordCache() if cache is None else cache)
+    limit = np.inf if within is None else within
+    walked = walk(proposal, proposal.compare, wanted=top_k, within=limit, budget=budget)
+    pruning = Pruning(
+        len(proposal.listed),
+        solved=proposal.compared,
+        left_out=len(proposal.listed) - proposal.compared,
+        seconds=time.process_time() - started,
+    )
+    return SearchRanking(
+        query,
+        tuple(proposal.matches(walked)),
+        scorer.signature,
+        pruning,
+        certified=walked.certified,
+        bound=walked.bound if np.isfinite(walked.bound) and not walked.certified else None,
+    )
+
+
+def _checked(scorer: Scorer | None) -> Scorer:
+    scorer = load() if scorer is None else scorer
+    if not scorer.method.needs_pooled:
+        raise InputError(
+            f"{scorer.method.name} is not bounded by the cosine of sentence vectors; use "
+            "method='movers', or an Index"
+        )
+    return scorer
+
+
+class Proposal:
+    """What was proposed for a query so far."""
+
+    def __init__(
+        self,
+        query: str,
+        scorer: Scorer,
+        candidates: VectorStore | Iterable[str | Candidate],
+        cache: WordCache,
+    ) -> None:
+        self.query, self.scorer, self.cache = query, scorer, cache
+        self.compared = 0
+        self.listed: dict[int, Candidate] = {}
+        self._rows: dict[Any, int] = {}
+        self.words: Words = self._words([query])[0]
+        self.store = candidates if isinstance(candidates, VectorStore) else None
+        self.list = [] if isinstance(candidates, VectorStore) else _listed(candidates)
+
+    def nearest(self, count: int) -> Nearest:
+        """Candidates in order of what their cosines say, and what they say of all others."""
+        if self.store is None:
+            return self._nearest(self.list, TOLERANCE, all_there=False, more=False)
+        vector, sound = unit_vectors(self.words.pooled[None])
+        if not sound[0]:
+            raise InputError(f"the query has no direction to search in ({self.query!r})")
+        found = self.store.nearest(vector[0], count)
+        short = len(found) < count
+        return self._nearest(found, self.store.tolerance, all_there=short, more=not short)
+
+    def _nearest(
+        self, found: list[Candidate], tolerance: float, *, all_there: bool, more: bool
+    ) -> Nearest:
+        rows = np.array([self._row(one) for one in found], np.int64)
+        cosines = np.array([one.cosine for one in found], np.float64)
+        bounds = np.nan_to_num(1.0 - cosines - tolerance, nan=-np.inf)
+        rest = np.inf if all_there else float(bounds.max(initial=-np.inf))
+        order = np.lexsort((rows, bounds))
+        return Nearest(rows[order], bounds[order], rest, more)
+
+    def _row(self, one: Candidate) -> int:
+        """The number of a candidate, which decides between equal distances."""
+        if one.key not in self._rows:
+            row = int(one.key) if isinstance(one.key, Integral) else BEHIND + len(self._rows)
+            self._rows[one.key], self.listed[row] = row, one
+        return self._rows[one.key]
+
+    def compare(self, rows: Ints) -> Floats:
+        """Full distances of candidates."""
+        self.compared += len(rows)
+        texts = [self.listed[row].text for row in rows.tolist()]
+        return distances_from(self.scorer, self.words, self.query, self._words(texts), texts)
+
+    def _words(self, texts: Sequence[str]) -> list[Words]:
+        return self.cache.get(texts, lambda missing: encode_words(self.scorer, missing))
+
+    def matches(self, walked: Walked) -> Iterator[Match]:
+        """The nearest candidates by their keys."""
+        places = np.arange(len(walked.rows))
+        found = [self.listed[row] for row in walked.rows.tolist()]
+        for match in self.scorer.matches(places, walked.distances, lambda place: found[place].text):
+            yield replace(match, index=found[match.index].key)
+
+
+def _listed(candidates: Iterable[Any]) -> list[Candidate]:
+    """Candidates as they come; texts get their place as key."""
+    if isinstance(candidates, str):
+        raise InputError("candidates must be a store or a list, got one string")
+    return [
+        one
+        if isinstance(one, Candidate)
+        else Candidate(place, check_sentence(one, f"candidate {place}"), float("nan"))
+        for place, one in enumerate(candidates)
+    ]

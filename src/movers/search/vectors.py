@@ -1,0 +1,234 @@
+"""Sentence vectors on disk, and cosines with them that are wrong by no more than they say.
+
+A vector in single precision lies in two files' worth of halves: the upper 16 bits of every number,
+rounded, and what is missing to the number itself. A search reads the upper halves alone, which
+is half of the bytes, and takes off its bound how far they are from the vector; the few vectors
+that matter are put together again, to the last bit. Vectors of one byte per number have no other
+half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.arrays import boundaries
+from movers.search.sentences import keys_of
+from movers.search.shards import Sentences, encoded_texts
+from movers.search.vector_kernels import halves_products, integer_products
+from movers.search.words import Words
+from movers.solve.rounding import to_integers
+
+Array = NDArray[Any]
+Singles = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Precision = Literal["float32", "int8"]
+
+UNIT = 2.0**-24
+"""Relative rounding of single precision."""
+SPARE = 64
+"""Roundings beside those of a sum: of the query, scales, errors and the bound itself."""
+SHORTEST = 1e-18
+"""Vectors below this length would lose digits; nothing is claimed about them."""
+
+
+@dataclass(frozen=True)
+class VectorShard(Sentences):
+    """Sentences with their vectors, and with their words if these are kept.
+
+    Parameters
+    ----------
+    known_by
+        Short keys of the sentences.
+    coarse
+        What a search reads of the vectors: upper halves, or integers.
+    fine
+        Lower halves; without columns where there are none.
+    scales, errors
+        What turns a product with a unit vector into a cosine, and how far the coarse vector is
+        from the true one, as a share of its length; infinite where nothing is known.
+    counts, sizes, weights, norms, vectors, structure, sums, squares
+        Of the words, as in `Shard`; empty if they are not kept.
+    """
+
+    known_by: Ints
+    coarse: Array
+    fine: Array
+    scales: Singles
+    errors: Singles
+    counts: Ints
+    sizes: Ints
+    weights: Array
+    norms: Array
+    vectors: Array
+    structure: Array
+    sums: Array
+    squares: Array
+
+    @property
+    def keys(self) -> Ints:
+        """What every sentence is known by."""
+        return self.known_by
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where the words of each sentence start."""
+        return boundaries(self.counts)
+
+    @cached_property
+    def structure_starts(self) -> Ints:
+        """Where the structure of each sentence starts."""
+        return boundaries(self.sums.shape[1] * self.counts**2)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the vectors can be put together to the last bit."""
+        return self.coarse.dtype == np.int16
+
+    def pooled(self, rows: Ints | slice) -> Singles:
+        """Vectors of some sentences: as the encoder made them, or as the integers tell."""
+        if self.whole:
+            return put_together(self.coarse[rows], self.fine[rows])
+        return np.asarray(self.coarse[rows], np.float32)
+
+    def units(self) -> tuple[Singles, Singles]:
+        """All vectors at length 1, and how far each may be off beside rounding."""
+        vectors = self.pooled(slice(None))
+        sound = np.isfinite(self.errors)
+        with np.errstate(invalid="ignore", over="ignore"):
+            units = np.where(sound[:, None], vectors * self.scales[:, None], np.float32(0))
+        off = np.where(sound, 0.0, np.inf).astype(np.float32) if self.whole else self.errors
+        return units, off
+
+    def cosines(self, queries: Singles) -> tuple[Singles, Singles]:
+        """Cosines with unit vectors, ``(queries, sentences)``, and how far they may be off."""
+        if len(queries) > 1:
+            units, errors = self.units()
+            return queries @ units.T, errors
+        found = np.empty(len(self), np.float32)
+        products = halves_products if self.whole else integer_products
+        products(self.coarse, np.ascontiguousarray(queries[0]), found)
+        return (found * self.scales)[None], self.errors
+
+    def bounds(self, queries: Singles) -> Singles:
+        """Numbers that no distance lies below, ``(queries, sentences)``; unit vectors ask."""
+        found, errors = self.cosines(queries)
+        bounds = np.float32(1.0 - rounding(self.coarse.shape[1])) - found - errors
+        return np.where(np.isfinite(errors), bounds, np.float32(-np.inf))
+
+    def word(self, row: int) -> Words:
+        """The words of a sentence, where they are kept."""
+        here = slice(self.starts[row], self.starts[row + 1])
+        block = slice(self.structure_starts[row], self.structure_starts[row + 1])
+        return Words(
+            pooled=self.pooled(np.array([row]))[0],
+            vectors=self.vectors[here],
+            norms=self.norms[here],
+            weights=self.weights[here],
+            structure=self.structure[block],
+            sums=self.sums[row],
+            squares=self.squares[row],
+            size=int(self.sizes[row]),
+        )
+
+
+def rounding(dimension: int) -> float:
+    """How far single precision may move a cosine, whatever the order of the sum."""
+    return (dimension + SPARE) * UNIT
+
+
+def unit_vectors(vectors: Singles) -> tuple[Singles, NDArray[np.bool_]]:
+    """Vectors at length 1, and which of them have a direction at all."""
+    wide = vectors.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1)
+    sound = np.isfinite(lengths) & (lengths > SHORTEST)
+    units = np.where(sound[:, None], wide, 0.0) / np.where(sound, lengths, 1.0)[:, None]
+    return units.astype(np.float32), sound
+
+
+def make_vectors(
+    sentences: Sequence[str],
+    pooled: Singles,
+    precision: Precision,
+    words: Sequence[Words] = (),
+) -> VectorShard:
+    """A shard of sentences with their vectors, and their words if any are given."""
+    text, text_starts = encoded_texts(sentences)
+    coarse, fine, steps = _parts(pooled, precision)
+    scales, errors = _quality(pooled, coarse, steps)
+    nothing = np.zeros(len(sentences), np.int64)
+    return VectorShard(
+        text=text,
+        text_starts=text_starts,
+        known_by=keys_of(sentences),
+        coarse=coarse,
+        fine=fine,
+        scales=scales,
+        errors=errors,
+        counts=np.array([len(one.weights) for one in words], np.int64) if words else nothing,
+        sizes=np.array([one.size for one in words], np.int64) if words else nothing,
+        weights=_stacked([one.weights for one in words], np.zeros(0)),
+        norms=_stacked([one.norms for one in words], np.zeros(0)),
+        vectors=_stacked([one.vectors for one in words], np.zeros((0, 0), np.float32)),
+        structure=_stacked([one.structure for one in words], np.zeros(0, np.float32)),
+        sums=np.stack([one.sums for one in words]) if words else np.zeros((len(nothing), 0)),
+        squares=np.stack([one.squares for one in words]) if words else np.zeros((len(nothing), 0)),
+    )
+
+
+def _stacked(rows: Sequence[Array], nothing: Array) -> Array:
+    return np.concatenate(rows) if rows else nothing
+
+
+def _parts(pooled: Singles, precision: Precision) -> tuple[Array, Array, Singles]:
+    """What is stored of vectors, and the steps that the first part counts in."""
+    if precision == "float32":
+        upper, lower = taken_apart(pooled)
+        return upper, lower, np.ones(len(pooled), np.float32)
+    integers, steps = to_integers(pooled.astype(np.float64), np.int8)
+    return integers, np.zeros((len(pooled), 0), np.int16), steps
+
+
+def _quality(pooled: Singles, coarse: Array, steps: Singles) -> tuple[Singles, Singles]:
+    """Scales and errors of coarse vectors, both a little on the safe side."""
+    wide, found = pooled.astype(np.float64), _widened(coarse).astype(np.float64) * steps[:, None]
+    lengths = np.linalg.norm(wide, axis=1)
+    sound = np.isfinite(lengths) & (lengths > SHORTEST) & np.isfinite(found).all(axis=1)
+    safe = np.where(sound, lengths, 1.0)
+    with np.errstate(invalid="ignore"):
+        apart = np.linalg.norm(wide - found, axis=1) / safe
+    errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
+    return (steps / safe).astype(np.float32), np.nextafter(errors, np.float32(np.inf))
+
+
+def taken_apart(numbers: Singles) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """Upper halves, rounded to the nearest, and what to add to their bits for the numbers."""
+    bits = np.ascontiguousarray(numbers).view(np.uint32)
+    upper = ((bits + np.uint32(0x8000)) >> np.uint32(16)).astype(np.uint16)
+    lower = bits - (upper.astype(np.uint32) << np.uint32(16))
+    return upper.view(np.int16), lower.astype(np.uint16).view(np.int16)
+
+
+def put_together(upper: NDArray[np.int16], lower: NDArray[np.int16]) -> Singles:
+    """The numbers that `taken_apart` took apart.
+
+    Examples
+    --------
+    >>> numbers = np.array([1.2345678, -3e-20], np.float32)
+    >>> put_together(*taken_apart(numbers)).tolist() == numbers.tolist()
+    True
+    """
+    bits = _widened(upper).view(np.uint32) + lower.astype(np.int32).view(np.uint32)
+    return bits.view(np.float32)
+
+
+def _widened(coarse: Array) -> Singles:
+    """Upper halves as numbers, or integers as they are."""
+    if coarse.dtype != np.int16:
+        return coarse.astype(np.float32)
+    return (coarse.astype(np.int32) << np.int32(16)).view(np.float32)

@@ -1,0 +1,141 @@
+"""Ray: index, mine, dedupe and search on two real nodes, row for row as in one process."""
+
+import os
+import signal
+import threading
+import time
+
+import psutil
+import pytest
+
+from movers import cli
+from movers.errors import InputError
+from movers.integrations.ray_workers import Workers
+from movers.search import cosine, mining
+from movers.search.dedupe import dedupe_file
+from movers.search.index import Index
+
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ["RAY_DATA_LOG_LEVEL"] = "CRITICAL"
+ray = pytest.importorskip("ray", reason="needs the extra movers[ray]")
+
+from movers.integrations.ray_search import BlockMiner, RayEngine, ShardWriter  # noqa: E402
+
+STORE = 100 << 20
+NOUNS = ["president", "press", "dog", "fox", "house", "brother", "tourists", "soup", "media"]
+TEXTS = [f"the {a} greets the {b}" for a in NOUNS for b in NOUNS if a != b]
+TEXTS += [f"{text}!" for text in TEXTS[::4]]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two raylets with two CPUs each; the address of the first."""
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 2, "object_store_memory": STORE}
+    nodes = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    try:
+        nodes.add_node(**node)
+        ray.init(nodes.address, log_to_driver=False, logging_level="ERROR")
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        yield nodes.address
+    finally:
+        ray.shutdown()
+        nodes.shutdown()
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(cosine, "CAPACITY", {"text": 16, "words": 16})
+    monkeypatch.setattr(cosine.CosineLayout, "block", 8)
+
+
+def workers_called(name):
+    """Processes of workers of a kind."""
+    found = set()
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if name in " ".join(process.cmdline()):
+                found.add(process.pid)
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+class Assassin(threading.Thread):
+    """Kills the first worker of a kind that it sees at work."""
+
+    def __init__(self, kind, ready):
+        super().__init__(daemon=True)
+        self.kind, self.ready, self.killed, self.over = kind.__name__, ready, None, False
+
+    def run(self):
+        while not self.killed and not self.over:
+            if self.ready() and (found := workers_called(self.kind)):
+                self.killed = min(found)
+                os.kill(self.killed, signal.SIGKILL)
+            time.sleep(0.01)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over = True
+        self.join()
+
+
+def run(*arguments):
+    """Exit code of the command line."""
+    try:
+        return cli.main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        return stop.code
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
+def test_everything_equals_one_process_though_workers_are_killed(
+    cluster, bert, tiny, small, tmp_path
+):
+    scorer, engine = bert.using("movers"), RayEngine(Workers(2))
+    local = Index.build(scorer, TEXTS, tmp_path / "local")
+    (tmp_path / "corpus.txt").write_text("\n".join(TEXTS))
+    bert.save(tmp_path / "fitted.safetensors")
+    settings = ["--model", tiny("bert"), "--statistics", tmp_path / "fitted.safetensors"]
+    folder = tmp_path / "shared"
+    with Assassin(ShardWriter, lambda: any(folder.glob("shard-*"))) as assassin:
+        ray_options = ["--engine", "ray", "--workers", 2]
+        assert not run("index", tmp_path / "corpus.txt", "-o", folder, *settings, *ray_options)
+    assert assassin.killed
+    names = [{path.name for path in one.glob("shard-*")} for one in (tmp_path / "local", folder)]
+    assert names[0] == names[1], "the same bytes under the same names"
+    shared = Index.open(folder, scorer=scorer, verify=True)
+    assert shared.sentences == TEXTS
+
+    seen, expected = [], [*mining.mine(local, 0.05)]
+    with Assassin(BlockMiner, lambda: seen) as assassin:
+        seen.extend(engine.mine(shared, 0.05))  # one by one
+    assert assassin.killed and seen == expected and any(seen)
+    for index, blocks, name in ((local, mining.mine, "one"), (shared, replaying(seen), "many")):
+        dropped = tmp_path / f"{name}.tsv"
+        dedupe_file(index, 0.05, tmp_path / f"{name}.txt", dropped, blocks=blocks)
+    for kind in (".txt", ".tsv"):
+        one, many = ((tmp_path / f"{name}{kind}").read_bytes() for name in ("one", "many"))
+        assert one == many
+
+    queries = ["the dog greets a fox", TEXTS[5]]
+    found = RayEngine(Workers(1)).search_many(shared, queries, 5)
+    for one, expected in zip(found, local.search_many(queries, 5), strict=True):
+        assert one.matches == expected.matches and one.certified
+        assert one.pruning.corpus == len(TEXTS)
+
+
+def replaying(blocks):
+    """Blocks that were mined already."""
+    return lambda *_, start=0, **__: iter(blocks[start:])
+
+
+def test_an_index_in_memory_is_refused(cluster, bert):
+    index = Index.build(bert.using("movers"), TEXTS[:3])
+    with pytest.raises(InputError, match="in memory cannot be shared"):
+        [*RayEngine(Workers(1)).mine(index, 0.1)]
