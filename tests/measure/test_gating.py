@@ -72,7 +72,7 @@ def check(scorer, pair):
     assert A.shape[:2] == (len({layer for layer, _ in scorer.heads}), scorer.encoder.heads)
     chance = scorer.encoder.chance
     sentence, structural = oracle(x, y, X, Y, A, B, chance)
-    gate = max(0.0, 1 - sentence / chance) ** 8
+    gate = max(0.0, 1 - sentence / chance) ** 14
     found = scorer.compare(*pair)
     assert found.sentence == pytest.approx(sentence, abs=1e-5)
     assert found.structural == pytest.approx(structural, rel=1e-3, abs=1e-5)

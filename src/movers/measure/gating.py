@@ -23,7 +23,7 @@ from movers.arrays import Floats, Ints, Ragged, Singles
 
 PRICE = 1.25
 """The factor c: what a wholly broken structure costs, in units of s."""
-SHARPNESS = 8
+SHARPNESS = 14
 """The exponent p: how soon the gate closes as sentences drift apart."""
 
 
