@@ -14,6 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
+from movers.align.aligners import DEFAULT as DEFAULT_ALIGNER
+from movers.align.aligning import align_pairs
+from movers.align.results import Alignment
+from movers.align.sentences import Given
 from movers.baselines import Blocks, find_baseline
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.parse import load_parser
@@ -23,7 +27,7 @@ from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Whitening
 from movers.errors import InputError, ModelError
 from movers.grids import blocks, cells
-from movers.io.pairs import check_sentence, check_sentences, read_pairs
+from movers.io.pairs import check_sentence, check_sentences, check_words, read_pairs
 from movers.measure.fitting import corpus_digest, fit_statistics
 from movers.measure.measured import Context, Measured, measure
 from movers.measure.statistics import Statistics
@@ -319,6 +323,35 @@ class Scorer:
             gate=1.0 if solved.gate is None else float(solved.gate[0]),
             far=self.far,
         )
+
+    def align(self, source: Given, target: Given, *, aligner: str = DEFAULT_ALIGNER) -> Alignment:
+        """Link the words of two sentences: which goes with which, and which with none.
+
+        All words take part, stop words and punctuation too, whatever the measure.
+
+        Parameters
+        ----------
+        source, target
+            Sentences, as text or as lists of words.
+        aligner
+            Row of `movers.align.aligners.ALIGNERS`.
+        """
+        return self.align_all([(source, target)], aligner=aligner)[0]
+
+    def align_all(
+        self, pairs: Any, *, aligner: str = DEFAULT_ALIGNER, progress: bool = False
+    ) -> list[Alignment]:
+        """Link the words of every pair; see `align`.
+
+        Parameters
+        ----------
+        pairs
+            Pairs of sentences: 2-tuples of texts or lists of words, or a data frame of texts.
+        progress
+            Show a progress bar.
+        """
+        given = read_pairs(pairs, check_words)
+        return list(align_pairs(self.encoder, given, aligner=aligner, progress=progress))
 
     @property
     def far(self) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from movers.encode import models
-from movers.encode.encodings import Encodings, Head, Request
+from movers.encode.encodings import MEAN_HEAD, Encodings, Head, Request
 from movers.encode.pooling import (
     KNOWN_CHANCE,
     POOLINGS,
@@ -141,6 +141,16 @@ class TransformerEncoder:
             return KNOWN_CHANCE[self.fingerprint]
         vectors = self.encode(unrelated_sentences(), Request(pooled=True)).pooled
         return float(f"{mean_distance(vectors):.4g}")
+
+    @cached_property
+    def typical(self) -> Callable[[int], Floats]:
+        """The mean word vector of a layer, over all words of unrelated sentences; kept."""
+        return cache(self._typical)
+
+    def _typical(self, layer: int) -> Floats:
+        rules = TokenRules(subwords="mean")
+        words = self.encode(unrelated_sentences(), Request((layer,), rules=rules)).vectors[layer]
+        return np.asarray(words.data.mean(axis=0, dtype=np.float64), np.float32)
 
     @cached_property
     def max_length(self) -> int:
@@ -373,11 +383,18 @@ class TransformerEncoder:
                 "use a measure without structure (wmd, wrd) or another model"
             )
         layers = sorted({layer for layer, _ in heads})
-        if len(heads) == len(layers) * self.heads:
+        if len(heads) == len(layers) * self.heads and all(head for _, head in heads):
             picked = torch.cat([attentions[layer - 1] for layer in layers], dim=1)
         else:
-            picked = torch.stack([attentions[layer - 1][:, head - 1] for layer, head in heads], 1)
+            picked = torch.stack(
+                [_head_of(attentions[layer - 1], head) for layer, head in heads], 1
+            )
         return _numpy(picked)
+
+
+def _head_of(attention: Any, head: int) -> Any:
+    """One head's matrices of a layer, or the mean of them all."""
+    return attention.mean(1) if head == MEAN_HEAD else attention[:, head - 1]
 
 
 def _flattened(
