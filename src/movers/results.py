@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.align.linking import Linking
+from movers.align.results import Link, make_links
+from movers.align.sentences import Sentence
 from movers.methods import find_method
 from movers.scale import similarity_of
 
@@ -20,6 +23,8 @@ Span = tuple[int, int]
 
 VISIBLE = 0.05
 """Flows below this share of an average word are left out of an alignment."""
+PLAN_THRESHOLD = 0.4
+"""Shares of two words below this are no link of a plan."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +41,16 @@ class Signature:
 class Flow:
     """One word of the source on its way to one word of the target.
 
-    ``mass`` is a share of the sentence, ``cost`` the price of moving a whole unit.
+    ``mass`` is a share of the sentence, ``cost`` the price of moving a whole unit; the indices
+    tell equal words apart.
     """
 
     source: str
     target: str
     mass: float
     cost: float
+    source_index: int
+    target_index: int
 
 
 @dataclass(frozen=True)
@@ -197,11 +205,31 @@ class Comparison:
     def alignment(self) -> tuple[Flow, ...]:
         """Which word went where, in the order of the source."""
         flows = []
-        for i, j in np.argwhere(self.plan > VISIBLE / max(1, *self.plan.shape)):
+        for i, j in np.argwhere(self.plan > VISIBLE / max(1, *self.plan.shape)).tolist():
             cost = float(self.cost[i, j]) if self.cost.size else float("nan")
             mass = float(self.plan[i, j])
-            flows.append(Flow(self.source_words[i], self.target_words[j], mass, cost))
+            words = self.source_words[i], self.target_words[j]
+            flows.append(Flow(*words, mass, cost, i, j))
         return tuple(flows)
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """Words that go together under this comparison's own plan.
+
+        Each is a share of both words: the geometric mean of what either gives the other. Links
+        people would make are `Scorer.align`'s business; these show what the distance is made of.
+        """
+        if not self.plan.size:
+            return ()
+        marginals = self.plan.sum(axis=1)[:, None] * self.plan.sum(axis=0)
+        shares = np.asarray(self.plan / np.sqrt(np.where(marginals > 0, marginals, np.inf)))
+        cost = self.cost if self.cost.size else np.full(self.plan.shape, np.nan)
+        return make_links(
+            Sentence(self.source, self.source_spans),
+            Sentence(self.target, self.target_spans),
+            Linking(shares, shares, cost),
+            threshold=PLAN_THRESHOLD,
+        )
 
     def __repr__(self) -> str:
         return f"Comparison({self.source!r}, {self.target!r}, {self.method}={self.distance:.6g})"

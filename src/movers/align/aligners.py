@@ -41,8 +41,9 @@ class Aligner:
     threshold: float
 
 
-def _choice(name: str, title: str, choose: Callable[..., NDArray[np.bool_]]) -> Aligner:
-    return Aligner(name, title, SABET, partial(baselines.link_by_choice, choose), baselines.TINY)
+def _choice(name: str, title: str, choose: baselines.Choose, *, centred: bool = True) -> Aligner:
+    link = partial(baselines.link_by_choice, choose, centred=centred)
+    return Aligner(name, title, SABET, link, baselines.TINY)
 
 
 def _transport(name: str, title: str, solve: baselines.Transport, threshold: float) -> Aligner:
@@ -60,11 +61,11 @@ ALIGNERS: dict[str, Aligner] = {
             0.33,
         ),
         _choice("argmax", "each other's nearest word", baselines.choose_argmax),
-        _choice("itermax", "nearest words, twice", baselines.choose_itermax),
+        _choice("itermax", "nearest words, twice", baselines.choose_itermax, centred=False),
         _choice("match", "the best matching", baselines.choose_match),
-        _transport("balanced", "entropic transport of everything", baselines.balanced, 0.3),
-        _transport("partial", "of a share of everything", baselines.partial_transport, 0.3),
-        _transport("unbalanced", "of what is worth it", baselines.unbalanced, 0.3),
+        _transport("balanced", "entropic transport of everything", baselines.balanced, 0.35),
+        _transport("partial", "of a share of everything", baselines.partial_transport, 0.24),
+        _transport("unbalanced", "of what is worth it", baselines.unbalanced, 0.28),
     )
 }
 DEFAULT = "shares"

@@ -11,7 +11,7 @@ from tqdm.auto import tqdm
 
 from movers.align.aligners import DEFAULT, Aligner, find_aligner
 from movers.align.reading import Words, middle, read_words
-from movers.align.results import Alignment, make_links
+from movers.align.results import Alignment, Link, make_links
 from movers.align.sentences import Given, Sentence, read_sentences
 from movers.encode.transformer import TransformerEncoder
 from movers.version import __version__
@@ -61,7 +61,7 @@ def _align(
     signature: str,
 ) -> Alignment:
     (source, target), (left, right) = sentences, words
-    links = ()
+    links: tuple[Link, ...] = ()
     if len(left) and len(right):
         typical = encoder.typical(middle(encoder)).astype(np.float64)
         linking = aligner.link(left, right, typical)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.align.linking import Linking, centred_cosines
+from movers.align.linking import Linking, centred_cosines, cosines
 from movers.align.reading import Words
 from movers.solve.entropic import sinkhorn_batch
 from movers.solve.linear import emd
@@ -20,6 +20,8 @@ from movers.solve.linear import emd
 Floats = NDArray[np.float64]
 Transport = Callable[[Floats, Floats, Floats], Floats]
 """A plan from weights of both sides and a cost."""
+Choose = Callable[[Floats], NDArray[np.bool_]]
+"""The pairs of words to link, from their similarities."""
 
 TINY = 1e-10
 DISTORTION = 0.2
@@ -46,15 +48,22 @@ def nearer_the_diagonal(similarity: Floats, distortion: float = DISTORTION) -> F
     if min(n, m) < 2:
         return similarity
     away = np.arange(n)[:, None] / (n - 1) - np.arange(m) / (m - 1)
-    return similarity * (1.0 - distortion * away**2)
+    return np.asarray(similarity * (1.0 - distortion * away**2))
 
 
 def link_by_choice(
-    choose: Callable[[Floats], NDArray[np.bool_]], source: Words, target: Words, typical: Floats
+    choose: Choose, source: Words, target: Words, typical: Floats, *, centred: bool = True
 ) -> Linking:
-    """SimAlign: choose among the similarities, which also say how sure a link is."""
-    similarity = similarities(source, target, typical)
-    strength = choose(similarity) * np.clip(similarity, TINY, 1.0)
+    """SimAlign: choose among the similarities, which also say how sure a link is.
+
+    Its own are not centred; most choices gain by it.
+    """
+    similarity = (
+        similarities(source, target, typical)
+        if centred
+        else (cosines(source.vectors, target.vectors) + 1.0) / 2.0
+    )
+    strength = np.where(choose(similarity), np.clip(similarity, TINY, 1.0), 0.0)
     return Linking(strength, strength, 2.0 - 2.0 * similarity)
 
 
@@ -69,11 +78,12 @@ def choose_argmax(similarity: Floats) -> NDArray[np.bool_]:
 def choose_itermax(similarity: Floats) -> NDArray[np.bool_]:
     """Argmax, and once more with the words linked so far put back."""
     chosen = choose_argmax(similarity)
-    free = ~chosen.any(axis=1)[:, None], ~chosen.any(axis=0)[None]
-    if min(similarity.shape) <= 2 or not (free[0].any() and free[1].any()):
+    rows = np.logical_not(chosen.any(axis=1, keepdims=True))
+    columns = np.logical_not(chosen.any(axis=0, keepdims=True))
+    if min(similarity.shape) <= 2 or not (rows.any() and columns.any()):
         return chosen
-    weight = np.minimum(LATER * free[0] + LATER * free[1], 1.0)
-    return chosen | (choose_argmax(similarity * weight) & (free[0] | free[1]))
+    weight = np.minimum(LATER * rows + LATER * columns, 1.0)
+    return chosen | (choose_argmax(similarity * weight) & (rows | columns))
 
 
 def choose_match(similarity: Floats) -> NDArray[np.bool_]:

@@ -65,14 +65,15 @@ def mutual_shares(attraction: Floats, warmth: float = WARMTH, home: float = HOME
 
     Staying at home is one more option on either side.
     """
-    return np.sqrt(_shares(attraction, warmth, home) * _shares(attraction.T, warmth, home).T)
+    rows, columns = _shares(attraction, warmth, home), _shares(attraction.T, warmth, home)
+    return np.asarray(np.sqrt(rows * columns.T))
 
 
 def _shares(attraction: Floats, warmth: float, home: float) -> Floats:
     """Softmax of every row, with staying at home among its options."""
     top = np.maximum(attraction.max(axis=1, keepdims=True), home)
     shares = np.exp((attraction - top) / warmth)
-    return shares / (shares.sum(axis=1, keepdims=True) + np.exp((home - top) / warmth))
+    return np.asarray(shares / (shares.sum(axis=1, keepdims=True) + np.exp((home - top) / warmth)))
 
 
 def support(plan: Floats, source: Floats, target: Floats) -> Floats:
@@ -90,7 +91,7 @@ def precedence(words: int) -> Floats:
     """How shortly one word stands before another: 1 for the next, fading over `REACH` words."""
     ahead = np.arange(words)[None] - np.arange(words)[:, None]
     fading = np.where(ahead > 0, np.exp((1 - np.maximum(ahead, 1)) / REACH), 0.0)
-    return fading + ITSELF * np.eye(words)
+    return np.asarray(fading + ITSELF * np.eye(words))
 
 
 def followed(plan: Floats, source: Floats, target: Floats) -> Floats:
@@ -99,11 +100,12 @@ def followed(plan: Floats, source: Floats, target: Floats) -> Floats:
         return np.zeros_like(plan)
     lonely = np.maximum(0.0, 1.0 - plan.sum(axis=1, keepdims=True))
     left = np.maximum(0.0, 1.0 - plan.sum(axis=0, keepdims=True))
-    return FOLLOW * (lonely * (_leaning(source) @ plan) + left * (plan @ _leaning(target).T))
+    following = lonely * (_leaning(source) @ plan) + left * (plan @ _leaning(target).T)
+    return np.asarray(FOLLOW * following)
 
 
 def _leaning(attention: Floats) -> Floats:
     """Attention to other words beyond what each of them gets from all: sinks get nothing."""
     others = attention.mean(axis=0)
     usual = others.sum(axis=0) / max(1, len(others) - 1)
-    return np.maximum(others - usual, 0.0)
+    return np.asarray(np.maximum(others - usual, 0.0))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from cyclopts import App
 
+from movers.cli.aligning import align, evaluate_alignment
 from movers.cli.comparing import compare, methods, models
 from movers.cli.evaluating import evaluate, reproduce
 from movers.cli.examining import doctor
@@ -26,8 +27,8 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 COMMANDS = (
-    *(compare, explain, score, fit, index, search, mine, dedupe),
-    *(evaluate, reproduce, serve, methods, models, doctor),
+    *(compare, explain, align, score, fit, index, search, mine, dedupe),
+    *(evaluate, evaluate_alignment, reproduce, serve, methods, models, doctor),
 )
 for command in COMMANDS:
     app.command(command)
