@@ -11,10 +11,11 @@ import movers
 
 ROOT = Path(movers.__file__).parent
 FORBIDDEN = {
-    "encode": {"measure", "solve", "baselines"},
-    "measure": {"solve", "baselines"},
-    "solve": {"encode", "measure", "baselines"},
-    "baselines": set(),
+    "encode": {"measure", "solve", "baselines", "align"},
+    "measure": {"solve", "baselines", "align"},
+    "solve": {"encode", "measure", "baselines", "align"},
+    "baselines": {"align"},
+    "align": {"measure", "baselines"},
 }
 BUILT_ON_SCORERS = {
     "evaluate": set(),

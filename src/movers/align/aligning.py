@@ -36,14 +36,27 @@ def align_pairs(
     progress
         Show a progress bar on standard error.
     """
-    chosen, name = find_aligner(aligner), signature(encoder, aligner)
+    for (found,) in align_with(encoder, pairs, [aligner], progress=progress):
+        yield found
+
+
+def align_with(
+    encoder: TransformerEncoder,
+    pairs: Sequence[tuple[Given, Given]],
+    aligners: Sequence[str],
+    *,
+    progress: bool = False,
+) -> Iterator[list[Alignment]]:
+    """Read pairs once and align each with several aligners; see `align_pairs`."""
+    chosen = [(find_aligner(name), signature(encoder, name)) for name in aligners]
     with tqdm(total=len(pairs), desc="aligning", unit="pair", disable=not progress) as bar:
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             sentences = read_sentences(encoder, list(chain.from_iterable(chunk)))
             words = read_words(encoder, sentences)
             for k in range(0, len(sentences), 2):
-                yield _align(encoder, chosen, sentences[k : k + 2], words[k : k + 2], name)
+                two = slice(k, k + 2)
+                yield [_align(encoder, one, sentences[two], words[two], s) for one, s in chosen]
             bar.update(len(chunk))
 
 

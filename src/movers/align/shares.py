@@ -1,13 +1,13 @@
 """Links by mutual shares: similarity fused with word order and attention, no solver, no training.
 
 Word i of one sentence and word j of the other attract each other by similarity, and by the links
-of the words related to them. Looked for are shares P, high where the fused objective
+of the words related to them. Looked for are shares P, high where the fused objective ::
 
     <S, P>  +  sum over relations (F, G) of  w <F P Gᵀ, P>  +  τ · (mass that stays at home)
 
 is high: S the cosines, one relation "stands shortly before" with weight `ORDER` and one "attends
 to" with weight `ATTENTION` for every layer, as a fused Gromov–Wasserstein problem has it with
-products in place of squares. Its gradient at P is the attraction
+products in place of squares. Its gradient at P is the attraction ::
 
     S' = S + w · (F P Gᵀ + Fᵀ P G),
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.align.aligning import align_with
 from movers.align.sentences import Sentence
 from movers.errors import InputError
 from movers.evaluate.gold_links import GoldPair, Pairs
@@ -135,10 +136,8 @@ def evaluate_alignment(
     if not gold:
         raise InputError("no pairs to evaluate on")
     encoder = scorer.encoder
-    scores = tuple(
-        AlignmentScore(aligner, score_links(gold, _links(scorer, gold, aligner, progress)))
-        for aligner in aligners
-    )
+    found = _all_links(scorer, gold, aligners, progress=progress)
+    scores = tuple(AlignmentScore(name, score_links(gold, links)) for name, links in found.items())
     return AlignmentReport(
         name,
         len(gold),
@@ -149,14 +148,23 @@ def evaluate_alignment(
     )
 
 
-def _links(scorer: Scorer, gold: Sequence[GoldPair], aligner: str, progress: bool) -> list[Pairs]:
-    if aligner == IDENTICAL_WORDS:
-        return [_identical(pair) for pair in gold]
-    if aligner.startswith(PLAN):
-        own = scorer.using(aligner.removeprefix(PLAN), stopwords=None, subwords="mean")
-        return [_planned(own, pair) for pair in gold]
+def _all_links(
+    scorer: Scorer, gold: Sequence[GoldPair], aligners: Sequence[str], *, progress: bool
+) -> dict[str, list[Pairs]]:
+    """The links of every row, in the order of the rows; the sentences are read once."""
+    read = [name for name in aligners if name != IDENTICAL_WORDS and not name.startswith(PLAN)]
     pairs = [(list(pair.source), list(pair.target)) for pair in gold]
-    return [found.pairs for found in scorer.align_all(pairs, aligner=aligner, progress=progress)]
+    found: dict[str, list[Pairs]] = {name: [] for name in aligners}
+    for alignments in align_with(scorer.encoder, pairs, read, progress=progress) if read else ():
+        for name, alignment in zip(read, alignments, strict=True):
+            found[name].append(alignment.pairs)
+    for name in aligners:
+        if name == IDENTICAL_WORDS:
+            found[name] = [_identical(pair) for pair in gold]
+        elif name.startswith(PLAN):
+            own = scorer.using(name.removeprefix(PLAN), stopwords=None, subwords="mean")
+            found[name] = [_planned(own, pair) for pair in gold]
+    return found
 
 
 def _identical(pair: GoldPair) -> Pairs:
