@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -224,11 +224,16 @@ class Comparison:
         marginals = self.plan.sum(axis=1)[:, None] * self.plan.sum(axis=0)
         shares = np.asarray(self.plan / np.sqrt(np.where(marginals > 0, marginals, np.inf)))
         cost = self.cost if self.cost.size else np.full(self.plan.shape, np.nan)
-        return make_links(
+        links = make_links(
             Sentence(self.source, self.source_spans),
             Sentence(self.target, self.target_spans),
             Linking(shares, shares, cost),
             threshold=PLAN_THRESHOLD,
+        )
+        words = self.source_words, self.target_words  # special tokens have no place in the text
+        return tuple(
+            replace(link, source=words[0][link.source_index], target=words[1][link.target_index])
+            for link in links
         )
 
     def __repr__(self) -> str:

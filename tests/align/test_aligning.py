@@ -50,7 +50,7 @@ def test_text_and_its_words_give_the_same_links(scorer, name):
 
 
 def test_links_do_not_depend_on_company(scorer):
-    pairs = [(a, b) for a in SENTENCES[:3] for b in SENTENCES[:4]]
+    pairs = [(a, b) for a in SENTENCES[:2] for b in SENTENCES[2:4]]
     together = scorer.align_all(pairs)
     assert [found.pharaoh for found in together] == [scorer.align(*p).pharaoh for p in pairs]
 

@@ -28,7 +28,9 @@ def test_metrics_by_hand():
         }
     )
     perfect = score_links([GOLD], [GOLD.links])
-    assert all(one.value == (name != "aer") for name, one in perfect.items())
+    assert perfect["f1_sure"].value == 2 * 2 / (4 + 2)
+    assert perfect["aer"].value == 0.0
+    assert all(perfect[name].value == 1.0 for name in ("f1", "f1_other", "f1_null", "exact"))
 
 
 def test_intervals_hold_the_value_and_repeat():
