@@ -33,6 +33,7 @@ def test_partial_transport_is_that_of_pot(n, m):
     assert (found.sum(axis=1) <= u + 1e-4).all() and (found.sum(axis=0) <= v + 1e-4).all()
 
 
+@pytest.mark.filterwarnings("ignore:If reg_type = entropy")
 @pytest.mark.parametrize(("n", "m"), SIZES)
 def test_unbalanced_transport_is_that_of_pot(n, m):
     u, v, cost = problem(n, m)

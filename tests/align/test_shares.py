@@ -78,11 +78,9 @@ def test_links_do_not_depend_on_the_side(seed, n, m):
 
 
 @given(seed=st.integers(0, 1000), n=st.integers(1, 9), m=st.integers(1, 9))
-def test_a_dearer_home_never_lowers_nor_a_cheaper_one_raises_the_shares(seed, n, m):
+def test_the_better_home_is_the_less_goes_out(seed, n, m):
     attraction = np.random.default_rng(seed).normal(size=(n, m))
-    found = [
-        shares.mutual_shares(attraction, home=home) for home in (-np.inf, -1.0, 0.0, 1.0, np.inf)
-    ]
+    found = [shares.mutual_shares(attraction, home=home) for home in (-np.inf, -1.0, 0.0, 1.0, 1e3)]
     for without, with_home in pairwise(found):
         assert (with_home <= without + 1e-12).all()
     assert (found[-1] == 0).all()
@@ -124,7 +122,8 @@ def test_the_mean_of_a_pair_counts_by_its_words():
 def test_long_sentences_are_no_trouble():
     source = words(3, 200)
     found = shares.link_by_shares(source, source, TYPICAL)
-    assert (np.diag(found.strength) > 0.9).all()
+    assert (np.diag(found.strength) > 0.5).all()
+    assert (found.strength.argmax(axis=1) == np.arange(200)).all()
 
 
 def test_equal_vectors_are_told_apart_by_order():
