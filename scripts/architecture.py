@@ -22,7 +22,7 @@ LAYERS = [
     ("methods", "scale", "grids"),
     ("settings",),
     ("pipeline",),
-    ("explain",),
+    ("explain", "align"),
     ("results",),
     ("session",),
     ("scorer",),

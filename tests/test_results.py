@@ -55,7 +55,10 @@ def test_plain_values_are_strict_json(distance):
     expected = distance if np.isfinite(distance) else None
     assert read["distance"] == read["linear"] == read["heads"][0]["value"] == expected
     assert read["heads"][0]["layer"] == 1
-    assert read["alignment"][0] == {"source": "quick", "target": "lazy", "mass": 0.5, "cost": 0.1}
+    assert read["alignment"][0] == {
+        **{"source": "quick", "target": "lazy", "mass": 0.5, "cost": 0.1},
+        **{"source_index": 0, "target_index": 0},
+    }
     assert read["signature"] == "movers:1|mix:0.5"
 
 

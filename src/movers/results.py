@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from movers.align.linking import Linking
+from movers.align.results import Link, make_links
+from movers.align.sentences import Sentence
 from movers.explain.compared import Broken, Compared, Flow, HeadValue, Signature
 from movers.explain.drawing import draw_plan
 from movers.explain.explanation import Explanation
@@ -22,6 +25,8 @@ __all__ = ["Broken", "Comparison", "Flow", "HeadValue", "Match", "Ranking", "Sig
 
 SHOWN = 20
 """So many moves or matches are shown to people; JSON holds all."""
+PLAN_THRESHOLD = 0.4
+"""Shares of two words below this are no link of a plan."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +53,30 @@ class Comparison(Compared):
         ranked = sorted(range(len(self.alignment)), key=lambda k: -self.alignment[k].mass)
         kept = sorted(ranked[:count])
         return tuple(self.alignment[k] for k in kept), len(self.alignment) - len(kept)
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """Words that go together under this comparison's own plan.
+
+        Each is a share of both words: the geometric mean of what either gives the other. Links
+        people would make are `Scorer.align`'s business; these show what the distance is made of.
+        """
+        if not self.plan.size:
+            return ()
+        marginals = self.plan.sum(axis=1)[:, None] * self.plan.sum(axis=0)
+        shares = np.asarray(self.plan / np.sqrt(np.where(marginals > 0, marginals, np.inf)))
+        cost = self.cost if self.cost.size else np.full(self.plan.shape, np.nan)
+        links = make_links(
+            Sentence(self.source, self.source_spans),
+            Sentence(self.target, self.target_spans),
+            Linking(shares, shares, cost),
+            threshold=PLAN_THRESHOLD,
+        )
+        words = self.source_words, self.target_words  # special tokens have no place in the text
+        return tuple(
+            replace(link, source=words[0][link.source_index], target=words[1][link.target_index])
+            for link in links
+        )
 
     def __repr__(self) -> str:
         return f"Comparison({self.source!r}, {self.target!r}, {self.method}={self.distance:.6g})"

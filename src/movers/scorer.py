@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from movers.align.aligners import DEFAULT as DEFAULT_ALIGNER
+from movers.align.aligning import align_pairs
+from movers.align.results import Alignment
+from movers.align.sentences import Given
 from movers.arrays import Floats, Ints
 from movers.errors import Choose, Do, InputError
 from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
-from movers.io.pairs import check_sentence, check_sentences, read_pairs
+from movers.io.pairs import check_sentence, check_sentences, check_words, read_pairs
 from movers.measure.measured import Measured
 from movers.results import Comparison, HeadValue, Match, Ranking
 from movers.scale import similarity_of
@@ -119,6 +123,35 @@ class Scorer(Session):
             source_unread=self.encoder.unread(source),
             target_unread=self.encoder.unread(target),
         )
+
+    def align(self, source: Given, target: Given, *, aligner: str = DEFAULT_ALIGNER) -> Alignment:
+        """Link the words of two sentences: which goes with which, and which with none.
+
+        All words take part, stop words and punctuation too, whatever the measure.
+
+        Parameters
+        ----------
+        source, target
+            Sentences, as text or as lists of words.
+        aligner
+            Row of `movers.align.aligners.ALIGNERS`.
+        """
+        return self.align_all([(source, target)], aligner=aligner)[0]
+
+    def align_all(
+        self, pairs: Any, *, aligner: str = DEFAULT_ALIGNER, progress: bool = False
+    ) -> list[Alignment]:
+        """Link the words of every pair; see `align`.
+
+        Parameters
+        ----------
+        pairs
+            Pairs of sentences: 2-tuples of texts or lists of words, or a data frame of texts.
+        progress
+            Show a progress bar.
+        """
+        given = read_pairs(pairs, check=check_words)
+        return list(align_pairs(self.encoder, given, aligner=aligner, progress=progress))
 
     def explain(self, source: str, target: str) -> Explanation:
         """Compare two sentences under every head of the model, not only those of the distance.

@@ -66,7 +66,9 @@ def test_compare_as_json_carries_everything(capsys):
     assert wsmd["distance"] == expected.distance
     assert wsmd["plan"] == expected.plan.tolist()
     assert len(wsmd["heads"]) == 12
-    assert wsmd["alignment"][0].keys() == {"source", "target", "mass", "cost"}
+    assert wsmd["alignment"][0].keys() == {
+        *("source", "target", "mass", "cost", "source_index", "target_index")
+    }
 
 
 def test_settings_reach_the_scorer(capsys):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cyclopts import App, Parameter
 
+from movers.cli.aligning import align, evaluate_alignment
 from movers.cli.comparing import compare, methods, models
 from movers.cli.evaluating import evaluate, reproduce
 from movers.cli.examining import doctor
@@ -34,8 +35,8 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 COMMANDS = (
-    *(compare, explain, score, rank, fit, index, search, mine, dedupe, threshold),
-    *(evaluate, reproduce, serve, methods, models, doctor),
+    *(compare, explain, align, score, rank, fit, index, search, mine, dedupe, threshold),
+    *(evaluate, evaluate_alignment, reproduce, serve, methods, models, doctor),
 )
 for command in COMMANDS:
     app.command(command)

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from movers.align.results import Alignment
 from movers.evaluate.outcomes import Gain, Results, Score
 from movers.methods import Method
 from movers.results import SHOWN, Comparison, Ranking
@@ -99,6 +100,26 @@ def print_thresholds(console: Console, found: Thresholds, precision: float) -> N
         console.print(Text(f"{near.distance:.4f}{label}", "bold"))
         console.print(Text(f"  {near.source}\n  {near.target}"))
     console.print(Text(f"\n{found.signature}", "dim"), soft_wrap=True)
+
+
+def print_alignment(console: Console, alignment: Alignment) -> None:
+    """Print the links of two sentences, and the words that match nothing."""
+    console.print(Text(alignment.source, "bold"))
+    console.print(Text(alignment.target, "bold"))
+    console.print()
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for heading, side in (("source", "right"), ("confidence", "left"), ("target", "left")):
+        table.add_column(heading, justify=side)  # type: ignore[arg-type]
+    for link in alignment:
+        bar = f"{_bar(link.confidence)} {link.confidence:4.0%}"
+        table.add_row(Text(link.source), bar, Text(link.target))
+    for number in alignment.unmatched_source:
+        table.add_row(Text(alignment.source_words[number]), Text("matches nothing", "dim"), "")
+    for number in alignment.unmatched_target:
+        table.add_row("", Text("matches nothing", "dim"), Text(alignment.target_words[number]))
+    console.print(table)
+    console.print()
+    console.print(Text(alignment.signature, "dim"), soft_wrap=True)
 
 
 def print_methods(

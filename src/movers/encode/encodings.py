@@ -15,6 +15,8 @@ from movers.encode.tokens import TokenRules
 
 Head = tuple[int, int]
 """A layer and a head, both counted from 1 as in the paper."""
+MEAN_HEAD = 0
+"""In place of a head: the mean of all heads of the layer."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from movers.arrays import Ragged
 from movers.encode.batches import Batch, on_device
 from movers.encode.cutting import Tensor, Words, totals
-from movers.encode.encodings import Encodings, Request
+from movers.encode.encodings import MEAN_HEAD, Encodings, Request
 from movers.encode.spellings import Spellings
 from movers.encode.tokens import Tokens, WordFinder
 
@@ -128,10 +128,8 @@ class Keeper:
         slots = [slot for slot, head in enumerate(self.request.heads) if head[0] == layer]
         if not slots:
             return
-        heads = [self.request.heads[slot][1] - 1 for slot in slots]
-        if heads != [*range(matrices.shape[1])]:
-            matrices = matrices[:, heads]
-        matrices = matrices.to(self.device)
+        heads = [self.request.heads[slot][1] for slot in slots]
+        matrices = _picked(matrices, heads).to(self.device)
         paper = self.request.rules.recipe == "paper"
         if not paper:
             genuine = self.batch.mask.to(self.device)
@@ -190,6 +188,18 @@ class _Room:
         pinned = self.tensor.device.type == "cuda"
         parcel = torch.empty(self.tensor.shape, dtype=self.tensor.dtype, pin_memory=pinned)
         return parcel.copy_(self.tensor, non_blocking=True)
+
+
+def _picked(matrices: Tensor, heads: list[int]) -> Tensor:
+    """The matrices of some heads of a layer; of `MEAN_HEAD` the mean of all."""
+    import torch
+
+    if heads == [*range(1, matrices.shape[1] + 1)]:
+        return matrices
+    if MEAN_HEAD not in heads:
+        return matrices[:, [head - 1 for head in heads]]
+    mean = matrices.mean(1)
+    return torch.stack([matrices[:, head - 1] if head else mean for head in heads], 1)
 
 
 def _all_sent(device: str) -> Callable[[], None]:

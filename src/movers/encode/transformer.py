@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -171,6 +171,16 @@ class TransformerEncoder:
             return KNOWN_CHANCE[self.fingerprint]
         vectors = self.encode(unrelated_sentences(), Request(pooled=True)).pooled
         return float(f"{mean_distance(vectors):.4g}")
+
+    @cached_property
+    def typical(self) -> Callable[[int], Floats]:
+        """The mean word vector of a layer, over all words of unrelated sentences; kept."""
+        return cache(self._typical)
+
+    def _typical(self, layer: int) -> Floats:
+        rules = TokenRules(subwords="mean")
+        words = self.encode(unrelated_sentences(), Request((layer,), rules=rules)).vectors[layer]
+        return np.asarray(words.data.mean(axis=0, dtype=np.float64), np.float32)
 
     @cached_property
     def max_length(self) -> int:

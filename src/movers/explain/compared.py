@@ -33,13 +33,16 @@ class Signature:
 class Flow:
     """One word of the source on its way to one word of the target.
 
-    ``mass`` is a share of the sentence, ``cost`` the price of moving a whole unit.
+    ``mass`` is a share of the sentence, ``cost`` the price of moving a whole unit; the indices
+    tell equal words apart.
     """
 
     source: str
     target: str
     mass: float
     cost: float
+    source_index: int
+    target_index: int
 
 
 @dataclass(frozen=True)
@@ -186,7 +189,8 @@ class Compared:
         for i, j in np.argwhere(self.plan > VISIBLE / max(1, *self.plan.shape)):
             cost = float(self.cost[i, j]) if self.cost.size else float("nan")
             mass = float(self.plan[i, j])
-            flows.append(Flow(self.source_words[i], self.target_words[j], mass, cost))
+            words = self.source_words[i], self.target_words[j]
+            flows.append(Flow(*words, mass, cost, int(i), int(j)))
         return tuple(flows)
 
     def priced_like(self, other: Compared) -> Self:

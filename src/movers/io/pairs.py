@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -19,6 +19,9 @@ KNOWN_PAIRS = (
     ("reference", "candidate"),
     ("s1", "s2"),
 )
+
+Check = Callable[[Any, str], Any]
+"""Returns what may stand on one side of a pair, or says what is wrong with it."""
 
 
 def known_columns(columns: Sequence[str]) -> tuple[str, str] | None:
@@ -73,7 +76,21 @@ def check_sentence(text: Any, what: str) -> str:
     return text
 
 
-def read_pairs(pairs: Any, targets: Iterable[str] | None = None) -> list[tuple[str, str]]:
+def check_words(given: Any, what: str) -> Any:
+    """Return a text, or a list of words that have something in them, or say what it is instead."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        return check_sentence(given, what)
+    for number, word in enumerate(given):
+        if not check_sentence(word, f"word {number} of {what}").strip():
+            raise InputError(
+                f"word {number} of {what} is {word!r}, which has no letters; leave it out"
+            )
+    return list(given)
+
+
+def read_pairs(
+    pairs: Any, targets: Iterable[str] | None = None, *, check: Check = check_sentence
+) -> list[tuple[Any, Any]]:
     """List sentence pairs given as 2-tuples, as a data frame, or as sources and targets.
 
     A frame has two columns, or among others a well-known pair such as sentence1 and sentence2;
@@ -114,13 +131,13 @@ def read_pairs(pairs: Any, targets: Iterable[str] | None = None) -> list[tuple[s
             "pairs must be a list of two sentences each, or a data frame in memory, got "
             f"{type(pairs).__name__}"
         )
-    return [_check_pair(pair, number) for number, pair in enumerate(pairs)]
+    return [_check_pair(pair, number, check) for number, pair in enumerate(pairs)]
 
 
-def _check_pair(pair: Any, number: int) -> tuple[str, str]:
+def _check_pair(pair: Any, number: int, check: Check) -> tuple[Any, Any]:
     if isinstance(pair, str | Mapping | Set) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise InputError(f"pair {number} is {pair!r}; expected two sentences")
     return (
-        check_sentence(pair[0], f"source of pair {number}"),
-        check_sentence(pair[1], f"target of pair {number}"),
+        check(pair[0], f"source of pair {number}"),
+        check(pair[1], f"target of pair {number}"),
     )

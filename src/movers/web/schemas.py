@@ -159,6 +159,8 @@ class Flow(BaseModel):
     target: str = _said("The word it goes to.")
     mass: float = _said("What is moved, as a share of the sentence.")
     cost: float | None = _said("The price of a whole unit; null for a measure without word cost.")
+    source_index: int = _said("Which word of the source it is, from 0.")
+    target_index: int = _said("Which word of the target it is, from 0.")
 
 
 class HeadValue(BaseModel):

@@ -1,0 +1,1 @@
+"""Which word goes with which: links between the words of two sentences, and words without one."""

@@ -1,0 +1,117 @@
+"""Alignments drawn as SVG: two sentences, one above the other, and a line for every link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Protocol
+from unicodedata import combining, east_asian_width
+
+CELL, GAP, MARGIN = 8.5, 14.0, 10.0
+"""Width of a letter, and the room between words and around them, in pixels."""
+TOP, BOTTOM, HEIGHT = 22.0, 118.0, 136.0
+INK, LINE, FAINT = "#1b1f24", "#2166ac", "#8a8f98"
+FONT = "14px ui-monospace, 'DejaVu Sans Mono', monospace"
+
+HEAD = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>movers: which word goes with which</title>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<style>
+body { font: 15px/1.5 system-ui, sans-serif; color: #1b1f24; margin: 2rem auto; max-width: 72rem;
+       padding: 0 1rem; }
+.alignment { overflow-x: auto; margin: 1rem 0 2rem; }
+</style></head><body>
+<h1>Which word goes with which</h1>
+<p>The darker a line, the surer the link; hover for its confidence. Words in a dashed frame match
+nothing.</p>
+"""
+FOOT = "</body></html>\n"
+
+
+class Line(Protocol):
+    """What is drawn of a link."""
+
+    @property
+    def source_index(self) -> int: ...
+    @property
+    def target_index(self) -> int: ...
+    @property
+    def confidence(self) -> float: ...
+
+
+class Drawable(Protocol):
+    """What is drawn of an alignment."""
+
+    @property
+    def source_words(self) -> tuple[str, ...]: ...
+    @property
+    def target_words(self) -> tuple[str, ...]: ...
+    @property
+    def links(self) -> Sequence[Line]: ...
+    @property
+    def unmatched_source(self) -> tuple[int, ...]: ...
+    @property
+    def unmatched_target(self) -> tuple[int, ...]: ...
+
+
+def draw(alignment: Drawable) -> str:
+    """Draw an alignment as a piece of HTML that needs nothing else."""
+    source, source_end = _middles(alignment.source_words)
+    target, target_end = _middles(alignment.target_words)
+    parts = [
+        *(_curve(link, source, target) for link in alignment.links),
+        *_texts(alignment.source_words, source, TOP, alignment.unmatched_source),
+        *_texts(alignment.target_words, target, BOTTOM, alignment.unmatched_target),
+    ]
+    return (
+        '<figure class="alignment" style="overflow-x:auto"><svg '
+        f'width="{max(source_end, target_end):.0f}" '
+        f'height="{HEIGHT:.0f}" role="img" aria-label="{escape(str(alignment))}" '
+        f'style="font:{FONT}">{"".join(parts)}</svg></figure>\n'
+    )
+
+
+def _middles(words: Iterable[str]) -> tuple[list[float], float]:
+    """Where the middle of every word stands, and where the row ends."""
+    place, middles = MARGIN, []
+    for word in words:
+        width = CELL * _cells(word)
+        middles.append(place + width / 2)
+        place += width + GAP
+    return middles, place + MARGIN
+
+
+def _cells(word: str) -> int:
+    """Letters a word is wide: none for a combining mark, two for a wide character."""
+    return sum(
+        0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in word
+    )
+
+
+def _curve(link: Line, source: list[float], target: list[float]) -> str:
+    a, b = source[link.source_index], target[link.target_index]
+    top, bottom, half = TOP + 7, BOTTOM - 16, (TOP + BOTTOM) / 2
+    return (
+        f'<path d="M{a:.1f} {top} C{a:.1f} {half} {b:.1f} {half} {b:.1f} {bottom}" fill="none" '
+        f'stroke="{LINE}" stroke-width="2" stroke-opacity="{0.15 + 0.85 * link.confidence:.2f}">'
+        f"<title>{escape(f'{link.source_index}-{link.target_index}  {link}')}</title></path>"
+    )
+
+
+def _texts(
+    words: tuple[str, ...], middles: list[float], height: float, unmatched: tuple[int, ...]
+) -> Iterable[str]:
+    for number, (word, middle) in enumerate(zip(words, middles, strict=True)):
+        alone = number in unmatched
+        look = f'fill="{FAINT}" font-style="italic"' if alone else f'fill="{INK}"'
+        note = f"{number}: {word}" + (" matches nothing" if alone else "")
+        frame = (
+            f'<rect x="{middle - CELL * _cells(word) / 2 - 4:.1f}" y="{height - 15}" rx="4" '
+            f'width="{CELL * _cells(word) + 8:.1f}" height="20" fill="none" stroke="{FAINT}" '
+            'stroke-dasharray="3 3"/>'
+        )
+        yield (
+            f"{frame if alone else ''}"
+            f'<text x="{middle:.1f}" y="{height}" text-anchor="middle" {look}>'
+            f"<title>{escape(note)}</title>{escape(word)}</text>"
+        )

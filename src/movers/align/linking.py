@@ -1,0 +1,55 @@
+"""What every aligner starts from, cosines between words, and what it gives: links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.align.reading import Words
+
+Floats = NDArray[np.float64]
+
+SHRINKAGE = 60.0
+"""Words that the model's own mean counts for beside those of the two sentences."""
+
+
+@dataclass(frozen=True, eq=False)
+class Linking:
+    """How words of two sentences go together, all arrays ``(n, m)``.
+
+    Parameters
+    ----------
+    strength
+        From 0 to 1, how sure the link is; those above the aligner's threshold are made.
+    share
+        How much of the two words goes to each other, from 0 to 1.
+    cost
+        One minus the cosine of the two words.
+    """
+
+    strength: Floats
+    share: Floats
+    cost: Floats
+
+
+def centred_cosines(source: Words, target: Words, typical: Floats) -> Floats:
+    """Cosines between words, from the mean of the two sentences shrunk to the model's own mean.
+
+    One word has no mean worth the name; sentences of a usual length have.
+    """
+    own = (source.vectors.mean(axis=0) + target.vectors.mean(axis=0)) / 2
+    count = len(source) + len(target)
+    centre = (count * own + SHRINKAGE * typical) / (count + SHRINKAGE)
+    return cosines(source.vectors - centre, target.vectors - centre)
+
+
+def cosines(source: Floats, target: Floats) -> Floats:
+    """Cosine of every vector of one side with every vector of the other; 0 for a zero vector."""
+    return np.asarray(_units(source) @ _units(target).T)
+
+
+def _units(vectors: Floats) -> Floats:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, 1e-12))

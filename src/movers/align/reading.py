@@ -1,0 +1,92 @@
+"""Sentences as aligners see them: vectors of words and attention between words.
+
+Taken from the lower half of a model, where words have met their context and are still
+themselves: vectors of the middle layer, attention of the layers around a third of the way up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.align.sentences import Sentence, Span
+from movers.encode.encodings import MEAN_HEAD, Encodings, Request
+from movers.encode.tokens import TokenRules
+from movers.encode.transformer import TransformerEncoder
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The words of a sentence that the model has read.
+
+    Parameters
+    ----------
+    places : (n,)
+        Which words of the sentence these are: not those behind the model's last token, nor
+        those that its tokenizer drops (control characters).
+    vectors : (n, dimension)
+        Mean of each word's pieces.
+    attention : (layers, n, n)
+        Attention between different words, mean over heads: mean over the pieces that look, sum
+        over those looked at, as a share of what the word gives to all words and itself. No layers
+        where the model has no attention.
+    """
+
+    places: Ints
+    vectors: Floats
+    attention: Floats
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+def middle(encoder: TransformerEncoder) -> int:
+    """The layer of the vectors."""
+    return encoder.layers // 2
+
+
+def request_of(encoder: TransformerEncoder) -> Request:
+    """What of a forward pass enters an alignment."""
+    layers = range(encoder.layers // 6 + 1, encoder.layers // 2 + 1) if encoder.heads else ()
+    heads = tuple((layer, MEAN_HEAD) for layer in layers)
+    return Request((middle(encoder),), heads, TokenRules(unit="piece"))
+
+
+def read_words(
+    encoder: TransformerEncoder, sentences: Sequence[Sentence], *, progress: bool = False
+) -> list[Words]:
+    """Run sentences through a model and put the pieces of each word together."""
+    request = request_of(encoder)
+    texts = list(dict.fromkeys(sentence.text for sentence in sentences))
+    encodings = encoder.encode(texts, request, progress=progress)
+    return [_join(encodings, sentence, request) for sentence in sentences]
+
+
+def _join(encodings: Encodings, sentence: Sentence, request: Request) -> Words:
+    row = encodings.rows[sentence.text]
+    member = _membership(encodings.spans[row], sentence.spans)
+    places = np.flatnonzero(member.any(axis=1))
+    total = member[places].astype(np.float64)
+    mean = total / np.maximum(total.sum(axis=1, keepdims=True), 1.0)
+    pieces = encodings.attention(row, len(request.heads))
+    attention = mean @ pieces @ total.T
+    attention /= np.maximum(attention.sum(axis=-1, keepdims=True), 1e-12)
+    attention *= 1.0 - np.eye(len(places))  # a word seen by itself says nothing about others
+    (layer,) = request.embeddings
+    return Words(places, mean @ encodings.vectors[layer][row], attention)
+
+
+def _membership(pieces: NDArray[np.int32], words: Sequence[Span]) -> NDArray[np.bool_]:
+    """Which piece belongs to which word, ``(words, pieces)``.
+
+    A piece may begin with the blank before its word, so its last character decides.
+    """
+    starts, ends = np.array(words, np.int64).reshape(-1, 2).T
+    last = np.maximum(pieces[:, 0], pieces[:, 1] - 1)
+    return np.asarray((starts[:, None] <= last) & (last < ends[:, None]))

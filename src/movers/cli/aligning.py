@@ -1,0 +1,178 @@
+"""Commands that link words, and hold aligners against the links people made."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from movers.cli.messages import print_json, say
+from movers.cli.options import Input, Json, Out, Sentence
+from movers.errors import InputError
+
+if TYPE_CHECKING:
+    from movers.encode.transformer import TransformerEncoder
+
+Flag = Annotated[bool, Parameter(negative="")]
+Aligners = Annotated[str, Parameter(name=["--aligners", "--aligner"])]
+
+
+def align(
+    file: Input,
+    target_sentence: Sentence | None = None,
+    /,
+    *,
+    output: Out = Path("-"),
+    aligner: str = "shares",
+    tokens: Flag = False,
+    json: Json = False,
+    html: Flag = False,
+    source: str | None = None,
+    target: str | None = None,
+    format: str | None = None,
+    model: str | None = None,
+    device: str = "auto",
+    dtype: str = "float32",
+) -> None:
+    """Link the words of sentence pairs: which goes with which, and which with none.
+
+    Reads a table of pairs as `movers score` does and writes a line of links `i-j` for each,
+    counted from 0. Or takes two sentences and shows their links. An output file appears only when
+    it is complete; if the run is broken off, the lines done so far are kept beside it in a file
+    ending in .partial.
+
+    Parameters
+    ----------
+    file
+        The table, or - for standard input; or, before a second sentence, the first.
+    target_sentence
+        The second sentence.
+    output
+        Where to write; - is standard output.
+    aligner
+        shares, or one of the literature: argmax, itermax, match, balanced, partial, unbalanced.
+    tokens
+        The cells hold words separated by blanks, or lists of words. Default: text, which is split
+        into words as the model splits it.
+    json
+        Write JSON lines with everything: words, character ranges, confidence, unmatched words.
+    html
+        Write a page that draws the links.
+    source
+        Column of the first sentence. Default: source, sentence1 and the like, or the only two.
+    target
+        Column of the second sentence.
+    format
+        Format of the input if its name does not tell: tsv, csv, jsonl, parquet, arrow.
+    model
+        Hugging Face name or folder of an encoder. Default: the model installed with movers.
+    device
+        "auto", "cuda", "mps" or "cpu".
+    dtype
+        "float32"; on a GPU also "bfloat16" or "float16".
+    """
+    from movers.loading import load_encoder
+
+    if json and html:
+        raise InputError("--json and --html are two kinds of output; take one")
+    encoder = load_encoder(model, device=device, dtype=dtype)
+    if target_sentence is not None:
+        return _show(encoder, str(file), target_sentence, aligner, tokens=tokens, json=json)
+    from movers.align.aligning import signature
+    from movers.bulk.aligning import align_table
+
+    report = align_table(
+        file,
+        output,
+        encoder,
+        columns=(source, target),
+        input_format=format,
+        tokens=tokens,
+        aligner=aligner,
+        style="json" if json else "html" if html else "pharaoh",
+        progress=sys.stderr.isatty(),
+    )
+    say(f"{report.rows} pairs, {report.links} links in {report.seconds:.1f} s")
+    say(signature(encoder, aligner))
+
+
+def _show(
+    encoder: TransformerEncoder,
+    source: str,
+    target: str,
+    aligner: str,
+    *,
+    tokens: bool,
+    json: bool,
+) -> None:
+    """Print the links of two sentences."""
+    from rich.console import Console
+
+    from movers.align.aligning import align_pairs
+    from movers.cli.terminal import print_alignment
+
+    pair = (source.split(), target.split()) if tokens else (source, target)
+    (found,) = align_pairs(encoder, [pair], aligner=aligner)
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_alignment(Console(), found)
+
+
+def evaluate_alignment(
+    *files: Path,
+    aligners: Aligners = "shares,argmax,itermax,match,balanced,partial,unbalanced",
+    one_based: Flag = False,
+    limit: int | None = None,
+    json: Json = False,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    model: str | None = None,
+    device: str = "auto",
+) -> None:
+    """Hold aligners against links that people made.
+
+    Prints a table in Markdown: precision, recall and F1 of all links, F1 of links between
+    identical and between other words, of words without a link, and of sure links alone, exact
+    matches, and the alignment error rate where there are possible links; intervals by bootstrap.
+
+    Parameters
+    ----------
+    files
+        Gold links: one file (MultiMWA, JSON as Jacana has it, or words ||| words ||| links), or
+        three: words, words and links, a pair on every line.
+    aligners
+        Aligners, separated by commas; also "identical words" and "plan:METHOD", the links of a
+        measure's plan.
+    one_based
+        The links count words from 1.
+    limit
+        Take only the first so many pairs.
+    json
+        Print as JSON.
+    output
+        File for the table; it is printed as well.
+    model
+        Hugging Face name or folder of an encoder. Default: the model installed with movers.
+    device
+        "auto", "cuda", "mps" or "cpu".
+    """
+    from movers.evaluate.alignment import evaluate_alignment as run
+    from movers.evaluate.gold_links import read_gold
+    from movers.loading import load
+    from movers.runtime.atomic import replacing
+
+    gold = read_gold(files, one_based=one_based)[:limit]
+    names = [name.strip() for name in aligners.split(",")]
+    scorer = load("movers", model, device=device)
+    report = run(scorer, gold, names, name=files[-1].name, progress=sys.stderr.isatty())
+    command = shlex.join(["movers", *sys.argv[1:]])
+    if output is not None:
+        with replacing(output) as temporary:
+            temporary.write_text(f"`{command}`\n\n{report}\n", "utf-8")
+    if json:
+        print_json(report.to_dict())
+    else:
+        print(report)

@@ -1,0 +1,199 @@
+"""Links that people made, in the layouts they come in.
+
+- MultiMWA: a line of tab-separated fields without header: id, words, –, words, –, –, –, sure links,
+  possible links.
+- Jacana, Edinburgh++: JSON objects, a list of them or one a line, with ``source``, ``target``,
+  ``sureAlign`` and ``possibleAlign``.
+- Pharaoh: three files of as many lines, words, words and links; or one with the three between
+  ``|||`` or tabs. Links are ``i-j``, or ``i?j`` and ``ipj`` for possible ones.
+- The shared tasks' layout for the third file: ``sentence i j S`` or ``P``, all counted from 1.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from movers.errors import InputError
+from movers.io.tables import decoded_lines
+
+Pairs = frozenset[tuple[int, int]]
+
+LINK = re.compile(r"(\d+)([-?pP])(\d+)")
+NUMBERED = re.compile(r"(\d+)\s+(\d+)\s+(\d+)(?:\s+([SP]))?(?:\s+[\d.]+)?")
+FIELDS = re.compile(r"\s*\|\|\|\s*|\t")
+
+
+@dataclass(frozen=True)
+class GoldPair:
+    """Two sentences as words, and the links between them, counted from 0.
+
+    ``sure`` and ``possible`` have no link in common.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    sure: Pairs = field(default_factory=frozenset)
+    possible: Pairs = field(default_factory=frozenset)
+
+    @property
+    def links(self) -> Pairs:
+        """Sure and possible links."""
+        return self.sure | self.possible
+
+
+def read_gold(files: Sequence[Path], *, one_based: bool = False) -> list[GoldPair]:
+    """Read gold links from one file, or from the three files of words, words and links.
+
+    Parameters
+    ----------
+    one_based
+        Whether links count words from 1.
+    """
+    first = int(one_based)
+    if len(files) == 3:
+        return _parallel(files[0], files[1], files[2], first)
+    if len(files) != 1:
+        raise InputError(
+            f"expected one file of gold links, or three of words, words and links; got {len(files)}"
+        )
+    lines = _lines(files[0])
+    layout = _layout(lines, files[0])
+    pairs = layout(lines, files[0], first)
+    if not pairs:
+        raise InputError(f"{files[0]} holds no pairs")
+    return pairs
+
+
+def _lines(path: Path) -> list[str]:
+    if not path.is_file():
+        raise InputError(f"no file {str(path)!r}")
+    with path.open("rb") as stream:
+        return [line.rstrip("\r\n") for line in decoded_lines(stream, path)]
+
+
+def _layout(lines: list[str], path: Path) -> Callable[[list[str], Path, int], list[GoldPair]]:
+    """How a file is laid out, by its first line."""
+    opening = next((line for line in lines if line.strip()), "")
+    if opening.lstrip()[:1] in ("[", "{") and path.suffix in (".json", ".jsonl"):
+        return _read_json
+    fields = FIELDS.split(opening)
+    if len(fields) >= 9:
+        return _read_multimwa
+    if len(fields) == 3:
+        return _read_single
+    raise InputError(
+        f"{path}: no known layout of gold links in {opening[:60]!r}; expected MultiMWA (nine "
+        "tab-separated fields), JSON with sureAlign, or words ||| words ||| links"
+    )
+
+
+def _read_multimwa(lines: list[str], path: Path, first: int) -> list[GoldPair]:
+    pairs = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where, fields = f"{path}, line {number}", line.split("\t")
+        if len(fields) < 9:
+            raise InputError(f"{where}: {len(fields)} fields, expected at least 9")
+        pairs.append(_pair(where, fields[1], fields[3], fields[7], fields[8], first))
+    return pairs
+
+
+def _read_single(lines: list[str], path: Path, first: int) -> list[GoldPair]:
+    pairs = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where, fields = f"{path}, line {number}", FIELDS.split(line)
+        if len(fields) != 3:
+            raise InputError(f"{where}: {len(fields)} fields, expected words, words and links")
+        pairs.append(_pair(where, fields[0], fields[1], fields[2], "", first))
+    return pairs
+
+
+def _read_json(lines: list[str], path: Path, first: int) -> list[GoldPair]:
+    text = "\n".join(lines)
+    try:
+        records = json.loads(text) if text.lstrip().startswith("[") else map(json.loads, lines)
+        return [
+            _record(f"{path}, record {number}", record, first)
+            for number, record in enumerate(records, 1)
+        ]
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}: not JSON ({error})") from error
+
+
+def _record(where: str, record: Any, first: int) -> GoldPair:
+    if not isinstance(record, dict) or not {"source", "target", "sureAlign"} <= record.keys():
+        raise InputError(f"{where}: expected an object with source, target and sureAlign")
+    possible = record.get("possibleAlign") or ""
+    return _pair(where, record["source"], record["target"], record["sureAlign"], possible, first)
+
+
+def _parallel(source: Path, target: Path, links: Path, first: int) -> list[GoldPair]:
+    """Three files, one sentence a line; blank lines of links are pairs without any."""
+    columns = [_trimmed(_lines(path)) for path in (source, target)]
+    gold = _lines(links)
+    if gold and NUMBERED.fullmatch(gold[0].strip()):
+        gold, first = _numbered(gold, len(columns[0]), links), 1
+    if len(gold) > len(columns[0]):
+        gold = _trimmed(gold)
+    sizes = [len(columns[0]), len(columns[1]), len(gold)]
+    if len(set(sizes)) > 1:
+        raise InputError(
+            f"{source.name}, {target.name} and {links.name} have {sizes[0]}, {sizes[1]} and "
+            f"{sizes[2]} lines; they must belong together line by line"
+        )
+    rows = enumerate(zip(*columns, gold, strict=True), 1)
+    return [_pair(f"{links}, line {k}", a, b, found, "", first) for k, (a, b, found) in rows]
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    return lines[:-1] if lines and not lines[-1] else lines
+
+
+def _numbered(lines: Iterable[str], sentences: int, path: Path) -> list[str]:
+    """Links of the shared tasks' layout, gathered by sentence."""
+    gathered: list[list[str]] = [[] for _ in range(sentences)]
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        found = NUMBERED.fullmatch(line.strip())
+        if not found or not 1 <= int(found[1]) <= sentences:
+            raise InputError(
+                f"{path}, line {number}: {line!r} is not 'sentence i j' with a sentence from 1 to "
+                f"{sentences}"
+            )
+        gathered[int(found[1]) - 1].append(f"{found[2]}{'p' if found[4] == 'P' else '-'}{found[3]}")
+    return [" ".join(links) for links in gathered]
+
+
+def _pair(
+    where: str,
+    source: str | list[str],
+    target: str | list[str],
+    sure: str,
+    possible: str,
+    first: int,
+) -> GoldPair:
+    words = [tuple(side.split() if isinstance(side, str) else side) for side in (source, target)]
+    certain: set[tuple[int, int]] = set()
+    doubtful: set[tuple[int, int]] = set()
+    for text, doubted in ((sure, False), (possible, True)):
+        for link in text.split():
+            found = LINK.fullmatch(link)
+            if not found:
+                raise InputError(f"{where}: {link!r} is no link; expected i-j, or i?j if possible")
+            pair = int(found[1]) - first, int(found[3]) - first
+            if not (0 <= pair[0] < len(words[0]) and 0 <= pair[1] < len(words[1])):
+                raise InputError(
+                    f"{where}: link {link} is outside the {len(words[0])} and {len(words[1])} "
+                    f"words, counted from {first}; see one_based"
+                )
+            (doubtful if doubted or found[2] != "-" else certain).add(pair)
+    return GoldPair(words[0], words[1], frozenset(certain), frozenset(doubtful - certain))

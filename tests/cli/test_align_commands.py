@@ -1,0 +1,113 @@
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import movers
+from movers import cli
+from movers.runtime.atomic import UNFINISHED
+
+ROWS = [
+    ("the press greets the president", "the president greets the press"),
+    ("a dog 🐶 barks", "dogs bark"),
+    ("", "nothing here"),
+]
+
+
+def run(capsys, *arguments):
+    try:
+        code = cli.main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        code = stop.code
+    captured = capsys.readouterr()
+    return code or 0, captured.out, captured.err
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    lines = ["\t".join(row) for row in ROWS]
+    path.write_text("\n".join(["source\ttarget", *lines]) + "\n", "utf-8")
+    return path
+
+
+def expected(**options):
+    return [found.pharaoh for found in movers.load().align_all(ROWS, **options)]
+
+
+def test_align_writes_a_line_of_links_for_every_row(capsys, table):
+    code, out, err = run(capsys, "align", table)
+    assert (code, out.split("\n")[:-1]) == (0, expected())
+    assert "3 pairs" in err and "aligner:shares" in err
+
+
+def test_align_writes_everything_as_json_lines(capsys, table, tmp_path):
+    output = tmp_path / "links.jsonl"
+    code, out, _ = run(capsys, "align", table, "--json", "-o", output, "--aligner", "argmax")
+    assert (code, out) == (0, "")
+    records = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
+    assert [record["pharaoh"] for record in records] == expected(aligner="argmax")
+    assert records[2]["unmatched_target"] == [0, 1]
+
+
+def test_align_draws_a_page(capsys, table, tmp_path):
+    output = tmp_path / "links.html"
+    assert run(capsys, "align", table, "--html", "-o", output)[0] == 0
+    page = output.read_text("utf-8")
+    assert page.count("<svg") == 3 and "matches nothing" in page and page.endswith("</html>\n")
+
+
+def test_align_takes_words_of_every_format(capsys, table, tmp_path):
+    words = [(a.split(), b.split()) for a, b in ROWS]
+    links = [found.pharaoh for found in movers.load().align_all(words)]
+    sources, targets = (list(side) for side in zip(*words, strict=True))
+    parquet = tmp_path / "pairs.parquet"
+    pq.write_table(pa.table({"source": sources, "target": targets}), parquet)
+    jsonl = tmp_path / "pairs.jsonl"
+    records = [{"source": a, "target": b} for a, b in words]
+    jsonl.write_text("\n".join(map(json.dumps, records)) + "\n", "utf-8")
+    for path in (table, parquet, jsonl):
+        code, out, err = run(capsys, "align", path, "--tokens")
+        assert (code, out.split("\n")[:-1]) == (0, links), err
+
+
+def test_align_shows_two_sentences(capsys):
+    code, out, _ = run(capsys, "align", *ROWS[1])
+    assert code == 0 and "confidence" in out and "matches nothing" in out
+    code, out, _ = run(capsys, "align", *ROWS[1], "--json")
+    assert json.loads(out)["pharaoh"] == expected()[1]
+
+
+def test_a_broken_run_keeps_what_is_done(capsys, tmp_path):
+    path, output = tmp_path / "pairs.jsonl", tmp_path / "links.txt"
+    good = json.dumps({"source": "a dog", "target": "the dog"})
+    path.write_text((good + "\n") * 2100 + '{"source": 3, "target": "x"}\n', "utf-8")
+    code, _, err = run(capsys, "align", path, "-o", output)
+    assert code == 1 and "row 2101, column 'source'" in err
+    assert not output.exists() and not list(tmp_path.glob(f"{UNFINISHED}*"))
+    assert (tmp_path / "links.txt.partial").read_text().count("\n") == 2048
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--aligner", "shears"], "did you mean 'shares'"),
+        (["--json", "--html"], "take one"),
+        (["--source", "left"], "no column 'left'"),
+    ],
+)
+def test_mistakes_are_told(capsys, table, arguments, complaint):
+    code, _, err = run(capsys, "align", table, *arguments)
+    assert code == 1 and complaint in err
+
+
+def test_evaluate_alignment_prints_a_table_and_writes_it(capsys, tmp_path):
+    path, output = tmp_path / "gold.txt", tmp_path / "report.md"
+    path.write_text("the dog barks ||| the dog howls ||| 0-0 1-1 2?2\n", "utf-8")
+    arguments = ["evaluate-alignment", path, "--aligners", "shares,argmax"]
+    code, out, err = run(capsys, *arguments, "-o", output)
+    assert code == 0, err
+    assert "| shares | **100.00** |" in out and out.strip() in output.read_text("utf-8")
+    code, out, _ = run(capsys, *arguments, "--json")
+    assert json.loads(out)["scores"]["argmax"]["f1"]["value"] == 1.0
