@@ -32,26 +32,40 @@ class Line(Protocol):
     """What is drawn of a link."""
 
     @property
-    def source_index(self) -> int: ...
+    def source_index(self) -> int:
+        """Which word of the source."""
+
     @property
-    def target_index(self) -> int: ...
+    def target_index(self) -> int:
+        """Which word of the target."""
+
     @property
-    def confidence(self) -> float: ...
+    def confidence(self) -> float:
+        """How sure it is, from 0 to 1."""
 
 
 class Drawable(Protocol):
     """What is drawn of an alignment."""
 
     @property
-    def source_words(self) -> tuple[str, ...]: ...
+    def source_words(self) -> tuple[str, ...]:
+        """Words of the sentence above."""
+
     @property
-    def target_words(self) -> tuple[str, ...]: ...
+    def target_words(self) -> tuple[str, ...]:
+        """Words of the sentence below."""
+
     @property
-    def links(self) -> Sequence[Line]: ...
+    def links(self) -> Sequence[Line]:
+        """What goes with what."""
+
     @property
-    def unmatched_source(self) -> tuple[int, ...]: ...
+    def unmatched_source(self) -> tuple[int, ...]:
+        """Words above without a link."""
+
     @property
-    def unmatched_target(self) -> tuple[int, ...]: ...
+    def unmatched_target(self) -> tuple[int, ...]:
+        """Words below without a link."""
 
 
 def draw(alignment: Drawable) -> str:
