@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from movers.runtime.compiling import Floats, Ints, announced
 from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
+from movers.solve.kernels.partial_arrays import Heads, Pairs
+from movers.solve.partial import make_heads, solve_partial
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,9 @@ class Values:
     plans
         Optimal plans on request: for every pair a block (heads, n, m), all blocks in one
         flat array.
+    home
+        Mass that stayed at home, mean of both sides; None where it may not. The value has its
+        price, too.
     """
 
     value: Floats
@@ -47,6 +52,7 @@ class Values:
     gap: Floats
     converged: NDArray[np.bool]
     plans: Floats | None
+    home: Floats | None = None
 
 
 def emd_batch(
@@ -57,6 +63,7 @@ def emd_batch(
     *,
     u_start: Ints,
     v_start: Ints,
+    null: float | Floats | None = None,
     threads: int | None = None,
     plans: bool = False,
 ) -> Values:
@@ -71,11 +78,18 @@ def emd_batch(
     u, v : flat
         Weights; pair p uses ``u[u_start[p]:][:n]`` and ``v[v_start[p]:][:m]``. Both may be the
         same array. Only proportions matter: each side is taken to sum to one.
+    null
+        Price of a unit of mass that stays at home, one or of shape (pairs, 1); weights are then
+        masses, which are not scaled. See `movers.solve.partial`. None: all mass moves.
     threads
         Number of threads, by default one per available processor.
     plans
         Also return the plans.
     """
+    if null is not None:
+        prices = _prices(null, (len(shapes), 1))
+        pairs = Pairs(shapes, cost, _starts(shapes), u, u_start, v, v_start, prices)
+        return _partial_values(pairs, None, threads, plans)
     from movers.solve.kernels.ranges import emd_range  # loads numba, so not before the call
     from movers.solve.kernels.workspace import allocate
 
@@ -130,6 +144,8 @@ def fgw_batch(
     a_start: Ints,
     b_start: Ints,
     mix: float,
+    null: float | Floats | None = None,
+    thorough: bool = True,
     threads: int | None = None,
     plans: bool = False,
 ) -> Values:
@@ -150,7 +166,17 @@ def fgw_batch(
     mix
         Share of the structural part. With 0 the plan is the one of `emd_batch`; with 1 the
         cost only shows in ``linear``.
+    null
+        As in `emd_batch`, one or of shape (pairs, heads).
+    thorough
+        Where mass may stay at home, whether to look for the best of several local minima, or to
+        be content with the one near the plan of the words, in a quarter of the time.
     """
+    if null is not None:
+        prices = _prices(null, scale.shape)
+        pairs = Pairs(shapes, cost, _starts(shapes), u, u_start, v, v_start, prices)
+        heads = make_heads(structure, a_start, b_start, scale, mix, thorough)
+        return _partial_values(pairs, heads, threads, plans)
     from movers.solve.kernels.ranges import fgw_range  # loads numba, so not before the call
     from movers.solve.kernels.workspace import SLOTS, allocate
 
@@ -202,6 +228,27 @@ def fgw_batch(
         gap=gap,
         converged=converged,
         plans=out if plans else None,
+    )
+
+
+def _prices(null: float | Floats, shape: tuple[int, ...]) -> Floats:
+    return np.array(np.broadcast_to(null, shape), np.float64)  # a copy: kernels want to own it
+
+
+def _partial_values(pairs: Pairs, heads: Heads | None, threads: int | None, plans: bool) -> Values:
+    found = solve_partial(pairs, heads, threads=threads, plans=plans)
+    _warn_of_bounds(found.converged)
+    mix = 0.0 if heads is None else heads.mix
+    moved = (1.0 - mix) * found.linear + mix * found.structural
+    return Values(
+        value=moved + pairs.null * found.home,
+        linear=found.linear,
+        structural=found.structural,
+        iterations=found.iterations,
+        gap=found.gap,
+        converged=found.converged,
+        plans=found.plans if plans else None,
+        home=found.home,
     )
 
 

@@ -24,6 +24,7 @@ def emd(
     u: OptionalWeights = None,
     v: OptionalWeights = None,
     *,
+    null: float | None = None,
     threads: int | None = None,
 ) -> Solution: ...
 
@@ -34,11 +35,12 @@ def emd(
     u: ManyWeights = None,
     v: ManyWeights = None,
     *,
+    null: float | None = None,
     threads: int | None = None,
 ) -> list[Solution]: ...
 
 
-def emd(cost, u=None, v=None, *, threads=None):  # type: ignore[no-untyped-def]
+def emd(cost, u=None, v=None, *, null=None, threads=None):  # type: ignore[no-untyped-def]
     """Solve the transport problem exactly.
 
     ::
@@ -52,6 +54,10 @@ def emd(cost, u=None, v=None, *, threads=None):  # type: ignore[no-untyped-def]
     u, v : (n,) and (m,), or lists of them
         Weights, scaled to sum to one on each side; None is uniform. Shares below 2**-53, about
         1e-16, count as 0.
+    null
+        Price of a unit of mass that stays at home: ``min <C, P> + null * home`` over plans with
+        ``P 1 <= u`` and ``Pᵀ 1 <= v``, as `movers.solve.partial` explains. Weights are then
+        masses, which are not scaled and need not weigh the same. None or infinite: all mass moves.
     threads
         Number of threads, by default one per available processor.
 
@@ -66,25 +72,31 @@ def emd(cost, u=None, v=None, *, threads=None):  # type: ignore[no-untyped-def]
     >>> import numpy as np
     >>> emd(np.array([[0.0, 2.0], [1.0, 1.0]])).value
     0.5
+    >>> apart = emd(np.array([[0.0, 9.0], [9.0, 7.0]]), [1, 1], [1, 1], null=4.0)
+    >>> apart.value, apart.home, apart.plan.tolist()
+    (4.0, 1.0, [[1.0, 0.0], [0.0, 0.0]])
     """
     if not problems.is_list(cost):
-        return _solve([cost], [u], [v], threads)[0]
+        return _solve([cost], [u], [v], null, threads)[0]
     count = len(cost)
-    return _solve(cost, problems.as_many("u", u, count), problems.as_many("v", v, count), threads)
+    u, v = problems.as_many("u", u, count), problems.as_many("v", v, count)
+    return _solve(cost, u, v, null, threads)
 
 
 def _solve(
     costs: Sequence[ArrayLike],
     us: Sequence[OptionalWeights],
     vs: Sequence[OptionalWeights],
+    null: float | None,
     threads: int | None,
 ) -> list[Solution]:
+    null = problems.price(null)
     checked = [problems.matrix("cost", cost) for cost in costs]
     u = Ragged.of(
-        [problems.weights("u", w, len(c), "cost") for w, c in zip(us, checked, strict=True)]
+        [problems.weights("u", w, len(c), "cost", null) for w, c in zip(us, checked, strict=True)]
     )
     v = Ragged.of(
-        [problems.weights("v", w, len(c.T), "cost") for w, c in zip(vs, checked, strict=True)]
+        [problems.weights("v", w, len(c.T), "cost", null) for w, c in zip(vs, checked, strict=True)]
     )
     shapes = np.array([c.shape for c in checked], np.int64).reshape(-1, 2)
     found = emd_batch(
@@ -94,6 +106,7 @@ def _solve(
         v.flat,
         u_start=u.start,
         v_start=v.start,
+        null=null,
         threads=problems.thread_count(threads),
         plans=True,
     )

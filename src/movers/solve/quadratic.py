@@ -27,6 +27,7 @@ def gw(
     v: OptionalWeights = None,
     *,
     scale: float = 1.0,
+    null: float | None = None,
     threads: int | None = None,
 ) -> Solution: ...
 
@@ -39,11 +40,12 @@ def gw(
     v: ManyWeights = None,
     *,
     scale: float = 1.0,
+    null: float | None = None,
     threads: int | None = None,
 ) -> list[Solution]: ...
 
 
-def gw(A, B, u=None, v=None, *, scale=1.0, threads=None):  # type: ignore[no-untyped-def]
+def gw(A, B, u=None, v=None, *, scale=1.0, null=None, threads=None):  # type: ignore[no-untyped-def]
     """Find a plan between two structures (Gromov-Wasserstein, square loss).
 
     ::
@@ -57,8 +59,8 @@ def gw(A, B, u=None, v=None, *, scale=1.0, threads=None):  # type: ignore[no-unt
     ----------
     A, B : (n, n) and (m, m), or lists of such arrays
         Structures, not necessarily symmetric.
-    u, v, threads
-        As in `emd`.
+    u, v, null, threads
+        As in `emd`; words that stay at home take no part in the structures.
     scale
         Factor of the energy.
 
@@ -70,12 +72,12 @@ def gw(A, B, u=None, v=None, *, scale=1.0, threads=None):  # type: ignore[no-unt
     0.0
     """
     if not problems.is_list(A):
-        return _solve([None], [A], [B], [u], [v], 1.0, scale, threads)[0]
+        return _solve([None], [A], [B], [u], [v], 1.0, scale, null, threads)[0]
     count = len(A)
     B, u, v = (
         problems.as_many(name, given, count) for name, given in (("B", B), ("u", u), ("v", v))
     )
-    return _solve([None] * count, A, B, u, v, 1.0, scale, threads)
+    return _solve([None] * count, A, B, u, v, 1.0, scale, null, threads)
 
 
 @overload
@@ -88,6 +90,7 @@ def fgw(
     *,
     mix: float = 0.5,
     scale: float = 1.0,
+    null: float | None = None,
     threads: int | None = None,
 ) -> Solution: ...
 
@@ -102,11 +105,12 @@ def fgw(
     *,
     mix: float = 0.5,
     scale: float = 1.0,
+    null: float | None = None,
     threads: int | None = None,
 ) -> list[Solution]: ...
 
 
-def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, threads=None):  # type: ignore[no-untyped-def]
+def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, null=None, threads=None):  # type: ignore[no-untyped-def]
     """Find a plan that moves little and bends little (fused Gromov-Wasserstein).
 
     ::
@@ -123,8 +127,8 @@ def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, threads=None):  # typ
         Cost of moving one unit.
     A, B : (n, n) and (m, m), or lists of such arrays
         Structures, not necessarily symmetric.
-    u, v, threads
-        As in `emd`.
+    u, v, null, threads
+        As in `emd`; words that stay at home take no part in the structures.
     mix
         Share of the structural part, between 0 and 1.
     scale
@@ -144,13 +148,13 @@ def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, threads=None):  # typ
     (0.25, 0.0, 0.5)
     """
     if not problems.is_list(cost):
-        return _solve([cost], [A], [B], [u], [v], mix, scale, threads)[0]
+        return _solve([cost], [A], [B], [u], [v], mix, scale, null, threads)[0]
     count = len(cost)
     A, B, u, v = (
         problems.as_many(name, given, count)
         for name, given in (("A", A), ("B", B), ("u", u), ("v", v))
     )
-    return _solve(cost, A, B, u, v, mix, scale, threads)
+    return _solve(cost, A, B, u, v, mix, scale, null, threads)
 
 
 def _solve(
@@ -161,15 +165,17 @@ def _solve(
     vs: Sequence[OptionalWeights],
     mix: float,
     scale: float,
+    null: float | None,
     threads: int | None,
 ) -> list[Solution]:
     """Check everything, solve as one batch of single heads; a cost of None is all zeros."""
     mix, scale = problems.fraction("mix", mix), problems.factor("scale", scale)
+    null = problems.price(null)
     A = [problems.structure("A", a) for a in sources]
     B = [problems.structure("B", b) for b in targets]
     cost = [_cost(c, a, b) for c, a, b in zip(costs, A, B, strict=True)]
-    u = Ragged.of([problems.weights("u", w, len(a), "A") for w, a in zip(us, A, strict=True)])
-    v = Ragged.of([problems.weights("v", w, len(b), "B") for w, b in zip(vs, B, strict=True)])
+    u = Ragged.of([problems.weights("u", w, len(a), "A", null) for w, a in zip(us, A, strict=True)])
+    v = Ragged.of([problems.weights("v", w, len(b), "B", null) for w, b in zip(vs, B, strict=True)])
     shapes = np.array([c.shape for c in cost], np.int64).reshape(-1, 2)
     both = Ragged.of([*A, *B])
     found = fgw_batch(
@@ -184,6 +190,7 @@ def _solve(
         a_start=both.start[: len(A)],
         b_start=both.start[len(A) :],
         mix=mix,
+        null=null,
         threads=problems.thread_count(threads),
         plans=True,
     )

@@ -28,6 +28,8 @@ class Solution:
     converged
         False if a bound on the effort ended the search: the plan is feasible, and may not be
         optimal.
+    home
+        Mass that stayed at home, mean of both sides; its price is part of the value.
     """
 
     value: float
@@ -37,3 +39,4 @@ class Solution:
     iterations: int
     gap: float
     converged: bool = True
+    home: float = 0.0
