@@ -26,6 +26,7 @@ def load(
     layers: Selection | None = None,
     heads: Selection = "all",
     mix: float = 0.5,
+    null: float | None = None,
     recipe: Recipe = "paper",
     whitening: WhiteningChoice | None = None,
     stopwords: str | Path | Iterable[str] | None = "english",
@@ -56,6 +57,10 @@ def load(
         Heads within each layer, in the same notation.
     mix
         Share of structure in the distance, the paper's lambda.
+    null
+        Price for which a unit of mass may stay at home, so that words may match nothing: in mean
+        costs of the pair, so that 1 is what it costs to go anywhere. For measures of words,
+        structure or both; None moves everything, as their papers do.
     recipe
         ``"paper"`` follows the paper's definitions; ``"reference"`` what its published numbers
         were computed with: attention not re-normalised over the words compared, and the factor
@@ -102,6 +107,7 @@ def load(
         layers=layers,
         heads=heads,
         mix=mix,
+        null=null,
         recipe=recipe,
         whitening=whitening,
         stopwords=load_stopwords(stopwords),

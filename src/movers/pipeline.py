@@ -120,6 +120,7 @@ def solve_pairs(
     context: Context,
     *,
     mix: float = 0.5,
+    null: float | None = None,
     threads: int | None = None,
     plans: bool = False,
 ) -> Solved:
@@ -131,6 +132,8 @@ def solve_pairs(
         Pairs of sentences by row, shape ``(pairs, 2)``.
     mix
         Share of the structural part where the method uses both.
+    null
+        Price of a unit of mass that stays at home, in mean costs of the pair; None: all moves.
     plans
         Also return the plans.
     """
@@ -140,7 +143,7 @@ def solve_pairs(
     if method.transport == "priced":
         return _price(method, measured, rows, filled, context, threads, plans)
     if method.baseline is None:
-        solved = _solve_filled(method, measured, rows[filled], mix, threads, plans)
+        solved = _solve_filled(method, measured, rows[filled], mix, null, threads, plans)
     else:
         solved = _score_filled(
             method, measured, rows[filled], replace(context, threads=threads), plans
@@ -153,15 +156,17 @@ def _solve_filled(
     measured: Measured,
     rows: Ints,
     mix: float,
+    null: float | None,
     threads: int | None,
     plans: bool,
 ) -> Solved:
     problems, costs = pose(method, measured, rows, threads=threads)
+    price = _home_prices(method, measured, costs, rows, null)
     if method.needs_attention:
         share = mix if method.transport == "both" else 1.0
-        values = fgw_batch(**problems, mix=share, threads=threads, plans=plans)
+        values = fgw_batch(**problems, mix=share, null=price, threads=threads, plans=plans)
     else:
-        values = emd_batch(**problems, threads=threads, plans=plans)
+        values = emd_batch(**problems, null=price, threads=threads, plans=plans)
     scales = problems.get("scale", np.ones((len(rows), 1)))
     return Solved(values, problems["shapes"], costs, scales, np.zeros(len(rows), np.int8))
 
@@ -300,7 +305,7 @@ def _spread(solved: Solved, filled: NDArray[np.bool_], missing: NDArray[np.bool_
     values = {
         part.name: _placed(getattr(solved.values, part.name), filled)
         for part in fields(solved.values)
-        if part.name != "plans"
+        if part.name != "plans" and getattr(solved.values, part.name) is not None
     }
     far = np.where(missing.all(axis=1), 0.0, np.inf)[~filled, None]
     for part in ("value", "linear"):
@@ -335,6 +340,20 @@ def _costs(
     if measured.subtrees is None:
         return costs, 0.0
     return costs, add_subtree_costs(costs, measured.subtrees, sources, targets, threads)
+
+
+def _home_prices(
+    method: Method, measured: Measured, costs: Ragged, rows: Ints, null: float | None
+) -> Floats | None:
+    """Price of a unit at home: `null` times the mean cost, or A_MSE where there is only structure.
+
+    Both are what a unit is charged on average if all words go everywhere alike.
+    """
+    if null is None or np.isinf(null):
+        return None
+    if method.cost is None:
+        return np.asarray(null * structure_errors(measured.encodings, rows[:, 0], rows[:, 1]))
+    return np.asarray(null * costs.sums() / costs.lengths)[:, None]
 
 
 def _scales(

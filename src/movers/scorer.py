@@ -640,6 +640,7 @@ class Scorer:
             rows,
             self.context,
             mix=self.settings.mix,
+            null=self.settings.null,
             threads=self.threads,
             plans=plans,
         )

@@ -29,6 +29,7 @@ class Settings:
     layers: Selection | None = None
     heads: Selection = "all"
     mix: float = 0.5
+    null: float | None = None
     recipe: Recipe = "paper"
     whitening: WhiteningChoice | None = None
     stopwords: frozenset[str] | None = None
@@ -40,6 +41,8 @@ class Settings:
     def __post_init__(self) -> None:
         if not isinstance(self.mix, Real) or not 0 <= self.mix <= 1:
             raise InputError(f"mix must lie between 0 and 1, got {self.mix!r}")
+        if self.null is not None and not (isinstance(self.null, Real) and self.null >= 0):
+            raise InputError(f"null must be a price of at least 0, or None, got {self.null!r}")
         if not isinstance(self.embedding, Integral):
             raise InputError(f"embedding must be a whole number, got {self.embedding!r}")
         for name, choices in (

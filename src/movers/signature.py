@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ def sign(scorer: Scorer, *, scaled: bool = True) -> Signature:
         *_vectors(scorer),
         *_fitted(scorer),
         *_attention(scorer),
+        *_home(scorer),
         ("recipe", settings.recipe),
         ("stopwords", describe_stopwords(settings.rules.stopwords)),
         ("subwords", settings.subwords),
@@ -75,6 +77,13 @@ def _fitted(scorer: Scorer) -> Fields:
     if method.needs_trees and settings.parser is not None:
         fields.append(("parser", str(getattr(settings.parser, "name", "parser"))))
     return fields
+
+
+def _home(scorer: Scorer) -> Fields:
+    null = scorer.settings.null
+    if null is None or not isfinite(null) or not scorer.method.moves_mass:
+        return []
+    return [("null", str(float(null)))]
 
 
 def _attention(scorer: Scorer) -> Fields:

@@ -79,6 +79,8 @@ class Options(ModelOptions):
         Heads within each layer: "3", "1-4", "all".
     mix
         Share of structure, the paper's lambda, from 0 to 1.
+    null
+        Price for which words may match nothing, in mean costs of the pair. Default: all match.
     recipe
         "paper": as the paper defines it. "reference": as its published numbers were computed.
     empty
@@ -91,6 +93,7 @@ class Options(ModelOptions):
     layers: str | None = None
     heads: str = "all"
     mix: float = 0.5
+    null: float | None = None
     recipe: Literal["paper", "reference"] = "paper"
     empty: Literal["raise", "keep", "nan"] | None = None
     statistics: Path | None = None

@@ -24,6 +24,11 @@ def check_method(scorer: Scorer) -> None:
             f"{method.name} has no index; use Scorer.rank, which compares every sentence, or "
             "method='wsmd'"
         )
+    if scorer.settings.null is not None:
+        raise InputError(
+            f"null == {scorer.settings.null:g}: bounds hold where all words move; use Scorer.rank, "
+            "which compares every sentence, or null=None"
+        )
     if method.cost is not None and COSTS[method.cost].trees:
         raise InputError(
             f"{method.name} needs the dependency trees of every sentence, which an index does not "
