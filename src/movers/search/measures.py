@@ -23,6 +23,12 @@ def check_method(scorer: Scorer) -> None:
         )
     if method.transport == "priced":
         raise InputError(f"{method.name} has no index", Do("rank"), Choose("method", "wsmd"))
+    if scorer.settings.null is not None:
+        raise InputError(
+            f"null == {scorer.settings.null:g}: bounds hold where all words move",
+            Do("rank"),
+            Choose("null", None),
+        )
     if method.cost is not None and COSTS[method.cost].trees:
         raise InputError(
             f"{method.name} needs the dependency trees of every sentence, which an index does not "
