@@ -24,3 +24,24 @@ def test_empty_pairs_do_not_disturb_the_others(bert, name):
     assert (mixed.values.value[[1, 2]] == np.inf).all() and (mixed.values.value[3] == 0).all()
     assert mixed.undefined.tolist() == [0, SOURCE_EMPTY, TARGET_EMPTY, SOURCE_EMPTY, 0, 0]
     assert mixed.shapes.tolist() == measured.weights.lengths[rows].tolist()
+
+
+@pytest.mark.parametrize("name", ["wmd", "smd", "wsmd"])
+def test_words_may_stay_at_home_for_a_price(bert, name):
+    scorer = bert.using(name)
+    measured, method = scorer._encoded(TEXTS), scorer.method
+    rows = np.array([[measured.encodings.rows[TEXTS[k]] for k in pair] for pair in ROWS[[0, 3, 5]]])
+
+    def solve(null):
+        return solve_pairs(method, measured, rows, scorer.context, null=null).values
+
+    whole, cheap, dear = (solve(null) for null in (None, 0.4, 1e6))
+    filled = [0, 2]
+    assert (cheap.value[filled] <= whole.value[filled] * (1 + 1e-9)).all()
+    assert (cheap.home[filled] > 0.05).any()
+    np.testing.assert_allclose(dear.value[filled], whole.value[filled], rtol=1e-6)
+    np.testing.assert_array_equal(solve(np.inf).value, whole.value)
+    priced = bert.using(name, null=0.4)
+    assert "null:0.4" in str(priced.signature)
+    pair = TEXTS[0], TEXTS[2]
+    assert priced.distances([pair])[0] == pytest.approx(cheap.value[0].mean())

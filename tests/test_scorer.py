@@ -290,6 +290,7 @@ CHANGES = [
     {"heads": "2"},
     {"mix": 0.25},
     {"mix": 0.5 + 1e-9},
+    {"null": 0.5},
     {"recipe": "reference"},
     {"whitening": "none"},
     {"stopwords": None},
@@ -316,6 +317,8 @@ def test_the_signature_changes_with_every_number(bert):
     ("method", "change"),
     [
         ("wsmd", {"empty": "raise"}),
+        ("wsmd", {"null": math.inf}),
+        ("movers", {"null": 0.5}),
         ("wsmd", {"layers": "1,2-3"}),
         ("wsmd", {"embedding": 3}),
         ("wsmd", {"stopwords": "english"}),

@@ -116,6 +116,11 @@ class Method:
         return self.transport in ("structure", "both", "priced")
 
     @property
+    def moves_mass(self) -> bool:
+        """Whether it is one transport problem, whose mass may stay at home."""
+        return self.transport in ("words", "structure", "both")
+
+    @property
     def settings(self) -> tuple[str, ...]:
         """Settings that mean something to it, of those that do not to every measure."""
         means = {
@@ -123,6 +128,7 @@ class Method:
             "layers": self.needs_attention,
             "heads": self.needs_attention,
             "mix": self.transport == "both",
+            "null": self.moves_mass,
             "stopwords": self.stopwords is True,
         }
         return tuple(name for name, does in means.items() if does)

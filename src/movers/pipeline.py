@@ -88,6 +88,8 @@ class Task:
         The pairs by row of ``measured``, shape ``(pairs, 2)``.
     mix
         Share of the structural part where the method uses both.
+    null
+        Price of a unit of mass that stays at home, in mean costs of the pair; None: all moves.
     plans
         Whether to return the plans.
     """
@@ -97,6 +99,7 @@ class Task:
     rows: Ints
     context: Context
     mix: float
+    null: float | None
     plans: bool
 
 
@@ -107,6 +110,7 @@ def solve_pairs(
     context: Context,
     *,
     mix: float = 0.5,
+    null: float | None = None,
     threads: int | None = None,
     plans: bool = False,
 ) -> Solved:
@@ -118,12 +122,15 @@ def solve_pairs(
         Pairs of sentences by row, shape ``(pairs, 2)``.
     mix
         Share of the structural part where the method uses both.
+    null
+        Price of a unit of mass that stays at home, in mean costs of the pair; None: all moves.
     plans
         Also return the plans.
     """
     shapes = measured.weights.lengths[rows]
     filled = np.asarray((shapes > 0).all(axis=1))
-    task = Task(method, measured, rows[filled], replace(context, threads=threads), mix, plans)
+    context = replace(context, threads=threads)
+    task = Task(method, measured, rows[filled], context, mix, null, plans)
     solved = SOLVERS[method.transport](task)
     if not filled.all():
         solved = _spread(solved, filled, shapes)
@@ -171,7 +178,8 @@ def _move(task: Task) -> Solved:
     """Move the words at the least cost."""
     threads = task.context.threads
     problems = pose(task.method, task.measured, task.rows, threads=threads)
-    values = emd_batch(problems, threads=threads, plans=task.plans)
+    null = _home_prices(task, problems)
+    values = emd_batch(problems, null=null, threads=threads, plans=task.plans)
     return Solved.of(problems, values, np.ones((len(problems), 1)))
 
 
@@ -180,8 +188,22 @@ def _bend(task: Task) -> Solved:
     threads = task.context.threads
     problems = pose(task.method, task.measured, task.rows, threads=threads)
     share = task.method.share(task.mix)
-    values = fgw_batch(problems, mix=share, threads=threads, plans=task.plans)
+    null = _home_prices(task, problems)
+    values = fgw_batch(problems, mix=share, null=null, threads=threads, plans=task.plans)
     return Solved.of(problems, values, problems.scale)
+
+
+def _home_prices(task: Task, problems: Problems) -> Floats | None:
+    """Price of a unit at home: `null` times the mean cost, or A_MSE where there is only structure.
+
+    Both are what a unit is charged on average if all words go everywhere alike.
+    """
+    if task.null is None or np.isinf(task.null):
+        return None
+    if task.method.cost is None:
+        return np.asarray(task.null * structure_errors(task.measured.encodings, *task.rows.T))
+    costs = problems.costs
+    return np.asarray(task.null * costs.sums() / costs.lengths)[:, None]
 
 
 def _price(task: Task) -> Solved:
@@ -204,6 +226,7 @@ def _price(task: Task) -> Solved:
         iterations=np.broadcast_to(moved.iterations, scales.shape),
         gap=np.broadcast_to(moved.gap, scales.shape),
         converged=np.broadcast_to(moved.converged, scales.shape),
+        home=np.broadcast_to(moved.home, scales.shape),
     )
     return Solved.of(problems, values, scales)
 
@@ -253,6 +276,7 @@ def _spread(solved: Solved, filled: Bools, shapes: Ints) -> Solved:
         iterations=_placed(values.iterations, filled),
         gap=_placed(values.gap, filled),
         converged=_placed(values.converged, filled),
+        home=_placed(values.home, filled),
     )
     undefined = np.where(shapes[:, 0] == 0, SOURCE_EMPTY, TARGET_EMPTY).astype(np.int8)
     undefined[filled] = solved.undefined

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cache
+from math import isfinite
 from numbers import Integral, Real
 from operator import attrgetter
 from pathlib import Path
@@ -101,6 +102,15 @@ def _share(mix: Any) -> Any:
     return mix
 
 
+def _price(null: Any) -> float | None:
+    """A price that nobody pays is none."""
+    if null is None:
+        return None
+    if not isinstance(null, Real) or not float(null) >= 0.0:
+        raise InputError(f"null must be a price of at least 0, or None, got {null!r}")
+    return float(null) if isfinite(null) else None
+
+
 def _layer(embedding: Any) -> Any:
     if not isinstance(embedding, Integral):
         raise InputError(f"embedding must be a whole number, got {embedding!r}")
@@ -170,6 +180,15 @@ class Settings:
         wire=Wire(bounds=(0, 1)),
         write=float,
         varied=True,
+    )
+    null: float | None = setting(
+        None,
+        "Price for which words may match nothing, in mean costs of the pair: 1 is what it costs to "
+        "go anywhere. Default: all words match, as in the papers.",
+        "For measures of words, structure or both; None moves everything.",
+        read=_price,
+        wire=Wire(bounds=(0, 1e9)),
+        write=itself,
     )
     recipe: Recipe = setting(
         "paper",

@@ -176,6 +176,8 @@ def test_another_model_is_refused(folder, tiny):
 def test_measures_without_a_bound_are_refused(bert):
     with pytest.raises(InputError, match="bertscore is not one transport problem"):
         Index.build(bert.using("bertscore"), ["a dog"])
+    with pytest.raises(InputError, match=r"null == 0\.5: bounds hold where all words move"):
+        Index.build(bert.using(null=0.5), ["a dog"])
     with pytest.raises(InputError, match="empty='nan' or empty='keep'"):
         Index.build(bert.using(empty="raise"), ["a dog"])
     with pytest.raises(InputError, match="no sentence to index"):

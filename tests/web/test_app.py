@@ -94,7 +94,7 @@ def test_methods_say_which_settings_they_heed(client):
     found = client.get("/v1/methods").json()["methods"]
     heeded = {method["name"]: method["settings"] for method in found}
     assert heeded["movers"] == ["layers", "heads"]
-    assert heeded["wsmd-wrd"] == ["embedding", "layers", "heads", "mix", "stopwords"]
+    assert heeded["wsmd-wrd"] == ["embedding", "layers", "heads", "mix", "null", "stopwords"]
     assert heeded["bow"] == ["stopwords"]
 
 

@@ -160,6 +160,7 @@ def describe_settings(base: Scorer) -> dict[str, Any]:
         "whitening": settings.whitening,
         "stopwords": describe_stopwords(settings.left_out),
         "subwords": settings.subwords,
+        "null": settings.null,
         "frequencies": load_frequencies(settings.frequencies).name,
         "parser": str(getattr(settings.trees, "name", settings.trees and "parser")),
     }

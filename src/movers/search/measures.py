@@ -21,6 +21,12 @@ def check_method(scorer: Scorer) -> None:
             Do("rank"),
             Do("take movers, wmd, wrd, smd, wsmd, lambda"),
         )
+    if scorer.settings.null is not None:
+        raise InputError(
+            f"null == {scorer.settings.null:g}: bounds hold where all words move",
+            Do("rank"),
+            Choose("null", None),
+        )
     if method.cost is not None and COSTS[method.cost].trees:
         raise InputError(
             f"{method.name} needs the dependency trees of every sentence, which an index does not "

@@ -125,6 +125,7 @@ def solve_rows(session: Session, measured: Measured, rows: Ints, *, plans: bool 
         rows,
         session.context,
         mix=session.settings.mix,
+        null=session.settings.null,
         threads=session.threads,
         plans=plans,
     )

@@ -33,6 +33,7 @@ def sign(found: Resolved, far: float | None = None) -> Signature:
         *_vectors(found),
         *_fitted(found),
         *_attention(found),
+        *_home(found),
         ("recipe", settings.recipe),
         ("stopwords", describe_stopwords(settings.rules.stopwords)),
         ("subwords", settings.subwords),
@@ -87,6 +88,11 @@ def _attention(found: Resolved) -> Fields:
     if found.method.transport == "both":
         fields.append(("mix", str(float(found.settings.mix))))
     return fields
+
+
+def _home(found: Resolved) -> Fields:
+    null = found.settings.null
+    return [("null", str(null))] if null is not None and found.method.moves_mass else []
 
 
 def scale_key(found: Resolved) -> str:

@@ -8,25 +8,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from movers.arrays import Bools
+from movers.arrays import Bools, Floats
 from movers.runtime.compiling import announced
 from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
-from movers.solve.kernels.batches import Found
+from movers.solve.kernels.batches import Found, Structures, Terms
+from movers.solve.partial import solve_partial
 from movers.solve.problems import Problems
 from movers.solve.solution import Many, Solution
 
 
-def emd_batch(problems: Problems, *, threads: int | None = None, plans: bool = False) -> Many:
+def emd_batch(
+    problems: Problems,
+    *,
+    null: float | Floats | None = None,
+    threads: int | None = None,
+    plans: bool = False,
+) -> Many:
     """Solve ``min <C, P>`` over the plans of every pair; structure plays no part.
 
     Parameters
     ----------
+    null
+        Price of a unit of mass that stays at home, one or of shape (pairs, 1); weights are then
+        masses, which are not scaled. See `movers.solve.partial`. None: all mass moves.
     threads
         Number of threads, by default one per available processor.
     plans
         Also return the plans.
     """
+    if null is not None:
+        terms = _terms(null, (len(problems), 1), 0.0, thorough=False)
+        return _partial(problems, terms, None, threads, plans)
     from movers.solve.kernels.ranges import emd_range  # loads numba, so not before the call
     from movers.solve.kernels.workspace import allocate
 
@@ -45,7 +58,13 @@ def emd_batch(problems: Problems, *, threads: int | None = None, plans: bool = F
 
 
 def fgw_batch(
-    problems: Problems, *, mix: float, threads: int | None = None, plans: bool = False
+    problems: Problems,
+    *,
+    mix: float,
+    null: float | Floats | None = None,
+    thorough: bool = True,
+    threads: int | None = None,
+    plans: bool = False,
 ) -> Many:
     """Solve ``min (1 - mix) <C, P> + mix * scale * E(P)`` for every pair and head.
 
@@ -57,9 +76,17 @@ def fgw_batch(
     mix
         Share of the structural part. With 0 the plan is the one of `emd_batch`; with 1 the
         cost only shows in ``linear``.
+    null
+        As in `emd_batch`, one or of shape (pairs, heads).
+    thorough
+        Where mass may stay at home, whether to look for the best of several local minima, or to
+        be content with the one near the plan of the words, in a quarter of the time.
     threads, plans
         As in `emd_batch`.
     """
+    if null is not None:
+        terms = _terms(null, problems.scale.shape, mix, thorough=thorough)
+        return _partial(problems, terms, problems.structures, threads, plans)
     from movers.solve.kernels.ranges import fgw_range  # loads numba, so not before the call
     from movers.solve.kernels.workspace import SLOTS, allocate
 
@@ -78,13 +105,33 @@ def fgw_batch(
     return Solution((1.0 - mix) * out.linear + mix * out.structural, *out)
 
 
+def _terms(null: float | Floats, shape: tuple[int, ...], mix: float, *, thorough: bool) -> Terms:
+    prices = np.array(np.broadcast_to(null, shape), np.float64)  # a copy: kernels want to own it
+    return Terms(prices, float(mix), thorough)
+
+
+def _partial(
+    problems: Problems,
+    terms: Terms,
+    structures: Structures | None,
+    threads: int | None,
+    plans: bool,
+) -> Many:
+    """Solve problems where mass may stay at home; without structures, for the words alone."""
+    out = _room(problems, terms.null.shape[1], plans)
+    solve_partial(problems, terms, structures, out, threads)
+    _warn_of_bounds(out.converged)
+    moved = (1.0 - terms.mix) * out.linear + terms.mix * out.structural
+    return Solution(moved + terms.null * out.home, *out)
+
+
 def _room(problems: Problems, heads: int, plans: bool) -> Found:
     """Room for the results; an optimum of a cost alone takes one linear problem."""
     shape = len(problems), heads
-    linear, structural, gap = np.zeros((3, *shape))
+    linear, structural, gap, home = np.zeros((4, *shape))
     room = np.zeros(problems.cost.size * heads if plans else 0)
     ended = np.zeros(shape, np.bool_)
-    return Found(linear, structural, room, np.ones(shape, np.int32), gap, ended)
+    return Found(linear, structural, room, np.ones(shape, np.int32), gap, ended, home)
 
 
 def _warn_of_bounds(converged: Bools) -> None:

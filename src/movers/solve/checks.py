@@ -13,6 +13,8 @@ Item = TypeVar("Item")
 
 LARGEST = 1e75
 """Entries up to it can be squared and multiplied without overflow."""
+ONE = 1e-12
+"""How far from one a sum of weights may be that were meant to sum to one."""
 
 
 def matrix(name: str, given: ArrayLike) -> Floats:
@@ -36,8 +38,13 @@ def structure(name: str, given: ArrayLike) -> Floats:
     return array
 
 
-def weights(name: str, given: ArrayLike | None, count: int, of: str) -> Floats:
-    """Check weights of `count` tokens and make them sum to one; None means uniform."""
+def weights(
+    name: str, given: ArrayLike | None, count: int, of: str, null: float | None = None
+) -> Floats:
+    """Check weights of `count` tokens; None means uniform.
+
+    They are made to sum to one, unless they are masses of which some may stay at home.
+    """
     if given is None:
         return np.full(count, 1.0 / count)
     array = _finite(name, given)
@@ -48,6 +55,8 @@ def weights(name: str, given: ArrayLike | None, count: int, of: str) -> Floats:
     if array.min() < 0:
         raise InputError(f"{name} has a negative weight ({array.min():g}); weights must be >= 0")
     total = array.sum()
+    if null is not None and abs(total - 1.0) > ONE:
+        return array
     if total <= 0:
         raise InputError(f"{name} sums to {total:g}; at least one weight must be positive")
     shares: Floats = array / total
@@ -68,6 +77,13 @@ def factor(name: str, given: float) -> float:
     if not 0.0 <= number <= LARGEST:
         raise InputError(f"{name} == {number:g}; it must be >= 0 and at most {LARGEST:g}")
     return number
+
+
+def price(given: float | None) -> float | None:
+    """Check the price of staying at home; None and an infinite one both forbid it."""
+    if given is None or float(given) == np.inf:
+        return None
+    return factor("null", given)
 
 
 def thread_count(threads: int | None) -> int | None:

@@ -24,6 +24,7 @@ def emd(
     u: OptionalWeights = None,
     v: OptionalWeights = None,
     *,
+    null: float | None = None,
     threads: int | None = None,
 ) -> One: ...
 
@@ -34,11 +35,12 @@ def emd(
     u: ManyWeights = None,
     v: ManyWeights = None,
     *,
+    null: float | None = None,
     threads: int | None = None,
 ) -> list[One]: ...
 
 
-def emd(cost, u=None, v=None, *, threads=None):  # type: ignore[no-untyped-def]
+def emd(cost, u=None, v=None, *, null=None, threads=None):  # type: ignore[no-untyped-def]
     """Solve the transport problem exactly.
 
     ::
@@ -52,6 +54,10 @@ def emd(cost, u=None, v=None, *, threads=None):  # type: ignore[no-untyped-def]
     u, v : (n,) and (m,), or lists of them
         Weights, scaled to sum to one on each side; None is uniform. Shares below 2**-53, about
         1e-16, count as 0.
+    null
+        Price of a unit of mass that stays at home: ``min <C, P> + null * home`` over plans with
+        ``P 1 <= u`` and ``Pᵀ 1 <= v``, as `movers.solve.partial` explains. Weights are then
+        masses, which are not scaled and need not weigh the same. None or infinite: all mass moves.
     threads
         Number of threads, by default one per available processor.
 
@@ -66,24 +72,30 @@ def emd(cost, u=None, v=None, *, threads=None):  # type: ignore[no-untyped-def]
     >>> import numpy as np
     >>> emd(np.array([[0.0, 2.0], [1.0, 1.0]])).value
     0.5
+    >>> apart = emd(np.array([[0.0, 9.0], [9.0, 7.0]]), [1, 1], [1, 1], null=4.0)
+    >>> apart.value, apart.home, apart.plan.tolist()
+    (4.0, 1.0, [[1.0, 0.0], [0.0, 0.0]])
     """
     if not checks.is_list(cost):
-        return _solve([cost], [u], [v], threads)[0]
+        return _solve([cost], [u], [v], null, threads)[0]
     count = len(cost)
-    return _solve(cost, checks.as_many("u", u, count), checks.as_many("v", v, count), threads)
+    u, v = checks.as_many("u", u, count), checks.as_many("v", v, count)
+    return _solve(cost, u, v, null, threads)
 
 
 def _solve(
     costs: Sequence[ArrayLike],
     us: Sequence[OptionalWeights],
     vs: Sequence[OptionalWeights],
+    null: float | None,
     threads: int | None,
 ) -> list[One]:
+    null = checks.price(null)
     checked = [checks.matrix("cost", cost) for cost in costs]
     u, v = (
         checks.flat(
             [
-                checks.weights(name, given, cost.shape[axis], "cost")
+                checks.weights(name, given, cost.shape[axis], "cost", null)
                 for given, cost in zip(side, checked, strict=True)
             ]
         )
@@ -92,4 +104,5 @@ def _solve(
     shapes = np.array([cost.shape for cost in checked], np.int64).reshape(-1, 2)
     cost = checks.flat(checked).data
     posed = Problems(shapes, cost, u.data, v.data, u.starts[:-1], v.starts[:-1])
-    return split(emd_batch(posed, threads=checks.thread_count(threads), plans=True), shapes)
+    threads = checks.thread_count(threads)
+    return split(emd_batch(posed, null=null, threads=threads, plans=True), shapes)

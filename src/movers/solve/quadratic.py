@@ -27,6 +27,7 @@ def gw(
     v: OptionalWeights = None,
     *,
     scale: float = 1.0,
+    null: float | None = None,
     threads: int | None = None,
 ) -> One: ...
 
@@ -39,11 +40,12 @@ def gw(
     v: ManyWeights = None,
     *,
     scale: float = 1.0,
+    null: float | None = None,
     threads: int | None = None,
 ) -> list[One]: ...
 
 
-def gw(A, B, u=None, v=None, *, scale=1.0, threads=None):  # type: ignore[no-untyped-def]
+def gw(A, B, u=None, v=None, *, scale=1.0, null=None, threads=None):  # type: ignore[no-untyped-def]
     """Find a plan between two structures (Gromov-Wasserstein, square loss).
 
     ::
@@ -57,8 +59,8 @@ def gw(A, B, u=None, v=None, *, scale=1.0, threads=None):  # type: ignore[no-unt
     ----------
     A, B : (n, n) and (m, m), or lists of such arrays
         Structures, not necessarily symmetric.
-    u, v, threads
-        As in `emd`.
+    u, v, null, threads
+        As in `emd`; words that stay at home take no part in the structures.
     scale
         Factor of the energy.
 
@@ -70,10 +72,10 @@ def gw(A, B, u=None, v=None, *, scale=1.0, threads=None):  # type: ignore[no-unt
     0.0
     """
     if not checks.is_list(A):
-        return _solve([None], [A], [B], [u], [v], 1.0, scale, threads)[0]
+        return _solve([None], [A], [B], [u], [v], 1.0, scale, null, threads)[0]
     count = len(A)
     B, u, v = (checks.as_many(name, given, count) for name, given in (("B", B), ("u", u), ("v", v)))
-    return _solve([None] * count, A, B, u, v, 1.0, scale, threads)
+    return _solve([None] * count, A, B, u, v, 1.0, scale, null, threads)
 
 
 @overload
@@ -86,6 +88,7 @@ def fgw(
     *,
     mix: float = 0.5,
     scale: float = 1.0,
+    null: float | None = None,
     threads: int | None = None,
 ) -> One: ...
 
@@ -100,11 +103,12 @@ def fgw(
     *,
     mix: float = 0.5,
     scale: float = 1.0,
+    null: float | None = None,
     threads: int | None = None,
 ) -> list[One]: ...
 
 
-def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, threads=None):  # type: ignore[no-untyped-def]
+def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, null=None, threads=None):  # type: ignore[no-untyped-def]
     """Find a plan that moves little and bends little (fused Gromov-Wasserstein).
 
     ::
@@ -121,8 +125,8 @@ def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, threads=None):  # typ
         Cost of moving one unit.
     A, B : (n, n) and (m, m), or lists of such arrays
         Structures, not necessarily symmetric.
-    u, v, threads
-        As in `emd`.
+    u, v, null, threads
+        As in `emd`; words that stay at home take no part in the structures.
     mix
         Share of the structural part, between 0 and 1.
     scale
@@ -142,13 +146,13 @@ def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, threads=None):  # typ
     (0.25, 0.0, 0.5)
     """
     if not checks.is_list(cost):
-        return _solve([cost], [A], [B], [u], [v], mix, scale, threads)[0]
+        return _solve([cost], [A], [B], [u], [v], mix, scale, null, threads)[0]
     count = len(cost)
     A, B, u, v = (
         checks.as_many(name, given, count)
         for name, given in (("A", A), ("B", B), ("u", u), ("v", v))
     )
-    return _solve(cost, A, B, u, v, mix, scale, threads)
+    return _solve(cost, A, B, u, v, mix, scale, null, threads)
 
 
 def _solve(
@@ -159,15 +163,17 @@ def _solve(
     vs: Sequence[OptionalWeights],
     mix: float,
     scale: float,
+    null: float | None,
     threads: int | None,
 ) -> list[One]:
     """Check everything, solve as one batch of single heads; a cost of None is all zeros."""
     mix, scale = checks.fraction("mix", mix), checks.factor("scale", scale)
+    null = checks.price(null)
     A = [checks.structure("A", a) for a in sources]
     B = [checks.structure("B", b) for b in targets]
     cost = [_cost(c, a, b) for c, a, b in zip(costs, A, B, strict=True)]
-    u = [checks.weights("u", w, len(a), "A") for w, a in zip(us, A, strict=True)]
-    v = [checks.weights("v", w, len(b), "B") for w, b in zip(vs, B, strict=True)]
+    u = [checks.weights("u", w, len(a), "A", null) for w, a in zip(us, A, strict=True)]
+    v = [checks.weights("v", w, len(b), "B", null) for w, b in zip(vs, B, strict=True)]
     flat_u, flat_v, both = checks.flat(u), checks.flat(v), checks.flat([*A, *B])
     posed = Problems(
         shapes=np.array([c.shape for c in cost], np.int64).reshape(-1, 2),
@@ -181,7 +187,8 @@ def _solve(
         b_start=both.starts[len(A) : -1],
         scale=np.full((len(cost), 1), scale),
     )
-    found = fgw_batch(posed, mix=mix, threads=checks.thread_count(threads), plans=True)
+    threads = checks.thread_count(threads)
+    found = fgw_batch(posed, mix=mix, null=null, threads=threads, plans=True)
     return split(found, posed.shapes)
 
 

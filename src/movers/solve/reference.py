@@ -13,6 +13,7 @@ from movers.solve.solution import One, Solution
 
 TOLERANCE = 1e-9
 MOST_ITERATIONS = 2000
+ENOUGH = 1e-5
 
 
 def emd(cost: Floats, u: Floats, v: Floats) -> Floats:
@@ -60,6 +61,7 @@ def fgw(
         iterations=iterations,
         gap=gap,
         converged=iterations < MOST_ITERATIONS,
+        home=0.0,
     )
 
 
@@ -92,3 +94,58 @@ def _step(A: Floats, B: Floats, direction: Floats, slope: float, strength: float
     if curvature > 0:
         return float(np.clip(-slope / (2 * curvature), 0, 1))
     return 1.0 if curvature + slope < 0 else 0.0
+
+
+def partial_emd(cost: Floats, u: Floats, v: Floats, *, null: float) -> One:
+    """Minimise ``<C, P> + null * home`` by a general linear programme with inequalities."""
+    n, m = cost.shape
+    rows = np.kron(np.eye(n), np.ones(m))
+    columns = np.kron(np.ones(n), np.eye(m))
+    found = linprog(
+        cost.ravel() - null,
+        A_ub=np.vstack([rows, columns]),
+        b_ub=np.concatenate([u, v]),
+        method="highs-ds",
+    )
+    plan = found.x.reshape(n, m)
+    home = float((u.sum() + v.sum()) / 2 - plan.sum())
+    linear = float((cost * plan).sum())
+    return Solution(linear + null * home, linear, 0.0, plan, 1, 0.0, True, home)
+
+
+def partial_fgw(
+    cost: Floats,
+    A: Floats,
+    B: Floats,
+    u: Floats,
+    v: Floats,
+    *,
+    mix: float,
+    scale: float,
+    null: float,
+) -> One:
+    """Minimise ``(1 - mix) <C, P> + mix * scale * E(P) + null * home`` by Frank-Wolfe.
+
+    It starts from the plan that is best without structure.
+    """
+    plan = partial_emd((1 - mix) * cost, u, v, null=null).plan
+    iterations, gap = 0, np.inf
+    enough = ENOUGH * (u.sum() + v.sum()) * cost.mean()
+    while iterations < MOST_ITERATIONS and gap > enough:
+        iterations += 1
+        gradient = _gradient(cost, A, B, plan.sum(axis=1), plan.sum(axis=0), plan, mix, scale)
+        direction = partial_emd(gradient, u, v, null=null).plan - plan
+        gap = float(((null - gradient) * direction).sum())
+        curvature = mix * scale * energy(A, B, direction)
+        plan = plan + (min(1.0, gap / (2 * curvature)) if curvature > 0 else 1.0) * direction
+    home = float((u.sum() + v.sum()) / 2 - plan.sum())
+    return Solution(
+        value=_value(cost, A, B, plan, mix, scale) + null * home,
+        linear=float((cost * plan).sum()),
+        structural=scale * energy(A, B, plan),
+        plan=plan,
+        iterations=iterations,
+        gap=gap,
+        converged=gap <= enough,
+        home=home,
+    )

@@ -26,7 +26,7 @@ class Solution(Generic[Number, Count, Flag]):
     Attributes
     ----------
     value
-        Objective, ``(1 - mix) * linear + mix * structural``.
+        Objective, ``(1 - mix) * linear + mix * structural``, and the price of what stayed at home.
     linear
         Cost of moving, ``<C, P>``.
     structural
@@ -43,6 +43,8 @@ class Solution(Generic[Number, Count, Flag]):
     converged
         False if a bound on the effort ended the search: the plan is feasible, and may not be
         optimal.
+    home
+        Mass that stayed at home, mean of both sides; its price is part of the value.
     """
 
     value: Number
@@ -52,6 +54,7 @@ class Solution(Generic[Number, Count, Flag]):
     iterations: Count
     gap: Number
     converged: Flag
+    home: Number
 
 
 One = Solution[float, int, bool]
@@ -66,7 +69,7 @@ def linear_solution(
     nothing = np.zeros_like(column)
     effort = np.ones(column.shape, np.int32) if iterations is None else iterations[:, None]
     ended = np.ones(column.shape, np.bool_) if converged is None else converged[:, None]
-    return Solution(column, column.copy(), nothing, plan, effort, nothing, ended)
+    return Solution(column, column.copy(), nothing, plan, effort, nothing, ended, nothing)
 
 
 def joined(found: Iterable[Many], heads: int) -> Many:
@@ -81,6 +84,7 @@ def joined(found: Iterable[Many], heads: int) -> Many:
         iterations=np.concatenate([nothing.astype(np.int32), *(one.iterations for one in every)]),
         gap=np.concatenate([nothing, *(one.gap for one in every)]),
         converged=np.concatenate([nothing.astype(np.bool_), *(one.converged for one in every)]),
+        home=np.concatenate([nothing, *(one.home for one in every)]),
     )
 
 
@@ -100,4 +104,5 @@ def pick(found: Many, pair: int, head: int, plan: Floats) -> One:
         iterations=int(found.iterations[pair, head]),
         gap=float(found.gap[pair, head]),
         converged=bool(found.converged[pair, head]),
+        home=float(found.home[pair, head]),
     )

@@ -30,8 +30,22 @@ class Structures(NamedTuple):
     scale: Floats
 
 
+class Terms(NamedTuple):
+    """On which terms mass may stay at home: its price under every head, and the share of structure.
+
+    Searches that are `thorough` look for the best of several local minima.
+    """
+
+    null: Floats
+    mix: float
+    thorough: bool
+
+
 class Found(NamedTuple):
-    """Results, ``(pairs, heads)``; plans, or an empty array where they are not wanted."""
+    """Results, ``(pairs, heads)``; plans, or an empty array where they are not wanted.
+
+    Whole plans leave nothing at `home`.
+    """
 
     linear: Floats
     structural: Floats
@@ -39,3 +53,4 @@ class Found(NamedTuple):
     iterations: NDArray[int32]
     gap: Floats
     converged: Bools
+    home: Floats

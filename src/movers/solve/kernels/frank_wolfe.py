@@ -13,6 +13,7 @@ import numpy as np
 from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels.active_set import minimise_on_simplex
 from movers.solve.kernels.gradient import padded
+from movers.solve.kernels.margins import Margins
 from movers.solve.kernels.vertices import find_active, find_vertex, on_cells, set_gradient
 from movers.solve.kernels.workspace import CALLS, Workspace
 
@@ -32,8 +33,9 @@ def descend(
     constant: float,
     floor: float,
     quadratic: float,
+    margins: Margins | None = None,
 ) -> tuple[int, int, float, bool]:
-    """Minimise from the product plan, whose gradient is in place.
+    """Minimise from the start in slot 0, whose gradient is in place: the product plan.
 
     Parameters
     ----------
@@ -41,6 +43,8 @@ def descend(
         Constant of the objective, and its quadratic part at the start.
     floor
         Absolute part of the tolerance on the duality gap; relative to the value it is 1e-9.
+    margins
+        None where marginals are fixed; otherwise the last row and column are homes.
 
     Returns
     -------
@@ -71,7 +75,7 @@ def descend(
             w.rows, w.columns, w.mass, w.cells, n + m, w.active, active, slot, w.dense
         )
         if known < 0:
-            set_gradient(w, n, m, square, factor, slot)
+            set_gradient(w, n, m, square, factor, slot, margins)
             w.linear_of[slot] = on_cells(w, w.linear, n, m, slot)
             repeats = 0
         elif exact:

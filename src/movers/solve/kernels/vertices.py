@@ -6,6 +6,7 @@ from movers.arrays import Floats, Ints
 from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels.assignment import assign, still_optimal
 from movers.solve.kernels.gradient import at_vertex, spread
+from movers.solve.kernels.margins import Margins, add_margins, set_margins
 from movers.solve.kernels.shares import real_flows
 from movers.solve.kernels.simplex import PARENT, improve
 from movers.solve.kernels.workspace import Workspace
@@ -112,8 +113,16 @@ def on_cells(w: Workspace, matrix: Floats, n: int, m: int, slot: int) -> float:
 
 
 @inlined
-def set_gradient(w: Workspace, n: int, m: int, square: bool, factor: float, slot: int) -> None:
-    """Fill in the gradient at the vertex in `slot`."""
+def set_gradient(
+    w: Workspace,
+    n: int,
+    m: int,
+    square: bool,
+    factor: float,
+    slot: int,
+    margins: Margins | None = None,
+) -> None:
+    """Fill in the gradient at the vertex in `slot`; with its marginals if these may vary."""
     at, out = slot * (n + m), w.gradients[slot]
     if square:
         at_vertex(w.linear, factor / n, w.a, w.b_transposed, w.b, w.match, n, m, out)
@@ -132,6 +141,9 @@ def set_gradient(w: Workspace, n: int, m: int, square: bool, factor: float, slot
             w.right,
         )
         at_vertex(w.linear, factor, w.a, w.left, w.right, w.counting, n, m, out)
+    if margins is not None:
+        set_margins(margins, w.rows, w.columns, w.mass, at, w.cells[slot], n - 1, m - 1)
+        add_margins(margins, n - 1, m - 1, factor / 2.0, out)
 
 
 @kernel

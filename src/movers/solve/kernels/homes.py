@@ -1,0 +1,191 @@
+"""Problems where mass may stay at home, as transport with one more row and one more column.
+
+The row and column behind the words are homes: what a word sends there, or gets from there, is not
+moved. They hold as much as the other side weighs, so every partial plan of n x m words is a plan
+of (n + 1) x (m + 1), and what nobody uses of the homes goes from one to the other for nothing.
+"""
+
+from math import frexp, ldexp
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from movers.arrays import Floats, Ints
+from movers.runtime.compiling import inlined, kernel
+from movers.solve.kernels.gradient import FORBIDDEN, load_source, load_target, padded
+from movers.solve.kernels.margins import Margins, load_squares
+from movers.solve.kernels.pairs import LIGHT, WHOLE, is_uniform
+from movers.solve.kernels.workspace import Workspace
+
+SAME = 2.0**-50
+
+
+class Masses(NamedTuple):
+    """Kept words of a pair, and the units of mass.
+
+    `unit` is what one whole mass stands for, 0 where plans need their real shares; all masses in
+    the kernels are fractions of `total`, a power of two.
+    """
+
+    n: int
+    m: int
+    unit: float
+    total: float
+
+
+@kernel
+def load_masses(
+    w: Workspace, u: Floats, v: Floats, u_start: int, v_start: int, rows: int, columns: int
+) -> Masses:
+    """Set the masses of the pair and of its homes."""
+    sum_u, sum_v = total_of(u, u_start, rows), total_of(v, v_start, columns)
+    total = ldexp(1.0, frexp(sum_u + sum_v)[1])
+    n = _keep(u, u_start, rows, total, w.keep_rows)
+    m = _keep(v, v_start, columns, total, w.keep_columns)
+    if n == 0 or m == 0:
+        return Masses(n, m, 0.0, total)
+    unit, light = _uniform_masses(w, u, v, u_start, v_start, n, m) / total, False
+    if unit == 0.0:
+        unit = 1.0 / WHOLE
+        light_u = _whole_masses(u, u_start, w.keep_rows, n, total, w.supply)
+        light_v = _whole_masses(v, v_start, w.keep_columns, m, total, w.demand)
+        light = light_u or light_v
+    for i in range(n):
+        w.u[i] = u[u_start + w.keep_rows[i]] / total if light else w.supply[i] * unit
+    for j in range(m):
+        w.v[j] = v[v_start + w.keep_columns[j]] / total if light else w.demand[j] * unit
+    w.supply[n], w.demand[m] = total_of(w.demand, 0, m), total_of(w.supply, 0, n)
+    w.u[n], w.v[m] = total_of(w.v, 0, m), total_of(w.u, 0, n)
+    return Masses(n, m, 0.0 if light else unit, total)
+
+
+@inlined
+def total_of(store: Floats, start: int, count: int) -> float:
+    """Sum of ``store[start : start + count]``."""
+    total = 0.0
+    for i in range(start, start + count):
+        total += store[i]
+    return total
+
+
+@kernel
+def _keep(store: Floats, start: int, count: int, total: float, keep: Ints) -> int:
+    """List the tokens whose share does not round to zero; return their number."""
+    kept = 0
+    for i in range(count):
+        if store[start + i] * WHOLE >= 0.5 * total:
+            keep[kept] = i
+            kept += 1
+    return kept
+
+
+@kernel
+def _uniform_masses(
+    w: Workspace, u: Floats, v: Floats, u_start: int, v_start: int, n: int, m: int
+) -> float:
+    """Set small whole masses where both sides are uniform, and return their unit; 0 elsewhere.
+
+    There are some if both sides weigh the same, or all words do.
+    """
+    if not is_uniform(u, u_start, w.keep_rows, n) or not is_uniform(v, v_start, w.keep_columns, m):
+        return 0.0
+    one, other = u[u_start + w.keep_rows[0]], v[v_start + w.keep_columns[0]]
+    unit = 0.0
+    if one == other:
+        unit = one
+        w.supply[:n] = 1.0
+        w.demand[:m] = 1.0
+    elif abs(n * one - m * other) <= SAME * n * one:
+        unit = one / m
+        w.supply[:n] = m
+        w.demand[:m] = n
+    return unit
+
+
+@kernel
+def _whole_masses(
+    store: Floats, start: int, keep: Ints, kept: int, total: float, out: Floats
+) -> bool:
+    """Round the weights to multiples of 2**-52, and say whether that leaves some few digits."""
+    light = False
+    for i in range(kept):
+        x = store[start + keep[i]] / total
+        out[i] = np.floor(x * WHOLE + 0.5)
+        light |= x < LIGHT
+    return light
+
+
+@kernel
+def load_home_cost(
+    w: Workspace, cost: Floats, start: int, columns: int, n: int, m: int, share: float
+) -> tuple[float, float, float]:
+    """Copy the kept cost, and `share` times it as linear part; homes cost nothing yet.
+
+    Returns the mean absolute, the highest and the lowest linear part.
+    """
+    typical, highest, lowest = 0.0, -np.inf, np.inf
+    for i in range(n):
+        row = start + w.keep_rows[i] * columns
+        for j in range(m):
+            x = cost[row + w.keep_columns[j]]
+            w.cost[i, j] = x
+            w.linear[i, j] = share * x
+            typical += w.u[i] * w.v[j] * abs(share * x)
+            highest = max(highest, share * x)
+            lowest = min(lowest, share * x)
+    for i in range(n + 1):
+        w.cost[i, m] = 0.0
+        for j in range(m + 1, padded(m + 1)):
+            w.linear[i, j] = FORBIDDEN
+    for j in range(m + 1):
+        w.cost[n, j] = 0.0
+        w.linear[n, j] = 0.0
+    return typical / (w.u[n] * w.v[m]), highest, lowest
+
+
+@kernel
+def price_homes(w: Workspace, n: int, m: int, price: float) -> None:
+    """Charge half of `price` at each home: a unit that is not moved is missing on two sides."""
+    for i in range(n):
+        w.linear[i, m] = price / 2.0
+    for j in range(m):
+        w.linear[n, j] = price / 2.0
+
+
+@kernel
+def load_structures(
+    w: Workspace,
+    g: Margins,
+    store: Any,
+    a_at: int,
+    b_at: int,
+    rows: int,
+    columns: int,
+    n: int,
+    m: int,
+) -> None:
+    """Copy both structures of a head, and their squares; homes have no structure."""
+    load_source(store, a_at, rows, w.keep_rows, n, w.a)
+    load_target(store, b_at, columns, w.keep_columns, m, w.b, w.b_transposed)
+    load_squares(w.a, n, g.squares_a)
+    load_squares(w.b, m, g.squares_b)
+    for i in range(n + 1):
+        w.a[i, n] = 0.0
+        w.a[n, i] = 0.0
+    for j in range(m + 1):
+        for k in range(0 if j == m else m, padded(m + 1)):
+            w.b[j, k] = 0.0
+            w.b_transposed[j, k] = 0.0
+
+
+@kernel
+def widest_difference(a: Floats, n: int, b: Floats, m: int) -> float:
+    """Most that an entry of A differs from an entry of B."""
+    low_a, high_a, low_b, high_b = np.inf, -np.inf, np.inf, -np.inf
+    for i in range(n):
+        for k in range(n):
+            low_a, high_a = min(low_a, a[i, k]), max(high_a, a[i, k])
+    for j in range(m):
+        for k in range(m):
+            low_b, high_b = min(low_b, b[j, k]), max(high_b, b[j, k])
+    return max(high_a - low_b, high_b - low_a)
