@@ -16,7 +16,6 @@ from movers.baselines.removal import (
     word_by_word,
 )
 from movers.measure.measured import Context, Measured
-from movers.runtime.compiling import announced
 
 NAME = "usif"
 COMPONENTS = 5
@@ -50,6 +49,5 @@ def _vectors(measured: Measured, picked: Ints) -> Floats:
     assert measured.vectors is not None
     means = mean_vectors(measured, picked)
     squares = np.zeros_like(means)
-    with announced("pool_squares"):
-        kernels.pool_squares(measured.vectors.data, measured.vectors.starts, picked, squares)
+    kernels.pool_squares(measured.vectors.data, measured.vectors.starts, picked, squares)
     return np.asarray(means / np.sqrt(np.where(squares > 0, squares, 1.0)))
