@@ -28,7 +28,7 @@ LAYERS = [
     ("scorer",),
     ("loading", "references"),
     ("bulk", "search", "evaluate", "doctor"),
-    ("integrations", "web"),
+    ("integrations", "web", "warming"),
     ("cli",),
     ("__init__",),
     ("__main__",),

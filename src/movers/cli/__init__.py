@@ -9,7 +9,7 @@ from cyclopts import App
 
 from movers.cli.comparing import compare, methods, models
 from movers.cli.evaluating import evaluate, reproduce
-from movers.cli.examining import doctor
+from movers.cli.examining import doctor, warm_up
 from movers.cli.explaining import explain
 from movers.cli.messages import CommandLine, plain_messages, say, told
 from movers.cli.scoring import fit, score
@@ -27,7 +27,7 @@ app = App(
 )
 COMMANDS = (
     *(compare, explain, score, fit, index, search, mine, dedupe),
-    *(evaluate, reproduce, serve, methods, models, doctor),
+    *(evaluate, reproduce, serve, methods, models, doctor, warm_up),
 )
 for command in COMMANDS:
     app.command(command)
