@@ -4,7 +4,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TOOLS_READY := $(VENV)/.tools
-KERNELS_READY := $(VENV)/.kernels
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 # Idle OpenMP threads that spin slow everything else down on few cores.
@@ -14,10 +13,12 @@ export HF_HUB_OFFLINE := 1
 .PHONY: demo test test-processors lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve table \
 	methods-table docs wheel-test clean
 
-demo: $(READY) $(KERNELS_READY)
+demo: $(READY)
 	$(BIN)/python examples/demo.py
 
-test: $(TOOLS_READY) $(KERNELS_READY)
+# Kernels are compiled first: several tests at once would each compile their own.
+test: $(TOOLS_READY)
+	$(BIN)/movers warm-up
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # The tests of numbers once more, as an older processor would run them. Kernels compiled for it
@@ -29,7 +30,8 @@ OLDER_PROCESSOR := OPENBLAS_CORETYPE=Haswell MKL_ENABLE_INSTRUCTIONS=AVX2 MKL_CB
 NUMBERS := tests/encode/test_products.py tests/encode/test_whiten.py \
 	tests/encode/test_transformer.py tests/solve/test_batch.py tests/solve/test_linear.py \
 	tests/measure/test_costs.py tests/baselines/test_pooled.py tests/test_doctor.py
-test-processors: $(TOOLS_READY) $(KERNELS_READY)
+test-processors: $(TOOLS_READY)
+	$(OLDER_PROCESSOR) $(BIN)/movers warm-up
 	$(OLDER_PROCESSOR) $(BIN)/python -m pytest -q -n 2 --dist loadfile $(NUMBERS)
 
 lint: $(TOOLS_READY)
@@ -37,11 +39,11 @@ lint: $(TOOLS_READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(TOOLS_READY) $(KERNELS_READY)
+bench: $(TOOLS_READY)
 	$(BIN)/python bench/run.py
 
 # Two minutes of load on loopback, and the library on the same pairs.
-bench-serve: $(TOOLS_READY) $(KERNELS_READY)
+bench-serve: $(TOOLS_READY)
 	$(BIN)/python bench/serve.py --report results/serve.md
 
 # Peak memory of scoring five million rows.
@@ -49,22 +51,22 @@ bench-frames: $(TOOLS_READY)
 	$(BIN)/python bench/frames.py
 
 # Starts two Ray nodes on this machine and stops them again; a quarter of an hour on two cores.
-bench-ray: $(TOOLS_READY) $(KERNELS_READY)
+bench-ray: $(TOOLS_READY)
 	$(BIN)/python bench/ray_cluster.py
 
 # Needs evaluation data: MOVERS_DATA, or the folder beside the checkout; half an hour and 5 GB.
-bench-search: $(TOOLS_READY) $(KERNELS_READY)
+bench-search: $(TOOLS_READY)
 	$(BIN)/python bench/default_search.py
 
 # The same for measures of transport.
-bench-search-transport: $(TOOLS_READY) $(KERNELS_READY)
+bench-search-transport: $(TOOLS_READY)
 	$(BIN)/python bench/search.py
 
 # Needs evaluation data: MOVERS_DATA, or the folder beside the checkout.
-table: $(TOOLS_READY) $(KERNELS_READY)
+table: $(TOOLS_READY)
 	$(BIN)/python scripts/paws_table.py $(or $(MOVERS_DATA),../shared/data)
 
-methods-table: $(TOOLS_READY) $(KERNELS_READY)
+methods-table: $(TOOLS_READY)
 	$(BIN)/python scripts/method_table.py $(or $(MOVERS_DATA),../shared/data)
 
 # The site, from the pages under docs/ and results/; any warning is an error.
@@ -79,11 +81,6 @@ wheel-test: $(TOOLS_READY)
 	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt build/wheel/*.whl
 	cd build/wheel && env -u PYTHONPATH venv/bin/movers --version
 	cd build/wheel && env -u PYTHONPATH venv/bin/movers compare "a dog bites a man" "a man bites a dog"
-
-# numba's cache watches only the files of the outermost kernels.
-$(KERNELS_READY): $(READY) $(wildcard src/movers/solve/kernels/*.py)
-	rm -rf src/movers/solve/kernels/__pycache__/*.nb? $(VENV)/older-processor
-	touch $@
 
 # What a user would install: enough for the demo.
 $(READY): pyproject.toml constraints.txt

@@ -29,7 +29,7 @@ LAYERS = [
     ("loading", "references", "plugins"),
     ("habits",),
     ("bulk", "search", "evaluate", "doctor"),
-    ("integrations", "web"),
+    ("integrations", "web", "warming"),
     ("cli",),
     ("__init__",),
     ("__main__",),

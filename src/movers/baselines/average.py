@@ -7,7 +7,6 @@ import numpy as np
 from movers.arrays import Floats, Ints
 from movers.baselines import Scores, cosine_distances
 from movers.measure.measured import Context, Measured
-from movers.runtime.compiling import announced
 
 
 def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
@@ -29,6 +28,5 @@ def pooled(measured: Measured, weights: Floats, picked: Ints) -> Floats:
     vectors = measured.vectors
     assert vectors is not None
     out = np.zeros((len(picked), vectors.data.shape[1]))
-    with announced("pool"):
-        kernels.pool(vectors.data, weights, vectors.starts, picked, out)
+    kernels.pool(vectors.data, weights, vectors.starts, picked, out)
     return out

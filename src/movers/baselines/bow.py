@@ -12,7 +12,6 @@ from movers.baselines import Scores
 from movers.baselines.average import renumbered
 from movers.measure.measured import Context, Measured
 from movers.measure.wordtable import spelled
-from movers.runtime.compiling import announced
 
 WORD = re.compile(r"\b\w+\b")
 DIGITS = 9
@@ -38,6 +37,5 @@ def _dots(bags: list[Counter[str]], pairs: Ints) -> Floats:
     table = Ragged.from_rows([np.array(bag, np.int64).reshape(-1, 2) for bag in items])
     words, counts = np.ascontiguousarray(table.data.reshape(-1, 2).T.astype(np.int64))
     out = np.zeros(len(pairs))
-    with announced("overlap"):
-        kernels.overlap(words, counts, table.starts, np.ascontiguousarray(pairs), out)
+    kernels.overlap(words, counts, table.starts, np.ascontiguousarray(pairs), out)
     return out

@@ -8,7 +8,6 @@ import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
 from movers.measure.measured import Measured
-from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
 
 
@@ -57,8 +56,7 @@ def best_matches(measured: Measured, rows: Ints, *, cosine: bool, threads: int |
             chosen.data,
         )
 
-    with announced("match"):
-        share_out(solve, n * m * vectors.data.shape[1], threads)
+    share_out(solve, n * m * vectors.data.shape[1], threads)
     return Matches(forth, back, chosen)
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from movers.arrays import Floats, Ints
 from movers.baselines.removal import Removal, mean_vectors
 from movers.measure.measured import Measured
-from movers.runtime.compiling import announced
 
 
 def scaled_vectors(measured: Measured, picked: Ints) -> Floats:
@@ -17,8 +16,7 @@ def scaled_vectors(measured: Measured, picked: Ints) -> Floats:
     assert measured.vectors is not None
     means = mean_vectors(measured, picked)
     squares = np.zeros_like(means)
-    with announced("pool_squares"):
-        kernels.pool_squares(measured.vectors.data, measured.vectors.starts, picked, squares)
+    kernels.pool_squares(measured.vectors.data, measured.vectors.starts, picked, squares)
     return np.asarray(means / np.sqrt(np.where(squares > 0, squares, 1.0)))
 
 

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 from movers.cli.aligning import align, evaluate_alignment
 from movers.cli.comparing import compare, methods, models
 from movers.cli.evaluating import evaluate, reproduce
-from movers.cli.examining import doctor
+from movers.cli.examining import doctor, warm_up
 from movers.cli.explaining import explain
 from movers.cli.messages import CommandLine, plain_messages, say, told
 from movers.cli.ranking import rank
@@ -36,7 +36,7 @@ app = App(
 )
 COMMANDS = (
     *(compare, explain, align, score, rank, fit, index, search, mine, dedupe, threshold),
-    *(evaluate, evaluate_alignment, reproduce, serve, methods, models, doctor),
+    *(evaluate, evaluate_alignment, reproduce, serve, methods, models, doctor, warm_up),
 )
 for command in COMMANDS:
     app.command(command)

@@ -1,8 +1,8 @@
-"""The command that describes and tests an installation."""
+"""The commands that test an installation and get it ready."""
 
 from __future__ import annotations
 
-from movers.cli.messages import print_json
+from movers.cli.messages import print_json, say
 from movers.cli.options import Json
 from movers.errors import MoversError
 
@@ -38,3 +38,21 @@ def doctor(*, json: Json = False) -> None:
         raise MoversError(
             f"self-test failed: {failed}; send this output along when you report a wrong number"
         )
+
+
+def warm_up() -> None:
+    """Compile all kernels now, so that no comparison has to wait for it.
+
+    For images and continuous integration. Kernels go to the folder MOVERS_CACHE, else
+    NUMBA_CACHE_DIR, else the cache folder of the user; what is there already stays.
+    """
+    from movers.runtime.kernel_cache import folder
+    from movers.warming import STEPS, warm_up
+
+    if folder() is None:
+        raise MoversError(
+            "there is no folder to keep kernels in; set MOVERS_CACHE to one that can be written to"
+        )
+    for number, name in enumerate(warm_up(), 1):
+        say(f"{number}/{len(STEPS)} {name}")
+    print(f"all kernels are in {folder()}")

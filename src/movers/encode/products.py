@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Floats
-from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
 
 
@@ -30,6 +29,5 @@ def product(rows: NDArray[Any], matrix: Floats, threads: int | None = None) -> F
     def solve(low: int, high: int) -> None:
         product_kernels.multiply(low, high, given, factor, out)
 
-    with announced("product"):
-        share_out(solve, np.full(len(given), factor.size), threads)
+    share_out(solve, np.full(len(given), factor.size), threads)
     return out

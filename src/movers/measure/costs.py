@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
-from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
 
 
@@ -51,8 +50,7 @@ def norms_of(vectors: Ragged) -> Floats:
     from movers.measure import cost_kernels
 
     out = np.zeros(len(vectors.data))
-    with announced("norms"):
-        cost_kernels.norms(vectors.data, out)
+    cost_kernels.norms(vectors.data, out)
     return out
 
 
@@ -86,8 +84,7 @@ def pair_costs(
     def solve(low: int, high: int) -> None:
         fill(low, high, vectors.data, norms, cells)
 
-    with announced(kind):
-        share_out(solve, out.lengths * vectors.data.shape[1], threads)
+    share_out(solve, out.lengths * vectors.data.shape[1], threads)
     return out
 
 

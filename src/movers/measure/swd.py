@@ -16,7 +16,6 @@ from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.encode.encodings import Encodings
 from movers.encode.trees import Tree
 from movers.measure.costs import norms_of, pair_cells, pair_costs
-from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
 
 EDGES = 3
@@ -149,6 +148,5 @@ def add_subtree_costs(
     def solve(low: int, high: int) -> None:
         cost_kernels.subtrees(low, high, between, cells, apart)
 
-    with announced("swd"):
-        share_out(solve, costs.lengths * EDGES**2, threads)
+    share_out(solve, costs.lengths * EDGES**2, threads)
     return apart

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from movers.arrays import Bools, Floats
-from movers.runtime.compiling import announced
 from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
 from movers.solve.kernels.batches import Found, Structures, Terms
@@ -51,8 +50,7 @@ def emd_batch(
         space = allocate(shapes[low:high], slots=1, stop=stop)
         emd_range(space, low, high, batch, out)
 
-    with announced("emd"):
-        share_out(solve, shapes.sum(axis=1) * shapes.prod(axis=1), threads, stop)
+    share_out(solve, shapes.sum(axis=1) * shapes.prod(axis=1), threads, stop)
     _warn_of_bounds(out.converged)
     return Solution(out.linear.copy(), *out)
 
@@ -99,8 +97,7 @@ def fgw_batch(
         fgw_range(space, low, high, batch, structures, float(mix), out)
 
     work = shapes.sum(axis=1) * shapes.prod(axis=1) * 4 * problems.heads
-    with announced("fgw"):
-        share_out(solve, work, threads, stop)
+    share_out(solve, work, threads, stop)
     _warn_of_bounds(out.converged)
     return Solution((1.0 - mix) * out.linear + mix * out.structural, *out)
 

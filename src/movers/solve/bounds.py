@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Floats, Ints, Singles, offsets
-from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
 from movers.solve.kernels import LANES
 from movers.solve.problems import Problems
@@ -70,8 +69,7 @@ def word_bounds(
     def solve(low: int, high: int) -> None:
         words_range(low, high, words, make_cells(len(u), most), out)
 
-    with announced("bounds"):
-        share_out(solve, np.diff(starts) * len(u), threads)
+    share_out(solve, np.diff(starts) * len(u), threads)
     return out
 
 
@@ -129,8 +127,7 @@ def profile_bounds(
         values, cells = np.empty((2, longest), np.float32), make_cells(len(u), most)
         profiles_range(low, high, words, profiled, np.float32(share), values, cells, out)
 
-    with announced("bounds"):
-        share_out(solve, lengths * len(u) * heads, threads)
+    share_out(solve, lengths * len(u) * heads, threads)
     return out
 
 
@@ -165,8 +162,7 @@ def pairing_bounds(
         values = np.empty((len(problems), LANES), np.float32)
         scales = problems.scale[:, chosen].astype(np.float32)
         eight = Eight(chosen, scales.ravel(), values.ravel())
-        with announced("bounds"):
-            share_out(partial(solve, eight=eight), shapes.prod(axis=1) ** 2, threads)
+        share_out(partial(solve, eight=eight), shapes.prod(axis=1) ** 2, threads)
         out[:, first : first + LANES] = values[:, : len(heads) - first]
     return out
 

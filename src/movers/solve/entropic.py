@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from movers.arrays import Floats, Ragged, offsets
-from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
 from movers.solve.problems import Problems
 from movers.solve.solution import Many, linear_solution
@@ -57,7 +56,6 @@ def sinkhorn_batch(
     def solve(low: int, high: int) -> None:
         sinkhorn_range(low, high, batch, iterations, float(tolerance), out)
 
-    with announced("sinkhorn"):
-        share_out(solve, shapes.prod(axis=1) * EXPONENTIALS, threads)
+    share_out(solve, shapes.prod(axis=1) * EXPONENTIALS, threads)
     value = Ragged(costs.data * plans, costs.starts).sums()
     return linear_solution(value, plans, iterations=done, converged=done < iterations)

@@ -38,7 +38,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
 from movers.solve.kernels.batches import Found, Structures, Terms
 from movers.solve.problems import Problems
@@ -71,5 +70,4 @@ def solve_partial(
             partial_fgw_range(space, room, low, high, batch, structures, terms, out)
 
     work = shapes.sum(axis=1) * shapes.prod(axis=1) * 8 * terms.null.shape[1]
-    with announced("partial emd" if structures is None else "partial fgw"):
-        share_out(solve, work, threads, stop)
+    share_out(solve, work, threads, stop)

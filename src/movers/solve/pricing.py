@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from movers.arrays import Floats
-from movers.runtime.compiling import announced
 from movers.runtime.threads import share_out
 from movers.solve.problems import Problems
 
@@ -38,6 +37,5 @@ def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None
         room = np.zeros((2, most), np.int64), np.zeros(most)
         price_range(low, high, batch, plans, structures, *room, out)
 
-    with announced("price"):
-        share_out(solve, problems.heads * shapes.sum(axis=1) ** 2, threads)
+    share_out(solve, problems.heads * shapes.sum(axis=1) ** 2, threads)
     return out

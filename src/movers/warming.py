@@ -1,0 +1,116 @@
+"""Compile every kernel ahead of the first use: for images, continuous integration and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from movers.arrays import Floats, Ints, Ragged
+from movers.baselines import kernels
+from movers.encode.products import product
+from movers.evaluate import resampling
+from movers.measure import cost_kernels
+from movers.measure.costs import COSTS, norms_of, pair_cells, pair_costs
+from movers.measure.swd import Between
+from movers.runtime import compiling
+from movers.solve.batch import emd_batch, fgw_batch
+from movers.solve.bounds import pairing_bounds, profile_bounds, structure_profiles, word_bounds
+from movers.solve.entropic import sinkhorn_batch
+from movers.solve.pricing import price_batch
+from movers.solve.problems import Problems
+
+WORDS = 2
+"""Of either sentence in the pair that everything is tried with."""
+ROWS: Ints = np.array([[0, 1]])
+
+
+def _problems() -> Problems:
+    weights = Ragged.from_rows([np.ones(WORDS)] * 2)
+    costs = Ragged.from_rows([np.ones(WORDS * WORDS)])
+    structure = Ragged.from_rows([np.zeros(WORDS * WORDS, np.float32)] * 2)
+    return Problems.between(weights, ROWS, costs).bent(structure, ROWS, np.ones((1, 1)))
+
+
+def _vectors() -> Ragged:
+    return Ragged(np.ones((2 * WORDS, 1), np.float32), np.array([0, WORDS, 2 * WORDS]))
+
+
+def _costs() -> None:
+    vectors = _vectors()
+    for kind in COSTS:
+        pair_costs(kind, vectors, norms_of(vectors), *ROWS.T, threads=1)
+
+
+def _subtrees() -> None:
+    words, one = _vectors(), np.ones(1, np.int64)
+    between = Between(np.ones(1), one, one, one, one, one)
+    cells = pair_cells(words.starts, ROWS[:, 0], ROWS[:, 1], Ragged.zeros([WORDS * WORDS]))
+    cost_kernels.subtrees(0, 0, between, cells, np.zeros(1))
+
+
+def _pooling() -> None:
+    words, picked = _vectors(), np.arange(2)
+    out = np.zeros((2, 1))
+    kernels.pool(words.data, np.ones(2 * WORDS), words.starts, picked, out)
+    kernels.pool_squares(words.data, words.starts, picked, out)
+    kernels.overlap(picked, picked, words.starts[:1], ROWS[:0], np.zeros(0))
+
+
+def _matching() -> None:
+    words, places = _vectors(), np.zeros(2, np.int64)
+    room = np.zeros(2 * WORDS), np.zeros(2 * WORDS), np.zeros(2 * WORDS, np.int64)
+    scale: Floats = np.ones(2 * WORDS)
+    kernels.match(0, 1, words.data, scale, words.starts, ROWS, places, places, *room)
+
+
+def _bounds() -> None:
+    single = np.full(WORDS, 1 / WORDS, np.float32)
+    cost, starts = np.ones((WORDS, WORDS), np.float32), np.array([0, WORDS])
+    word_bounds(cost, starts, single, single)
+    profiles = structure_profiles(
+        np.zeros(WORDS * WORDS, np.float32), np.full(WORDS, 1 / WORDS), starts, 1
+    )
+    factors = np.ones((1, 1), np.float32)
+    profile_bounds(cost, starts, single, single, profiles, profiles, factors, 1.0)
+
+
+def _resampling() -> None:
+    gold, weights = np.array([0.0, 1.0]), resampling.draw_weights(2, 2, 0)
+    for resample in (
+        *(resampling.resample_auc, resampling.resample_precision),
+        *(resampling.resample_spearman, resampling.resample_pearson),
+    ):
+        with np.errstate(all="ignore"):
+            resample(gold, gold, weights)
+
+
+STEPS: dict[str, Callable[[], object]] = {
+    "costs": _costs,
+    "transport": lambda: emd_batch(_problems(), threads=1),
+    "prices": lambda: price_batch(_problems(), np.ones(WORDS * WORDS), threads=1),
+    "whitening": lambda: product(np.ones((1, 1)), np.ones((1, 1)), 1),
+    "structure": lambda: fgw_batch(_problems(), mix=0.5, threads=1),
+    "bounds": _bounds,
+    "pairing bounds": lambda: pairing_bounds(_problems(), mix=0.5, heads=np.zeros(1, np.int64)),
+    "entropic transport": lambda: sinkhorn_batch(_problems(), np.zeros(WORDS * WORDS), threads=1),
+    "partial transport": lambda: emd_batch(_problems(), null=1.0, threads=1),
+    "partial structure": lambda: fgw_batch(_problems(), mix=0.5, null=1.0, threads=1),
+    "sub-trees": _subtrees,
+    "pooling": _pooling,
+    "matching": _matching,
+    "resampling": _resampling,
+}
+"""What there is to compile; the default measure needs the first three."""
+
+
+def warm_up() -> Iterator[str]:
+    """Compile, or load, every kernel; yields the name of each step before it is taken."""
+    for name, step in STEPS.items():
+        yield name
+        step()
+
+
+def missing() -> list[str]:
+    """Kernels that no step has compiled."""
+    return [one.__name__ for one in compiling.entries if not one.signatures]
