@@ -11,6 +11,7 @@ from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder, TruncationWarning
 from movers.encode.whiten import Moments
 from movers.errors import InputError
+from movers.runtime.notices import UnknownWarning
 from tiny_models import ATTENTIVE, SENTENCES
 
 WORDS = " ".join(SENTENCES).replace(".", "").split()
@@ -230,3 +231,8 @@ def test_sentences_that_lose_their_end_are_named(tiny):
     with pytest.warns(TruncationWarning, match="1 sentence .*: 'dog dog") as caught:
         encoder.encode(["a dog", long], Request())
     assert caught[0].message.sentences == (long,)
+
+
+def test_text_that_the_model_does_not_know_is_told(embedded):
+    with pytest.warns(UnknownWarning, match="does not know most of 1 sentence: '😀 😀'"):
+        embedded.encoder.encode(["😀 😀", "a dog 😀 barks"], Request((0,)))

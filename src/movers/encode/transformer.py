@@ -26,6 +26,7 @@ from movers.encode.pooling import (
     unrelated_sentences,
 )
 from movers.encode.tokens import (
+    Text,
     TokenRules,
     Tokens,
     Vocabulary,
@@ -38,7 +39,7 @@ from movers.encode.tokens import (
 from movers.encode.watching import make_watchable, watching
 from movers.encode.whiten import Moments
 from movers.errors import InputError, ModelError
-from movers.runtime.notices import TruncationWarning, notify
+from movers.runtime.notices import TruncationWarning, UnknownWarning, notify
 from movers.runtime.progress import progress_bar
 
 Floats = NDArray[np.float32]
@@ -52,6 +53,8 @@ SHORTEST = 16
 LONGEST_PADDED = 96
 
 BATCH_TOKENS = {"cpu": 2048, "mps": 8192, "cuda": 65536}
+MOSTLY = 0.5
+"""Share of a sentence that a model may fail to know before it is said."""
 BATCH_ATTENTION = 1 << 26
 """Attention entries of a batch, on a CPU over all layers and heads: 256 MB in single precision."""
 WINDOW_BYTES = 1 << 30
@@ -259,6 +262,7 @@ class TransformerEncoder:
             self._check(request)
         text = read(self.tokenizer, sentences, self.max_length)
         self._warn_if_cut([sentences[row] for row in text.truncated])
+        self._warn_if_unknown(sentences, text)
         finders = [self.finder(request.rules) for request in requests]
         tokens = [locate(text, finder) for finder in finders]
         out = [
@@ -401,6 +405,22 @@ class TransformerEncoder:
                 f"tokens of {self.name} lost their end: {shown}{' and more' * (count > 3)}"
             )
             notify(TruncationWarning(message, sentences=cut))
+
+    def _warn_if_unknown(self, sentences: Sequence[str], text: Text) -> None:
+        number = self.tokenizer.unk_token_id
+        if number is None or not (unknown := text.real & (text.ids.data == number)).any():
+            return
+        blind = Ragged(unknown.astype(np.int64), text.ids.starts).sums()
+        read = Ragged(text.real.astype(np.int64), text.ids.starts).sums()
+        lost = [sentences[row] for row in np.flatnonzero(blind > MOSTLY * read).tolist()]
+        if lost:
+            shown = ", ".join(repr(one[:30]) for one in lost[:3]) + " and more" * (len(lost) > 3)
+            notify(
+                f"{self.name} does not know most of {len(lost)} "
+                f"sentence{'s' if len(lost) > 1 else ''}: {shown}; words it does not know look all "
+                "the same to it, so take a model of that language or script",
+                UnknownWarning,
+            )
 
     def _batches(self, ids: Ragged) -> Iterator[Batch]:
         """Sentences in order of length, as many at a time as the limits allow."""

@@ -24,6 +24,10 @@ class TruncationWarning(Notice):
         self.sentences = tuple(sentences)
 
 
+class UnknownWarning(Notice):
+    """Most of a sentence consists of words that the model has no pieces for."""
+
+
 class UnwhitenedWarning(Notice):
     """Word vectors are used as the model gives them, for lack of statistics."""
 
