@@ -11,8 +11,8 @@ from movers.baselines import kernels
 from movers.encode.products import product
 from movers.evaluate import resampling
 from movers.measure import cost_kernels
-from movers.measure.costs import COSTS, norms_of, pair_costs
-from movers.measure.swd import Between, pair_cells
+from movers.measure.costs import COSTS, norms_of, pair_cells, pair_costs
+from movers.measure.swd import Between
 from movers.runtime import compiling
 from movers.solve.batch import emd_batch, fgw_batch
 from movers.solve.bounds import pairing_bounds, profile_bounds, structure_profiles, word_bounds
@@ -45,7 +45,7 @@ def _costs() -> None:
 def _subtrees() -> None:
     words, one = _vectors(), np.ones(1, np.int64)
     between = Between(np.ones(1), one, one, one, one, one)
-    cells = pair_cells(words.starts, *ROWS.T, Ragged.zeros([WORDS * WORDS]))
+    cells = pair_cells(words.starts, ROWS[:, 0], ROWS[:, 1], Ragged.zeros([WORDS * WORDS]))
     cost_kernels.subtrees(0, 0, between, cells, np.zeros(1))
 
 
