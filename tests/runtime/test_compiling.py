@@ -36,6 +36,13 @@ def halved(x):
     return x / 2
 
 
+@pytest.fixture(autouse=True)
+def _nothing_kept(monkeypatch):
+    """Compile here, whatever an earlier run of the tests has kept."""
+    for one in (quadrupled, halved):
+        monkeypatch.setattr(one, "_cache", NullCache())
+
+
 def told(caplog, dispatcher, *, ready):
     """What a listener says when kernels take long, or are ready at once."""
     listener = Patience()
@@ -64,7 +71,6 @@ def test_only_our_long_compilations_are_announced_and_once(monkeypatch, caplog, 
 def test_numba_reports_what_it_compiles(monkeypatch):
     """The listener that is in place hears of it, and of nothing that is there already."""
     heard = []
-    monkeypatch.setattr(halved, "_cache", NullCache())
     monkeypatch.setattr(Patience, "on_start", lambda self, about: heard.append(about.data))
     halved(1.0)
     halved(2.0)
