@@ -44,7 +44,7 @@ def main() -> None:
     print(solver.report_emd("emd: swapped, any length", real_problems(swapped)))
     print(f"\nPairs of {origin}; the dev split is its 1500 shortest.")
     print("Synthetic problems: python bench/solver.py\n")
-    print("\n".join(pipeline.report(500, 5)))
+    print("\n".join(pipeline.report(300, 7)))
 
 
 def only_oblong(batch: Problems) -> Problems:

@@ -48,7 +48,7 @@ def sources(package: Path = PACKAGE) -> Iterator[Path]:
 
 def digest(package: Path = PACKAGE) -> str:
     """Sixteen hex digits for the sources of all kernels and what compiles them."""
-    versions = numba.__version__, llvmlite.__version__, *sys.version_info
+    versions = numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
     found = hashlib.sha256(repr(versions).encode())
     for path in sources(package):
         found.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())

@@ -10,6 +10,8 @@ from pathlib import Path
 from movers.errors import Advised, Remedy
 
 PACKAGE = str(Path(__file__).parents[1])
+IMPORTS = "<frozen importlib"
+"""How the files of Python's own code for imports begin; warnings do not count its calls."""
 
 
 class Notice(Advised, UserWarning):
@@ -59,7 +61,8 @@ class DatasetWarning(Notice):
 def notify(message: str | Notice, category: type[Notice] = Notice, *remedies: Remedy) -> None:
     """Warn with the first line outside the library as the place."""
     depth, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame, depth = frame.f_back, depth + 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((PACKAGE, IMPORTS)):
+        frame = frame.f_back
+        depth += not frame.f_code.co_filename.startswith(IMPORTS)
     notice = category(message, *remedies) if isinstance(message, str) else message
     warnings.warn(notice, stacklevel=depth)

@@ -1,0 +1,148 @@
+"""Compiled kernels lie with the user, named by all they are made of, and never go stale."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import time
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from movers.runtime import kernel_cache
+
+PACKAGE = kernel_cache.PACKAGE
+
+
+@pytest.fixture
+def anew():
+    """The choice of a folder forgotten, before and after."""
+    kernel_cache.folder.cache_clear()
+    kernel_cache.writable.cache_clear()
+    yield
+    kernel_cache.folder.cache_clear()
+    kernel_cache.writable.cache_clear()
+
+
+def imported(path):
+    """Files of the package that one of them imports."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("movers"):
+            for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
+                try:
+                    spec = find_spec(name)
+                except ModuleNotFoundError:
+                    continue
+                if spec and spec.origin:
+                    yield Path(spec.origin)
+
+
+def test_all_that_kernels_are_made_of_is_in_the_digest():
+    made_of = {
+        path
+        for path in PACKAGE.rglob("*.py")
+        if "movers.runtime.compiling" in path.read_text("utf-8")
+    }
+    made_of |= {other for path in tuple(made_of) for other in imported(path)}
+    beside = {PACKAGE / name for name in ("errors.py", "warming.py")}
+    beside |= {PACKAGE / "__init__.py", *PACKAGE.glob("[!r]*/__init__.py")}  # hold no numbers
+    assert made_of - beside <= set(kernel_cache.sources())
+    assert PACKAGE / "solve" / "kernels" / "__init__.py" in kernel_cache.sources()
+
+
+@pytest.mark.parametrize("changed", ["solve/kernels/simplex.py", "measure/cost_kernels.py"])
+def test_any_change_of_a_kernel_leads_to_another_folder(tmp_path, changed):
+    for path in kernel_cache.sources():
+        copy = tmp_path / path.relative_to(PACKAGE)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+    before = kernel_cache.digest(tmp_path)
+    assert before == kernel_cache.digest()  # wherever the installation lies
+    with (tmp_path / changed).open("a") as file:
+        file.write("# another\n")
+    assert kernel_cache.digest(tmp_path) != before
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"MOVERS_CACHE": "/one", "NUMBA_CACHE_DIR": "/two"}, "/one"),
+        ({"NUMBA_CACHE_DIR": "/two"}, "/two"),
+        ({"XDG_CACHE_HOME": "/three"}, "/three/movers"),
+    ],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="caches lie elsewhere")
+def test_place(monkeypatch, settings, expected):
+    for name in ("MOVERS_CACHE", "NUMBA_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert kernel_cache.parent() == Path(expected)
+
+
+@pytest.mark.usefixtures("anew")
+def test_only_the_folders_used_last_stay(tmp_path, monkeypatch):
+    monkeypatch.setenv("MOVERS_CACHE", str(tmp_path))
+    for age in range(8):
+        old = tmp_path / f"{kernel_cache.PREFIX}{age}"
+        old.mkdir()
+        os.utime(old, (time.time() - 1000 * age,) * 2)
+    (tmp_path / "another program").mkdir()
+    current = kernel_cache.folder()
+    stay = {f"{kernel_cache.PREFIX}{age}" for age in range(kernel_cache.KEPT)}
+    assert {path.name for path in tmp_path.iterdir()} == stay | {current.name, "another program"}
+
+
+@pytest.mark.usefixtures("anew")
+def test_without_a_place_there_is_one_warning(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MOVERS_CACHE", str(tmp_path / "file"))
+    with pytest.warns(kernel_cache.CacheWarning, match="set MOVERS_CACHE") as caught:
+        assert kernel_cache.folder() is None
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernel_cache.folder() is None
+
+
+KERNEL = """
+import numpy as np
+from movers.runtime.compiling import entry
+
+@entry
+def one(out):
+    out[0] = 1.0
+
+out = np.zeros(1)
+one(out)
+assert out[0] == 1.0
+print(sum(one.stats.cache_hits.values()), sum(one.stats.cache_misses.values()))
+"""
+
+
+def run(tmp_path, cache):
+    script = tmp_path / "script.py"
+    script.write_text(KERNEL)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", script],
+        env={**os.environ, "MOVERS_CACHE": str(cache)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def test_another_process_finds_it_even_where_it_cannot_write(tmp_path):
+    cache = tmp_path / "cache"
+    assert run(tmp_path, cache) == ["0", "1"]
+    for path in (*cache.rglob("*"), cache):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        assert run(tmp_path, cache) == ["1", "0"]
+    finally:
+        for path in (cache, *cache.rglob("*")):
+            path.chmod(0o755)
