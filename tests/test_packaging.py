@@ -114,7 +114,8 @@ def test_command_is_installed(installed, wheel, tmp_path):
 
 
 def test_extras_are_those_documented():
-    assert {"eval", "search", "web", "ray", "parse", "plugins", "dev"} == set(EXTRAS)
+    stores = {"faiss", "lance", "qdrant"}
+    assert {"eval", "search", "web", "ray", "parse", "plugins", "dev", *stores} == set(EXTRAS)
 
 
 def test_messages_name_extras_that_exist():

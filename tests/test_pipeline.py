@@ -39,7 +39,9 @@ def test_words_may_stay_at_home_for_a_price(bert, name):
     filled = [0, 2]
     assert (cheap.value[filled] <= whole.value[filled] * (1 + 1e-9)).all()
     assert (cheap.home[filled] > 0.05).any()
-    np.testing.assert_allclose(dear.value[filled], whole.value[filled], rtol=1e-6)
+    # More starts than the whole problem has: it may find a better plan, never a worse one.
+    assert (dear.value[filled] <= whole.value[filled] * (1 + 1e-6)).all()
+    np.testing.assert_allclose(dear.home[filled], 0, atol=1e-9)
     np.testing.assert_array_equal(solve(np.inf).value, whole.value)
     priced = bert.using(name, null=0.4)
     assert "null:0.4" in str(priced.signature)

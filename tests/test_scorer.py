@@ -485,7 +485,8 @@ def test_rank_checks_and_breaks_ties_in_corpus_order(bert):
     assert [match.index for match in ranking] == [1, 2, 0]
 
 
-def test_progress_goes_to_standard_error(bert, capsys):
+def test_progress_goes_to_standard_error(bert, capsys, monkeypatch):
+    monkeypatch.setattr("movers.runtime.progress.LINE_SECONDS", 0.0)
     alone(bert).distances(PAIRS, progress=True)
     captured = capsys.readouterr()
     assert captured.out == "" and "encoding" in captured.err and "comparing" in captured.err

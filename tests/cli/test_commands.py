@@ -330,7 +330,7 @@ def test_threshold_recommends_a_cut(capsys, tmp_path):
     assert "3 of 3 sentences" in shown and "Pairs around 0.5000" in shown
 
 
-@pytest.mark.parametrize("command", [command.__name__ for command in cli.COMMANDS])
+@pytest.mark.parametrize("command", cli.command_names())
 def test_help_has_an_example_and_no_noise(capsys, command):
     code, out, _ = run(capsys, command, "--help")
     assert code == 0

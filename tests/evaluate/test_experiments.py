@@ -154,7 +154,7 @@ def test_unknown_names_and_missing_data_are_clear(tmp_path, tiny):
         (["--mixes", "3"], "mix must lie between 0 and 1"),
         (["--embeddings", "99"], "embedding layer 99 is out of range"),
         (["--recipes", "wrong"], "recipe must be one of"),
-        (["--protocol", "paper", "--layers", "top1"], "pass --dev or name layers"),
+        (["--protocol", "paper", "--layers", "top1"], "pass --dev, or name layers"),
         (["--methods", "wsmdd"], "no method 'wsmdd'"),
     ],
 )

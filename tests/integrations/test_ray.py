@@ -114,7 +114,7 @@ class Deadly:
     def prepare(self):
         pass
 
-    def distances(self, pairs):
+    def distances(self, pairs, *, progress=False):
         if ("poison", "poison") in pairs:
             os.kill(os.getpid(), signal.SIGKILL)
         return np.zeros(len(pairs))
@@ -288,7 +288,6 @@ def test_fits_that_are_no_sums_are_refused(cluster, bert, changes, message):
         (["-o", "{tmp}/out.parquet"], "a folder of Parquet files, not"),
         ([], "a folder of Parquet files, not '-'"),
         (["-o", "{tmp}"], "exists and is not an empty folder"),
-        (["-o", "{tmp}/out", "--json"], "leave out --json"),
         (["-o", "{tmp}/out", "--source", "nope"], "no column 'nope'"),
         (["-o", "{tmp}/out", "--workers", "0"], "at least 1 worker"),
         (["-o", "{tmp}/out", "--cpus-per-worker", "0"], "more than 0 CPUs"),

@@ -62,7 +62,7 @@ def test_heads_are_taken_in_every_layer():
         ("5-2", "1", "cannot read layers '5-2'"),
         ("-1", "1", "cannot read layers '-1'"),
         ("1", "BV", "cannot read heads 'BV'; write '5', '5-12', '1,3,5-6' or 'all'$"),
-        ("BV", "1", "needs attention variability"),
+        ("BV", "1", "need attention variability"),
         (1.5, "1", "layer"),
         ([1.5], "1", "layer"),
         (None, "1", "layer"),

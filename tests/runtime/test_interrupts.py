@@ -13,6 +13,18 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP] if os.name == "posix" else []
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """Signals that whoever started the tests may have had ignored."""
+    wanted = {signal.SIGINT: signal.default_int_handler}
+    if hasattr(signal, "SIGHUP"):
+        wanted[signal.SIGHUP] = signal.SIG_DFL
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_signal_ends_the_work_and_leaves_the_handlers_as_they_were(number):
     before = signal.getsignal(number)

@@ -46,7 +46,20 @@ def test_available_threads():
     assert available_threads() >= 1
 
 
+@pytest.fixture
+def heard():
+    """Signals that whoever started the tests may have had ignored."""
+    wanted = {signal.SIGINT: signal.default_int_handler}
+    if hasattr(signal, "SIGHUP"):
+        wanted[signal.SIGHUP] = signal.SIG_DFL
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.usefixtures("heard")
 def test_an_interrupt_ends_what_is_under_way_and_starts_nothing_new(threads):
     """Ctrl-C in the first of many ranges: the rest is not run, and kernels are told to end."""
     main, stop = threading.main_thread().ident, np.zeros(1, np.int64)

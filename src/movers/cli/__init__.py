@@ -87,8 +87,13 @@ def _wording(given: Sequence[str]) -> CommandLine:
     return CommandLine(_options(name), _options("index") if name == "search" else ())
 
 
+def command_names() -> list[str]:
+    """What the commands are called on the command line."""
+    return [known.__name__.replace("_", "-") for known in COMMANDS]
+
+
 def _options(command: str) -> set[str]:
-    if command not in {known.__name__ for known in COMMANDS}:
+    if command not in command_names():
         return set()
     arguments = app[command].assemble_argument_collection()
     return {name for argument in arguments for name in argument.names}

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from movers.cli.messages import print_json, say
-from movers.cli.options import Input, Json, Out, Sentence
+from movers.cli.options import Flag, Input, Json, Out, Sentence
 from movers.errors import InputError
 
 if TYPE_CHECKING:
     from movers.encode.transformer import TransformerEncoder
 
-Flag = Annotated[bool, Parameter(negative="")]
 Aligners = Annotated[str, Parameter(name=["--aligners", "--aligner"])]
 
 
@@ -43,6 +42,8 @@ def align(
     counted from 0. Or takes two sentences and shows their links. An output file appears only when
     it is complete; if the run is broken off, the lines done so far are kept beside it in a file
     ending in .partial.
+
+    Example: movers align examples/data/pairs.tsv -o links.txt
 
     Parameters
     ----------
@@ -137,6 +138,8 @@ def evaluate_alignment(
     Prints a table in Markdown: precision, recall and F1 of all links, F1 of links between
     identical and between other words, of words without a link, and of sure links alone, exact
     matches, and the alignment error rate where there are possible links; intervals by bootstrap.
+
+    Example: movers evaluate-alignment mtref-dev.tsv --aligners shares,argmax
 
     Parameters
     ----------

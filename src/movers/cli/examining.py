@@ -45,6 +45,8 @@ def warm_up() -> None:
 
     For images and continuous integration. Kernels go to the folder MOVERS_CACHE, else
     NUMBA_CACHE_DIR, else the cache folder of the user; what is there already stays.
+
+    Example: movers warm-up
     """
     from movers.runtime.kernel_cache import folder
     from movers.warming import STEPS, warm_up

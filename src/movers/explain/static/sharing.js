@@ -56,14 +56,13 @@ export const asPython = (question) => {
     .filter(([name, value]) => !SENTENCES.includes(name) && USUAL[name] !== value)
     .map(([name, value]) => `${name}=${python(name === "stopwords" ? null : value)}`);
   const texts = ["source", "target", "other"].filter((name) => question[name]).map((name) => python(question[name]));
-  const [file, name] = question.other ? ["contrast", "contrast"] : ["explanation", "explain"];
+  const name = question.other ? "contrast" : "explain";
   return [
     ...question.model ? [`# the model there is ${question.model}`] : [],
     "import movers",
-    `from movers.explain.${file} import ${name}`,
     "",
     `scorer = movers.load(${[python(question.method), ...settings].join(", ")})`,
-    `found = ${name}(scorer, ${texts.join(", ")})`,
+    `found = scorer.${name}(${texts.join(", ")})`,
     question.other ? "print(found.verdict)" : "print(found.comparison.verdict, found.distance)",
   ].join("\n");
 };
