@@ -27,8 +27,8 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 BLOCK = re.compile(r"^```(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TABLES = (METHODS, WEIGHTS, COSTS, DATASETS)
 """What pages may add rows to; these go again."""
-PLAIN = {"text", "json", "{toctree}"}
-"""Blocks that are output or layout, not code."""
+PLAIN = {"text", "json", "dockerfile", "{toctree}"}
+"""Blocks that are output, layout or of another tool, not code of ours."""
 
 matplotlib.use("agg")
 

@@ -618,21 +618,23 @@ def test_a_guarded_server_is_given_its_token(tab, server):
 
 
 def test_it_can_be_taken_along(tab, server, scorer, monkeypatch):
+    expect = pytest.importorskip("playwright.sync_api").expect
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
     open_live(tab, server, **dict(zip(("source", "target", "other"), PRESS, strict=True)))
 
-    def copied(name):
+    def copied(name, said):
         tab.click(f"#share [name={name}]")
-        tab.wait_for_function("document.querySelector('#shared').textContent !== ''")
+        expect(tab.locator("#shared")).to_have_text(f"{said} copied.")
         return tab.evaluate("navigator.clipboard.readText()")
 
-    assert copied("link") == address(tab)
-    words = shlex.split(copied("curl"))
+    assert copied("link", "Link") == address(tab)
+    words = shlex.split(copied("curl", "cURL command"))
     answer = post(server, words[2].rpartition("/")[2], json.loads(words[-1]))
     assert answer["verdict"] == scorer.contrast(*PRESS).verdict
     monkeypatch.setattr(movers, "load", lambda method, **rest: scorer.using(method, **rest))
     variables = {}
-    exec(copied("python").rpartition("\n")[0], variables)  # without the line that prints
+    code, _, _printing = copied("python", "Python code").rpartition("\n")
+    exec(code, variables)
     assert variables["found"].verdict == answer["verdict"]
     with tab.expect_download() as page:
         tab.click("#share [name=page]")
