@@ -89,12 +89,14 @@ def test_numbers_do_not_depend_on_order_company_threads_or_cache(bert, method):
         np.testing.assert_array_equal(alone[0], expected[number])
 
 
-def test_large_batches_are_chunked_without_a_trace(bert, monkeypatch):
+@pytest.mark.parametrize("elsewhere", [False, True])  # the model on a GPU: it reads ahead
+def test_large_batches_are_chunked_without_a_trace(bert, monkeypatch, elsewhere):
     expected = bert.using().head_values(PAIRS)
+    monkeypatch.setattr(bert.encoder, "elsewhere", elsewhere)
     monkeypatch.setattr("movers.session.blocks.CHUNK", 4)
     monkeypatch.setattr("movers.session.blocks.BLOCK_BYTES", 10)
-    np.testing.assert_array_equal(bert.using().head_values(PAIRS), expected)
-    np.testing.assert_array_equal(bert.using().distances(PAIRS), expected.mean(axis=1))
+    np.testing.assert_array_equal(alone(bert).head_values(PAIRS), expected)
+    np.testing.assert_array_equal(alone(bert).distances(PAIRS), expected.mean(axis=1))
 
 
 def test_a_full_cache_is_dropped(bert, monkeypatch):

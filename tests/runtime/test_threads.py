@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from movers.runtime import threads as parallel
-from movers.runtime.threads import available_threads, share_out
+from movers.runtime.threads import available_threads, read_ahead, share_out
 
 
 @given(
@@ -76,3 +76,25 @@ def test_an_interrupt_ends_what_is_under_way_and_starts_nothing_new(threads):
         share_out(solve, work, threads, stop)
     assert len(seen) < len(work)
     assert stop[0] == 1
+
+
+def test_the_next_one_is_under_way_while_one_is_used():
+    begun = [threading.Event() for _ in range(4)]
+
+    def make(number):
+        begun[number].set()
+        return -number
+
+    used = []
+    for made in read_ahead(make, range(4)):
+        if made > -3:
+            assert begun[1 - made].wait(10)
+        used.append(made)
+    assert used == [0, -1, -2, -3] and list(read_ahead(make, [])) == []
+
+
+def test_what_fails_ahead_fails_in_its_turn():
+    made = read_ahead(lambda number: 6 // number, [3, 2, 0])
+    assert next(made) == 2 and next(made) == 3
+    with pytest.raises(ZeroDivisionError):
+        next(made)

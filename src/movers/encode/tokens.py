@@ -9,8 +9,7 @@ SentencePiece (``▁`` before a word).
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from movers.arrays import Ragged, boundaries
 from movers.errors import ModelError
+from movers.runtime.threads import read_ahead
 
 Recipe = Literal["paper", "reference"]
 Subwords = Literal["first", "mean"]
@@ -254,7 +254,9 @@ def read(tokenizer: Any, sentences: Sequence[str], max_length: int) -> Text:
     backend = tokenizer.backend_tokenizer
     backend.no_padding()
     backend.enable_truncation(max_length)
-    chunks = [_columns(found) for found in _read_ahead(backend, sentences)]
+    texts = [list(sentences[at : at + CHUNK]) for at in range(0, len(sentences), CHUNK)]
+    several = read_ahead if len(texts) > 1 else map
+    chunks = [_columns(found) for found in several(backend.encode_batch, texts)]
     ids, special, offsets, lengths, truncated = (
         map(np.concatenate, zip(*chunks, strict=True)) if chunks else _columns([])
     )
@@ -267,20 +269,6 @@ def read(tokenizer: Any, sentences: Sequence[str], max_length: int) -> Text:
         offsets,
         tuple(np.flatnonzero(truncated).tolist()),
     )
-
-
-def _read_ahead(backend: Any, sentences: Sequence[str]) -> Iterator[Sequence[Any]]:
-    """What the tokenizer makes of the sentences, its next chunk under way meanwhile."""
-    texts = (list(sentences[at : at + CHUNK]) for at in range(0, len(sentences), CHUNK))
-    if len(sentences) <= CHUNK:
-        yield from map(backend.encode_batch, texts)
-        return
-    with ThreadPoolExecutor(1, "tokenizer") as reader:
-        ahead = reader.submit(backend.encode_batch, next(texts))
-        for text in texts:
-            found, ahead = ahead, reader.submit(backend.encode_batch, text)
-            yield found.result()
-        yield ahead.result()
 
 
 def _columns(encodings: Sequence[Any]) -> tuple[NDArray[Any], ...]:

@@ -111,6 +111,7 @@ class TransformerEncoder:
         )
         self.watchable = make_watchable(self.model)
         self.gathers = kind == "cuda"
+        self.elsewhere = kind != "cpu"
         # One layer's matrices at a time where nobody minds how sentences are batched.
         layers = 1 if self.watchable and kind == "cuda" else self.layers
         self.limits = Limits(

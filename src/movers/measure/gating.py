@@ -25,6 +25,8 @@ PRICE = 1.25
 """The factor c: what a wholly broken structure costs, in units of s."""
 SHARPNESS = 14
 """The exponent p: how soon the gate closes as sentences drift apart."""
+NEAR = 128
+"""Pairs of sentence vectors that stay near the processor together."""
 
 
 def sentence_distances(pooled: Singles, rows: Ints) -> Floats:
@@ -32,12 +34,18 @@ def sentence_distances(pooled: Singles, rows: Ints) -> Floats:
 
     Half the squared distance of unit vectors: 0 exactly for the same vector, never below.
     """
-    picked, numbers = np.unique(rows, return_inverse=True)  # a store may hold many more
-    vectors = pooled[picked].astype(np.float64)
-    lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
-    units = vectors / np.where(lengths > 0, lengths, 1.0)
-    sources, targets = numbers.reshape(rows.shape).T
-    return np.asarray(np.square(units[sources] - units[targets]).sum(axis=1) / 2)
+    out = np.empty(len(rows))
+    for start in range(0, len(rows), NEAR):
+        place = slice(start, start + NEAR)
+        sources, targets = (_units(pooled[side]) for side in rows[place].T)
+        out[place] = np.square(sources - targets).sum(axis=1) / 2
+    return out
+
+
+def _units(vectors: Singles) -> Floats:
+    exact = vectors.astype(np.float64)
+    lengths = np.sqrt(np.square(exact).sum(axis=1, keepdims=True))
+    return np.asarray(exact / np.where(lengths > 0, lengths, 1.0))
 
 
 def gates(sentence: Floats, chance: float) -> Floats:

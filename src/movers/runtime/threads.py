@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
 from movers.arrays import Ints
 
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
 RANGES_PER_THREAD = 8
 WORTH_A_THREAD = 2e6
+WORTH_A_RANGE = 5e5
+"""Work that takes far longer than to hand it to a thread, which holds the interpreter lock."""
 LONGEST_RANGE = 5e7
 """Work between two looks at whether to go on, some tenths of a second."""
 
@@ -44,7 +50,8 @@ def share_out(
     if workers <= 1 and total <= LONGEST_RANGE:
         solve(0, len(work))
         return
-    ranges = max(workers * RANGES_PER_THREAD if workers > 1 else 1, int(total // LONGEST_RANGE))
+    ranges = min(workers * RANGES_PER_THREAD, max(workers, int(total // WORTH_A_RANGE)))
+    ranges = max(ranges if workers > 1 else 1, int(total // LONGEST_RANGE))
     shares = np.linspace(0, total, ranges + 1)[1:-1]
     cuts = np.unique([0, *np.searchsorted(np.cumsum(work), shares), len(work)]).tolist()
     pool = ThreadPoolExecutor(workers)
@@ -57,6 +64,24 @@ def share_out(
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def read_ahead(make: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
+    """What is made of each item, the next one under way in a thread meanwhile.
+
+    Examples
+    --------
+    >>> list(read_ahead(len, ["a", "bc"]))
+    [1, 2]
+    """
+    with ThreadPoolExecutor(1, "ahead") as maker:
+        ahead = None
+        for item in items:
+            made, ahead = ahead, maker.submit(make, item)
+            if made is not None:
+                yield made.result()
+        if ahead is not None:
+            yield ahead.result()
 
 
 def available_threads() -> int:

@@ -15,6 +15,7 @@ from movers.measure.measured import Measured
 from movers.pipeline import SOURCE_EMPTY, Solved, solve_pairs
 from movers.runtime.notices import UndefinedWarning, notify
 from movers.runtime.progress import progress_bar
+from movers.runtime.threads import read_ahead
 from movers.session.session import Session
 
 CHUNK = 4096
@@ -77,13 +78,20 @@ def room_for(session: Session, pairs: int) -> Floats:
 def read_blocks(
     session: Session, texts: list[tuple[str, str]], *, progress: bool = False
 ) -> Iterator[tuple[slice, Measured, Ints]]:
-    """Blocks of pairs whose sentences fit into memory, encoded, the pairs by row."""
+    """Blocks of pairs whose sentences fit into memory, encoded, the pairs by row.
+
+    A GPU encodes the next block while the processors solve this one.
+    """
     size = pairs_at_once(session)
-    for start in range(0, len(texts), size):
-        block = texts[start : start + size]
+    places = [slice(start, start + size) for start in range(0, len(texts), size)]
+
+    def read(place: slice) -> tuple[slice, Measured, Ints]:
+        block = texts[place]
         measured = session._encoded([text for pair in block for text in pair], progress=progress)
         sides = [measured.encodings.numbers(side) for side in zip(*block, strict=True)]
-        yield slice(start, start + len(block)), measured, np.stack(sides, axis=1)
+        return place, measured, np.stack(sides, axis=1)
+
+    return read_ahead(read, places) if session.encoder.elsewhere else map(read, places)
 
 
 def pairs_at_once(session: Session) -> int:
@@ -92,7 +100,8 @@ def pairs_at_once(session: Session) -> int:
     bytes_each = 4 * (
         len(session.heads) * TYPICAL**2 + layers * session.encoder.dimension * TYPICAL
     )
-    return max(CHUNK, BLOCK_BYTES // (2 * bytes_each))
+    blocks = 4 if session.encoder.elsewhere else 1
+    return max(CHUNK, BLOCK_BYTES // (2 * blocks * bytes_each))
 
 
 def values_by_chunk(
