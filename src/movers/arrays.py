@@ -103,10 +103,11 @@ class Ragged:
         starts = self.starts[low : high + 1]
         return Ragged(self.data[starts[0] : starts[-1]], starts - starts[0])
 
-    def joined(self, other: Ragged) -> Ragged:
-        """These rows followed by the rows of another."""
-        data = np.concatenate([self.data, other.data])
-        return Ragged(data, np.concatenate([self.starts, other.starts[1:] + self.starts[-1]]))
+    def joined(self, *others: Ragged) -> Ragged:
+        """These rows followed by the rows of others."""
+        every = (self, *others)
+        lengths = np.concatenate([one.lengths for one in every])
+        return Ragged(np.concatenate([one.data for one in every]), boundaries(lengths))
 
 
 def boundaries(lengths: Iterable[int]) -> Ints:

@@ -18,7 +18,7 @@ from movers.baselines import find_baseline
 from movers.measure.context import Context
 from movers.measure.costs import mean_costs
 from movers.measure.gating import gates, prices, sentence_distances, trusted
-from movers.measure.measured import Measured
+from movers.measure.measured import Bags, Measured
 from movers.measure.structure import structure_errors, structure_scales
 from movers.measure.swd import add_subtree_costs
 from movers.methods import Method, Transport
@@ -85,7 +85,7 @@ class Task:
     Parameters
     ----------
     rows
-        The pairs by row of ``measured``, shape ``(pairs, 2)``.
+        The pairs by row of ``bags``, shape ``(pairs, 2)``.
     mix
         Share of the structural part where the method uses both.
     null
@@ -95,7 +95,7 @@ class Task:
     """
 
     method: Method
-    measured: Measured
+    bags: Bags
     rows: Ints
     context: Context
     mix: float
@@ -105,7 +105,7 @@ class Task:
 
 def solve_pairs(
     method: Method,
-    measured: Measured,
+    bags: Bags,
     rows: Ints,
     context: Context,
     *,
@@ -127,57 +127,54 @@ def solve_pairs(
     plans
         Also return the plans.
     """
-    shapes = measured.weights.lengths[rows]
+    shapes = bags.weights.lengths[rows]
     filled = np.asarray((shapes > 0).all(axis=1))
     context = replace(context, threads=threads)
-    task = Task(method, measured, rows[filled], context, mix, null, plans)
+    task = Task(method, bags, rows[filled], context, mix, null, plans)
     solved = SOLVERS[method.transport](task)
     if not filled.all():
         solved = _spread(solved, filled, shapes)
     return _gated(solved, replace(task, rows=rows), filled) if method.needs_pooled else solved
 
 
-def pose(method: Method, measured: Measured, rows: Ints, *, threads: int | None = None) -> Problems:
+def pose(method: Method, bags: Bags, rows: Ints, *, threads: int | None = None) -> Problems:
     """Pose the transport problems of pairs of sentences that have words."""
-    costs, apart = _costs(method, measured, rows, threads)
-    problems = Problems.between(measured.weights, rows, costs)
+    costs, apart = _costs(method, bags, rows, threads)
+    problems = Problems.between(bags.weights, rows, costs)
     if not method.needs_attention:
         return problems
-    scales = _scales(method, measured, costs, apart, rows)
-    return problems.bent(measured.encodings.structure, rows, scales)
+    scales = _scales(method, bags, costs, apart, rows)
+    return problems.bent(bags.structure, rows, scales)
 
 
 def _costs(
-    method: Method, measured: Measured, rows: Ints, threads: int | None
+    method: Method, bags: Bags, rows: Ints, threads: int | None
 ) -> tuple[Ragged, Floats | float]:
     """Cost matrices, and what tokens without a row in them would add to their sums."""
     if method.cost is None:
-        return Ragged.zeros(measured.weights.lengths[rows].prod(axis=1)), 0.0
-    costs = measured.costs(method.cost, rows, threads)
-    if measured.subtrees is None:
+        return Ragged.zeros(bags.weights.lengths[rows].prod(axis=1)), 0.0
+    costs = bags.costs(method.cost, rows, threads)
+    if bags.subtrees is None:
         return costs, 0.0
     sources, targets = rows.T
-    return costs, add_subtree_costs(costs, measured.subtrees, sources, targets, threads)
+    return costs, add_subtree_costs(costs, bags.subtrees, sources, targets, threads)
 
 
-def _scales(
-    method: Method, measured: Measured, costs: Ragged, apart: Floats | float, rows: Ints
-) -> Floats:
+def _scales(method: Method, bags: Bags, costs: Ragged, apart: Floats | float, rows: Ints) -> Floats:
     """The factor k; structure alone is not scaled."""
-    encodings = measured.encodings
     if method.transport != "both":
-        return np.ones((len(rows), max(1, encodings.sums.shape[1])))
-    assert method.cost is not None and measured.norms is not None
+        return np.ones((len(rows), max(1, bags.sums.shape[1])))
+    assert method.cost is not None and bags.norms is not None
     sources, targets = rows.T
-    errors = structure_errors(encodings, sources, targets)
-    means = mean_costs(method.cost, costs, measured.norms, encodings.sizes, sources, targets, apart)
+    errors = structure_errors(bags, sources, targets)
+    means = mean_costs(method.cost, costs, bags.norms, bags.sizes, sources, targets, apart)
     return structure_scales(means, errors)
 
 
 def _move(task: Task) -> Solved:
     """Move the words at the least cost."""
     threads = task.context.threads
-    problems = pose(task.method, task.measured, task.rows, threads=threads)
+    problems = pose(task.method, task.bags, task.rows, threads=threads)
     null = _home_prices(task, problems)
     values = emd_batch(problems, null=null, threads=threads, plans=task.plans)
     return Solved.of(problems, values, np.ones((len(problems), 1)))
@@ -186,7 +183,7 @@ def _move(task: Task) -> Solved:
 def _bend(task: Task) -> Solved:
     """Move the words so that little structure bends, head by head."""
     threads = task.context.threads
-    problems = pose(task.method, task.measured, task.rows, threads=threads)
+    problems = pose(task.method, task.bags, task.rows, threads=threads)
     share = task.method.share(task.mix)
     null = _home_prices(task, problems)
     values = fgw_batch(problems, mix=share, null=null, threads=threads, plans=task.plans)
@@ -201,18 +198,18 @@ def _home_prices(task: Task, problems: Problems) -> Floats | None:
     if task.null is None or np.isinf(task.null):
         return None
     if task.method.cost is None:
-        return np.asarray(task.null * structure_errors(task.measured.encodings, *task.rows.T))
+        return np.asarray(task.null * structure_errors(task.bags, *task.rows.T))
     costs = problems.costs
     return np.asarray(task.null * costs.sums() / costs.lengths)[:, None]
 
 
 def _price(task: Task) -> Solved:
     """Move the words at the least cost, and let every head charge for what that breaks."""
-    encodings, context, rows = task.measured.encodings, task.context, task.rows
-    problems = pose(task.method, task.measured, rows, threads=context.threads)
+    bags, context, rows = task.bags, task.context, task.rows
+    problems = pose(task.method, bags, rows, threads=context.threads)
     moved = emd_batch(problems, threads=context.threads, plans=True)
     costs = problems.costs
-    errors = structure_errors(encodings, *rows.T)
+    errors = structure_errors(bags, *rows.T)
     # The same sentence breaks nothing, whichever of its equal words went where.
     charged = (rows[:, 0] != rows[:, 1])[:, None]
     scales = charged * prices(errors, context.layers, context.chance)
@@ -239,11 +236,11 @@ def _repeated(plans: Floats, costs: Ragged, heads: int) -> Floats:
 
 def _score(task: Task) -> Solved:
     """Run a measure that is not one transport problem; its distance has no parts."""
-    method, rows = task.method, task.rows
-    assert method.baseline is not None
+    method, measured, rows = task.method, task.bags, task.rows
+    assert method.baseline is not None and isinstance(measured, Measured)
     baseline = find_baseline(method.baseline)
-    scores = baseline.distances(task.measured, rows, task.context, plans=task.plans)
-    shapes = task.measured.weights.lengths[rows]
+    scores = baseline.distances(measured, rows, task.context, plans=task.plans)
+    shapes = measured.weights.lengths[rows]
     shown = np.zeros(int(shapes.prod(axis=1).sum()) if task.plans else 0)
     values = linear_solution(
         scores.distances,
@@ -297,7 +294,7 @@ def _gated(solved: Solved, task: Task, filled: Bools) -> Solved:
 
     Every pair has a distance: without words on one side it is that of the vectors.
     """
-    sentence = sentence_distances(task.measured.encodings.pooled, task.rows)
+    sentence = sentence_distances(task.bags.pooled, task.rows)
     gate = gates(sentence, task.context.chance)
     values = replace(
         solved.values,

@@ -19,7 +19,7 @@ from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
 from movers.io.pairs import check_sentence, check_sentences, check_words, read_pairs
-from movers.measure.measured import Measured
+from movers.measure.measured import Bags
 from movers.results import Comparison, HeadValue, Match, Ranking
 from movers.scale import similarity_of
 from movers.session.blocks import (
@@ -334,9 +334,9 @@ class Scorer(Session):
             )
         )
 
-    def solve(self, measured: Measured, rows: Ints) -> Floats:
+    def solve(self, bags: Bags, rows: Ints) -> Floats:
         """Distance of pairs of measured sentences under every head, ``(pairs, heads)``."""
-        return solve_all(self, measured, rows)
+        return solve_all(self, bags, rows)
 
 
 def _unless_nan(values: Floats, part: Floats) -> float:

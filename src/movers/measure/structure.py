@@ -12,6 +12,7 @@ import numpy as np
 from movers.arrays import Floats, Ints, Singles
 from movers.encode.encodings import Encodings, Head
 from movers.errors import Do, InputError
+from movers.measure.measured import Bags
 
 Selection = str | int | Sequence[int]
 
@@ -115,15 +116,15 @@ def describe_numbers(numbers: Iterable[int]) -> str:
     return ",".join("-".join(map(str, part)) for part in parts)
 
 
-def structure_errors(encodings: Encodings, sources: Ints, targets: Ints) -> Floats:
+def structure_errors(sentences: Bags | Encodings, sources: Ints, targets: Ints) -> Floats:
     """Mean squared difference A_MSE of two structures over all their entries, ``(pairs, heads)``.
 
     ``mean over i, i', j, j' of (A[i, i'] - B[j, j'])**2``, which needs only the sum and the sum
     of squares of each. A difference that is rounding noise counts as exactly 0.
     """
-    cells = encodings.sizes.astype(float)[:, None] ** 2
-    squares = encodings.squares / np.maximum(cells, 1)
-    means = encodings.sums / np.maximum(cells, 1)
+    cells = sentences.sizes.astype(float)[:, None] ** 2
+    squares = sentences.squares / np.maximum(cells, 1)
+    means = sentences.sums / np.maximum(cells, 1)
     size = squares[sources] + squares[targets]
     errors = size - 2 * means[sources] * means[targets]
     return np.where(errors > CONSTANT * size, errors, 0.0)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from movers.arrays import Floats, Ints
 from movers.errors import Choose, InputError
 from movers.grids import blocks, cells
-from movers.measure.measured import Measured
+from movers.measure.measured import Bags, Measured
 from movers.pipeline import SOURCE_EMPTY, Solved, solve_pairs
 from movers.runtime.notices import UndefinedWarning, notify
 from movers.runtime.progress import progress_bar
@@ -61,10 +61,10 @@ def fill_matrix(
     warn_undefined(np.isnan(out))
 
 
-def solve_all(session: Session, measured: Measured, rows: Ints) -> Floats:
+def solve_all(session: Session, bags: Bags, rows: Ints) -> Floats:
     """Distance of pairs of measured sentences under every head, ``(pairs, heads)``."""
     out = room_for(session, len(rows))
-    for chunk, values in values_by_chunk(session, measured, rows):
+    for chunk, values in values_by_chunk(session, bags, rows):
         out[chunk] = values
     return out
 
@@ -95,21 +95,17 @@ def pairs_at_once(session: Session) -> int:
     return max(CHUNK, BLOCK_BYTES // (2 * bytes_each))
 
 
-def values_by_chunk(
-    session: Session, measured: Measured, rows: Ints
-) -> Iterator[tuple[slice, Floats]]:
+def values_by_chunk(session: Session, bags: Bags, rows: Ints) -> Iterator[tuple[slice, Floats]]:
     """Distances of pairs of encoded sentences under every head, a few at a time."""
     policy = session.settings.empty or "nan"
-    for chunk, solved in solved_by_chunk(session, measured, rows):
-        yield chunk, settle(session, solved, measured, rows[chunk], policy)
+    for chunk, solved in solved_by_chunk(session, bags, rows):
+        yield chunk, settle(session, solved, bags, rows[chunk], policy)
 
 
-def solved_by_chunk(
-    session: Session, measured: Measured, rows: Ints
-) -> Iterator[tuple[slice, Solved]]:
+def solved_by_chunk(session: Session, bags: Bags, rows: Ints) -> Iterator[tuple[slice, Solved]]:
     """Pairs solved a few at a time, so that their costs never fill the memory."""
     for chunk in chunks(len(rows)):
-        yield chunk, solve_rows(session, measured, rows[chunk])
+        yield chunk, solve_rows(session, bags, rows[chunk])
 
 
 def chunks(count: int) -> Iterator[slice]:
@@ -117,11 +113,11 @@ def chunks(count: int) -> Iterator[slice]:
     return (slice(start, start + CHUNK) for start in range(0, count, CHUNK))
 
 
-def solve_rows(session: Session, measured: Measured, rows: Ints, *, plans: bool = False) -> Solved:
+def solve_rows(session: Session, bags: Bags, rows: Ints, *, plans: bool = False) -> Solved:
     """Solve pairs of measured sentences, all at once."""
     return solve_pairs(
         session.method,
-        measured,
+        bags,
         rows,
         session.context,
         mix=session.settings.mix,
@@ -131,13 +127,13 @@ def solve_rows(session: Session, measured: Measured, rows: Ints, *, plans: bool 
     )
 
 
-def settle(session: Session, solved: Solved, measured: Measured, rows: Ints, policy: str) -> Floats:
+def settle(session: Session, solved: Solved, bags: Bags, rows: Ints, policy: str) -> Floats:
     """The reported values, with the policy applied to pairs that have no proper distance."""
     values: Floats = getattr(solved.values, session.method.reports).copy()
     undefined = np.flatnonzero(solved.undefined)
     if len(undefined) and policy == "raise":
         pair = undefined[0]
-        source, target = (measured.encodings.sentences[row] for row in rows[pair])
+        source, target = (bags.sentences[row] for row in rows[pair])
         for side, text in (("source", source), ("target", target)):
             if not text.strip():
                 raise InputError(f"the {side} is empty; drop the pair or fill it in")
