@@ -87,8 +87,9 @@ class Ragged:
 
     def sums(self) -> Array:
         """Sum every row; an empty row sums to zero."""
-        out = np.zeros((len(self), *self.data.shape[1:]), dtype=self.data.dtype)
-        filled = self.lengths > 0
+        lengths = self.lengths
+        out = np.zeros((len(lengths), *self.data.shape[1:]), dtype=self.data.dtype)
+        filled = lengths > 0
         if filled.any():  # reduceat would give an empty row its neighbour's first entry
             out[filled] = np.add.reduceat(self.data, self.starts[:-1][filled], axis=0)
         return out

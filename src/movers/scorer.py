@@ -29,7 +29,6 @@ from movers.session.blocks import (
     room_for,
     settle,
     solve_all,
-    solve_rows,
     solved_by_chunk,
 )
 from movers.session.fitting import fit_session
@@ -94,8 +93,8 @@ class Scorer(Session):
         measured = self._encoded([source, target])
         rows = measured.encodings.rows
         pair = np.array([[rows[source], rows[target]]])
-        solved = solve_rows(self, measured, pair, plans=True)
-        values = settle(self, solved, measured, pair, self.settings.empty or "raise")
+        ((_, solved),) = solved_by_chunk(self, measured, pair, plans=True)
+        values = settle(self, solved, measured, pair, "raise")
         return Comparison(
             source=source,
             target=target,

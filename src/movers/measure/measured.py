@@ -10,7 +10,7 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged, Singles
 from movers.encode.encodings import Encodings
 from movers.measure.context import Context
-from movers.measure.costs import COSTS, norms_of, pair_costs
+from movers.measure.costs import COSTS, norms_of
 from movers.measure.swd import SubTrees, find_subtrees
 from movers.measure.weights import normalised, raw_weights
 
@@ -48,12 +48,6 @@ class Bags:
     sizes: Ints
     pooled: Singles
     subtrees: SubTrees | None = None
-
-    def costs(self, kind: str, rows: Ints, threads: int | None = None) -> Ragged:
-        """Cost matrices of pairs of sentences by row, as `pair_costs` makes them."""
-        assert self.vectors is not None and self.norms is not None
-        sources, targets = rows.T
-        return pair_costs(kind, self.vectors, self.norms.data, sources, targets, threads=threads)
 
     def take(self, rows: Ints) -> Bags:
         """Copy some of the sentences; sub-trees stay behind."""
