@@ -37,7 +37,7 @@ from movers.search.measures import describe
 from movers.search.mining import mine
 from movers.search.scan import scan
 from movers.search.vectors import make_vectors
-from movers.search.words import WordCache, _measured, encode_words, pooled_vectors
+from movers.search.words import WordCache, encode_words, pooled_vectors
 from search import own_memory, processor_time, sources
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -100,8 +100,7 @@ def compared(index: Index, queries: list[str]):
     if not queries:
         return
     texts = index.sentences
-    words, _ = index.layout.words(scorer(), index.corpus, np.arange(len(texts)))
-    measured = _measured(words, texts, scorer().embedding)
+    measured = index.layout.words(scorer(), index.corpus, np.arange(len(texts)))
     rows = {text: row for row, text in enumerate(texts)}
     lean = Index(scorer(), CosineLayout(), [thin(shard) for shard in index.shards])
     index.search(queries[0], 10), lean.search(queries[0], 10)
@@ -251,7 +250,7 @@ def certificate_holds(index: Index, query: str, answer) -> bool:
     (own,) = index.layout.cache.get([query], partial(encode_words, scorer()))
     last, near = answer[len(answer) - 1].distance, 0
     for shard in index.shards:
-        pooled = np.concatenate([own.pooled[None], shard.pooled(slice(None))])
+        pooled = np.concatenate([own.pooled, shard.pooled(slice(None))])
         targets = np.arange(1, len(pooled))
         pairs = np.stack([np.zeros_like(targets), targets], axis=1)
         near += int((sentence_distances(pooled, pairs) <= last).sum())
@@ -299,7 +298,7 @@ def beyond(index: Index, queries: list[str], layout) -> list[str]:
     chance, rng = scorer().encoder.chance, np.random.default_rng(0)
     words = layout.cache.get(queries, partial(encode_words, scorer()))
     powers, scales, structure = [], [], []
-    pooled = np.stack([one.pooled for one in words])
+    pooled = np.concatenate([one.pooled for one in words])
     for nearest, query in zip(scan(index.corpus, pooled, 1000), queries, strict=True):
         near = np.maximum(nearest.bounds, 1e-6)
         ahead = near[20:]  # beyond the query itself and its variants

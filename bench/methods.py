@@ -37,7 +37,7 @@ def main(count: int) -> None:
             scorer.fit(sentences)
             scorer.distances(pairs[:2])
             scorer._measured = None
-            scorer._encodings(sentences)
+            scorer.prepare(sentences)
             started = time.process_time()
             scorer.distances(pairs)
             spent = time.process_time() - started

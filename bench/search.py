@@ -31,7 +31,7 @@ from sentences import DATA
 import movers
 from movers.pipeline import pose
 from movers.search.results import STAGES
-from movers.search.shards import as_measured, joined, make_shard
+from movers.search.shards import joined, make_shard
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 SIZES = (1_000, 5_000, 20_000, 100_000)
@@ -86,13 +86,12 @@ def composed(count: int) -> list[str]:
 def brute_force(index: movers.Index, query: str) -> np.ndarray:
     """Distances to every sentence of an index, all of them solved."""
     scorer = index.scorer
-    embedding = scorer.embedding if scorer.method.needs_vectors else None
     own = make_shard(scorer.measure([query]), [query], scorer.method)
     found = []
     for shard in index.shards:
-        measured = as_measured(joined([own, shard]), embedding)
+        bags = joined([own, shard]).bags
         pairs = np.stack([np.zeros(len(shard), np.int64), np.arange(1, len(shard) + 1)], axis=1)
-        found.append(scorer.solve(measured, pairs).mean(axis=1))
+        found.append(scorer.solve(bags, pairs).mean(axis=1))
     return np.concatenate(found)
 
 
@@ -235,13 +234,13 @@ def pot_loop(index: movers.Index, query: str, count: int) -> None:
 
     shard = index.shards[0].take(np.arange(count))
     own = make_shard(index.scorer.measure([query]), [query], index.scorer.method)
-    measured = as_measured(joined([own, shard]), index.scorer.embedding)
-    structure, weights = measured.encodings.structure, measured.weights
+    bags = joined([own, shard]).bags
+    structure, weights = bags.structure, bags.weights
     u = weights[0]
     for row in range(1, count + 1):
         v = weights[row]
         pair = np.array([[0, row]])
-        problems = pose(index.scorer.method, measured, pair)
+        problems = pose(index.scorer.method, bags, pair)
         cost = problems.cost.reshape(len(u), len(v))
         sides = [
             structure[side].reshape(-1, size, size).astype(float)

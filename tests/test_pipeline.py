@@ -15,8 +15,9 @@ def test_empty_pairs_do_not_disturb_the_others(bert, name):
     scorer = bert.using(name)
     measured, method = scorer._encoded(TEXTS), scorer.method
     rows = np.array([[measured.encodings.rows[TEXTS[k]] for k in pair] for pair in ROWS])
-    mixed = solve_pairs(method, measured, rows, scorer.context)
-    plain = solve_pairs(method, measured, rows[[0, 4, 5]], scorer.context)
+    mixed = solve_pairs(method, measured, rows, scorer.context, share=scorer.share)
+    few = rows[[0, 4, 5]]
+    plain = solve_pairs(method, measured, few, scorer.context, share=scorer.share)
     for part in ("value", "linear", "structural", "gap", "iterations"):
         found = getattr(mixed.values, part)[[0, 4, 5]]
         np.testing.assert_array_equal(found, getattr(plain.values, part))
@@ -33,7 +34,9 @@ def test_words_may_stay_at_home_for_a_price(bert, name):
     rows = np.array([[measured.encodings.rows[TEXTS[k]] for k in pair] for pair in ROWS[[0, 3, 5]]])
 
     def solve(null):
-        return solve_pairs(method, measured, rows, scorer.context, null=null).values
+        return solve_pairs(
+            method, measured, rows, scorer.context, share=scorer.share, null=null
+        ).values
 
     whole, cheap, dear = (solve(null) for null in (None, 0.4, 1e6))
     filled = [0, 2]

@@ -87,8 +87,9 @@ class Ragged:
 
     def sums(self) -> Array:
         """Sum every row; an empty row sums to zero."""
-        out = np.zeros((len(self), *self.data.shape[1:]), dtype=self.data.dtype)
-        filled = self.lengths > 0
+        lengths = self.lengths
+        out = np.zeros((len(lengths), *self.data.shape[1:]), dtype=self.data.dtype)
+        filled = lengths > 0
         if filled.any():  # reduceat would give an empty row its neighbour's first entry
             out[filled] = np.add.reduceat(self.data, self.starts[:-1][filled], axis=0)
         return out
@@ -103,10 +104,11 @@ class Ragged:
         starts = self.starts[low : high + 1]
         return Ragged(self.data[starts[0] : starts[-1]], starts - starts[0])
 
-    def joined(self, other: Ragged) -> Ragged:
-        """These rows followed by the rows of another."""
-        data = np.concatenate([self.data, other.data])
-        return Ragged(data, np.concatenate([self.starts, other.starts[1:] + self.starts[-1]]))
+    def joined(self, *others: Ragged) -> Ragged:
+        """These rows followed by the rows of others."""
+        every = (self, *others)
+        lengths = np.concatenate([one.lengths for one in every])
+        return Ragged(np.concatenate([one.data for one in every]), boundaries(lengths))
 
 
 def boundaries(lengths: Iterable[int]) -> Ints:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any, Literal
 
 from movers.encode.tokens import Recipe, Unit
@@ -98,19 +99,19 @@ class Method:
     base: str | None = None
     needs_trees: bool = False
 
-    @property
+    @cached_property
     def needs_vectors(self) -> bool:
         """Whether word vectors enter the measure."""
         return self.vectors and (
             self.baseline is not None or self.cost is not None or self.weights == "norm"
         )
 
-    @property
+    @cached_property
     def needs_pooled(self) -> bool:
         """Whether the vectors of whole sentences enter the measure."""
         return self.transport == "priced"
 
-    @property
+    @cached_property
     def needs_attention(self) -> bool:
         """Whether attention enters the measure."""
         return self.transport in ("structure", "both", "priced")

@@ -16,14 +16,19 @@ from numpy.typing import NDArray
 from movers.arrays import Array, Bools, Floats, Ints, Ragged
 from movers.baselines import find_baseline
 from movers.measure.context import Context
-from movers.measure.costs import mean_costs
-from movers.measure.gating import gates, prices, sentence_distances, trusted
-from movers.measure.measured import Measured
-from movers.measure.structure import structure_errors, structure_scales
+from movers.measure.costs import mean_costs, pair_costs
+from movers.measure.gating import (
+    gates,
+    prices,
+    sentence_distances,
+    structure_errors,
+    structure_scales,
+    trusted,
+)
+from movers.measure.measured import Bags, Measured
 from movers.measure.swd import add_subtree_costs
 from movers.methods import Method, Transport
-from movers.solve.batch import emd_batch, fgw_batch
-from movers.solve.pricing import price_batch
+from movers.solve.batch import emd_batch, fgw_batch, price_batch
 from movers.solve.problems import Problems
 from movers.solve.solution import Many, One, linear_solution, pick
 
@@ -61,7 +66,7 @@ class Solved:
     @classmethod
     def of(cls, problems: Problems, values: Many, scales: Floats) -> Solved:
         """Problems of pairs that all have words on both sides, solved."""
-        nothing = np.zeros(len(problems), np.int8)
+        nothing = np.zeros(len(problems.shapes), np.int8)
         return cls(values, problems.shapes, problems.costs, scales, nothing)
 
     def plans_of_one(self) -> Floats:
@@ -85,9 +90,9 @@ class Task:
     Parameters
     ----------
     rows
-        The pairs by row of ``measured``, shape ``(pairs, 2)``.
-    mix
-        Share of the structural part where the method uses both.
+        The pairs by row of ``bags``, shape ``(pairs, 2)``.
+    share
+        Share of the structural part.
     null
         Price of a unit of mass that stays at home, in mean costs of the pair; None: all moves.
     plans
@@ -95,21 +100,21 @@ class Task:
     """
 
     method: Method
-    measured: Measured
+    bags: Bags
     rows: Ints
     context: Context
-    mix: float
+    share: float
     null: float | None
     plans: bool
 
 
 def solve_pairs(
     method: Method,
-    measured: Measured,
+    bags: Bags,
     rows: Ints,
     context: Context,
     *,
-    mix: float = 0.5,
+    share: float,
     null: float | None = None,
     threads: int | None = None,
     plans: bool = False,
@@ -120,76 +125,67 @@ def solve_pairs(
     ----------
     rows
         Pairs of sentences by row, shape ``(pairs, 2)``.
-    mix
-        Share of the structural part where the method uses both.
+    share
+        Share of the structural part, as `Method.share` has it.
     null
         Price of a unit of mass that stays at home, in mean costs of the pair; None: all moves.
     plans
         Also return the plans.
     """
-    shapes = measured.weights.lengths[rows]
+    shapes = bags.weights.lengths[rows]
     filled = np.asarray((shapes > 0).all(axis=1))
     context = replace(context, threads=threads)
-    task = Task(method, measured, rows[filled], context, mix, null, plans)
+    task = Task(method, bags, rows[filled], context, share, null, plans)
     solved = SOLVERS[method.transport](task)
     if not filled.all():
         solved = _spread(solved, filled, shapes)
     return _gated(solved, replace(task, rows=rows), filled) if method.needs_pooled else solved
 
 
-def pose(method: Method, measured: Measured, rows: Ints, *, threads: int | None = None) -> Problems:
+def pose(method: Method, bags: Bags, rows: Ints, *, threads: int | None = None) -> Problems:
     """Pose the transport problems of pairs of sentences that have words."""
-    costs, apart = _costs(method, measured, rows, threads)
-    problems = Problems.between(measured.weights, rows, costs)
-    if not method.needs_attention:
-        return problems
-    scales = _scales(method, measured, costs, apart, rows)
-    return problems.bent(measured.encodings.structure, rows, scales)
-
-
-def _costs(
-    method: Method, measured: Measured, rows: Ints, threads: int | None
-) -> tuple[Ragged, Floats | float]:
-    """Cost matrices, and what tokens without a row in them would add to their sums."""
+    sources, targets = rows.T
     if method.cost is None:
-        return Ragged.zeros(measured.weights.lengths[rows].prod(axis=1)), 0.0
-    costs = measured.costs(method.cost, rows, threads)
-    if measured.subtrees is None:
-        return costs, 0.0
-    sources, targets = rows.T
-    return costs, add_subtree_costs(costs, measured.subtrees, sources, targets, threads)
+        costs = Ragged.zeros(bags.weights.lengths[rows].prod(axis=1))
+    else:
+        assert bags.vectors is not None and bags.norms is not None
+        norms = bags.norms.data
+        costs = pair_costs(method.cost, bags.vectors, norms, sources, targets, threads=threads)
+    apart: Floats | float = 0.0
+    if bags.subtrees is not None:
+        apart = add_subtree_costs(costs, bags.subtrees, sources, targets, threads)
+    if not method.needs_attention:
+        return Problems.between(bags.weights, rows, costs)
+    scales = np.ones((len(rows), max(1, bags.sums.shape[1])))
+    if method.transport == "both":
+        scales = _scales(method, bags, costs, apart, rows)
+    return Problems.between(bags.weights, rows, costs, bags.structure, scales)
 
 
-def _scales(
-    method: Method, measured: Measured, costs: Ragged, apart: Floats | float, rows: Ints
-) -> Floats:
-    """The factor k; structure alone is not scaled."""
-    encodings = measured.encodings
-    if method.transport != "both":
-        return np.ones((len(rows), max(1, encodings.sums.shape[1])))
-    assert method.cost is not None and measured.norms is not None
+def _scales(method: Method, bags: Bags, costs: Ragged, apart: Floats | float, rows: Ints) -> Floats:
+    """The factor k; ``apart`` is what tokens without a row in the costs would add to their sums."""
+    assert method.cost is not None and bags.norms is not None
     sources, targets = rows.T
-    errors = structure_errors(encodings, sources, targets)
-    means = mean_costs(method.cost, costs, measured.norms, encodings.sizes, sources, targets, apart)
+    errors = structure_errors(bags, sources, targets)
+    means = mean_costs(method.cost, costs, bags.norms, bags.sizes, sources, targets, apart)
     return structure_scales(means, errors)
 
 
 def _move(task: Task) -> Solved:
     """Move the words at the least cost."""
     threads = task.context.threads
-    problems = pose(task.method, task.measured, task.rows, threads=threads)
-    null = _home_prices(task, problems)
+    problems = pose(task.method, task.bags, task.rows, threads=threads)
+    null = None if task.null is None else _home_prices(task, problems)
     values = emd_batch(problems, null=null, threads=threads, plans=task.plans)
-    return Solved.of(problems, values, np.ones((len(problems), 1)))
+    return Solved.of(problems, values, np.ones_like(values.value))
 
 
 def _bend(task: Task) -> Solved:
     """Move the words so that little structure bends, head by head."""
     threads = task.context.threads
-    problems = pose(task.method, task.measured, task.rows, threads=threads)
-    share = task.method.share(task.mix)
-    null = _home_prices(task, problems)
-    values = fgw_batch(problems, mix=share, null=null, threads=threads, plans=task.plans)
+    problems = pose(task.method, task.bags, task.rows, threads=threads)
+    null = None if task.null is None else _home_prices(task, problems)
+    values = fgw_batch(problems, mix=task.share, null=null, threads=threads, plans=task.plans)
     return Solved.of(problems, values, problems.scale)
 
 
@@ -198,21 +194,22 @@ def _home_prices(task: Task, problems: Problems) -> Floats | None:
 
     Both are what a unit is charged on average if all words go everywhere alike.
     """
-    if task.null is None or np.isinf(task.null):
+    assert task.null is not None
+    if np.isinf(task.null):
         return None
     if task.method.cost is None:
-        return np.asarray(task.null * structure_errors(task.measured.encodings, *task.rows.T))
+        return np.asarray(task.null * structure_errors(task.bags, *task.rows.T))
     costs = problems.costs
     return np.asarray(task.null * costs.sums() / costs.lengths)[:, None]
 
 
 def _price(task: Task) -> Solved:
     """Move the words at the least cost, and let every head charge for what that breaks."""
-    encodings, context, rows = task.measured.encodings, task.context, task.rows
-    problems = pose(task.method, task.measured, rows, threads=context.threads)
+    bags, context, rows = task.bags, task.context, task.rows
+    problems = pose(task.method, bags, rows, threads=context.threads)
     moved = emd_batch(problems, threads=context.threads, plans=True)
     costs = problems.costs
-    errors = structure_errors(encodings, *rows.T)
+    errors = structure_errors(bags, *rows.T)
     # The same sentence breaks nothing, whichever of its equal words went where.
     charged = (rows[:, 0] != rows[:, 1])[:, None]
     scales = charged * prices(errors, context.layers, context.chance)
@@ -239,11 +236,11 @@ def _repeated(plans: Floats, costs: Ragged, heads: int) -> Floats:
 
 def _score(task: Task) -> Solved:
     """Run a measure that is not one transport problem; its distance has no parts."""
-    method, rows = task.method, task.rows
-    assert method.baseline is not None
+    method, measured, rows = task.method, task.bags, task.rows
+    assert method.baseline is not None and isinstance(measured, Measured)
     baseline = find_baseline(method.baseline)
-    scores = baseline.distances(task.measured, rows, task.context, plans=task.plans)
-    shapes = task.measured.weights.lengths[rows]
+    scores = baseline.distances(measured, rows, task.context, plans=task.plans)
+    shapes = measured.weights.lengths[rows]
     shown = np.zeros(int(shapes.prod(axis=1).sum()) if task.plans else 0)
     values = linear_solution(
         scores.distances,
@@ -297,7 +294,7 @@ def _gated(solved: Solved, task: Task, filled: Bools) -> Solved:
 
     Every pair has a distance: without words on one side it is that of the vectors.
     """
-    sentence = sentence_distances(task.measured.encodings.pooled, task.rows)
+    sentence = sentence_distances(task.bags.pooled, task.rows)
     gate = gates(sentence, task.context.chance)
     values = replace(
         solved.values,

@@ -19,7 +19,7 @@ from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
 from movers.io.pairs import check_sentence, check_sentences, check_words, read_pairs
-from movers.measure.measured import Measured
+from movers.measure.measured import Bags
 from movers.results import Comparison, HeadValue, Match, Ranking
 from movers.scale import similarity_of
 from movers.session.blocks import (
@@ -29,7 +29,6 @@ from movers.session.blocks import (
     room_for,
     settle,
     solve_all,
-    solve_rows,
     solved_by_chunk,
 )
 from movers.session.fitting import fit_session
@@ -94,8 +93,8 @@ class Scorer(Session):
         measured = self._encoded([source, target])
         rows = measured.encodings.rows
         pair = np.array([[rows[source], rows[target]]])
-        solved = solve_rows(self, measured, pair, plans=True)
-        values = settle(self, solved, measured, pair, self.settings.empty or "raise")
+        ((_, solved),) = solved_by_chunk(self, measured, pair, plans=True)
+        values = settle(self, solved, measured, pair, "raise")
         return Comparison(
             source=source,
             target=target,
@@ -334,9 +333,9 @@ class Scorer(Session):
             )
         )
 
-    def solve(self, measured: Measured, rows: Ints) -> Floats:
+    def solve(self, bags: Bags, rows: Ints) -> Floats:
         """Distance of pairs of measured sentences under every head, ``(pairs, heads)``."""
-        return solve_all(self, measured, rows)
+        return solve_all(self, bags, rows)
 
 
 def _unless_nan(values: Floats, part: Floats) -> float:

@@ -14,10 +14,9 @@ from movers.measure import cost_kernels
 from movers.measure.costs import COSTS, norms_of, pair_cells, pair_costs
 from movers.measure.swd import Between
 from movers.runtime import compiling
-from movers.solve.batch import emd_batch, fgw_batch
+from movers.solve.batch import emd_batch, fgw_batch, price_batch
 from movers.solve.bounds import pairing_bounds, profile_bounds, structure_profiles, word_bounds
 from movers.solve.entropic import sinkhorn_batch
-from movers.solve.pricing import price_batch
 from movers.solve.problems import Problems
 
 WORDS = 2
@@ -29,7 +28,7 @@ def _problems() -> Problems:
     weights = Ragged.from_rows([np.ones(WORDS)] * 2)
     costs = Ragged.from_rows([np.ones(WORDS * WORDS)])
     structure = Ragged.from_rows([np.zeros(WORDS * WORDS, np.float32)] * 2)
-    return Problems.between(weights, ROWS, costs).bent(structure, ROWS, np.ones((1, 1)))
+    return Problems.between(weights, ROWS, costs, structure, np.ones((1, 1)))
 
 
 def _vectors() -> Ragged:

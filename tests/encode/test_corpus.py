@@ -1,6 +1,5 @@
 """A corpus kept on disk: the same bits as the model gives, each sentence through it once."""
 
-import shutil
 from collections import Counter
 
 import numpy as np
@@ -92,10 +91,8 @@ def test_a_broken_run_goes_on_where_it_stopped(model, tmp_path, small_parts, for
     expected = {layer: moments.state() for layer, moments in whole.moments.items()}
     forwards.clear()
     broken = made(model, tmp_path / "broken")
-    shutil.rmtree(broken._folder(2))
-    (broken._folder(2).with_suffix(".partial") / "0").mkdir(parents=True)
-    for part in sorted((tmp_path / "broken").glob("part-*"))[3:]:
-        shutil.rmtree(part, ignore_errors=True)
+    for part in sorted((tmp_path / "broken").glob("part-*"))[2:]:
+        part.unlink()
     kept = sum(len(part) for part in list(broken._parts())[:2])
     forwards.clear()
     resumed = made(model, tmp_path / "broken")

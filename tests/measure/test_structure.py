@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from movers.errors import InputError
+from movers.measure.gating import structure_errors, structure_scales
 from movers.measure.structure import (
     attention_variability,
     contextual_layers,
     describe_numbers,
     select_heads,
-    structure_errors,
-    structure_scales,
 )
 
 

@@ -109,7 +109,7 @@ def test_the_mean_cost_counts_every_piece_of_a_word(scorer):
 
 
 def structure_errors_of(encodings, rows):
-    from movers.measure.structure import structure_errors
+    from movers.measure.gating import structure_errors
 
     return structure_errors(encodings, *rows.T)[0]
 

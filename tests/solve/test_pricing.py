@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from movers.arrays import Ragged
-from movers.solve.pricing import price_batch
+from movers.solve.batch import price_batch
 from movers.solve.problems import Problems
 
 
@@ -21,8 +21,9 @@ def batch(rng, count, heads):
     flat, structure = (Ragged.from_rows([x.ravel() for x in many]) for many in (plans, blocks))
     weights = Ragged.from_rows([np.full(size, 1 / size) for size in shapes.ravel()])
     rows = np.arange(2 * count).reshape(-1, 2)
-    posed = Problems.between(weights, rows, Ragged(np.zeros(len(flat.data)), flat.starts))
-    return posed.bent(structure, rows, np.ones((count, heads))), plans, blocks, flat.data
+    costs, scale = Ragged(np.zeros(len(flat.data)), flat.starts), np.ones((count, heads))
+    posed = Problems.between(weights, rows, costs, structure, scale)
+    return posed, plans, blocks, flat.data
 
 
 @pytest.mark.parametrize("heads", [1, 5])
@@ -46,6 +47,6 @@ def test_threads_and_company_change_nothing():
 def test_same_structure_costs_nothing_under_the_identity():
     block = np.random.default_rng(2).random((1, 6, 6)).ravel()
     row, weights = np.zeros((1, 2), np.int64), Ragged.from_rows([np.ones(6)])
-    problems = Problems.between(weights, row, Ragged.zeros([36]))
-    problems = problems.bent(Ragged.from_rows([block]), row, np.ones((1, 1)))
+    structure, scale = Ragged.from_rows([block]), np.ones((1, 1))
+    problems = Problems.between(weights, row, Ragged.zeros([36]), structure, scale)
     assert price_batch(problems, np.eye(6).ravel() / 6).item() == 0.0

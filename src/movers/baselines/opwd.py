@@ -18,6 +18,7 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.baselines import Scores
 from movers.baselines.grid import Grid
+from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
 from movers.solve.entropic import sinkhorn_batch
 from movers.solve.problems import Problems
@@ -39,7 +40,9 @@ class OrderPreserving:
         self, measured: Measured, rows: Ints, context: Context, *, plans: bool = False
     ) -> Scores:
         """Find ``<C, P>`` for the plan that 20 rounds of Sinkhorn reach."""
-        costs = measured.costs(self.cost, rows, context.threads)
+        assert measured.vectors is not None and measured.norms is not None
+        words = measured.vectors, measured.norms.data
+        costs = pair_costs(self.cost, *words, *rows.T, threads=context.threads)
         problems = Problems.between(measured.weights, rows, costs)
         grid = Grid.of(problems.shapes)
         found = sinkhorn_batch(

@@ -10,6 +10,7 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.baselines import Scores
 from movers.baselines.average import renumbered
+from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
 from movers.measure.wordtable import spelled
 from movers.solve.batch import emd_batch
@@ -20,7 +21,9 @@ SHARE = 0.2
 
 def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
     """Find ``EMD - 0.2 (1/2 - penalty)`` under cosine costs."""
-    costs = measured.costs("cosine", rows, context.threads)
+    assert measured.vectors is not None and measured.norms is not None
+    words = measured.vectors, measured.norms.data
+    costs = pair_costs("cosine", *words, *rows.T, threads=context.threads)
     problems = Problems.between(measured.weights, rows, costs)
     solved = emd_batch(problems, threads=context.threads, plans=True)
     found = Ragged(solved.plan, costs.starts)

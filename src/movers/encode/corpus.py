@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from movers.arrays import Ragged
+from movers.arrays import Array, Ragged
 from movers.encode.encodings import Encodings, Request
 from movers.encode.spellings import Spellings
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, OrderedMoments
-from movers.runtime.atomic import sync
+from movers.io.mapped import map_arrays
+from movers.runtime.atomic import replacing
 from movers.runtime.progress import progress_bar
 
 PART_BYTES = 1 << 28
@@ -29,7 +27,7 @@ OPEN = 8
 class CorpusEncoder(TransformerEncoder):
     """An encoder that keeps what it makes of a corpus on disk.
 
-    The corpus is cut into parts; each is a folder that appears when it is complete, so that a
+    The corpus is cut into parts; each is a file that appears when it is complete, so that a
     run broken off goes on where it stopped. Sentences outside the corpus, and requests that were
     not announced, go through the model as always.
 
@@ -64,7 +62,7 @@ class CorpusEncoder(TransformerEncoder):
     def run(self, *, progress: bool = False) -> None:
         """Encode the parts that are not there yet."""
         parts = list(self._parts())
-        known = sum(self._folder(number).is_dir() for number in range(len(parts)))
+        known = sum(self._file(number).is_file() for number in range(len(parts)))
         before = sum(map(len, parts[:known]))
         with progress_bar(
             "encoding", "sentences", len(self.counts), progress=progress, initial=before
@@ -82,20 +80,22 @@ class CorpusEncoder(TransformerEncoder):
         *,
         progress: bool = False,
     ) -> None:
+        from safetensors.numpy import save_file
+
         counts = [self.counts[text] for text in sentences]
         found = super().encode_all(
             sentences, self.requests, moments=moments, counts=counts, progress=progress
         )
-        target = self._folder(number)
-        temporary = target.with_suffix(".partial")
-        shutil.rmtree(temporary, ignore_errors=True)
-        for place, encodings in enumerate(found):
-            _save(encodings, temporary / str(place))
-        for layer, moment in moments.items():
-            _save_arrays(moment.state(), temporary / f"moments-{layer}")
-        for path in temporary.rglob("*"):
-            sync(path)
-        os.replace(temporary, target)
+        arrays = {
+            f"{group}/{name}": np.ascontiguousarray(array)
+            for group, members in [
+                *((str(place), _arrays(one)) for place, one in enumerate(found)),
+                *((f"moments-{layer}", moment.state()) for layer, moment in moments.items()),
+            ]
+            for name, array in members.items()
+        }
+        with replacing(self._file(number)) as temporary:
+            save_file(arrays, temporary)
 
     @cached_property
     def moments(self) -> dict[int, Moments]:
@@ -106,9 +106,10 @@ class CorpusEncoder(TransformerEncoder):
         kind = OrderedMoments if self.ordered else Moments
         if not parts:
             return {layer: kind(self.dimension) for layer in self.layers_kept}
-        folders = [self._folder(part) for part in range(parts)]
         return {
-            layer: kind.from_states([_load_arrays(one / f"moments-{layer}") for one in folders])
+            layer: kind.from_states(
+                [_group(self._file(part), f"moments-{layer}") for part in range(parts)]
+            )
             for layer in self.layers_kept
         }
 
@@ -149,7 +150,7 @@ class CorpusEncoder(TransformerEncoder):
         if (part, place) not in self._opened:
             if len(self._opened) == OPEN:
                 del self._opened[next(iter(self._opened))]
-            self._opened[part, place] = _load(self._folder(part) / str(place))
+            self._opened[part, place] = _encodings(_group(self._file(part), str(place)))
         return self._opened[part, place]
 
     @cached_property
@@ -165,8 +166,8 @@ class CorpusEncoder(TransformerEncoder):
             for row, text in enumerate(part)
         }
 
-    def _folder(self, part: int) -> Path:
-        return self.store / f"part-{part:05d}"
+    def _file(self, part: int) -> Path:
+        return self.store / f"part-{part:05d}.safetensors"
 
     def _parts(self) -> Iterator[list[str]]:
         """The sentences in runs that should fit into `PART_BYTES`."""
@@ -185,9 +186,11 @@ class CorpusEncoder(TransformerEncoder):
             yield part
 
 
-def _save(encodings: Encodings, folder: Path) -> None:
-    """Write encodings as arrays that can be mapped into memory."""
-    arrays = {
+def _arrays(encodings: Encodings) -> dict[str, Array]:
+    """Encodings as arrays that can be mapped into memory."""
+    words = json.dumps({"sentences": encodings.sentences, "spellings": [*encodings.spellings]})
+    return {
+        "words": np.frombuffer(words.encode(), np.uint8),
         "spans": encodings.spans.data,
         "starts": encodings.spans.starts,
         "structure": encodings.structure.data,
@@ -198,17 +201,12 @@ def _save(encodings: Encodings, folder: Path) -> None:
         "pooled": encodings.pooled,
         **{f"vectors-{layer}": rows.data for layer, rows in encodings.vectors.items()},
     }
-    _save_arrays(arrays, folder)
-    texts = {"sentences": encodings.sentences, "spellings": [*encodings.spellings]}
-    (folder / "words.json").write_text(json.dumps(texts), "utf-8")
 
 
-def _load(folder: Path) -> Encodings:
-    """Map what `_save` wrote."""
-    arrays = _load_arrays(folder)
-    starts = np.array(arrays["starts"])
+def _encodings(arrays: dict[str, Array]) -> Encodings:
+    """What `_arrays` took apart."""
+    texts, starts = json.loads(arrays["words"].tobytes()), arrays["starts"]
     prefix = "vectors-"
-    texts = json.loads((folder / "words.json").read_text("utf-8"))
     return Encodings(
         sentences=texts["sentences"],
         spellings=Spellings.of(texts["spellings"]),
@@ -218,19 +216,20 @@ def _load(folder: Path) -> Encodings:
             for name, array in arrays.items()
             if name.startswith(prefix)
         },
-        structure=Ragged(arrays["structure"], np.array(arrays["structure_starts"])),
-        sums=np.array(arrays["sums"]),
-        squares=np.array(arrays["squares"]),
-        sizes=np.array(arrays["sizes"]),
+        structure=Ragged(arrays["structure"], arrays["structure_starts"]),
+        sums=arrays["sums"],
+        squares=arrays["squares"],
+        sizes=arrays["sizes"],
         pooled=arrays["pooled"],
     )
 
 
-def _save_arrays(arrays: Mapping[str, Any], folder: Path) -> None:
-    folder.mkdir(parents=True)
-    for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array)
-
-
-def _load_arrays(folder: Path) -> dict[str, Any]:
-    return {path.stem: np.load(path, mmap_mode="r") for path in sorted(folder.glob("*.npy"))}
+def _group(path: Path, group: str) -> dict[str, Array]:
+    """The arrays of a part whose names start with one of its groups, mapped."""
+    _, arrays = map_arrays(path)
+    prefix = f"{group}/"
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }

@@ -1,4 +1,7 @@
-"""The default measure: a sentence part, and a price for what the words' plan breaks.
+"""How much structure should weigh.
+
+Beside a cost, by the factor k = C_M / A_MSE, which puts both on one scale. In the default measure,
+by a price for what the plan of the words breaks, on top of the distance of two sentence vectors:
 
     d = s x + s g c S,   x = (1 - cos) / s,   g = max(0, 1 - x)**p
 
@@ -20,13 +23,42 @@ from collections.abc import Sequence
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged, Singles
+from movers.encode.encodings import Encodings
+from movers.measure.measured import Bags
 
+CONSTANT = 1e-12
+"""Below this share of the mean squares, two structures differ by rounding only."""
 PRICE = 1.25
 """The factor c: what a wholly broken structure costs, in units of s."""
 SHARPNESS = 14
 """The exponent p: how soon the gate closes as sentences drift apart."""
 NEAR = 128
 """Pairs of sentence vectors that stay near the processor together."""
+
+
+def structure_errors(sentences: Bags | Encodings, sources: Ints, targets: Ints) -> Floats:
+    """Mean squared difference A_MSE of two structures over all their entries, ``(pairs, heads)``.
+
+    ``mean over i, i', j, j' of (A[i, i'] - B[j, j'])**2``, which needs only the sum and the sum
+    of squares of each. A difference that is rounding noise counts as exactly 0.
+    """
+    cells = sentences.sizes.astype(float)[:, None] ** 2
+    squares = sentences.squares / np.maximum(cells, 1)
+    means = sentences.sums / np.maximum(cells, 1)
+    size = squares[sources] + squares[targets]
+    errors = size - 2 * means[sources] * means[targets]
+    return np.where(errors > CONSTANT * size, errors, 0.0)
+
+
+def structure_scales(mean_costs: Floats, errors: Floats) -> Floats:
+    """The factor k = C_M / A_MSE that puts structure on the scale of the cost.
+
+    Where both structures are one and the same constant (one word on each side), A_MSE is 0. Then
+    they agree under every plan, as any two equal structures do under some plan, and the structural
+    part is 0 whatever the factor; 0 is also the limit as two equal structures turn constant.
+    """
+    positive = np.where(errors > 0, errors, 1.0)
+    return np.where(errors > 0, mean_costs[:, None] / positive, 0.0)
 
 
 def sentence_distances(pooled: Singles, rows: Ints) -> Floats:

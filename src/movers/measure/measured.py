@@ -2,54 +2,105 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Ragged
+from movers.arrays import Floats, Ints, Ragged, Singles
 from movers.encode.encodings import Encodings
 from movers.measure.context import Context
-from movers.measure.costs import COSTS, norms_of, pair_costs
+from movers.measure.costs import COSTS, norms_of
 from movers.measure.swd import SubTrees, find_subtrees
 from movers.measure.weights import normalised, raw_weights
 
-__all__ = ["Context", "Measured", "measure"]
+__all__ = ["Bags", "Context", "Measured", "measure"]
 
 
-@dataclass(frozen=True)
-class Measured:
+@dataclass(frozen=True, kw_only=True)
+class Bags:
+    """Sentences as transport takes them: weighted words with vectors and structure.
+
+    They may have been encoded just now, or lie in an index.
+
+    Parameters
+    ----------
+    sentences
+        The texts.
+    weights
+        Weights of the words, summing to one in each sentence.
+    vectors, norms
+        Word vectors of the embedding layer in use and their lengths, whitened already; None if
+        the method needs none.
+    structure, sums, squares, sizes, pooled
+        As in `Encodings`.
+    subtrees
+        Sub-trees of the sentences, for a cost that looks at them.
+    """
+
+    sentences: Sequence[str]
+    weights: Ragged
+    vectors: Ragged | None
+    norms: Ragged | None
+    structure: Ragged
+    sums: Floats
+    squares: Floats
+    sizes: Ints
+    pooled: Singles
+    subtrees: SubTrees | None = None
+
+    def take(self, rows: Ints) -> Bags:
+        """Copy some of the sentences; sub-trees stay behind."""
+        return Bags(
+            sentences=[self.sentences[row] for row in rows.tolist()],
+            weights=self.weights.take(rows),
+            vectors=None if self.vectors is None else self.vectors.take(rows),
+            norms=None if self.norms is None else self.norms.take(rows),
+            structure=self.structure.take(rows),
+            sums=self.sums[rows],
+            squares=self.squares[rows],
+            sizes=self.sizes[rows],
+            pooled=self.pooled[rows],
+        )
+
+
+def joined(every: Sequence[Bags]) -> Bags:
+    """Sentences of one measure that lie apart, one after another."""
+    return Bags(
+        sentences=[text for one in every for text in one.sentences],
+        weights=Ragged.joined(*(one.weights for one in every)),
+        vectors=_joined([one.vectors for one in every]),
+        norms=_joined([one.norms for one in every]),
+        structure=Ragged.joined(*(one.structure for one in every)),
+        sums=np.concatenate([one.sums for one in every]),
+        squares=np.concatenate([one.squares for one in every]),
+        sizes=np.concatenate([one.sizes for one in every]),
+        pooled=np.concatenate([one.pooled for one in every]),
+    )
+
+
+def _joined(every: Sequence[Ragged | None]) -> Ragged | None:
+    there = [rows for rows in every if rows is not None]
+    return Ragged.joined(*there) if there else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured(Bags):
     """Encoded sentences with the weights of their words.
 
     Parameters
     ----------
     encodings
-        The sentences; their vectors are whitened already.
-    vectors, norms
-        Word vectors of the embedding layer in use and their lengths; None if the method needs
-        none.
-    weights
-        Weights of the words, summing to one in each sentence.
+        What the sentences were made from.
     totals
         What the weights of each sentence summed to before, shape ``(sentences,)``.
     embedding
         Embedding layer of the vectors; None without vectors.
-    subtrees
-        Sub-trees of the sentences, for a cost that looks at them.
     """
 
     encodings: Encodings
-    vectors: Ragged | None
-    norms: Ragged | None
-    weights: Ragged
     totals: Floats
-    embedding: int | None = None
-    subtrees: SubTrees | None = None
-
-    def costs(self, kind: str, rows: Ints, threads: int | None = None) -> Ragged:
-        """Cost matrices of pairs of sentences by row, as `pair_costs` makes them."""
-        assert self.vectors is not None and self.norms is not None
-        sources, targets = rows.T
-        return pair_costs(kind, self.vectors, self.norms.data, sources, targets, threads=threads)
+    embedding: int | None
 
 
 def measure(
@@ -82,7 +133,21 @@ def measure(
         trees = context.trees(encodings.sentences)
         pieces = _pieces(encodings, context) if context.recipe == "reference" else None
         subtrees = find_subtrees(encodings, trees, vectors, lengths, shares.data, pieces)
-    return Measured(encodings, vectors, norms, shares, raw.sums(), embedding, subtrees)
+    return Measured(
+        encodings=encodings,
+        sentences=encodings.sentences,
+        weights=shares,
+        vectors=vectors,
+        norms=norms,
+        structure=encodings.structure,
+        sums=encodings.sums,
+        squares=encodings.squares,
+        sizes=encodings.sizes,
+        pooled=encodings.pooled,
+        subtrees=subtrees,
+        totals=raw.sums(),
+        embedding=embedding,
+    )
 
 
 def _pieces(encodings: Encodings, context: Context) -> Ints:

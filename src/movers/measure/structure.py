@@ -1,4 +1,4 @@
-"""Attention as sentence structure: which heads to use, and how much structure should weigh."""
+"""Attention as sentence structure: which layers and heads to use."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Singles
-from movers.encode.encodings import Encodings, Head
+from movers.arrays import Floats, Singles
+from movers.encode.encodings import Head
 from movers.errors import Do, InputError
 
 Selection = str | int | Sequence[int]
-
-CONSTANT = 1e-12
-"""Below this share of the mean squares, two structures differ by rounding only."""
 
 
 def select_heads(
@@ -113,31 +110,6 @@ def describe_numbers(numbers: Iterable[int]) -> str:
         else:
             parts.append([number])
     return ",".join("-".join(map(str, part)) for part in parts)
-
-
-def structure_errors(encodings: Encodings, sources: Ints, targets: Ints) -> Floats:
-    """Mean squared difference A_MSE of two structures over all their entries, ``(pairs, heads)``.
-
-    ``mean over i, i', j, j' of (A[i, i'] - B[j, j'])**2``, which needs only the sum and the sum
-    of squares of each. A difference that is rounding noise counts as exactly 0.
-    """
-    cells = encodings.sizes.astype(float)[:, None] ** 2
-    squares = encodings.squares / np.maximum(cells, 1)
-    means = encodings.sums / np.maximum(cells, 1)
-    size = squares[sources] + squares[targets]
-    errors = size - 2 * means[sources] * means[targets]
-    return np.where(errors > CONSTANT * size, errors, 0.0)
-
-
-def structure_scales(mean_costs: Floats, errors: Floats) -> Floats:
-    """The factor k = C_M / A_MSE that puts structure on the scale of the cost.
-
-    Where both structures are one and the same constant (one word on each side), A_MSE is 0. Then
-    they agree under every plan, as any two equal structures do under some plan, and the structural
-    part is 0 whatever the factor; 0 is also the limit as two equal structures turn constant.
-    """
-    positive = np.where(errors > 0, errors, 1.0)
-    return np.where(errors > 0, mean_costs[:, None] / positive, 0.0)
 
 
 def attention_variability(

@@ -51,13 +51,13 @@ def progress_bar(
         How many an earlier run has done.
     """
     if not progress:
-        yield Lines(what, unit, total, initial, every=float("inf"))
+        yield tqdm(disable=True)
         return
     step = bool(_open)
     _open.append(what)
     try:
         if not _moving():
-            yield Lines(what, unit, total, initial, every=float("inf") if step else LINE_SECONDS)
+            yield tqdm(disable=True) if step else Lines(what, unit, total, initial)
             return
         with tqdm(
             desc=what,
@@ -93,10 +93,8 @@ def _width() -> dict[str, Any]:
 class Lines:
     """Progress as whole lines on standard error, one every half minute."""
 
-    def __init__(
-        self, what: str, unit: str, total: int | None, initial: int = 0, *, every: float
-    ) -> None:
-        self.what, self.unit, self.total, self.every = what, unit, total, every
+    def __init__(self, what: str, unit: str, total: int | None, initial: int = 0) -> None:
+        self.what, self.unit, self.total = what, unit, total
         self.done: float = initial
         self.initial = initial
         self.started = self.last = time.monotonic()
@@ -105,7 +103,7 @@ class Lines:
         """Count, and write a line if it is time."""
         self.done += n
         now = time.monotonic()
-        if now - self.last >= self.every:
+        if now - self.last >= LINE_SECONDS:
             self.last = now
             print(f"movers: {self}", file=sys.stderr, flush=True)
 

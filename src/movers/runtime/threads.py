@@ -46,7 +46,9 @@ def share_out(
         One number, set to 1 when ranges under way shall end early too.
     """
     total = int(work.sum())
-    workers = min(threads or available_threads(), 1 + int(total // WORTH_A_THREAD))
+    workers = 1 + int(total // WORTH_A_THREAD)
+    if workers > 1:
+        workers = min(workers, threads or available_threads())
     if workers <= 1 and total <= LONGEST_RANGE:
         solve(0, len(work))
         return

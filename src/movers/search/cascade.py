@@ -17,6 +17,7 @@ import numpy as np
 
 from movers.arrays import Bools, Floats, Ints, Singles
 from movers.scorer import Scorer
+from movers.search.corpus import Corpus
 from movers.search.exact import HeadOrder, distances_within
 from movers.search.lower import Query, centroid_lower, shard_lower
 from movers.search.results import Pruning
@@ -50,8 +51,8 @@ class Cascade:
         within: float = np.inf,
         order: HeadOrder | None = None,
     ) -> None:
-        self.scorer, self.query, self.shards = scorer, query, shards
-        self.starts = np.cumsum([0, *map(len, shards)])
+        self.scorer, self.query, self.corpus = scorer, query, Corpus(shards)
+        self.shards, self.starts = self.corpus.shards, self.corpus.starts
         self.best = Best(wanted, threshold=within)
         self.order = order or HeadOrder(max(1, len(scorer.heads)))
         self.paired = self.given_up = 0
@@ -102,12 +103,7 @@ class Cascade:
 
     def _gather(self, rows: Ints) -> Shard:
         """Copy the query and some sentences together, wherever they are."""
-        places = np.searchsorted(self.starts, rows, side="right") - 1
-        pieces: list[tuple[Shard, Ints]] = [
-            (self.shards[place], rows[places == place] - self.starts[place])
-            for place in np.unique(places)
-        ]
-        return gathered([(self.query.shard, np.zeros(1, np.int64)), *pieces])
+        return gathered([(self.query.shard, np.zeros(1, np.int64)), *self.corpus.pieces(rows)])
 
     def _bounds(self, wanted: Bools) -> tuple[Floats, Singles]:
         """Bounds of the wanted sentences; infinite for the others."""

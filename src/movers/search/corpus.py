@@ -60,6 +60,13 @@ class Corpus(Generic[Kind]):
         shard = int(np.searchsorted(self.starts, row, side="right")) - 1
         return self.shards[shard], row - int(self.starts[shard])
 
+    def pieces(self, rows: Ints) -> list[tuple[Kind, Ints]]:
+        """The shards that rows lie in, one after another, and where in them."""
+        shards = np.searchsorted(self.starts, rows, side="right") - 1
+        runs = np.split(np.arange(len(rows)), np.flatnonzero(np.diff(shards)) + 1)
+        numbers = [(int(shards[run[0]]), run) for run in runs if len(run)]
+        return [(self.shards[one], rows[run] - self.starts[one]) for one, run in numbers]
+
     def text(self, row: int) -> str:
         """The sentence of a row."""
         shard, place = self.place(row)

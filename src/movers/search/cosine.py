@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -16,15 +17,16 @@ from numpy.typing import NDArray
 
 from movers.errors import InputError
 from movers.measure.gating import gates, sentence_distances
+from movers.measure.measured import Bags, joined
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus
 from movers.search.results import Found, Pruning
 from movers.search.scan import scan
+from movers.search.shards import gathered
 from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, unit_vectors
 from movers.search.walk import FIRST, FOLD, Nearest, walk
 from movers.search.words import (
     WordCache,
-    Words,
     distances_between,
     distances_from,
     encode_words,
@@ -86,8 +88,8 @@ class CosineLayout:
         """Encode sentences into a shard."""
         if self.keep == "text":
             return make_vectors(chunk, pooled_vectors(scorer, chunk), self.precision)
-        words = encode_words(scorer, chunk)
-        return make_vectors(chunk, np.stack([one.pooled for one in words]), "float32", words)
+        words = joined(encode_words(scorer, chunk))
+        return make_vectors(chunk, words.pooled, "float32", words)
 
     def search(
         self,
@@ -106,10 +108,10 @@ class CosineLayout:
             words = self.cache.get(texts, lambda missing: encode_words(scorer, missing))
             scanned: Sequence[Nearest | None] = [None] * len(texts)
             if len(texts) > 1 and candidates is None:
-                pooled = np.stack([one.pooled for one in words])
+                pooled = np.concatenate([one.pooled for one in words])
                 scanned = scan(corpus, pooled, max(FIRST, 4 * top_k))
-            for text, own, nearest in zip(texts, words, scanned, strict=True):
-                query = CosineQuery(self, scorer, corpus, text, own, nearest)
+            for own, nearest in zip(words, scanned, strict=True):
+                query = CosineQuery(self, scorer, corpus, own, nearest)
                 found.append(query.search(top_k, within, candidates))
         return found
 
@@ -133,22 +135,18 @@ class CosineLayout:
     def distances(self, scorer: Scorer, corpus: Corpus[VectorShard], pairs: Ints) -> Floats:
         """Full distances of pairs of rows."""
         rows, places = np.unique(pairs, return_inverse=True)
-        words, texts = self.words(scorer, corpus, rows)
-        return distances_between(scorer, words, texts, places.reshape(pairs.shape))
+        words = self.words(scorer, corpus, rows)
+        return distances_between(scorer, words, places.reshape(pairs.shape))
 
-    def words(
-        self, scorer: Scorer, corpus: Corpus[VectorShard], rows: Ints
-    ) -> tuple[list[Words], list[str]]:
-        """The words of rows, read or encoded, and their texts."""
-        texts = [corpus.text(row) for row in rows.tolist()]
+    def words(self, scorer: Scorer, corpus: Corpus[VectorShard], rows: Ints) -> Bags:
+        """The words of rows, read or encoded."""
         if self.keep == "words":
-            places = (corpus.place(row) for row in rows.tolist())
-            return [shard.word(place) for shard, place in places], texts
-        words = self.cache.get(texts, lambda missing: encode_words(scorer, missing))
+            return gathered(corpus.pieces(rows)).bags
+        texts = [corpus.text(row) for row in rows.tolist()]
+        words = joined(self.cache.get(texts, lambda missing: encode_words(scorer, missing)))
         if self.precision == "float32":  # what was found by a vector is compared by it
-            stored = _pooled(corpus, rows)
-            words = [replace(one, pooled=own) for one, own in zip(words, stored, strict=True)]
-        return words, texts
+            words = replace(words, pooled=_pooled(corpus, rows))
+        return words
 
 
 class CosineQuery:
@@ -159,12 +157,11 @@ class CosineQuery:
         layout: CosineLayout,
         scorer: Scorer,
         corpus: Corpus[VectorShard],
-        text: str,
-        words: Words,
+        words: Bags,
         nearest: Nearest | None = None,
     ) -> None:
         self.layout, self.scorer, self.corpus = layout, scorer, corpus
-        self.text, self.words = text, words
+        self.words = words
         self.compared = self.far = 0
         self._scanned = nearest
 
@@ -187,7 +184,7 @@ class CosineQuery:
         """The sentences with the lowest bounds; those of stored vectors to the last bit."""
         known = self._scanned
         if known is None or (len(known.rows) < count and np.isfinite(known.rest)):
-            known = self._scanned = scan(self.corpus, self.words.pooled[None], count)[0]
+            known = self._scanned = scan(self.corpus, self.words.pooled, count)[0]
         if self.layout.precision == "int8":
             return known
         bounds = self.sentence(known.rows)
@@ -214,8 +211,8 @@ class CosineQuery:
 
     def _full(self, rows: Ints) -> Floats:
         self.compared += len(rows)
-        words, texts = self.layout.words(self.scorer, self.corpus, rows)
-        return distances_from(self.scorer, self.words, self.text, words, texts)
+        read = partial(self.layout.words, self.scorer, self.corpus)
+        return distances_from(self.scorer, self.words, rows, read)
 
 
 class Listed:
@@ -233,7 +230,7 @@ def _from_one(query: NDArray[np.float32], pooled: NDArray[np.float32]) -> Floats
     """Distances of the vectors of sentences to that of a query."""
     out = np.empty(len(pooled))
     for low in range(0, len(pooled), PROPOSED):
-        here = np.concatenate([query[None], pooled[low : low + PROPOSED]])
+        here = np.concatenate([query, pooled[low : low + PROPOSED]])
         targets = np.arange(1, len(here))
         out[low : low + PROPOSED] = sentence_distances(
             here, np.stack([np.zeros_like(targets), targets], axis=1)

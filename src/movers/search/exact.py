@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from movers.arrays import Array, Floats, Ints, Singles
-from movers.measure.measured import Measured
+from movers.measure.measured import Bags
 from movers.pipeline import pose
 from movers.scorer import Scorer
-from movers.search.shards import Shard, as_measured
+from movers.search.shards import Shard
 from movers.solve.batch import emd_batch, fgw_batch
 from movers.solve.bounds import pairing_bounds
 from movers.solve.kernels import LANES
@@ -95,20 +95,19 @@ def distances_within(
     -------
     The distances, and how many of the infinite ones a bound excluded before any was solved.
     """
-    embedding = scorer.embedding if scorer.method.needs_vectors else None
-    measured = as_measured(both, embedding)
+    bags = both.bags
     targets = np.arange(1, len(both))
     pairs = np.stack([np.zeros_like(targets), targets], axis=1)
     odd = ~np.isfinite(bounds).all(axis=1)
     out = np.empty(len(pairs))
-    out[odd] = scorer.solve(measured, pairs[odd]).mean(axis=1)
-    out[~odd], paired = _plain(scorer, measured, pairs[~odd], bounds[~odd], threshold, order)
+    out[odd] = scorer.solve(bags, pairs[odd]).mean(axis=1)
+    out[~odd], paired = _plain(scorer, bags, pairs[~odd], bounds[~odd], threshold, order)
     return out, paired
 
 
 def _plain(
     scorer: Scorer,
-    measured: Measured,
+    bags: Bags,
     pairs: Ints,
     bounds: Singles,
     threshold: float,
@@ -119,7 +118,7 @@ def _plain(
     if not len(pairs):
         return out, 0
     method = scorer.method
-    problems = pose(method, measured, pairs, threads=scorer.threads)
+    problems = pose(method, bags, pairs, threads=scorer.threads)
     if not method.needs_attention:
         found = emd_batch(problems, threads=scorer.threads).value
         return np.asarray(found.mean(axis=1)), 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from movers.arrays import Bools, Floats, Ragged, Singles
 from movers.measure.costs import COSTS
-from movers.measure.structure import CONSTANT
+from movers.measure.gating import CONSTANT
 from movers.methods import Method
 from movers.scorer import Scorer
 from movers.search.shards import Shard

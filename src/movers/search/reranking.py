@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from movers.errors import InputError
 from movers.io.pairs import check_sentence, check_sentences
 from movers.loading import load
+from movers.measure.measured import Bags, joined
 from movers.results import Match
 from movers.scorer import Scorer
 from movers.search.candidates import Candidate, VectorStore
 from movers.search.results import Pruning, SearchRanking
 from movers.search.vectors import unit_vectors
 from movers.search.walk import Nearest, Walked, walk
-from movers.search.words import WordCache, Words, distances_from, encode_words, pooled_vectors
+from movers.search.words import WordCache, distances_from, encode_words, pooled_vectors
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -148,7 +149,7 @@ class Proposal:
         self.compared = 0
         self.listed: dict[int, Candidate] = {}
         self._rows: dict[Any, int] = {}
-        self.words: Words = self._words([query])[0]
+        self.words = self._words([query])
         self.store = candidates if isinstance(candidates, VectorStore) else None
         self.list = [] if isinstance(candidates, VectorStore) else _listed(candidates)
 
@@ -156,7 +157,7 @@ class Proposal:
         """Candidates in order of what their cosines say, and what they say of all others."""
         if self.store is None:
             return self._nearest(self.list, TOLERANCE, all_there=False, more=False)
-        vector, sound = unit_vectors(self.words.pooled[None])
+        vector, sound = unit_vectors(self.words.pooled)
         if not sound[0]:
             raise InputError(f"the query has no direction to search in ({self.query!r})")
         found = self.store.nearest(vector[0], count)
@@ -183,11 +184,13 @@ class Proposal:
     def compare(self, rows: Ints) -> Floats:
         """Full distances of candidates."""
         self.compared += len(rows)
-        texts = [self.listed[row].text for row in rows.tolist()]
-        return distances_from(self.scorer, self.words, self.query, self._words(texts), texts)
+        return distances_from(self.scorer, self.words, rows, self._read)
 
-    def _words(self, texts: Sequence[str]) -> list[Words]:
-        return self.cache.get(texts, lambda missing: encode_words(self.scorer, missing))
+    def _read(self, rows: Ints) -> Bags:
+        return self._words([self.listed[row].text for row in rows.tolist()])
+
+    def _words(self, texts: Sequence[str]) -> Bags:
+        return joined(self.cache.get(texts, lambda missing: encode_words(self.scorer, missing)))
 
     def matches(self, walked: Walked) -> Iterator[Match]:
         """The nearest candidates by their keys."""

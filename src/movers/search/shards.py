@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import mmap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from mmap import mmap
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from movers.arrays import Array, Ints, Ragged, Singles, boundaries, places
-from movers.encode.encodings import Encodings
-from movers.encode.spellings import Spellings
+from movers.arrays import Array, Ints, Ragged, Singles, boundaries
 from movers.errors import InputError
-from movers.measure.measured import Measured
+from movers.io.mapped import map_arrays
+from movers.measure.measured import Bags, Measured
 from movers.methods import Method
 from movers.search.sentences import keys_of
 from movers.solve.bounds import profile_sizes, structure_profiles
 from movers.solve.rounding import to_integers
 
-DTYPES: dict[str, Any] = {
-    "F64": np.float64,
-    "F32": np.float32,
-    "I64": np.int64,
-    "I16": np.int16,
-    "I8": np.int8,
-    "U8": np.uint8,
-}
+NO_VECTORS = np.zeros((0, 0), np.float32)
 
 RAGGED = {
     "text": "text_starts",
@@ -44,16 +35,30 @@ RAGGED = {
 
 @dataclass(frozen=True)
 class Sentences:
-    """What every file of an index holds, in memory or mapped: sentences, and how many words each.
+    """What every file of an index holds, in memory or mapped: sentences and their words.
 
     Parameters
     ----------
     text, text_starts
         The sentences in UTF-8, one after another.
+    counts, sizes
+        Words kept of each, and tokens the factor k averages over.
+    weights, norms, vectors
+        Of every word; norms and vectors are empty for a method without.
+    structure, sums, squares
+        Of every sentence under every head; empty for a method without structure.
     """
 
     text: Array
     text_starts: Ints
+    counts: Ints
+    sizes: Ints
+    weights: Array
+    norms: Array
+    vectors: Array
+    structure: Array
+    sums: Array
+    squares: Array
 
     def __len__(self) -> int:
         return len(self.text_starts) - 1
@@ -72,41 +77,6 @@ class Sentences:
         """What every sentence is known by."""
         return keys_of(self.sentences)
 
-
-Kind = TypeVar("Kind", bound=Sentences)
-
-
-@dataclass(frozen=True)
-class Shard(Sentences):
-    """Sentences with all that transport distances and their bounds need.
-
-    Parameters
-    ----------
-    counts, sizes
-        Words kept of each, and tokens the factor k averages over.
-    weights, norms, vectors
-        Of every word; norms and vectors are empty for a method without.
-    means, mean_steps, mean_errors
-        Weighted mean of each sentence's vectors, of the normalised ones under a cosine cost; in
-        steps, which are NaN where it is undefined, and how far that moved it.
-    structure, profiles, profile_steps, sums, squares
-        Of every sentence under every head; empty for a method without structure.
-    """
-
-    counts: Ints
-    sizes: Ints
-    weights: Array
-    norms: Array
-    vectors: Array
-    means: Array
-    mean_steps: Array
-    mean_errors: Array
-    structure: Array
-    profiles: Array
-    profile_steps: Array
-    sums: Array
-    squares: Array
-
     @cached_property
     def starts(self) -> Ints:
         """Where the words of each sentence start."""
@@ -116,6 +86,49 @@ class Shard(Sentences):
     def structure_starts(self) -> Ints:
         """Where the structure of each sentence starts."""
         return boundaries(self.sums.shape[1] * self.counts**2)
+
+    def pooled(self, rows: Ints | slice) -> Singles:
+        """Vectors of some sentences; without columns where none are kept."""
+        return np.zeros((len(self), 0), np.float32)[rows]
+
+    @property
+    def bags(self) -> Bags:
+        """The sentences as the solver takes them."""
+        kept = self.vectors.shape[1] > 0
+        return Bags(
+            sentences=self.sentences,
+            weights=Ragged(self.weights, self.starts),
+            vectors=Ragged(self.vectors, self.starts) if kept else None,
+            norms=Ragged(self.norms, self.starts) if kept else None,
+            structure=Ragged(self.structure, self.structure_starts),
+            sums=self.sums,
+            squares=self.squares,
+            sizes=self.sizes,
+            pooled=self.pooled(slice(None)),
+        )
+
+
+Kind = TypeVar("Kind", bound=Sentences)
+
+
+@dataclass(frozen=True)
+class Shard(Sentences):
+    """Sentences with all that bounds of transport distances need.
+
+    Parameters
+    ----------
+    means, mean_steps, mean_errors
+        Weighted mean of each sentence's vectors, of the normalised ones under a cosine cost; in
+        steps, which are NaN where it is undefined, and how far that moved it.
+    profiles, profile_steps
+        Of every sentence under every head.
+    """
+
+    means: Array
+    mean_steps: Array
+    mean_errors: Array
+    profiles: Array
+    profile_steps: Array
 
     @cached_property
     def profile_starts(self) -> Ints:
@@ -133,24 +146,17 @@ class Shard(Sentences):
 
     def since(self, row: int) -> Shard:
         """The sentences from a row on, without a copy."""
-        first, letter = self.starts[row], self.text_starts[row]
-        return Shard(
-            text=self.text[letter:],
-            text_starts=self.text_starts[row:] - letter,
-            counts=self.counts[row:],
-            sizes=self.sizes[row:],
-            weights=self.weights[first:],
-            norms=self.norms[first:],
-            vectors=self.vectors[first:],
-            means=self.means[row:],
-            mean_steps=self.mean_steps[row:],
-            mean_errors=self.mean_errors[row:],
-            structure=self.structure[self.structure_starts[row] :],
-            profiles=self.profiles[self.profile_starts[row] :],
-            profile_steps=self.profile_steps[row:],
-            sums=self.sums[row:],
-            squares=self.squares[row:],
-        )
+        arrays = {
+            part.name: getattr(self, part.name)[_start(self, part.name, row) :]
+            for part in fields(self)
+        }
+        arrays["text_starts"] = arrays["text_starts"] - arrays["text_starts"][0]
+        return Shard(**arrays)
+
+
+def _start(shard: Sentences, name: str, row: int) -> int:
+    """Where what one array holds of a sentence starts."""
+    return int(getattr(shard, RAGGED[name])[row]) if name in RAGGED else row
 
 
 def gathered(pieces: Sequence[tuple[Kind, Ints]]) -> Kind:
@@ -190,39 +196,43 @@ def encoded_texts(sentences: Sequence[str]) -> tuple[Array, Ints]:
     return np.frombuffer(b"".join(texts), np.uint8), boundaries(map(len, texts))
 
 
+def flat(bags: Bags) -> dict[str, Array]:
+    """Sentences as the arrays that every file of an index holds."""
+    text, text_starts = encoded_texts(bags.sentences)
+    return {
+        "text": text,
+        "text_starts": text_starts,
+        "counts": bags.weights.lengths,
+        "sizes": bags.sizes,
+        "weights": bags.weights.data,
+        "norms": np.zeros(0) if bags.norms is None else bags.norms.data,
+        "vectors": NO_VECTORS if bags.vectors is None else bags.vectors.data,
+        "structure": bags.structure.data,
+        "sums": bags.sums,
+        "squares": bags.squares,
+    }
+
+
 def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shard:
     """Keep of measured sentences what a search under a method needs."""
-    encodings = measured.encodings
-    rows = np.array([encodings.rows[text] for text in sentences], np.int64)
-    text, text_starts = encoded_texts(sentences)
-    words = places(measured.weights.starts, rows)
-    counts, weights = measured.weights.lengths[rows], measured.weights.data[words]
-    heads = encodings.sums.shape[1] if method.needs_attention else 0
-    blocks = places(encodings.structure.starts, rows) if heads else np.zeros(0, np.int64)
-    structure = encodings.structure.data[blocks]
-    vectors = np.zeros((0, 0), np.float32)
-    norms, means = np.zeros(0), np.zeros((len(rows), 0))
-    if measured.vectors is not None and measured.norms is not None:
-        vectors, norms = measured.vectors.data[words], measured.norms.data[words]
-        means = weighted_means(vectors, norms, Ragged(weights, boundaries(counts)), method)
-    mean_integers, mean_steps = to_integers(means, np.int8)
-    profiles = structure_profiles(structure, weights, boundaries(counts), heads)
+    own = measured.take(measured.encodings.numbers(sentences))
+    if not method.needs_attention:
+        nothing = np.zeros((len(sentences), 0))
+        structure = Ragged.zeros([0] * len(sentences), dtype=np.float32)
+        own = replace(own, structure=structure, sums=nothing, squares=nothing)
+    means = np.zeros((len(sentences), 0))
+    if own.vectors is not None and own.norms is not None:
+        means = weighted_means(own.vectors.data, own.norms.data, own.weights, method)
+    integers, steps = to_integers(means, np.int8)
+    weights, heads = own.weights, own.sums.shape[1]
+    profiles = structure_profiles(own.structure.data, weights.data, weights.starts, heads)
     return Shard(
-        text=text,
-        text_starts=text_starts,
-        counts=counts,
-        sizes=encodings.sizes[rows],
-        weights=weights,
-        norms=norms,
-        vectors=vectors,
-        means=mean_integers,
-        mean_steps=mean_steps,
-        mean_errors=_moved(means, mean_integers * mean_steps[:, None]),
-        structure=structure,
+        **flat(own),
+        means=integers,
+        mean_steps=steps,
+        mean_errors=_moved(means, integers * steps[:, None]),
         profiles=profiles.numbers,
         profile_steps=profiles.steps,
-        sums=encodings.sums[rows, :heads],
-        squares=encodings.squares[rows, :heads],
     )
 
 
@@ -241,28 +251,6 @@ def _moved(before: Array, after: Array) -> Array:
     return np.asarray(np.nextafter(apart, np.float32(np.inf)))
 
 
-def as_measured(shard: Shard, embedding: int | None) -> Measured:
-    """The sentences of a shard as the solver takes them."""
-    heads = shard.sums.shape[1]
-    encodings = Encodings(
-        sentences=shard.sentences,
-        spans=Ragged(np.zeros((len(shard.weights), 2), np.int32), shard.starts),
-        spellings=Spellings.of([]),
-        vectors={},
-        structure=Ragged(shard.structure, boundaries(heads * shard.counts**2)),
-        sums=shard.sums,
-        squares=shard.squares,
-        sizes=shard.sizes,
-        pooled=np.zeros((len(shard), 0), np.float32),
-    )
-    weights = Ragged(shard.weights, shard.starts)
-    totals = np.ones(len(shard))
-    if embedding is None:
-        return Measured(encodings, None, None, weights, totals)
-    vectors, norms = Ragged(shard.vectors, shard.starts), Ragged(shard.norms, shard.starts)
-    return Measured(encodings, vectors, norms, weights, totals, embedding)
-
-
 def encode_shard(shard: Sentences) -> bytes:
     """A shard as the content of a safetensors file."""
     from safetensors.numpy import save
@@ -271,23 +259,12 @@ def encode_shard(shard: Sentences) -> bytes:
     return bytes(save(tensors))
 
 
-def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap.mmap, Kind]:
+def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap, Kind]:
     """Map a file, and the shard of a kind in it; nothing is read before it is used."""
-    with path.open("rb") as stream:
-        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     try:
-        size = int.from_bytes(mapped[:8], "little")
-        header = json.loads(mapped[8 : 8 + size])
-        arrays = {}
-        for part in fields(kind):
-            entry = header[part.name]
-            low, high = entry["data_offsets"]
-            dtype = DTYPES[entry["dtype"]]
-            count = (high - low) // dtype().itemsize
-            flat = np.frombuffer(mapped, dtype, count, 8 + size + low)
-            arrays[part.name] = flat.reshape(entry["shape"])
+        mapped, arrays = map_arrays(path)
+        return mapped, kind(**{part.name: arrays[part.name] for part in fields(kind)})
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{str(path)!r} is damaged (its header: {error}); build the index again"
         ) from error
-    return mapped, kind(**arrays)

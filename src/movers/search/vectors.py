@@ -11,22 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import boundaries
+from movers.arrays import Array, Ints, Ragged, Singles
+from movers.measure.measured import Bags
 from movers.search.sentences import keys_of
-from movers.search.shards import Sentences, encoded_texts
+from movers.search.shards import Sentences, flat
 from movers.search.vector_kernels import halves_products, integer_products
-from movers.search.words import Words
 from movers.solve.rounding import to_integers
 
-Array = NDArray[Any]
-Singles = NDArray[np.float32]
-Ints = NDArray[np.int64]
 Precision = Literal["float32", "int8"]
 
 UNIT = 2.0**-24
@@ -52,8 +48,6 @@ class VectorShard(Sentences):
     scales, errors
         What turns a product with a unit vector into a cosine, and how far the coarse vector is
         from the true one, as a share of its length; infinite where nothing is known.
-    counts, sizes, weights, norms, vectors, structure, sums, squares
-        Of the words, as in `Shard`; empty if they are not kept.
     """
 
     known_by: Ints
@@ -61,29 +55,11 @@ class VectorShard(Sentences):
     fine: Array
     scales: Singles
     errors: Singles
-    counts: Ints
-    sizes: Ints
-    weights: Array
-    norms: Array
-    vectors: Array
-    structure: Array
-    sums: Array
-    squares: Array
 
     @property
     def keys(self) -> Ints:
         """What every sentence is known by."""
         return self.known_by
-
-    @cached_property
-    def starts(self) -> Ints:
-        """Where the words of each sentence start."""
-        return boundaries(self.counts)
-
-    @cached_property
-    def structure_starts(self) -> Ints:
-        """Where the structure of each sentence starts."""
-        return boundaries(self.sums.shape[1] * self.counts**2)
 
     @property
     def whole(self) -> bool:
@@ -121,21 +97,6 @@ class VectorShard(Sentences):
         bounds = np.float32(1.0 - rounding(self.coarse.shape[1])) - found - errors
         return np.where(np.isfinite(errors), bounds, np.float32(-np.inf))
 
-    def word(self, row: int) -> Words:
-        """The words of a sentence, where they are kept."""
-        here = slice(self.starts[row], self.starts[row + 1])
-        block = slice(self.structure_starts[row], self.structure_starts[row + 1])
-        return Words(
-            pooled=self.pooled(np.array([row]))[0],
-            vectors=self.vectors[here],
-            norms=self.norms[here],
-            weights=self.weights[here],
-            structure=self.structure[block],
-            sums=self.sums[row],
-            squares=self.squares[row],
-            size=int(self.sizes[row]),
-        )
-
 
 def rounding(dimension: int) -> float:
     """How far single precision may move a cosine, whatever the order of the sum."""
@@ -152,37 +113,36 @@ def unit_vectors(vectors: Singles) -> tuple[Singles, NDArray[np.bool_]]:
 
 
 def make_vectors(
-    sentences: Sequence[str],
-    pooled: Singles,
-    precision: Precision,
-    words: Sequence[Words] = (),
+    sentences: Sequence[str], pooled: Singles, precision: Precision, words: Bags | None = None
 ) -> VectorShard:
     """A shard of sentences with their vectors, and their words if any are given."""
-    text, text_starts = encoded_texts(sentences)
     coarse, fine, steps = _parts(pooled, precision)
     scales, errors = _quality(pooled, coarse, steps)
-    nothing = np.zeros(len(sentences), np.int64)
     return VectorShard(
-        text=text,
-        text_starts=text_starts,
+        **flat(_wordless(sentences, pooled) if words is None else words),
         known_by=keys_of(sentences),
         coarse=coarse,
         fine=fine,
         scales=scales,
         errors=errors,
-        counts=np.array([len(one.weights) for one in words], np.int64) if words else nothing,
-        sizes=np.array([one.size for one in words], np.int64) if words else nothing,
-        weights=_stacked([one.weights for one in words], np.zeros(0)),
-        norms=_stacked([one.norms for one in words], np.zeros(0)),
-        vectors=_stacked([one.vectors for one in words], np.zeros((0, 0), np.float32)),
-        structure=_stacked([one.structure for one in words], np.zeros(0, np.float32)),
-        sums=np.stack([one.sums for one in words]) if words else np.zeros((len(nothing), 0)),
-        squares=np.stack([one.squares for one in words]) if words else np.zeros((len(nothing), 0)),
     )
 
 
-def _stacked(rows: Sequence[Array], nothing: Array) -> Array:
-    return np.concatenate(rows) if rows else nothing
+def _wordless(sentences: Sequence[str], pooled: Singles) -> Bags:
+    """Sentences of which nothing but the vectors is known."""
+    none = [0] * len(sentences)
+    nothing = np.zeros((len(none), 0))
+    return Bags(
+        sentences=sentences,
+        weights=Ragged.zeros(none),
+        vectors=None,
+        norms=None,
+        structure=Ragged.zeros(none, dtype=np.float32),
+        sums=nothing,
+        squares=nothing,
+        sizes=np.array(none, np.int64),
+        pooled=pooled,
+    )
 
 
 def _parts(pooled: Singles, precision: Precision) -> tuple[Array, Array, Singles]:

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Ragged, boundaries
-from movers.encode.encodings import Encodings, Request
-from movers.encode.spellings import Spellings
-from movers.measure.measured import Measured, measure
+from movers.arrays import Floats, Ints
+from movers.encode.encodings import Request
+from movers.measure.measured import Bags, joined, measure
 from movers.scorer import Scorer
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CACHE_BYTES = 1 << 28
 """What encoded sentences may take before those that were not used for longest are dropped."""
@@ -26,28 +19,9 @@ TOGETHER = 1024
 """Sentences compared at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """One sentence: its vector, and vectors, weights and attention of its words."""
-
-    pooled: Array
-    vectors: Array
-    norms: Array
-    weights: Array
-    structure: Array
-    sums: Array
-    squares: Array
-    size: int
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held."""
-        return self.vectors.nbytes + self.structure.nbytes + self.pooled.nbytes + 1000
-
-
 def encode_words(
     scorer: Scorer, texts: Sequence[str], *, pooled: bool = True, progress: bool = False
-) -> list[Words]:
+) -> list[Bags]:
     """Run distinct sentences through the model; bits do not depend on which run together.
 
     Parameters
@@ -65,22 +39,8 @@ def encode_words(
         cost=scorer.method.cost,
         embedding=scorer.embedding,
     )
-    return [_row(measured, row) for row in range(len(texts))]
-
-
-def _row(measured: Measured, row: int) -> Words:
-    encodings = measured.encodings
-    assert measured.vectors is not None and measured.norms is not None
-    return Words(  # copies: a cache that drops the others must not keep their memory
-        pooled=encodings.pooled[row].copy(),
-        vectors=measured.vectors[row].copy(),
-        norms=measured.norms[row].copy(),
-        weights=measured.weights[row].copy(),
-        structure=encodings.structure[row].copy(),
-        sums=encodings.sums[row].copy(),
-        squares=encodings.squares[row].copy(),
-        size=int(encodings.sizes[row]),
-    )
+    # copies: a cache that drops the others must not keep their memory
+    return [measured.take(np.array([row])) for row in range(len(texts))]
 
 
 def pooled_vectors(
@@ -102,9 +62,9 @@ class WordCache:
 
     def __init__(self, limit: int = CACHE_BYTES) -> None:
         self.limit, self.held = limit, 0
-        self._words: OrderedDict[str, Words] = OrderedDict()
+        self._words: OrderedDict[str, Bags] = OrderedDict()
 
-    def get(self, texts: Sequence[str], encode: Callable[[list[str]], list[Words]]) -> list[Words]:
+    def get(self, texts: Sequence[str], encode: Callable[[list[str]], list[Bags]]) -> list[Bags]:
         """The words of sentences; those that are not here are encoded together."""
         found = {text: self._words[text] for text in texts if text in self._words}
         for text in found:
@@ -115,52 +75,35 @@ class WordCache:
             found[text] = words
         return [found[text] for text in texts]
 
-    def _put(self, text: str, words: Words) -> None:
+    def _put(self, text: str, words: Bags) -> None:
         self._words[text] = words
-        self.held += words.nbytes
+        self.held += _nbytes(words)
         while self.held > self.limit and len(self._words) > 1:
-            self.held -= self._words.popitem(last=False)[1].nbytes
+            self.held -= _nbytes(self._words.popitem(last=False)[1])
 
 
-def distances_between(
-    scorer: Scorer, words: Sequence[Words], texts: Sequence[str], pairs: Ints
-) -> Floats:
+def _nbytes(words: Bags) -> int:
+    """About what a sentence takes."""
+    assert words.vectors is not None
+    arrays = words.vectors.data, words.structure.data, words.pooled
+    return sum(array.nbytes for array in arrays) + 1000
+
+
+def distances_between(scorer: Scorer, words: Bags, pairs: Ints) -> Floats:
     """Distances of pairs of sentences by place, bit by bit those of `Scorer.matrix`."""
+    texts = words.sentences
     places = {text: place for place, text in reversed([*enumerate(texts)])}
     first = np.array([places[text] for text in texts], np.int64)
-    measured = _measured(words, texts, scorer.embedding)
     # The scorer knows every text once, and takes a sentence and itself for the same.
-    return np.asarray(scorer.solve(measured, first[pairs]).mean(axis=1))
+    return np.asarray(scorer.solve(words, first[pairs]).mean(axis=1))
 
 
-def distances_from(
-    scorer: Scorer, query: Words, text: str, words: Sequence[Words], texts: Sequence[str]
-) -> Floats:
-    """Distances from a sentence to others."""
+def distances_from(scorer: Scorer, query: Bags, rows: Ints, read: Callable[[Ints], Bags]) -> Floats:
+    """Distances from a sentence to others, which are read a few at a time."""
     found = [np.zeros(0)]
-    for low in range(0, len(words), TOGETHER):
-        here = slice(low, low + TOGETHER)
-        targets = np.arange(1, len(words[here]) + 1)
+    for low in range(0, len(rows), TOGETHER):
+        words = joined([query, read(rows[low : low + TOGETHER])])
+        targets = np.arange(1, len(words.sentences))
         pairs = np.stack([np.zeros_like(targets), targets], axis=1)
-        found.append(distances_between(scorer, [query, *words[here]], [text, *texts[here]], pairs))
+        found.append(distances_between(scorer, words, pairs))
     return np.concatenate(found)
-
-
-def _measured(words: Sequence[Words], texts: Sequence[str], embedding: int) -> Measured:
-    """Sentences as the solver takes them."""
-    starts = boundaries(len(one.weights) for one in words)
-    encodings = Encodings(
-        sentences=list(texts),
-        spans=Ragged(np.zeros((int(starts[-1]), 2), np.int32), starts),
-        spellings=Spellings.of([]),
-        vectors={},
-        structure=Ragged.from_rows([one.structure for one in words], np.float32),
-        sums=np.stack([one.sums for one in words]),
-        squares=np.stack([one.squares for one in words]),
-        sizes=np.array([one.size for one in words], np.int64),
-        pooled=np.stack([one.pooled for one in words]),
-    )
-    vectors = Ragged(np.concatenate([one.vectors for one in words]), starts)
-    norms = Ragged(np.concatenate([one.norms for one in words]), starts)
-    weights = Ragged(np.concatenate([one.weights for one in words]), starts)
-    return Measured(encodings, vectors, norms, weights, np.ones(len(words)), embedding)

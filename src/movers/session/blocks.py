@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.arrays import Floats, Ints
+from movers.arrays import Bools, Floats, Ints
 from movers.errors import Choose, InputError
 from movers.grids import blocks, cells
-from movers.measure.measured import Measured
+from movers.measure.measured import Bags, Measured
 from movers.pipeline import SOURCE_EMPTY, Solved, solve_pairs
 from movers.runtime.notices import UndefinedWarning, notify
 from movers.runtime.progress import progress_bar
 from movers.runtime.threads import read_ahead
 from movers.session.session import Session
+from movers.settings import Empty
 
 CHUNK = 4096
 """Pairs solved at once."""
 BLOCK_BYTES = 1 << 30
-TYPICAL = 14
-"""Words kept of a rather long sentence."""
+BLOCKS_AT_ONCE = 4
+"""Blocks in the memory while one is read ahead: its own arrays, and what they were joined from."""
+"""About what the sentences of as many pairs take, if all of them differ."""
+PAIRS = ("comparing", "pairs")
+"""What a progress bar says."""
 
 
 def fill_distances(
@@ -30,11 +32,13 @@ def fill_distances(
 ) -> Floats:
     """Write distances of pairs: of every head, or the mean where there is room for no more."""
     for place, measured, rows in read_blocks(session, texts, progress=progress):
-        with pairs_bar(len(rows), progress) as bar:
-            for chunk, values in values_by_chunk(session, measured, rows):
+        with progress_bar(*PAIRS, len(rows), progress=progress) as bar:
+            for chunk, solved in solved_by_chunk(session, measured, rows):
+                values = settle(session, solved, measured, rows[chunk])
                 out[place][chunk] = values if out.ndim > 1 else values.mean(axis=1)
                 bar.update(len(values))
-    warn_undefined(np.isnan(out if out.ndim == 1 else out[:, 0]))
+    if (undefined := np.isnan(out if out.ndim == 1 else out[:, 0])).any():
+        warn_undefined(undefined)
     return out
 
 
@@ -49,8 +53,9 @@ def fill_matrix(
 ) -> None:
     """Write the distances between all sentences of two lists; mirrored, half of them."""
     total = len(left) * (len(left) + 1) // 2 if mirrored else out.size
-    with pairs_bar(total, progress) as bar:
-        for i, j in blocks(out.shape, pairs_at_once(session), triangle=mirrored):
+    with progress_bar(*PAIRS, total, progress=progress) as bar:
+        size = max(CHUNK, BLOCK_BYTES // (2 * session.sentence_bytes))
+        for i, j in blocks(out.shape, size, triangle=mirrored):
             measured = session._encoded([*left[i], *right[j]], progress=progress)
             a, b = measured.encodings.numbers(left[i]), measured.encodings.numbers(right[j])
             for r, c in cells(len(a), len(b), CHUNK, triangle=mirrored and i == j):
@@ -59,14 +64,15 @@ def fill_matrix(
                 if mirrored:
                     out[j, i][c, r] = found
                 bar.update(len(found))
-    warn_undefined(np.isnan(out))
+    if (undefined := np.isnan(out)).any():
+        warn_undefined(undefined)
 
 
-def solve_all(session: Session, measured: Measured, rows: Ints) -> Floats:
+def solve_all(session: Session, bags: Bags, rows: Ints) -> Floats:
     """Distance of pairs of measured sentences under every head, ``(pairs, heads)``."""
     out = room_for(session, len(rows))
-    for chunk, values in values_by_chunk(session, measured, rows):
-        out[chunk] = values
+    for chunk, solved in solved_by_chunk(session, bags, rows):
+        out[chunk] = settle(session, solved, bags, rows[chunk])
     return out
 
 
@@ -82,71 +88,55 @@ def read_blocks(
 
     A GPU encodes the next block while the processors solve this one.
     """
-    size = pairs_at_once(session)
+    elsewhere = session.encoder.elsewhere
+    room = BLOCK_BYTES // BLOCKS_AT_ONCE if elsewhere else BLOCK_BYTES
+    size = max(CHUNK, room // (2 * session.sentence_bytes))
     places = [slice(start, start + size) for start in range(0, len(texts), size)]
 
     def read(place: slice) -> tuple[slice, Measured, Ints]:
         block = texts[place]
         measured = session._encoded([text for pair in block for text in pair], progress=progress)
-        sides = [measured.encodings.numbers(side) for side in zip(*block, strict=True)]
-        return place, measured, np.stack(sides, axis=1)
+        row = measured.encodings.rows
+        rows = np.array([(row[source], row[target]) for source, target in block], np.int64)
+        return place, measured, rows
 
-    return read_ahead(read, places) if session.encoder.elsewhere else map(read, places)
-
-
-def pairs_at_once(session: Session) -> int:
-    """Pairs whose sentences, if all of them differ, fill about a gigabyte."""
-    layers = max(1, len(session.request.embeddings))
-    bytes_each = 4 * (
-        len(session.heads) * TYPICAL**2 + layers * session.encoder.dimension * TYPICAL
-    )
-    blocks = 4 if session.encoder.elsewhere else 1
-    return max(CHUNK, BLOCK_BYTES // (2 * blocks * bytes_each))
-
-
-def values_by_chunk(
-    session: Session, measured: Measured, rows: Ints
-) -> Iterator[tuple[slice, Floats]]:
-    """Distances of pairs of encoded sentences under every head, a few at a time."""
-    policy = session.settings.empty or "nan"
-    for chunk, solved in solved_by_chunk(session, measured, rows):
-        yield chunk, settle(session, solved, measured, rows[chunk], policy)
+    return read_ahead(read, places) if elsewhere else map(read, places)
 
 
 def solved_by_chunk(
-    session: Session, measured: Measured, rows: Ints
+    session: Session, bags: Bags, rows: Ints, *, plans: bool = False
 ) -> Iterator[tuple[slice, Solved]]:
     """Pairs solved a few at a time, so that their costs never fill the memory."""
-    for chunk in chunks(len(rows)):
-        yield chunk, solve_rows(session, measured, rows[chunk])
+    for start in range(0, len(rows), CHUNK):
+        chunk = slice(start, start + CHUNK)
+        yield (
+            chunk,
+            solve_pairs(
+                session.method,
+                bags,
+                rows[chunk],
+                session.context,
+                share=session.share,
+                null=session.settings.null,
+                threads=session.threads,
+                plans=plans,
+            ),
+        )
 
 
-def chunks(count: int) -> Iterator[slice]:
-    """Rows of a table, a few at a time."""
-    return (slice(start, start + CHUNK) for start in range(0, count, CHUNK))
+def settle(
+    session: Session, solved: Solved, bags: Bags, rows: Ints, policy: Empty = "nan"
+) -> Floats:
+    """The reported values, with a policy for pairs that have no proper distance.
 
-
-def solve_rows(session: Session, measured: Measured, rows: Ints, *, plans: bool = False) -> Solved:
-    """Solve pairs of measured sentences, all at once."""
-    return solve_pairs(
-        session.method,
-        measured,
-        rows,
-        session.context,
-        mix=session.settings.mix,
-        null=session.settings.null,
-        threads=session.threads,
-        plans=plans,
-    )
-
-
-def settle(session: Session, solved: Solved, measured: Measured, rows: Ints, policy: str) -> Floats:
-    """The reported values, with the policy applied to pairs that have no proper distance."""
+    That of the settings comes first.
+    """
+    policy = session.settings.empty or policy
     values: Floats = getattr(solved.values, session.method.reports).copy()
     undefined = np.flatnonzero(solved.undefined)
     if len(undefined) and policy == "raise":
         pair = undefined[0]
-        source, target = (measured.encodings.sentences[row] for row in rows[pair])
+        source, target = (bags.sentences[row] for row in rows[pair])
         for side, text in (("source", source), ("target", target)):
             if not text.strip():
                 raise InputError(f"the {side} is empty; drop the pair or fill it in")
@@ -163,17 +153,11 @@ def settle(session: Session, solved: Solved, measured: Measured, rows: Ints, pol
     return values
 
 
-def warn_undefined(undefined: NDArray[np.bool_]) -> None:
-    """Say how many pairs have no distance, if any."""
-    if undefined.any():
-        notify(
-            f"{undefined.sum()} of {undefined.size} pairs have no distance, for one side has "
-            "no words left, and got NaN",
-            UndefinedWarning,
-            Choose("empty", "keep", "to compare the stop words"),
-        )
-
-
-def pairs_bar(total: int, progress: bool) -> Any:
-    """A progress bar of pairs."""
-    return progress_bar("comparing", "pairs", total, progress=progress)
+def warn_undefined(undefined: Bools) -> None:
+    """Say how many pairs have no distance."""
+    notify(
+        f"{undefined.sum()} of {undefined.size} pairs have no distance, for one side has "
+        "no words left, and got NaN",
+        UndefinedWarning,
+        Choose("empty", "keep", "to compare the stop words"),
+    )

@@ -15,7 +15,7 @@ from movers.measure.fitting import corpus_digest, fit_statistics
 from movers.measure.swf import fit_swf
 from movers.runtime.notices import UndefinedWarning
 from movers.scale import random_pairs
-from movers.session.blocks import chunks, fill_distances
+from movers.session.blocks import CHUNK, fill_distances
 from movers.session.session import Session
 from movers.session.signature import scale_key
 
@@ -36,7 +36,7 @@ def fit_session(session: Session, corpus: list[str], origin: str, *, progress: b
 
 def _add_arrays(session: Session, fitted: dict[str, Floats]) -> None:
     arrays = {**session.statistics.arrays, **fitted}
-    session._statistics = replace(session.statistics, arrays=arrays)
+    session.replace_statistics(replace(session.statistics, arrays=arrays))
 
 
 def _fit_scale(session: Session, sentences: list[str]) -> None:
@@ -83,8 +83,8 @@ def _fit_common(session: Session, corpus: list[str], origin: str, *, progress: b
 def _blocks(session: Session, counts: Counter[str], *, progress: bool) -> Blocks:
     """The corpus encoded and weighed, a few sentences at a time."""
     every = list(counts)
-    for chunk in chunks(len(every)):
-        texts = every[chunk]
+    for start in range(0, len(every), CHUNK):
+        texts = every[start : start + CHUNK]
         measured = session._encoded(texts, progress=progress)
         rows = measured.encodings.numbers(texts)
         yield measured, rows, np.array([counts[text] for text in texts], np.int64)

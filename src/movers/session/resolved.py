@@ -8,12 +8,17 @@ from functools import cached_property
 from movers.encode.encodings import Head, Request
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Whitening
-from movers.errors import InputError, ModelError
+from movers.errors import Choose, Do, InputError, ModelError
 from movers.measure.measured import Context
 from movers.measure.statistics import Statistics
 from movers.measure.structure import middle_layers, select_heads
-from movers.methods import Method
+from movers.runtime.notices import UnwhitenedWarning, notify
 from movers.settings import Settings
+
+TYPICAL = 14
+"""Words kept of a rather long sentence."""
+DERIVED = ("heads", "request", "context", "whitening_key", "sentence_bytes")
+"""What is worked out once for settings, model and statistics."""
 
 
 class Resolved:
@@ -25,6 +30,13 @@ class Resolved:
         What was asked for.
     encoder
         The model, or what loads it when it is first needed.
+
+    Attributes
+    ----------
+    method
+        The measure in use, as the recipe defines it.
+    share
+        Share of structure in the distance: the mix, 0 or 1 as the method has it.
     """
 
     def __init__(
@@ -32,20 +44,17 @@ class Resolved:
         settings: Settings,
         encoder: TransformerEncoder | Callable[[], TransformerEncoder],
     ) -> None:
-        self.settings = settings
+        self.settings, self.method = settings, settings.row
+        self.share = self.method.share(float(settings.mix))
         self.threads = settings.threads
         self._source = encoder
         self._statistics = settings.fitted
+        self._warned: set[int] = set()
 
     @cached_property
     def encoder(self) -> TransformerEncoder:
         """The model, loaded when first needed."""
         return self._source() if callable(self._source) else self._source
-
-    @property
-    def method(self) -> Method:
-        """The measure in use, as the recipe defines it."""
-        return self.settings.row
 
     @cached_property
     def embedding(self) -> int:
@@ -60,7 +69,7 @@ class Resolved:
             )
         return layer % (count + 1)
 
-    @property
+    @cached_property
     def heads(self) -> tuple[Head, ...]:
         """Attention heads in use, as (layer, head) counted from 1."""
         if not self.method.needs_attention:
@@ -83,12 +92,6 @@ class Resolved:
         )
 
     @property
-    def share(self) -> float:
-        """Share of structure in the distance: the mix, 0 or 1 as the method has it."""
-        shares = {"both": float(self.settings.mix), "structure": 1.0, "priced": 1.0}
-        return shares.get(self.method.transport or "words", 0.0)
-
-    @property
     def statistics(self) -> Statistics:
         """Fitted, loaded or shipped statistics; empty ones if there are none."""
         if self._statistics is None:
@@ -101,6 +104,12 @@ class Resolved:
             )
         return self._statistics
 
+    def replace_statistics(self, statistics: Statistics) -> None:
+        """Go on with other statistics."""
+        self._statistics = statistics
+        for name in DERIVED:
+            vars(self).pop(name, None)
+
     @property
     def whitening(self) -> Whitening | None:
         """What is done to the word vectors; None if nothing."""
@@ -108,27 +117,70 @@ class Resolved:
             return None
         return self.statistics.whitening.get(self.embedding)
 
-    @property
+    def whitening_of(self, layer: int) -> Whitening | None:
+        """What is done to the vectors of a layer; warns if that is nothing for want of a fit."""
+        if self.settings.whitening == "none" or not self.method.whitened:
+            return None
+        whitening = self.statistics.whitening.get(layer)
+        if whitening is None:
+            self._warn_unwhitened(layer)
+        elif self.settings.whitening not in (None, whitening.kind):
+            raise InputError(
+                f"whitening {self.settings.whitening!r} was asked for, but the statistics at "
+                f"hand are {whitening.kind!r}",
+                Do("fit"),
+            )
+        return whitening
+
+    def _warn_unwhitened(self, layer: int) -> None:
+        if layer not in self._warned:
+            self._warned.add(layer)
+            notify(
+                f"no whitening statistics for layer {layer} of {self.encoder.name}: word vectors "
+                "are used as they are. Models differ in which is better, so try both on labelled "
+                "pairs:",
+                UnwhitenedWarning,
+                Do("fit", "for the paper's whitening"),
+                Choose("whitening", "none", "to stay with this and silence the warning"),
+            )
+
+    @cached_property
+    def whitening_key(self) -> str:
+        """Names what is done to vectors, so that only scorers that do the same share them."""
+        for layer in self.request.embeddings:
+            self.whitening_of(layer)  # refuse the wrong kind
+        if self.settings.whitening == "none" or not self.method.whitened:
+            return "none"
+        whitening = self.statistics.whitening
+        return ",".join(f"{layer}:{white.digest}" for layer, white in sorted(whitening.items()))
+
+    @cached_property
     def request(self) -> Request:
         """What of a sentence enters the distance."""
         embeddings = (self.embedding,) if self.method.needs_vectors else ()
         return Request(embeddings, self.heads, self.settings.rules, self.method.needs_pooled)
+
+    @cached_property
+    def sentence_bytes(self) -> int:
+        """What a rather long sentence takes."""
+        layers = max(1, len(self.request.embeddings))
+        return 4 * (len(self.heads) * TYPICAL**2 + layers * self.encoder.dimension * TYPICAL)
 
     def fit_request(self, embeddings: tuple[int, ...]) -> Request:
         """What fitting keeps of each sentence: what comparing it will need, if known yet."""
         heads = () if self.settings.by_variability else self.heads
         return Request(embeddings, heads, self.settings.rules, self.method.needs_pooled)
 
-    @property
+    @cached_property
     def context(self) -> Context:
         """What measures may look at besides the sentences."""
-        settings = self.settings
+        settings, encoder = self.settings, self.encoder
         return Context(
             self.statistics,
             settings.recipe,
             settings.frequencies,
             settings.trees,
-            lambda texts, rules: self.encoder.located(texts, rules or settings.rules),
+            lambda texts, rules: encoder.located(texts, rules or settings.rules),
             self.encoder.chance if self.method.needs_pooled else 1.0,
             tuple(layer for layer, _ in self.heads),
         )

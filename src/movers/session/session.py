@@ -3,26 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any
 
 from movers.arrays import Floats
 from movers.encode.encodings import Encodings, Request
-from movers.encode.store import EncodingStore, Stores
 from movers.encode.transformer import TransformerEncoder
-from movers.encode.whiten import Whitening
-from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Signature
 from movers.io.pairs import check_sentences
 from movers.measure.measured import Measured, measure
 from movers.measure.statistics import Statistics
-from movers.runtime.notices import UnwhitenedWarning, notify
 from movers.scale import similarity_of
-from movers.session.resolved import Resolved
+from movers.session.resolved import DERIVED, Resolved
 from movers.session.signature import scale_key, sign
 from movers.settings import Settings
 
 STORES = 4
 """Encoding stores a family of sessions keeps, one for each set of words or heads it compares."""
+GROWTH_BYTES = 1 << 26
+"""Up to this size new sentences join the old; of a larger block only those asked for are copied."""
+KEEP_BYTES = 1 << 30
+"""Up to this size sentences of earlier calls are kept beside those of the last one."""
+
+
+@dataclass
+class EncodingStore:
+    """Sentences encoded for one request, whitened in one way.
+
+    Parameters
+    ----------
+    request
+        What is kept of each sentence.
+    whitening
+        Name of the whitening applied to the vectors.
+    blocks
+        The sentences so far: those of the last call, then those of an earlier one.
+    """
+
+    request: Request
+    whitening: str
+    blocks: tuple[Encodings, ...] = ()
+
+    def get(
+        self, sentences: Iterable[str], encode: Callable[[list[str], Request], Encodings]
+    ) -> Encodings:
+        """Encodings that hold all the sentences; only new ones are encoded."""
+        missing = list(dict.fromkeys(sentences))
+        for block in self.blocks:
+            if all(text in block.rows for text in missing):
+                return block
+        parts: list[Encodings] = []
+        kept: list[Encodings] = []
+        for block in self.blocks:
+            known = [text for text in missing if text in block.rows]
+            missing = [text for text in missing if text not in block.rows]
+            if block.nbytes < GROWTH_BYTES:
+                parts.append(block)
+                continue
+            if known:
+                parts.append(block.take(block.numbers(known), self.request, self.request.heads))
+            if 2 * len(known) < len(block) and block.nbytes <= KEEP_BYTES:
+                kept.append(block)
+        # The largest part comes last, and so is copied once.
+        parts = [*([encode(missing, self.request)] if missing or not parts else []), *parts]
+        made = reduce(Encodings.joined, parts)
+        self.blocks = (made, *kept[:1])
+        return made
+
+
+class Stores(list[EncodingStore]):
+    """The stores of a family of scorers, newest first.
+
+    Pickling leaves the content behind, yet scorers pickled together go on sharing one list.
+    """
+
+    def __reduce__(self) -> tuple[type[Stores], tuple[()]]:
+        return Stores, ()
 
 
 class Session(Resolved):
@@ -39,12 +96,13 @@ class Session(Resolved):
         super().__init__(settings, encoder)
         self._stores = Stores()
         self._measured: Measured | None = None
-        self._warned: set[int] = set()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave model and encodings behind; a copy in another process loads its own."""
-        state = {name: value for name, value in vars(self).items() if name != "encoder"}
-        return {**state, "_measured": None}
+        left = {"encoder", *DERIVED}
+        return {name: value for name, value in vars(self).items() if name not in left} | {
+            "_measured": None
+        }
 
     def follow(self, other: Session) -> None:
         """Share the model of another session, if it is loaded, and what it has encoded."""
@@ -53,14 +111,15 @@ class Session(Resolved):
             self.encoder = other.encoder
 
     def adopt(self, statistics: Statistics) -> None:
-        """Go on with other statistics; weights that came from the old ones are forgotten."""
-        self._statistics, self._measured = statistics, None
+        """Go on with other statistics; what came from the old ones is forgotten."""
+        self.replace_statistics(statistics)
+        self._measured = None
 
     def keep(self, request: Request, fresh: Encodings) -> None:
         """Whiten sentences encoded elsewhere, and keep them."""
         self._whiten(fresh)
         # In place: sessions that share the stores and get these statistics find it there.
-        self._stores.insert(0, EncodingStore(request, self._whitening_key(), (fresh,)))
+        self._stores.insert(0, EncodingStore(request, self.whitening_key, (fresh,)))
         del self._stores[STORES:]
 
     @property
@@ -86,9 +145,9 @@ class Session(Resolved):
 
         Sentences given here are encoded together now; calls that need them find them.
         """
-        self._store()
+        store = self._store()
         if sentences:
-            self._encodings(check_sentences(sentences, "sentence"))
+            store.get(check_sentences(sentences, "sentence"), self._encode)
 
     def measure(self, sentences: Iterable[str], *, progress: bool = False) -> Measured:
         """Encode and weigh sentences: all that the solver needs of them.
@@ -98,30 +157,27 @@ class Session(Resolved):
         return self._encoded(check_sentences(sentences, "sentence"), progress=progress)
 
     def _store(self) -> EncodingStore:
-        """The store that serves this scorer, shared with the scorers it was made from."""
-        request, key = self.request, self._whitening_key()
-        for layer in request.embeddings:
-            self._whitening_of(layer)  # refuse the wrong kind also for sentences known already
+        """The store that serves this scorer, after widening what it keeps if need be."""
+        request, key = self.request, self.whitening_key
         for store in self._stores:
-            if store.serve(request, key):
+            same = store.request == request
+            union = request if same else store.request.union(request)
+            if union is not None and store.whitening == key:
+                if union != store.request:
+                    store.request, store.blocks = union, ()
                 return store
         self._stores.insert(0, EncodingStore(request, key))
         del self._stores[STORES:]
         return self._stores[0]
 
-    def _encodings(self, sentences: Iterable[str], *, progress: bool = False) -> Encodings:
-        """All the sentences encoded, reusing those of earlier calls."""
-
-        def encode(missing: list[str], request: Request) -> Encodings:
-            fresh = self.encoder.encode(missing, request, progress=progress)
-            self._whiten(fresh)
-            return fresh
-
-        return self._store().get(sentences, encode)
+    def _encode(self, missing: list[str], request: Request, *, progress: bool = False) -> Encodings:
+        fresh = self.encoder.encode(missing, request, progress=progress)
+        self._whiten(fresh)
+        return fresh
 
     def _encoded(self, sentences: Iterable[str], *, progress: bool = False) -> Measured:
-        """All the sentences encoded and weighed."""
-        encodings = self._encodings(sentences, progress=progress)
+        """All the sentences encoded and weighed, reusing those of earlier calls."""
+        encodings = self._store().get(sentences, partial(self._encode, progress=progress))
         measured = self._measured
         if measured is None or measured.encodings is not encodings:
             measured = measure(
@@ -137,39 +193,5 @@ class Session(Resolved):
     def _whiten(self, encodings: Encodings) -> None:
         """Whiten the word vectors in place."""
         for layer, vectors in encodings.vectors.items():
-            if (whitening := self._whitening_of(layer)) is not None:
+            if (whitening := self.whitening_of(layer)) is not None:
                 whitening.apply(vectors.data, self.threads)
-
-    def _whitening_of(self, layer: int) -> Whitening | None:
-        """What is done to the vectors of a layer; warns if that is nothing for want of a fit."""
-        if self.settings.whitening == "none" or not self.method.whitened:
-            return None
-        whitening = self.statistics.whitening.get(layer)
-        if whitening is None:
-            self._warn_unwhitened(layer)
-        elif self.settings.whitening not in (None, whitening.kind):
-            raise InputError(
-                f"whitening {self.settings.whitening!r} was asked for, but the statistics at "
-                f"hand are {whitening.kind!r}",
-                Do("fit"),
-            )
-        return whitening
-
-    def _warn_unwhitened(self, layer: int) -> None:
-        if layer not in self._warned:
-            self._warned.add(layer)
-            notify(
-                f"no whitening statistics for layer {layer} of {self.encoder.name}: word vectors "
-                "are used as they are. Models differ in which is better, so try both on labelled "
-                "pairs:",
-                UnwhitenedWarning,
-                Do("fit", "for the paper's whitening"),
-                Choose("whitening", "none", "to stay with this and silence the warning"),
-            )
-
-    def _whitening_key(self) -> str:
-        """Names what is done to vectors, so that only scorers that do the same share them."""
-        if self.settings.whitening == "none" or not self.method.whitened:
-            return "none"
-        whitening = self.statistics.whitening
-        return ",".join(f"{layer}:{white.digest}" for layer, white in sorted(whitening.items()))

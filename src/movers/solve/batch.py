@@ -51,7 +51,8 @@ def emd_batch(
         emd_range(space, low, high, batch, out)
 
     share_out(solve, shapes.sum(axis=1) * shapes.prod(axis=1), threads, stop)
-    _warn_of_bounds(out.converged)
+    if not out.converged.all():
+        _warn_of_bounds(out.converged)
     return Solution(out.linear.copy(), *out)
 
 
@@ -89,17 +90,51 @@ def fgw_batch(
     from movers.solve.kernels.workspace import SLOTS, allocate
 
     shapes, batch, structures = problems.shapes, problems.batch, problems.structures
-    out = _room(problems, problems.heads, plans)
+    heads = problems.scale.shape[1]
+    out = _room(problems, heads, plans)
     stop = np.zeros(1, np.int64)
 
     def solve(low: int, high: int) -> None:
         space = allocate(shapes[low:high], slots=SLOTS, stop=stop)
         fgw_range(space, low, high, batch, structures, float(mix), out)
 
-    work = shapes.sum(axis=1) * shapes.prod(axis=1) * 4 * problems.heads
+    work = shapes.sum(axis=1) * shapes.prod(axis=1) * 4 * heads
     share_out(solve, work, threads, stop)
-    _warn_of_bounds(out.converged)
+    if not out.converged.all():
+        _warn_of_bounds(out.converged)
     return Solution((1.0 - mix) * out.linear + mix * out.structural, *out)
+
+
+def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None) -> Floats:
+    """Evaluate ``E(Q) = sum (A[i, k] - B[j, l])**2 Q[i, j] Q[k, l]`` for every pair and head.
+
+    Parameters
+    ----------
+    problems
+        Their structure is taken in single precision.
+    plans : flat
+        Row-major n x m blocks of mass, one after another; they need not sum to one.
+    threads
+        Number of threads, by default one per available processor.
+
+    Returns
+    -------
+    Array of shape (pairs, heads).
+    """
+    from movers.solve.kernels.pricing import price_range  # loads numba, so not before the call
+
+    shapes, batch = problems.shapes, problems.batch
+    single = np.asarray(problems.structure, np.float32)
+    structures = problems.structures._replace(single=single)
+    out = np.zeros(problems.scale.shape)
+
+    def solve(low: int, high: int) -> None:
+        most = int(shapes[low:high].prod(axis=1).max(initial=1))
+        room = np.zeros((2, most), np.int64), np.zeros(most)
+        price_range(low, high, batch, plans, structures, *room, out)
+
+    share_out(solve, problems.scale.shape[1] * shapes.sum(axis=1) ** 2, threads)
+    return out
 
 
 def _terms(null: float | Floats, shape: tuple[int, ...], mix: float, *, thorough: bool) -> Terms:
@@ -117,14 +152,15 @@ def _partial(
     """Solve problems where mass may stay at home; without structures, for the words alone."""
     out = _room(problems, terms.null.shape[1], plans)
     solve_partial(problems, terms, structures, out, threads)
-    _warn_of_bounds(out.converged)
+    if not out.converged.all():
+        _warn_of_bounds(out.converged)
     moved = (1.0 - terms.mix) * out.linear + terms.mix * out.structural
     return Solution(moved + terms.null * out.home, *out)
 
 
 def _room(problems: Problems, heads: int, plans: bool) -> Found:
     """Room for the results; an optimum of a cost alone takes one linear problem."""
-    shape = len(problems), heads
+    shape = len(problems.shapes), heads
     linear, structural, gap, home = np.zeros((4, *shape))
     room = np.zeros(problems.cost.size * heads if plans else 0)
     ended = np.zeros(shape, np.bool_)
@@ -132,11 +168,10 @@ def _room(problems: Problems, heads: int, plans: bool) -> Found:
 
 
 def _warn_of_bounds(converged: Bools) -> None:
-    if not converged.all():
-        notify(
-            f"{converged.size - int(converged.sum())} of {converged.size} transport problems "
-            f"reached the bound on their effort; their plans are feasible and may not be optimal "
-            f"(`converged` is False there). Scale costs and structures, or drop entries that no "
-            f"plan can use",
-            ConvergenceWarning,
-        )
+    notify(
+        f"{converged.size - int(converged.sum())} of {converged.size} transport problems "
+        f"reached the bound on their effort; their plans are feasible and may not be optimal "
+        f"(`converged` is False there). Scale costs and structures, or drop entries that no "
+        f"plan can use",
+        ConvergenceWarning,
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Ragged, Singles, boundaries, offsets, places
+from movers.arrays import Floats, Ints, Ragged, Singles, boundaries, places
 from movers.solve.kernels.batches import Batch, Structures
 
 
@@ -42,18 +42,25 @@ class Problems:
     scale: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     @classmethod
-    def between(cls, weights: Ragged, rows: Ints, costs: Ragged) -> Problems:
-        """Pose the problems of pairs of sentences, given by their rows among the weights."""
+    def between(
+        cls,
+        weights: Ragged,
+        rows: Ints,
+        costs: Ragged,
+        structure: Ragged | None = None,
+        scale: Floats | None = None,
+    ) -> Problems:
+        """Pose the problems of pairs of sentences, given by their rows among the weights.
+
+        With structure, one row of it per sentence.
+        """
         u_start, v_start = np.ascontiguousarray(weights.starts[rows].T)
         data = weights.data
-        return cls(weights.lengths[rows], costs.data, data, data, u_start, v_start)
-
-    def bent(self, structure: Ragged, rows: Ints, scale: Floats) -> Problems:
-        """The same problems with structure, one row of it per sentence."""
+        linear = weights.lengths[rows], costs.data, data, data, u_start, v_start
+        if structure is None or scale is None:
+            return cls(*linear)
         a_start, b_start = np.ascontiguousarray(structure.starts[rows].T)
-        return replace(
-            self, structure=structure.data, a_start=a_start, b_start=b_start, scale=scale
-        )
+        return cls(*linear, structure.data, a_start, b_start, scale)
 
     def __len__(self) -> int:
         return len(self.shapes)
@@ -86,7 +93,7 @@ class Problems:
     @property
     def batch(self) -> Batch:
         """The linear part as kernels take it."""
-        start = offsets(self.shapes.prod(axis=1))
+        start = self.costs.starts[:-1]
         return Batch(self.shapes, self.cost, start, self.u, self.u_start, self.v, self.v_start)
 
     @property
