@@ -53,6 +53,18 @@ def test_answers_are_those_of_brute_force(scorer, corpus, small, kind):
             assert index.search(query, top_k).matches == found.matches
 
 
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnknownWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_unknown_words_are_found_as_by_brute_force(scorer, small, kind):
+    nouns = ["鮪", "鯖", "鰯", "dog"]
+    texts = [f"{a} {verb} {b}" for a in nouns for b in nouns for verb in ("greets", "sold", "鱈")]
+    index = Index.build(scorer, texts, **kind)
+    for query in (texts[1], "鯖 greets the 鮪", "鮭"):
+        found = index.search(query, 8)
+        assert_exact(found, scorer, texts, 8)
+    assert [match.text for match in index.search(texts[1], 1)] == [texts[1]]
+
+
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 50), st.integers(1, 12), st.sampled_from(KINDS))
 def test_whatever_the_corpus(scorer, seed, top_k, kind):

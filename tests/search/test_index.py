@@ -160,7 +160,7 @@ def test_foreign_folders_are_refused(folder, tmp_path):
     with pytest.raises(InputError, match="checksum differs"):
         Index.open(folder)
     manifest.write_text(json.dumps({**content, "format": "movers-index-9"}))
-    with pytest.raises(InputError, match="format 'movers-index-9', expected 'movers-index-4'"):
+    with pytest.raises(InputError, match="format 'movers-index-9', expected 'movers-index-5'"):
         Index.open(folder)
     manifest.write_text("[1")
     with pytest.raises(InputError, match="damaged"):

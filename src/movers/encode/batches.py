@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Ragged
+from movers.encode.unknown import Own, Unknown
 
 Ints = NDArray[np.int64]
 
@@ -66,6 +67,8 @@ class Batch:
         Tokens of each, ``(batch,)``.
     ids, mask
         Token ids and which of them are no padding, ``(batch, tokens)``.
+    own
+        Vectors of unknown words, and which of them each token has; None if all are known.
     """
 
     rows: Ints
@@ -73,12 +76,27 @@ class Batch:
     lengths: Any
     ids: Any
     mask: Any
+    own: Own | None = None
 
 
 class Shelf:
-    """Token ids of sentences on a device, to take batches from."""
+    """Token ids of sentences on a device, to take batches from.
 
-    def __init__(self, ids: Ragged, padding: int, shortest: int, device: str) -> None:
+    Parameters
+    ----------
+    unknown, vectors
+        The unknown words, and a vector for each, on the device.
+    """
+
+    def __init__(
+        self,
+        ids: Ragged,
+        padding: int,
+        shortest: int,
+        device: str,
+        unknown: Unknown,
+        vectors: Any,
+    ) -> None:
         self.sizes, self.padding, self.shortest, self.device = (
             ids.lengths,
             padding,
@@ -87,6 +105,8 @@ class Shelf:
         )
         self.data = on_device(ids.data, device)
         self.starts = on_device(ids.starts, device)
+        self.strange, self.vectors = unknown.counts > 0, vectors
+        self.numbers = on_device(unknown.numbers.data, device)
 
     def take(self, rows: Ints) -> Batch:
         """Put sentences side by side."""
@@ -100,7 +120,10 @@ class Shelf:
         mask = columns < lengths[:, None]
         cells = torch.where(mask, first[:, None] + columns, 0)
         ids = torch.where(mask, self.data[cells].long(), self.padding)
-        return Batch(rows, places, lengths, ids, mask)
+        own = None
+        if self.strange[rows].any():
+            own = self.vectors, torch.where(mask, self.numbers[cells].long(), 0)
+        return Batch(rows, places, lengths, ids, mask, own)
 
 
 def on_device(array: NDArray[Any], device: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, cached_property, lru_cache, partial
 from itertools import pairwise
@@ -35,6 +35,13 @@ from movers.encode.tokens import (
     read,
     read_end,
     tokenize,
+)
+from movers.encode.unknown import (
+    Unknown,
+    find_unknown,
+    make_replaceable,
+    own_vectors,
+    reading,
 )
 from movers.encode.watching import make_watchable, watching
 from movers.encode.whiten import Moments
@@ -110,6 +117,7 @@ class TransformerEncoder:
             self.folder or source, self.device, dtype
         )
         self.watchable = make_watchable(self.model)
+        make_replaceable(self.model)
         self.gathers = kind == "cuda"
         self.elsewhere = kind != "cpu"
         # One layer's matrices at a time where nobody minds how sentences are batched.
@@ -263,7 +271,8 @@ class TransformerEncoder:
             self._check(request)
         text = read(self.tokenizer, sentences, self.max_length)
         self._warn_if_cut([sentences[row] for row in text.truncated])
-        self._warn_if_unknown(sentences, text)
+        unknown = find_unknown(self.tokenizer, sentences, text)
+        self._warn_if_unknown(sentences, text, unknown)
         finders = [self.finder(request.rules) for request in requests]
         tokens = [locate(text, finder) for finder in finders]
         out = [
@@ -282,9 +291,9 @@ class TransformerEncoder:
                     )
                     for each in zip(requests, tokens, out, strict=True)
                 ]
-                ids = text.ids.between(low, high)
+                batches = self._batches(text.ids.between(low, high), unknown.between(low, high))
                 times = None if counts is None else np.asarray(counts[low:high])
-                self._run(keepers, ids, moments or {}, times, low, bar)
+                self._run(keepers, batches, moments or {}, times, low, bar)
                 _delivered(under_way)  # for the sentences before, while the GPU works on these
                 under_way = [sent for keeper in keepers for sent in keeper.finish(courier)]
             _delivered(under_way)
@@ -310,7 +319,7 @@ class TransformerEncoder:
     def _run(
         self,
         keepers: Sequence[Keeper],
-        ids: Ragged,
+        batches: Iterable[Batch],
         moments: dict[int, Moments],
         counts: NDArray[np.int64] | None,
         low: int,
@@ -327,7 +336,7 @@ class TransformerEncoder:
             for keeper in keepers:
                 keeper.take_attention(layer, matrices)
 
-        for batch in self._batches(ids):
+        for batch in batches:
             for keeper in keepers:
                 keeper.begin(batch)
             states = self._forward(batch, layers, attention, take)
@@ -360,9 +369,9 @@ class TransformerEncoder:
 
     def states(self, sentences: Sequence[str], layer: int) -> list[Floats]:
         """Hidden states of every token of every sentence, special tokens included."""
-        ids = self._tokens(sentences).ids
+        ids, batches = self._read(sentences)
         out: list[Floats] = [np.zeros((0, 0), np.float32)] * len(sentences)
-        for batch in self._batches(ids):
+        for batch in batches:
             found = _numpy(self._forward(batch, {layer})[layer])
             for row, states in zip(batch.rows.tolist(), found, strict=True):
                 out[row] = states[: len(ids[row])]
@@ -373,8 +382,8 @@ class TransformerEncoder:
 
         Special tokens included, nothing removed, layer by layer; shortest sentence first.
         """
-        ids = self._tokens(sentences).ids
-        for batch in self._batches(ids):
+        ids, batches = self._read(sentences)
+        for batch in batches:
             found: dict[int, Floats] = {}
 
             def take(layer: int, matrices: Tensor, found: dict[int, Floats] = found) -> None:
@@ -407,26 +416,34 @@ class TransformerEncoder:
             )
             notify(TruncationWarning(message, sentences=cut))
 
-    def _warn_if_unknown(self, sentences: Sequence[str], text: Text) -> None:
-        number = self.tokenizer.unk_token_id
-        if number is None or not (unknown := text.real & (text.ids.data == number)).any():
+    def _warn_if_unknown(self, sentences: Sequence[str], text: Text, unknown: Unknown) -> None:
+        if not unknown.words:
             return
-        blind = Ragged(unknown.astype(np.int64), text.ids.starts).sums()
         read = Ragged(text.real.astype(np.int64), text.ids.starts).sums()
-        lost = [sentences[row] for row in np.flatnonzero(blind > MOSTLY * read).tolist()]
+        lost = np.flatnonzero(unknown.counts > MOSTLY * read).tolist()
         if lost:
-            shown = ", ".join(repr(one[:30]) for one in lost[:3]) + " and more" * (len(lost) > 3)
+            shown = ", ".join(repr(sentences[row][:30]) for row in lost[:3])
             notify(
                 f"{self.name} does not know most of {len(lost)} "
-                f"sentence{'s' if len(lost) > 1 else ''}: {shown}; words it does not know look all "
-                "the same to it, so take a model of that language or script",
+                f"sentence{'s' if len(lost) > 1 else ''}: {shown}{' and more' * (len(lost) > 3)}; "
+                "of words it does not know it sees only whether they are the same, so take a "
+                "model of that language or script",
                 UnknownWarning,
             )
 
-    def _batches(self, ids: Ragged) -> Iterator[Batch]:
+    def _read(self, sentences: Sequence[str]) -> tuple[Ragged, Iterator[Batch]]:
+        """Token ids of sentences, and the batches to run them in."""
+        text = read(self.tokenizer, sentences, self.max_length)
+        return text.ids, self._batches(text.ids, find_unknown(self.tokenizer, sentences, text))
+
+    def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[Batch]:
         """Sentences in order of length, as many at a time as the limits allow."""
+        vectors = None
+        if unknown.words:
+            pieces = len(self.vocabulary.pieces)
+            vectors = own_vectors(self.model.get_input_embeddings(), pieces, unknown.words)
         padding = self.tokenizer.pad_token_id or 0
-        shelf = Shelf(ids, padding, self.limits.shortest, self.device)
+        shelf = Shelf(ids, padding, self.limits.shortest, self.device, unknown, vectors)
         return map(shelf.take, self.limits.batches(ids.lengths, self.batch_size))
 
     def _forward(
@@ -439,7 +456,7 @@ class TransformerEncoder:
         """Run a batch; returns hidden states, and hands over the attention of layers."""
         import torch
 
-        with torch.inference_mode(), watching(attention, take) as watch:
+        with torch.inference_mode(), reading(batch.own), watching(attention, take) as watch:
             output = self.model(
                 input_ids=batch.ids,
                 attention_mask=batch.mask.long(),

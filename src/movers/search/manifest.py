@@ -14,7 +14,7 @@ from zlib import crc32
 
 from movers.errors import InputError
 
-FORMAT = "movers-index-4"
+FORMAT = "movers-index-5"
 NAME = "manifest.json"
 
 

@@ -1,0 +1,132 @@
+"""Words that a model has no pieces for, each with an input vector of its own.
+
+A tokenizer writes one and the same token for all of them, so that any two would be equal. Here
+each is given the vector that its text draws at random from those of the vocabulary, and the model
+reads it like that of any word: the same word is the same everywhere, two are as unlike as two
+words that have nothing to do with each other, and all that is read of a sentence follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from hashlib import shake_128
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.arrays import Ragged
+from movers.encode.tokens import Text
+
+Tensor = Any
+
+DRAWN = 64
+"""Vectors that one is mixed from: enough that it is like none of them."""
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """The unknown words of sentences.
+
+    Parameters
+    ----------
+    words
+        Each once, as the tokenizer normalises it.
+    numbers
+        For every token 0, or from 1 on which of the words it stands for.
+    """
+
+    words: tuple[str, ...]
+    numbers: Ragged
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Unknown tokens of every sentence."""
+        return Ragged((self.numbers.data > 0).astype(np.int64), self.numbers.starts).sums()
+
+    def between(self, low: int, high: int) -> Unknown:
+        """Those of the sentences ``low .. high - 1``."""
+        return Unknown(self.words, self.numbers.between(low, high))
+
+
+def find_unknown(tokenizer: Any, sentences: Sequence[str], text: Text) -> Unknown:
+    """Find the words that a tokenizer does not know; its own name for them is no such word."""
+    numbers = np.zeros(len(text.ids.data), np.int32)
+    known: dict[str, int] = {}
+    normalise = _normaliser(tokenizer)
+    places = np.flatnonzero(text.real & (text.ids.data == tokenizer.unk_token_id))
+    owners = np.searchsorted(text.ids.starts, places, side="right") - 1
+    for place, owner in zip(places.tolist(), owners.tolist(), strict=True):
+        start, end = text.offsets[place]
+        word = sentences[owner][start:end].strip()
+        if word != tokenizer.unk_token:
+            numbers[place] = known.setdefault(normalise(word), len(known) + 1)
+    return Unknown((*known,), Ragged(numbers, text.ids.starts))
+
+
+def _normaliser(tokenizer: Any) -> Callable[[str], str]:
+    normalizer = tokenizer.backend_tokenizer.normalizer
+    return str if normalizer is None else lambda word: normalizer.normalize_str(word).strip()
+
+
+def own_vectors(embeddings: Any, size: int, words: Sequence[str]) -> Tensor:
+    """Input vectors of words, from row 1 on, with mean and covariance of the first ``size`` pieces.
+
+    Each is a sum of pieces that the hash of the word picks. Their weights sum to 1, which keeps the
+    mean, and the squares of the weights too, which keeps the covariance.
+
+    Parameters
+    ----------
+    embeddings
+        The layer of a model that turns ids of pieces into vectors.
+    """
+    import torch
+
+    ids = np.stack([np.zeros(DRAWN, np.int64), *(_pieces(word, size) for word in words)])
+    picked = torch.from_numpy(ids).to(embeddings.weight.device)
+    apart = ((1.0 - 1.0 / DRAWN) / DRAWN) ** 0.5
+    total: Tensor = 0.0
+    for place in range(DRAWN):
+        weight = 1.0 / DRAWN + (apart if place % 2 else -apart)
+        total = total + embeddings(picked[:, place]).double() * weight
+    return total.to(embeddings.weight.dtype)
+
+
+def _pieces(word: str, size: int) -> NDArray[np.int64]:
+    """Pieces that a word picks: the same in every process, on every machine."""
+    drawn = np.frombuffer(shake_128(word.encode()).digest(8 * DRAWN), "<u8")
+    return (drawn % size).astype(np.int64)
+
+
+Own = tuple[Tensor, Tensor]
+"""Vectors, and which of them every token of a batch has: row 0 stands for a known one."""
+
+_own: ContextVar[Own | None] = ContextVar("own", default=None)
+
+
+@contextmanager
+def reading(own: Own | None) -> Iterator[None]:
+    """Have a model read own vectors in one forward pass; None if all tokens are known."""
+    token = _own.set(own)
+    try:
+        yield
+    finally:
+        _own.reset(token)
+
+
+def make_replaceable(model: Any) -> None:
+    """Let a model read other input vectors than those of its vocabulary."""
+    model.get_input_embeddings().register_forward_hook(_replace)
+
+
+def _replace(embeddings: Any, arguments: Any, found: Tensor) -> Tensor | None:
+    import torch
+
+    own = _own.get()
+    if own is None:
+        return None
+    vectors, numbers = own
+    return torch.where((numbers > 0)[..., None], vectors[numbers], found)
