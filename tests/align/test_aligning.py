@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import movers
+from movers.align import aligning
 from movers.align.aligners import ALIGNERS
 from movers.align.aligning import align_with
 from movers.align.reading import middle, read_words, request_of
@@ -162,3 +163,22 @@ def test_wrong_input_is_named(scorer, pairs, complaint):
 def test_an_unknown_aligner_is_named(scorer):
     with pytest.raises(InputError, match="did you mean 'argmax'"):
         scorer.align("a", "b", aligner="argmx")
+
+
+def test_a_sentence_that_comes_again_is_read_once_and_linked_alike(scorer, monkeypatch):
+    pairs = [("a dog barks", "dogs bark"), ("a cat", "a cat"), ("dogs bark", ["a", "dog"])] * 2
+    whole = [found.to_dict() for found in scorer.align_all(pairs)]
+    read, encode = [], scorer.encoder.encode
+
+    def watched(texts, request, **options):
+        read.extend(texts if request.embeddings else [])
+        return encode(texts, request, **options)
+
+    monkeypatch.setattr(aligning, "CHUNK", 1)
+    for room, times in ((1 << 20, 1), (0, 4)):
+        read.clear()
+        monkeypatch.setattr(aligning, "ROOM", room)
+        with monkeypatch.context() as patched:
+            patched.setattr(scorer.encoder, "encode", watched)
+            assert [found.to_dict() for found in scorer.align_all(pairs)] == whole
+        assert read.count("dogs bark") == times

@@ -79,14 +79,27 @@ def test_align_shows_two_sentences(capsys):
     assert json.loads(out)["pharaoh"] == expected()[1]
 
 
-def test_a_broken_run_keeps_what_is_done(capsys, tmp_path):
+def test_two_sentences_go_to_a_file_too(capsys, tmp_path):
+    page, line = tmp_path / "links.html", tmp_path / "links.txt"
+    assert run(capsys, "align", *ROWS[1], "--html", "-o", page)[:2] == (0, "")
+    assert page.read_text("utf-8").count("<svg") == 1
+    assert run(capsys, "align", *ROWS[1], "-o", line)[0] == 0
+    assert line.read_text("utf-8") == expected()[1] + "\n"
+    assert run(capsys, "align", *ROWS[1], "--html")[1] == page.read_text("utf-8")
+
+
+def test_a_broken_run_is_resumed(capsys, tmp_path):
     path, output = tmp_path / "pairs.jsonl", tmp_path / "links.txt"
-    good = json.dumps({"source": "a dog", "target": "the dog"})
-    path.write_text((good + "\n") * 2100 + '{"source": 3, "target": "x"}\n', "utf-8")
+    good, bad = '{"source": "a dog", "target": "the dog"}\n', '{"source": 3, "target": "x"}\n'
+    path.write_text(good * 2100 + bad, "utf-8")
     code, _, err = run(capsys, "align", path, "-o", output)
     assert code == 1 and "row 2101, column 'source'" in err
-    assert not output.exists() and not list(tmp_path.glob(f"{UNFINISHED}*"))
-    assert (tmp_path / "links.txt.partial").read_text().count("\n") == 2048
+    assert "2,048 finished rows are kept in" in err and not output.exists()
+    assert not list(tmp_path.glob(f"{UNFINISHED}*"))
+    path.write_text(good * 2101, "utf-8")
+    code, _, err = run(capsys, "align", path, "-o", output, "--resume")
+    assert code == 0 and "2101 pairs, 2,048 of them from the run before" in err
+    assert output.read_text("utf-8") == "0-0 1-1\n" * 2101
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -18,6 +19,8 @@ from movers.version import __version__
 
 CHUNK = 512
 """Pairs read at a time."""
+ROOM = 1 << 28
+"""Bytes for sentences that come again later, so that the model need not read them again."""
 
 
 def align_pairs(
@@ -49,15 +52,48 @@ def align_with(
 ) -> Iterator[list[Alignment]]:
     """Read pairs once and align each with several aligners; see `align_pairs`."""
     chosen = [(find_aligner(name), signature(encoder, name)) for name in aligners]
+    reader = _Reader(encoder, pairs)
     with progress_bar("aligning", "pairs", len(pairs), progress=progress) as bar:
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
-            sentences = read_sentences(encoder, list(chain.from_iterable(chunk)))
-            words = read_words(encoder, sentences)
-            for k in range(0, len(sentences), 2):
-                two = slice(k, k + 2)
-                yield [_align(encoder, one, sentences[two], words[two], s) for one, s in chosen]
+            for source, target in reader.read(chunk):
+                yield [_align(encoder, one, source, target, name) for one, name in chosen]
             bar.update(len(chunk))
+
+
+Read = tuple[Sentence, Words]
+
+
+class _Reader:
+    """Reads pairs chunk by chunk, and every sentence once as far as there is room."""
+
+    def __init__(self, encoder: TransformerEncoder, pairs: Sequence[tuple[Given, Given]]) -> None:
+        self.encoder, self.known = encoder, dict[Given, Read]()
+        self.ahead = Counter(map(_key, chain.from_iterable(pairs)))
+
+    def read(self, pairs: Sequence[tuple[Given, Given]]) -> Iterator[tuple[Read, Read]]:
+        """The sentences of some pairs, and what the model says of their words."""
+        keys = [_key(one) for one in chain.from_iterable(pairs)]
+        fresh = [key for key in dict.fromkeys(keys) if key not in self.known]
+        sentences = read_sentences(self.encoder, fresh)
+        words = read_words(self.encoder, sentences)
+        self.known |= zip(fresh, zip(sentences, words, strict=True), strict=True)
+        yield from (
+            (self.known[a], self.known[b]) for a, b in zip(keys[::2], keys[1::2], strict=True)
+        )
+        self.ahead.subtract(keys)
+        self.known = dict(self._coming())
+
+    def _coming(self) -> Iterator[tuple[Given, Read]]:
+        """What is known of sentences that come again, up to the room there is for them."""
+        room = ROOM
+        for key, (sentence, words) in self.known.items():
+            if self.ahead[key] and (room := room - words.nbytes) >= 0:
+                yield key, (sentence, words)
+
+
+def _key(given: Given) -> Given:
+    return given if isinstance(given, str) else tuple(given)
 
 
 def signature(encoder: TransformerEncoder, aligner: str) -> str:
@@ -69,11 +105,11 @@ def signature(encoder: TransformerEncoder, aligner: str) -> str:
 def _align(
     encoder: TransformerEncoder,
     aligner: Aligner,
-    sentences: list[Sentence],
-    words: list[Words],
+    source_read: Read,
+    target_read: Read,
     signature: str,
 ) -> Alignment:
-    (source, target), (left, right) = sentences, words
+    (source, left), (target, right) = source_read, target_read
     links: tuple[Link, ...] = ()
     if len(left) and len(right):
         typical = encoder.typical(middle(encoder)).astype(np.float64)

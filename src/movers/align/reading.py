@@ -45,6 +45,11 @@ class Words:
     def __len__(self) -> int:
         return len(self.places)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the arrays take."""
+        return self.places.nbytes + self.vectors.nbytes + self.attention.nbytes
+
 
 def middle(encoder: TransformerEncoder) -> int:
     """The layer of the vectors."""

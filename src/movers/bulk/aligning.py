@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import json
-import logging
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from tqdm.auto import tqdm
-
-from movers.align.aligning import align_pairs
+from movers.align.aligning import align_pairs, signature
 from movers.align.drawing import FOOT, HEAD, draw
 from movers.align.results import Alignment
 from movers.align.sentences import Given
+from movers.bulk.noticing import LongSentences, Rowlist
+from movers.bulk.output import Kept, Outcome, in_steps, open_output
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError
 from movers.io.pairs import check_words
 from movers.io.tables import (
-    STANDARD,
     Chunk,
+    Write,
     check_texts,
     count_rows,
     open_table,
     pick_columns,
+    plain_values,
+    text_output,
 )
-from movers.runtime.atomic import replacing
+from movers.runtime.interrupts import end_if_asked
+from movers.runtime.progress import progress_bar
 
-logger = logging.getLogger("movers")
+Pairs = list[tuple[Given, Given]]
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class Style:
     line: Callable[[Alignment], str]
     head: str = ""
     foot: str = ""
+
+    def page(self, found: Alignment) -> str:
+        """One alignment by itself."""
+        return self.head + self.line(found) + self.foot
 
 
 STYLES = {
@@ -52,11 +58,23 @@ STYLES = {
 
 @dataclass(frozen=True)
 class Report:
-    """What happened to a table: pairs aligned, links made, seconds taken."""
+    """What happened to a table.
+
+    Parameters
+    ----------
+    rows, links, seconds
+        How many pairs were aligned, how many links that made, and how long it took.
+    cut
+        Rows with a sentence that is longer than the model reads.
+    resumed
+        How many of the rows an earlier run had finished.
+    """
 
     rows: int
     links: int
     seconds: float
+    cut: Rowlist
+    resumed: int = 0
 
 
 def align_table(
@@ -69,6 +87,7 @@ def align_table(
     tokens: bool = False,
     aligner: str,
     style: str = "pharaoh",
+    resume: bool = False,
     progress: bool = False,
 ) -> Report:
     """Write the links of every pair of a table, in the order of its rows.
@@ -87,67 +106,77 @@ def align_table(
         Row of `movers.align.aligners.ALIGNERS`.
     style
         Row of `STYLES`.
+    resume
+        Go on behind the rows that a run broken off has left in ``OUTPUT.partial``.
+    progress
+        Show a progress bar on standard error.
     """
-    started, rows, links = time.monotonic(), 0, 0
-    chosen = STYLES[style]
-    total = count_rows(file, input_format)
-    with (
-        open_table(file, input_format) as table,
-        tqdm(total=total, unit="row", desc="aligning", disable=not progress) as bar,
-        _output(output, lambda: rows) as stream,
-    ):
+    started, links, cut, long = time.monotonic(), 0, Rowlist(), LongSentences()
+    outcome = Outcome(count_rows(file, input_format))
+    writer = partial(_lines, style=STYLES[style])
+    with open_table(file, input_format) as table:
         names = pick_columns(table.columns, *columns)
-        stream.write(chosen.head)
-        for pairs in _pairs(table.chunks, names, tokens=tokens):
-            for found in align_pairs(encoder, pairs, aligner=aligner):
-                stream.write(chosen.line(found))
-                links += len(found)
-                rows += 1
-                bar.update(1)
-        stream.write(chosen.foot)
-        if not rows:
-            raise InputError(f"{file} has a header but no rows")
-    return Report(rows, links, time.monotonic() - started)
+        task = {"links": signature(encoder, aligner), "columns": [*names], "output": style}
+        with (
+            progress_bar("aligning", "rows", outcome.total, progress=progress) as bar,
+            open_output(output, writer, task, outcome, resume=resume) as (write, kept),
+        ):
+            for _, pairs in in_steps(_pairs(table.chunks, names, tokens=tokens)):
+                end_if_asked()
+                step = kept.take(pairs)
+                if step is None:
+                    with long.noticed():
+                        found = [*align_pairs(encoder, pairs, aligner=aligner)]
+                    step = _kept(found, STYLES[style], long)
+                links += sum(step.values["links"])
+                cut.add(outcome.rows + place + 1 for place in step.cut)
+                write({**step.values}, pairs, step)
+                bar.update(len(pairs))
+            if not outcome.rows:
+                raise InputError(f"{file} has a header but no rows")
+    return Report(outcome.rows, links, time.monotonic() - started, cut, kept.rows)
+
+
+def _kept(found: list[Alignment], style: Style, long: LongSentences) -> Kept:
+    """What is written and counted of some alignments."""
+    lines, links = [style.line(one) for one in found], [len(one) for one in found]
+    return Kept(
+        {"line": lines, "links": links}, long.places([(one.source, one.target) for one in found])
+    )
+
+
+@contextmanager
+def _lines(path: Path, style: Style) -> Iterator[Write]:
+    """Write the lines of chunks between what stands before and after them all."""
+    with text_output(path) as stream:
+        head = [style.head]
+
+        def write(chunk: Chunk) -> None:
+            stream.writelines((*head, *chunk["line"]))
+            head.clear()
+            stream.flush()
+
+        yield write
+        stream.write(style.foot)
 
 
 def _pairs(
     chunks: Iterable[Chunk], names: tuple[str, str], *, tokens: bool
-) -> Iterator[list[tuple[Given, Given]]]:
-    """The pairs of every chunk."""
+) -> Iterator[tuple[Chunk, Pairs]]:
+    """The pairs of every chunk; nothing else of it is needed."""
+    read = _words_of if tokens else check_texts
     row = 0
     for chunk in chunks:
-        read = _words_of if tokens else check_texts
         source, target = (read(chunk[name], name, row) for name in names)
         row += len(source)
-        yield list(zip(source, target, strict=True))
+        yield {}, list(zip(source, target, strict=True))
 
 
 def _words_of(values: Any, column: str, first_row: int) -> list[Given]:
     """Cells as lists of words; an empty or missing cell has none."""
-    listed = values if isinstance(values, list) else values.to_pylist()
     return [
         cell.split()
         if isinstance(cell, str)
         else list(check_words([] if cell is None else cell, f"row {row}, column {column!r}"))
-        for row, cell in enumerate(listed, first_row + 1)
+        for row, cell in enumerate(plain_values(values), first_row + 1)
     ]
-
-
-@contextmanager
-def _output(path: Path, rows: Callable[[], int]) -> Iterator[IO[str]]:
-    """Where lines go: a file that appears whole, or what is done so far in OUTPUT.partial."""
-    if path == STANDARD:
-        yield sys.stdout
-        sys.stdout.flush()
-        return
-    partial = path.with_name(path.name + ".partial")
-    try:
-        with (
-            replacing(path, partial=partial) as temporary,
-            temporary.open("w", encoding="utf-8", newline="") as stream,
-        ):
-            yield stream
-    except BaseException:
-        if rows():
-            logger.warning("%d finished rows are kept in %s", rows(), partial)
-        raise

@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from movers.errors import InputError, StorageError
-from movers.io.tables import STANDARD, Chunk, Table, Write, table_writer
+from movers.io.tables import STANDARD, Chunk, Write
 from movers.runtime.atomic import FULL, clean_up, naming, room, sized, sync
 from movers.runtime.interrupts import undisturbed
 from movers.runtime.journal import record, records, whole_lines
@@ -26,14 +26,18 @@ from movers.runtime.locks import locked
 
 logger = logging.getLogger("movers")
 
-Pairs = list[tuple[str, str]]
+Pairs = Sequence[tuple[str | Sequence[str], str | Sequence[str]]]
+Some = TypeVar("Some", bound=tuple[str | Sequence[str], str | Sequence[str]])
+
+FIRST_STEP, LONGEST_STEP = 64, 1024
+"""Rows of the first step, so that something is safe early, and of later ones, which pay off."""
 
 
 @dataclass(frozen=True)
 class Kept:
     """What a step of rows got: values by column, and which rows had a sentence cut."""
 
-    values: dict[str, list[float]]
+    values: Mapping[str, list[Any]]
     cut: list[int]
 
 
@@ -77,12 +81,21 @@ class Earlier:
 Save = Callable[[Chunk, Pairs, Kept], None]
 
 
+def in_steps(chunks: Iterable[tuple[Chunk, list[Some]]]) -> Iterator[tuple[Chunk, list[Some]]]:
+    """Rows and their pairs a few at a time, and then some more."""
+    size = FIRST_STEP
+    for chunk, pairs in chunks:
+        start = 0
+        while start < len(pairs):
+            part = slice(start, start + size)
+            yield {name: values[part] for name, values in chunk.items()}, pairs[part]
+            start, size = part.stop, min(2 * size, LONGEST_STEP)
+
+
 @contextmanager
 def open_output(
     path: Path,
-    kind: str,
-    table: Table,
-    names: list[str],
+    writer: Callable[[Path], AbstractContextManager[Write]],
     task: dict[str, Any],
     outcome: Outcome,
     *,
@@ -92,10 +105,8 @@ def open_output(
 
     Parameters
     ----------
-    path, kind
-        Where to, ``-`` for standard output, and in which format.
-    table, names
-        The table it comes from, and the columns that are added.
+    path, writer
+        Where to, ``-`` for standard output, and what writes there.
     task
         What shapes the values; a run that was broken off is resumed under the same only.
     outcome
@@ -107,11 +118,10 @@ def open_output(
     ------
     A function that writes a step, and the steps of the earlier run.
     """
-    columns = [*table.columns, *names]
     if path == STANDARD:
         if resume:
             raise InputError("--resume needs a file to go on with; name it with -o")
-        with table_writer(path, kind, columns, table.schema) as write:
+        with writer(path) as write:
             yield _counting(write, outcome), Earlier()
         return
     partial, journal = (path.with_name(path.name + end) for end in (".partial", ".journal"))
@@ -123,7 +133,7 @@ def open_output(
             with (
                 _journal(journal, task) as (log, earlier),
                 naming(path),
-                table_writer(partial, kind, columns, table.schema) as write,
+                writer(partial) as write,
             ):
                 yield _recording(write, log, earlier, outcome), earlier
             with undisturbed():

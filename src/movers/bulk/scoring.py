@@ -6,13 +6,15 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from movers.arrays import Bools, Floats
-from movers.bulk.output import Kept, Outcome, open_output
+from movers.bulk.noticing import LongSentences, Rowlist
+from movers.bulk.output import Kept, Outcome, in_steps, open_output
 from movers.errors import InputError
 from movers.io.columns import all_columns, fill_columns
 from movers.io.tables import (
@@ -25,42 +27,19 @@ from movers.io.tables import (
     open_table,
     pick_columns,
     refuse_taken,
+    table_writer,
 )
 from movers.io.texts import read_texts
 from movers.measure.fitting import fit_statistics
 from movers.measure.statistics import Statistics
 from movers.measure.structure import parse_numbers
 from movers.runtime.interrupts import end_if_asked
-from movers.runtime.notices import TruncationWarning, UndefinedWarning
+from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.version import __version__
 
 Rows = tuple[Chunk, list[tuple[str, str]]]
-
-FIRST_STEP, LONGEST_STEP = 64, 1024
-"""Rows of the first step, so that something is safe early, and of later ones, which pay off."""
-NAMED = 10
-"""So many rows are named where something is said of some."""
-
-
-@dataclass
-class Rowlist:
-    """How many rows something holds of, and the first of them, counted from 1."""
-
-    count: int = 0
-    first: list[int] = field(default_factory=list)
-
-    def add(self, rows: Iterable[int]) -> None:
-        """Count further rows."""
-        for row in rows:
-            self.count += 1
-            if len(self.first) < NAMED:
-                self.first.append(row)
-
-    def __str__(self) -> str:
-        more = "" if self.count <= NAMED else f" and {self.count - NAMED:,} more"
-        return f"row{'s' if self.count > 1 else ''} {', '.join(map(str, self.first))}{more}"
 
 
 @dataclass(frozen=True)
@@ -133,14 +112,17 @@ def score_table(
         names = all_columns(scorers)
         refuse_taken(table.columns, names)
         task = _task(scorers, source, target)
-        work = _Work(scorers, progress)
+        long = LongSentences()
+        writer = partial(
+            table_writer, format=kind, columns=[*table.columns, *names], schema=table.schema
+        )
         with (
             progress_bar("scoring", "rows", total, progress=progress) as bar,
-            open_output(output, kind, table, names, task, outcome, resume=resume) as (write, kept),
+            open_output(output, writer, task, outcome, resume=resume) as (write, kept),
         ):
-            for chunk, pairs in _steps(chunks):
+            for chunk, pairs in in_steps(chunks):
                 end_if_asked()
-                step = kept.take(pairs) or work.score(pairs)
+                step = kept.take(pairs) or _scored(scorers, pairs, long, progress=progress)
                 for name, rows in undefined.items():
                     rows.add(row_numbers(np.isnan(step.values[name]), outcome.rows))
                 cut.add(outcome.rows + place + 1 for place in step.cut)
@@ -171,43 +153,25 @@ def _task(scorers: dict[str, Scorer], source: str, target: str) -> dict[str, Any
     }
 
 
-def _steps(chunks: Iterable[Rows]) -> Iterator[Rows]:
-    """Rows a few at a time, and then some more."""
-    size = FIRST_STEP
-    for chunk, pairs in chunks:
-        start = 0
-        while start < len(pairs):
-            part = slice(start, start + size)
-            yield {name: values[part] for name, values in chunk.items()}, pairs[part]
-            start, size = part.stop, min(2 * size, LONGEST_STEP)
-
-
 def row_numbers(marked: Bools, before: int) -> list[int]:
     """Numbers of the marked rows, counted from 1 over the whole table."""
     return [before + int(place) + 1 for place in np.flatnonzero(marked)]
 
 
-class _Work:
-    """Scorers at work on rows after rows; remembers which sentences were too long."""
-
-    def __init__(self, scorers: dict[str, Scorer], progress: bool) -> None:
-        self.scorers, self.progress = scorers, progress
-        self.long: set[str] = set()
-
-    def score(self, pairs: list[tuple[str, str]]) -> Kept:
-        """What some rows get."""
-        values: dict[str, list[float]] = {}
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", TruncationWarning)
-            for name, scorer in self.scorers.items():
-                found = named_columns(name, scorer, pairs, progress=self.progress)
-                values |= {column: array.tolist() for column, array in found.items()}
-        for warning in caught:
-            if isinstance(warning.message, TruncationWarning):
-                self.long |= set(warning.message.sentences)
-            else:
-                warnings.warn(warning.message, stacklevel=2)
-        return Kept(values, [place for place, pair in enumerate(pairs) if self.long & {*pair}])
+def _scored(
+    scorers: dict[str, Scorer],
+    pairs: list[tuple[str, str]],
+    long: LongSentences,
+    *,
+    progress: bool,
+) -> Kept:
+    """What some rows get."""
+    values: dict[str, list[float]] = {}
+    with long.noticed():
+        for name, scorer in scorers.items():
+            found = named_columns(name, scorer, pairs, progress=progress)
+            values |= {column: array.tolist() for column, array in found.items()}
+    return Kept(values, long.places(pairs))
 
 
 def fit_file(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,8 +15,10 @@ from movers.cli.options import Flag, Input, Json, Out, Sentence
 from movers.errors import InputError
 
 if TYPE_CHECKING:
+    from movers.align.results import Alignment
     from movers.encode.transformer import TransformerEncoder
 
+STANDARD = Path("-")
 Aligners = Annotated[str, Parameter(name=["--aligners", "--aligner"])]
 
 
@@ -24,11 +27,13 @@ def align(
     target_sentence: Sentence | None = None,
     /,
     *,
-    output: Out = Path("-"),
+    output: Out = STANDARD,
     aligner: str = "shares",
     tokens: Flag = False,
     json: Json = False,
     html: Flag = False,
+    resume: Flag = False,
+    quiet: Flag = False,
     source: str | None = None,
     target: str | None = None,
     format: str | None = None,
@@ -41,7 +46,7 @@ def align(
     Reads a table of pairs as `movers score` does and writes a line of links `i-j` for each,
     counted from 0. Or takes two sentences and shows their links. An output file appears only when
     it is complete; if the run is broken off, the lines done so far are kept beside it in a file
-    ending in .partial.
+    ending in .partial, and --resume goes on behind them.
 
     Example: movers align examples/data/pairs.tsv -o links.txt
 
@@ -62,6 +67,10 @@ def align(
         Write JSON lines with everything: words, character ranges, confidence, unmatched words.
     html
         Write a page that draws the links.
+    resume
+        Go on behind the rows that a run broken off has left beside the output.
+    quiet
+        Say nothing but warnings and errors.
     source
         Column of the first sentence. Default: source, sentence1 and the like, or the only two.
     target
@@ -80,8 +89,11 @@ def align(
     if json and html:
         raise InputError("--json and --html are two kinds of output; take one")
     encoder = load_encoder(model, device=device, dtype=dtype)
+    style = "json" if json else "html" if html else "pharaoh"
     if target_sentence is not None:
-        return _show(encoder, str(file), target_sentence, aligner, tokens=tokens, json=json)
+        pair = (str(file), target_sentence)
+        _align_two(encoder, pair, output, aligner=aligner, tokens=tokens, style=style)
+        return
     from movers.align.aligning import signature
     from movers.bulk.aligning import align_table
 
@@ -93,30 +105,50 @@ def align(
         input_format=format,
         tokens=tokens,
         aligner=aligner,
-        style="json" if json else "html" if html else "pharaoh",
-        progress=sys.stderr.isatty(),
+        style=style,
+        resume=resume,
+        progress=not quiet,
     )
-    say(f"{report.rows} pairs, {report.links} links in {report.seconds:.1f} s")
-    say(signature(encoder, aligner))
+    if report.cut.count:
+        say(f"words behind the last one that the model reads match nothing in {report.cut}")
+    if not quiet:
+        before = f", {report.resumed:,} of them from the run before" if report.resumed else ""
+        say(f"{report.rows} pairs{before}, {report.links} links in {report.seconds:.1f} s")
+        say(signature(encoder, aligner))
 
 
-def _show(
+def _align_two(
     encoder: TransformerEncoder,
-    source: str,
-    target: str,
-    aligner: str,
+    pair: tuple[str, str],
+    output: Path,
     *,
+    aligner: str,
     tokens: bool,
-    json: bool,
+    style: str,
 ) -> None:
+    """Write the links of two sentences, or show them on a terminal."""
+    from movers.align.aligning import align_pairs
+
+    given = (pair[0].split(), pair[1].split()) if tokens else pair
+    (found,) = align_pairs(encoder, [given], aligner=aligner)
+    if output == STANDARD and style != "html":
+        _show(found, json=style == "json")
+        return
+    from movers.bulk.aligning import STYLES
+    from movers.io.tables import text_output
+    from movers.runtime.atomic import replacing
+
+    whole = nullcontext(output) if output == STANDARD else replacing(output)
+    with whole as place, text_output(place) as stream:
+        stream.write(STYLES[style].page(found))
+
+
+def _show(found: Alignment, *, json: bool) -> None:
     """Print the links of two sentences."""
     from rich.console import Console
 
-    from movers.align.aligning import align_pairs
     from movers.cli.terminal import print_alignment
 
-    pair = (source.split(), target.split()) if tokens else (source, target)
-    (found,) = align_pairs(encoder, [pair], aligner=aligner)
     if json:
         print_json(found.to_dict())
     else:

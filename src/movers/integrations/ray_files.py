@@ -10,7 +10,8 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
-from movers.bulk.scoring import Report, Rowlist, row_numbers
+from movers.bulk.noticing import Rowlist
+from movers.bulk.scoring import Report, row_numbers
 from movers.errors import InputError
 from movers.integrations.ray import Workers, fit, score_columns, whitening_to_add_up
 from movers.integrations.ray_session import cluster, import_ray, plain_errors

@@ -191,7 +191,8 @@ def check_texts(values: Any, column: str, first_row: int) -> list[str]:
 
 
 @contextmanager
-def _text_output(path: Path) -> Iterator[IO[str]]:
+def text_output(path: Path) -> Iterator[IO[str]]:
+    """Open a text for writing; ``-`` is standard output."""
     if path == STANDARD:
         yield sys.stdout
         sys.stdout.flush()
@@ -343,7 +344,7 @@ def plain_values(values: Any) -> list[Any]:
 
 @contextmanager
 def _write_tsv(path: Path, columns: list[str]) -> Iterator[Write]:
-    with _text_output(path) as stream:
+    with text_output(path) as stream:
         header = [columns]
 
         def write(chunk: Chunk) -> None:
@@ -363,7 +364,7 @@ def _one_line(value: Any) -> str:
 
 @contextmanager
 def _write_csv(path: Path, columns: list[str]) -> Iterator[Write]:
-    with _text_output(path) as stream:
+    with text_output(path) as stream:
         table = csv.writer(stream, lineterminator="\n")
         header = [columns]
 
@@ -377,7 +378,7 @@ def _write_csv(path: Path, columns: list[str]) -> Iterator[Write]:
 
 @contextmanager
 def _write_jsonl(path: Path, columns: list[str]) -> Iterator[Write]:
-    with _text_output(path) as stream:
+    with text_output(path) as stream:
 
         def write(chunk: Chunk) -> None:
             for row in _rows(chunk):
