@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from tqdm.auto import tqdm
-
 from movers.align.aligning import align_pairs
 from movers.align.drawing import FOOT, HEAD, draw
 from movers.align.results import Alignment
@@ -30,6 +28,7 @@ from movers.io.tables import (
     pick_columns,
 )
 from movers.runtime.atomic import replacing
+from movers.runtime.progress import progress_bar
 
 logger = logging.getLogger("movers")
 
@@ -93,7 +92,7 @@ def align_table(
     total = count_rows(file, input_format)
     with (
         open_table(file, input_format) as table,
-        tqdm(total=total, unit="row", desc="aligning", disable=not progress) as bar,
+        progress_bar("aligning", "rows", total, progress=progress) as bar,
         _output(output, lambda: rows) as stream,
     ):
         names = pick_columns(table.columns, *columns)

@@ -35,6 +35,7 @@ def align(
     model: str | None = None,
     device: str = "auto",
     dtype: str = "float32",
+    quiet: Flag = False,
 ) -> None:
     """Link the words of sentence pairs: which goes with which, and which with none.
 
@@ -74,6 +75,8 @@ def align(
         "auto", "cuda", "mps" or "cpu".
     dtype
         "float32"; on a GPU also "bfloat16" or "float16".
+    quiet
+        Say nothing but warnings and errors.
     """
     from movers.loading import load_encoder
 
@@ -94,8 +97,10 @@ def align(
         tokens=tokens,
         aligner=aligner,
         style="json" if json else "html" if html else "pharaoh",
-        progress=sys.stderr.isatty(),
+        progress=not quiet,
     )
+    if quiet:
+        return
     say(f"{report.rows} pairs, {report.links} links in {report.seconds:.1f} s")
     say(signature(encoder, aligner))
 
@@ -170,7 +175,7 @@ def evaluate_alignment(
     gold = read_gold(files, one_based=one_based)[:limit]
     names = [name.strip() for name in aligners.split(",")]
     scorer = load("movers", model, device=device)
-    report = run(scorer, gold, names, name=files[-1].name, progress=sys.stderr.isatty())
+    report = run(scorer, gold, names, name=files[-1].name, progress=True)
     command = shlex.join(["movers", *sys.argv[1:]])
     if output is not None:
         with replacing(output) as temporary:

@@ -57,7 +57,7 @@ def progress_bar(
     _open.append(what)
     try:
         if not _moving():
-            yield Lines(what, unit, total, initial, every=float("inf") if step else LINE_SECONDS)
+            yield Lines(what, unit, total, initial, every=LINE_SECONDS)
             return
         with tqdm(
             desc=what,

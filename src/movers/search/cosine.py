@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -82,11 +83,12 @@ class CosineLayout:
         """Most sentences of a shard."""
         return CAPACITY[self.keep]
 
-    def make(self, scorer: Scorer, chunk: Sequence[str]) -> VectorShard:
+    def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> VectorShard:
         """Encode sentences into a shard."""
         if self.keep == "text":
-            return make_vectors(chunk, pooled_vectors(scorer, chunk), self.precision)
-        words = encode_words(scorer, chunk)
+            vectors = pooled_vectors(scorer, chunk, progress=progress)
+            return make_vectors(chunk, vectors, self.precision)
+        words = encode_words(scorer, chunk, progress=progress)
         return make_vectors(chunk, np.stack([one.pooled for one in words]), "float32", words)
 
     def search(
@@ -103,7 +105,7 @@ class CosineLayout:
         found = []
         for low in range(0, len(queries), QUERIES):
             texts = queries[low : low + QUERIES]
-            words = self.cache.get(texts, lambda missing: encode_words(scorer, missing))
+            words = self.cache.get(texts, partial(encode_words, scorer))
             scanned: Sequence[Nearest | None] = [None] * len(texts)
             if len(texts) > 1 and candidates is None:
                 pooled = np.stack([one.pooled for one in words])
@@ -114,7 +116,13 @@ class CosineLayout:
         return found
 
     def near(
-        self, scorer: Scorer, corpus: Corpus[VectorShard], numbers: range, threshold: float
+        self,
+        scorer: Scorer,
+        corpus: Corpus[VectorShard],
+        numbers: range,
+        threshold: float,
+        *,
+        progress: bool = False,
     ) -> Iterator[tuple[int, int, float]]:
         """Pairs of these sentences with those behind them, by number, and their distances."""
         rows = corpus.rows(np.arange(numbers.start, numbers.stop))
@@ -124,27 +132,29 @@ class CosineLayout:
         found = np.empty(len(pairs))
         for low in range(0, len(pairs), PROPOSED):
             here = slice(low, low + PROPOSED)
-            found[here] = self.distances(scorer, corpus, pairs[here])
+            found[here] = self.distances(scorer, corpus, pairs[here], progress=progress)
         pairs, found = pairs[found <= threshold], found[found <= threshold]
         order = np.lexsort((pairs[:, 1], found, pairs[:, 0]))
         first, second = corpus.numbers(pairs[order].ravel()).reshape(-1, 2).T
         yield from zip(first.tolist(), second.tolist(), found[order].tolist(), strict=True)
 
-    def distances(self, scorer: Scorer, corpus: Corpus[VectorShard], pairs: Ints) -> Floats:
+    def distances(
+        self, scorer: Scorer, corpus: Corpus[VectorShard], pairs: Ints, *, progress: bool = False
+    ) -> Floats:
         """Full distances of pairs of rows."""
         rows, places = np.unique(pairs, return_inverse=True)
-        words, texts = self.words(scorer, corpus, rows)
+        words, texts = self.words(scorer, corpus, rows, progress=progress)
         return distances_between(scorer, words, texts, places.reshape(pairs.shape))
 
     def words(
-        self, scorer: Scorer, corpus: Corpus[VectorShard], rows: Ints
+        self, scorer: Scorer, corpus: Corpus[VectorShard], rows: Ints, *, progress: bool = False
     ) -> tuple[list[Words], list[str]]:
         """The words of rows, read or encoded, and their texts."""
         texts = [corpus.text(row) for row in rows.tolist()]
         if self.keep == "words":
             places = (corpus.place(row) for row in rows.tolist())
             return [shard.word(place) for shard, place in places], texts
-        words = self.cache.get(texts, lambda missing: encode_words(scorer, missing))
+        words = self.cache.get(texts, partial(encode_words, scorer, progress=progress))
         if self.precision == "float32":  # what was found by a vector is compared by it
             stored = _pooled(corpus, rows)
             words = [replace(one, pooled=own) for one, own in zip(words, stored, strict=True)]
