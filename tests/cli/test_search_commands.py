@@ -1,10 +1,13 @@
+import io
 import json
 
 import pytest
 from test_commands import run
 
 import movers
+from movers.runtime import progress
 from movers.runtime.locks import locked
+from movers.search.local import LocalEngine
 
 SENTENCES = (
     "The press greets the president in Chicago.",
@@ -108,3 +111,93 @@ def test_dedupe_respects_word_order(capsys, corpus, tmp_path):
     assert code == 1 and "kept.txt' is being written by process" in err
     code, _, err = run(capsys, "dedupe", corpus, "--threshold", "-1", "-o", output)
     assert code == 1 and "threshold must be" in err
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Sentences beside a column of numbers."""
+    rows = enumerate([*SENTENCES, SENTENCES[2]], 1)
+    path = tmp_path / "notes.csv"
+    path.write_text("id,note\n" + "".join(f"{number},{text}\n" for number, text in rows))
+    return path
+
+
+def test_tables_are_read_by_column(capsys, table, tmp_path):
+    kept, arguments = tmp_path / "kept.csv", ["--threshold", "0.1", "--column", "note"]
+    code, _, err = run(capsys, "dedupe", table, *arguments, "-o", kept)
+    assert code == 0 and "kept 3 of 5 lines; dropped 1 near others, 1 repeated" in err
+    assert kept.read_text().splitlines() == table.read_text().splitlines()[:4]
+    code, _, err = run(capsys, "mine", table, *arguments, "-o", tmp_path / "pairs.jsonl")
+    assert code == 0 and "1 pairs among 4 sentences" in err
+    code, _, err = run(capsys, "index", table, "--column", "note", "-o", tmp_path / "index")
+    assert code == 0 and "4 sentences" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{csv}", "--column", "text"], "no column 'text'; the columns are: id, note"),
+        (["{csv}"], "which column holds the sentences? name it with --column"),
+        (["{tmp}/nope.txt"], "no file"),
+        (["{csv}", "--column", "id", "--format", "xml"], "no format 'xml'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["index", "mine", "dedupe"])
+def test_what_cannot_be_read_is_told_and_leaves_no_folder(
+    capsys, table, tmp_path, command, arguments, message
+):
+    before = sorted(tmp_path.iterdir())
+    given = [one.format(csv=table, tmp=tmp_path) for one in arguments]
+    cut = [] if command == "index" else ["--threshold", "0.1"]
+    code, _, err = run(capsys, command, *given, *cut, "-o", tmp_path / "new" / "out.tsv")
+    assert code == 1 and message in err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", ["mine", "dedupe"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--threshold", "nan", "-o", "out.tsv"], "threshold must be a finite distance"),
+        (["--threshold", "-0.1", "--dry-run"], "threshold must be a finite distance"),
+        (["--threshold", "0.1"], "name a file with -o, or look first with --dry-run"),
+        (["--threshold", "0.1", "--dry-run", "--engine", "ray"], "leave out --engine ray"),
+    ],
+)
+def test_bad_settings_are_told_before_any_work(
+    capsys, corpus, monkeypatch, command, arguments, message
+):
+    monkeypatch.setattr(LocalEngine, "build", lambda *_, **__: pytest.fail("it began to index"))
+    code, _, err = run(capsys, command, corpus, *arguments)
+    assert code == 1 and message in err
+
+
+def test_a_dry_run_shows_what_would_go_and_writes_nothing(capsys, corpus, folder, tmp_path):
+    before = sorted(tmp_path.rglob("*"))
+    for source in (corpus, folder):
+        arguments = [source, "--threshold", "0.26", "-o", tmp_path / "kept.txt", "--dry-run"]
+        code, out, _ = run(capsys, "dedupe", *arguments)
+        assert code == 0
+        assert "would have kept 3 of 4 lines; dropped 1 near others" in out
+        assert "Pairs around 0.2600" in out and "beyond" in out and SENTENCES[3] in out
+    code, out, _ = run(capsys, "mine", *arguments)
+    assert code == 0 and "2 pairs lie within 0.26; nothing was written" in out
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_pipe_is_indexed_but_not_deduplicated(capsys, monkeypatch, tmp_path):
+    lines = "\n".join(SENTENCES).encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines)))
+    code, _, err = run(capsys, "index", "-", "-o", tmp_path / "index")
+    assert code == 0 and "4 sentences" in err
+    code, _, err = run(capsys, "dedupe", "-", "--threshold", "0.1", "-o", tmp_path / "kept.txt")
+    assert code == 1 and "put it into a file" in err
+
+
+def test_long_work_tells_how_far_it_is(capsys, corpus, monkeypatch, tmp_path):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0)
+    arguments = ["--threshold", "0.1", "-o", tmp_path / "pairs.tsv"]
+    _, _, err = run(capsys, "mine", corpus, *arguments)
+    assert "indexing: 4 of 4 sentences" in err and "encoding: 4 of 4 sentences" in err
+    assert "mining: 4 of 4 sentences" in err
+    assert run(capsys, "mine", corpus, *arguments, "--quiet") == (0, "", "")

@@ -2,14 +2,15 @@
 
 import io
 import sys
+from operator import length_hint
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from movers.errors import InputError
-from movers.io.tables import STANDARD, TwoTexts, count_rows, open_table
-from movers.io.texts import numbered_texts, read_texts
+from movers.io.tables import STANDARD, TwoTexts, count_rows, open_table, plain_values
+from movers.io.texts import Texts, numbered_texts, read_texts, write_some
 
 TEXTS = ["a dog barks", "", "a cat, asleep"]
 FILES = {
@@ -30,6 +31,32 @@ def test_every_format_gives_the_same_sentences(tmp_path, name):
         pq.write_table(pa.table({"id": [1, 2, 3], "text": [TEXTS[0], None, TEXTS[2]]}), path)
     assert list(numbered_texts(path)) == TEXTS
     assert list(read_texts(path)) == [TEXTS[0], TEXTS[2]]
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
+def test_some_rows_are_written_with_all_their_columns(tmp_path, suffix):
+    path, output = tmp_path / f"corpus{suffix}", tmp_path / f"kept{suffix}"
+    table = pa.table({"id": [1, 2, 3], "text": [TEXTS[0], None, TEXTS[2]]})
+    if suffix == ".parquet":
+        pq.write_table(table, path)
+    else:
+        path.write_text(FILES[path.name].replace('{"text"', '{"id": 1, "text"'), "utf-8")
+    write_some(Texts(path), {3}, output)
+    with open_table(output) as kept:
+        (chunk,) = kept.chunks
+        assert kept.columns == ["id", "text"]
+        assert [" ".join(text.split()) for text in plain_values(chunk["text"])] == [TEXTS[2]]
+        assert suffix != ".parquet" or kept.schema == table.schema
+    assert length_hint(Texts(path)) == (4 if suffix == ".csv" else 3)  # by lines, roughly
+
+
+def test_some_sentences_are_written_as_lines_or_a_column(tmp_path):
+    path, output = tmp_path / "corpus.txt", tmp_path / "kept"
+    path.write_text(FILES[path.name], "utf-8")
+    write_some(Texts(path), {1, 3}, output)
+    assert output.read_text() == "a dog barks\na cat, asleep\n"
+    write_some(["a dog", "a cat"], {2}, tmp_path / "kept.tsv")
+    assert (tmp_path / "kept.tsv").read_text() == "sentence\na cat\n"
 
 
 def test_a_column_may_be_named(tmp_path):

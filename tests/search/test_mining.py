@@ -76,7 +76,7 @@ def test_a_broken_off_run_goes_on_where_it_stopped(
     threshold = float(np.nanquantile(matrix, 0.1))
     original, blocks = mining.mine_block, []
 
-    def failing(index, threshold, numbers):
+    def failing(index, threshold, numbers, **options):
         blocks.append(number := numbers.start // 8)
         if number == 3 and blocks.count(number) == 1:
             raise KeyboardInterrupt
@@ -161,7 +161,7 @@ def test_a_second_run_at_the_same_time_is_refused(index, matrix, small_blocks, t
     output, threshold = tmp_path / "pairs.tsv", float(np.nanquantile(matrix, 0.1))
     original, tried = mining.mine_block, []
 
-    def meddling(index, threshold, numbers):
+    def meddling(index, threshold, numbers, **options):
         if numbers.start == 16:
             for task in (mine_file, dedupe_file):
                 with pytest.raises(InputError, match=r"pairs.tsv' is being written by process \d+"):

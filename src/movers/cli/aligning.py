@@ -202,7 +202,7 @@ def evaluate_alignment(
     gold = read_gold(files, one_based=one_based)[:limit]
     names = [name.strip() for name in aligners.split(",")]
     scorer = load("movers", model, device=device)
-    report = run(scorer, gold, names, name=files[-1].name, progress=sys.stderr.isatty())
+    report = run(scorer, gold, names, name=files[-1].name, progress=True)
     command = shlex.join(["movers", *sys.argv[1:]])
     if output is not None:
         with replacing(output) as temporary:

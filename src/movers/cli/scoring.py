@@ -103,7 +103,11 @@ def score(
     with limited_batches(scorers.values(), batch_size):
         if engine == "ray":
             if resume:
-                raise InputError("--engine ray cannot go on with a run; leave out --resume")
+                raise InputError(
+                    "--engine ray starts anew; leave out --resume, or go on with --engine local. "
+                    "For a long run, score several tables into folders of their own: what is "
+                    "finished then stays finished"
+                )
             report = _score_by_ray(files, scorers, (source, target), ray, fit=fit, quiet=quiet)
         else:
             from movers.bulk.scoring import score_table
@@ -220,7 +224,7 @@ def fit(
     ----------
     file
         Text with one sentence per line, a table with a column of sentences, or - for lines from
-        standard input. For Ray also a folder of texts or a quoted pattern.
+        standard input. For Ray also a folder of them or a quoted pattern.
     output
         Statistics file to write (safetensors); use it with --statistics.
     column
@@ -245,6 +249,8 @@ def fit(
             file,
             scorer,
             embeddings,
+            column=column,
+            format=format,
             workers=ray.pool(),
             address=ray.address,
             progress=not quiet and sys.stderr.isatty(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,8 @@ from movers.cli.options import (
     DEFAULTS,
     RAY_DEFAULTS,
     Engine,
+    Flag,
+    Input,
     Json,
     Options,
     RayOptions,
@@ -26,19 +27,22 @@ from movers.cli.options import (
 from movers.errors import InputError
 
 if TYPE_CHECKING:
+    from movers.io.texts import Texts
+    from movers.search.dedupe import Preview
     from movers.search.index import Index
 
 Method = Annotated[str, Parameter(name=["--method"])]
 Target = Annotated[Path, Parameter(name=["--output", "-o"])]
-Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 TopK = Annotated[int, Parameter(name=["--top-k", "-k"])]
 
 
 def index(
-    file: Path,
+    file: Input,
     /,
     *,
     output: Target | None = None,
+    column: str | None = None,
+    format: str | None = None,
     method: Method = "movers",
     keep: Literal["text", "words"] | None = None,
     vectors: Literal["float32", "int8"] | None = None,
@@ -47,6 +51,7 @@ def index(
     compact: Flag = False,
     replace: Flag = False,
     check: Flag = False,
+    quiet: Flag = False,
     engine: Engine = "local",
     ray: RayOptions = RAY_DEFAULTS,
     options: Options = DEFAULTS,
@@ -55,12 +60,20 @@ def index(
 
     A build that is broken off leaves no index; the same command goes on where it stopped.
 
+    Example: `movers index examples/data/sentences.txt -o corpus.index`
+
     Parameters
     ----------
     file
-        Text with one sentence per line; with --check or --compact the folder of an index.
+        Text with one sentence per line, a table with a column of sentences, or - for lines from
+        standard input; with --check or --compact the folder of an index.
     output
         Folder of the index.
+    column
+        Column of a table that holds the sentences. Default: sentence, text and the like, or the
+        only one.
+    format
+        Format of the file if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow.
     method
         The default measure, or one of transport: wsmd, wmd, wrd, smd, lambda, …
     keep
@@ -78,6 +91,8 @@ def index(
         Build anew over an index that is there already.
     check
         Compare every byte of an index with its checksums, and do nothing else.
+    quiet
+        Say nothing but warnings and errors.
     engine
         "ray" encodes on many processes or machines, which see the folder under the same path.
     """
@@ -89,24 +104,28 @@ def index(
         return
     if output is None:
         raise InputError("where should the index go? name a folder with -o")
-    started, progress = time.monotonic(), sys.stderr.isatty()
+    started, texts, told = time.monotonic(), _texts(file, column, format), ""
     if add:
         found = Index.open(output)
-        say(f"added {found.add(file, progress=progress):,} sentences")
+        told = f"added {found.add(texts, progress=not quiet):,} sentences"
     elif delete:
         found = Index.open(output)
-        say(f"deleted {found.delete(file):,} sentences")
+        told = f"deleted {found.delete(texts):,} sentences"
     else:
         build = _engine(engine, ray).build
         found = build(
             options.load(method),
-            file,
+            texts,
             output,
             keep=keep,
             vectors=vectors,
             replace=replace,
-            progress=progress,
+            progress=not quiet,
         )
+    if quiet:
+        return
+    if told:
+        say(told)
     size = sum(path.stat().st_size for path in output.iterdir()) / 1e6
     say(f"{found!r}: {size:,.1f} MB in {time.monotonic() - started:.1f} s")
     say(str(found.scorer.signature))
@@ -127,6 +146,8 @@ def search(
     ray: RayOptions = RAY_DEFAULTS,
 ) -> None:
     """Find the sentences of an index nearest to a query, exactly.
+
+    Example: `movers search corpus.index "a dog runs after a cat" -k 3`
 
     Parameters
     ----------
@@ -169,12 +190,16 @@ def search(
 
 
 def mine(
-    file: Path,
+    file: Input,
     /,
     *,
     threshold: float,
-    output: Target,
+    output: Target | None = None,
+    column: str | None = None,
+    format: str | None = None,
     method: Method = "movers",
+    dry_run: Flag = False,
+    quiet: Flag = False,
     engine: Engine = "local",
     ray: RayOptions = RAY_DEFAULTS,
     options: Options = DEFAULTS,
@@ -184,27 +209,49 @@ def mine(
     Every pair is compared once, from the sentence that comes first. A run that is broken off,
     in whatever way, goes on where it stopped when it is started again.
 
+    Example: `movers mine examples/data/sentences.txt --threshold 0.3 -o pairs.tsv`
+
     Parameters
     ----------
     file
-        Text with one sentence per line, or the folder of an index.
+        Text with one sentence per line, a table with a column of sentences, - for lines from
+        standard input, or the folder of an index.
     threshold
-        Largest distance of a pair.
+        Largest distance of a pair; `movers threshold` helps to choose it.
     output
         Table to write: .tsv, .csv, .jsonl or .parquet.
+    column
+        Column of a table that holds the sentences. Default: sentence, text and the like, or the
+        only one.
+    format
+        Format of the file if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow.
     method
         The default measure, or one of transport.
+    dry_run
+        Write nothing: say how many pairs there are, and show those nearest to the threshold.
+    quiet
+        Say nothing but warnings and errors.
     engine
         "ray" mines blocks on many processes or machines, which see index and output folder under
         the same path.
     """
-    from movers.search.mining import mine_file
+    from movers.io.tables import format_of
+    from movers.search.mining import check_threshold, mine_file
 
-    started, chosen = time.monotonic(), _engine(engine, ray)
-    with _corpus(file, method, output, options, chosen) as corpus:
+    check_threshold(threshold)
+    work = _Work(file, column, format, method, options, engine, ray, progress=not quiet)
+    if dry_run:
+        found = work.preview(threshold)
+        return _show(found, threshold, f"{found.pairs:,} pairs lie within {threshold:g}")
+    output = _named(output)
+    format_of(output)
+    started = time.monotonic()
+    with work.corpus(output) as corpus:
         pairs, resumed = mine_file(
-            corpus, threshold, output, blocks=chosen.mine, progress=sys.stderr.isatty()
+            corpus, threshold, output, blocks=work.engine.mine, progress=not quiet
         )
+    if quiet:
+        return
     if resumed:
         say(f"resumed behind {resumed} finished blocks")
     say(f"{pairs:,} pairs among {len(corpus):,} sentences in {time.monotonic() - started:.1f} s")
@@ -212,14 +259,18 @@ def mine(
 
 
 def dedupe(
-    file: Path,
+    file: Input,
     /,
     *,
     threshold: float,
-    output: Target,
+    output: Target | None = None,
     dropped: Path | None = None,
     align: Flag = False,
+    column: str | None = None,
+    format: str | None = None,
     method: Method = "movers",
+    dry_run: Flag = False,
+    quiet: Flag = False,
     engine: Engine = "local",
     ray: RayOptions = RAY_DEFAULTS,
     options: Options = DEFAULTS,
@@ -227,42 +278,68 @@ def dedupe(
     """Drop sentences that repeat an earlier one, word order respected.
 
     In file order, a sentence is kept unless it lies within the threshold of one that was kept.
-    Lines that are blank or repeat another word by word are dropped as well.
+    Lines that are blank or repeat another word by word are dropped as well. Look first at what
+    --dry-run shows.
+
+    Example: `movers dedupe examples/data/sentences.txt --threshold 0.1 -o distinct.txt`
 
     Parameters
     ----------
     file
-        Text with one sentence per line, or the folder of an index.
+        Text with one sentence per line, a table with a column of sentences, or the folder of an
+        index.
     threshold
-        Largest distance of a duplicate.
+        Largest distance of a duplicate; `movers threshold` helps to choose it.
     output
-        Text file for the sentences that are kept.
+        File for what is kept: a table with all columns, if it is named like one (.tsv, .csv,
+        .jsonl, .parquet), or one sentence on each line.
     dropped
-        Table for all other lines, by number, with the reason and what they repeat: .tsv, .csv,
-        .jsonl or .parquet.
+        Table for all other lines or rows, by number, with the reason and what they repeat: .tsv,
+        .csv, .jsonl or .parquet.
     align
         In that table, also say which word went where.
+    column
+        Column of a table that holds the sentences. Default: sentence, text and the like, or the
+        only one.
+    format
+        Format of the file if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow.
     method
         The default measure, or one of transport.
+    dry_run
+        Write nothing: say what would be dropped, and show the pairs nearest to the threshold.
+    quiet
+        Say nothing but warnings and errors.
     engine
         "ray" mines blocks on many processes or machines.
     """
+    from movers.io.tables import STANDARD, format_of
     from movers.search.dedupe import dedupe_file
+    from movers.search.mining import check_threshold
 
-    chosen = _engine(engine, ray)
-    with _corpus(file, method, output, options, chosen) as corpus:
+    check_threshold(threshold)
+    if file == STANDARD:
+        raise InputError("what is deduplicated is read twice; put it into a file")
+    work = _Work(file, column, format, method, options, engine, ray, progress=not quiet)
+    if dry_run:
+        previewed = work.preview(threshold)
+        return _show(previewed, threshold, f"would have {previewed.found}")
+    output = _named(output)
+    if dropped is not None:
+        format_of(dropped)
+    with work.corpus(output) as corpus:
         found = dedupe_file(
             corpus,
             threshold,
             output,
             dropped,
-            lines=None if corpus.folder == file else file,
+            lines=work.texts,
             align=align,
-            blocks=chosen.mine,
-            progress=sys.stderr.isatty(),
+            blocks=work.engine.mine,
+            progress=not quiet,
         )
-    say(str(found))
-    say(str(corpus.scorer.signature))
+    if not quiet:
+        say(str(found))
+        say(str(corpus.scorer.signature))
 
 
 def _engine(engine: Engine, ray: RayOptions) -> Any:
@@ -277,20 +354,84 @@ def _engine(engine: Engine, ray: RayOptions) -> Any:
     return LocalEngine()
 
 
-@contextmanager
-def _corpus(
-    file: Path, method: str, output: Path, options: Options, engine: Any
-) -> Iterator[Index]:
-    """Open an index, or make one beside the output that lasts until the work is done."""
-    from movers.runtime.locks import locked
-    from movers.search.index import Index
-    from movers.search.manifest import NAME
+def _texts(file: Path, column: str | None, format: str | None) -> Texts:
+    """The sentences of a file, of which the first can be read."""
+    from movers.io.texts import Texts
 
-    if (file / NAME).is_file():
-        yield Index.open(file)
-        return
-    folder = output.with_name(output.name + ".index")
-    with locked(folder.with_name(folder.name + ".lock"), repr(str(output))):
-        scorer = options.load(method)
-        yield engine.build(scorer, file, folder, replace=True, progress=sys.stderr.isatty())
-        shutil.rmtree(folder)
+    texts = Texts(file, column, format)
+    texts.check()
+    return texts
+
+
+def _named(output: Path | None) -> Path:
+    if output is None:
+        raise InputError("where should it go? name a file with -o, or look first with --dry-run")
+    return output
+
+
+class _Work:
+    """A corpus that pairs are looked for in, and what does it.
+
+    Parameters
+    ----------
+    file, column, format
+        The folder of an index, or sentences to make one of.
+    method, options, engine, ray
+        How.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        column: str | None,
+        format: str | None,
+        method: str,
+        options: Options,
+        engine: Engine,
+        ray: RayOptions,
+        *,
+        progress: bool,
+    ) -> None:
+        from movers.search.manifest import NAME
+
+        self.file, self.method, self.options, self.progress = file, method, options, progress
+        self.texts = None if (file / NAME).is_file() else _texts(file, column, format)
+        self.engine = _engine(engine, ray)
+        self.local = engine == "local"
+
+    @contextmanager
+    def corpus(self, output: Path) -> Iterator[Index]:
+        """Open the index, or make one beside the output that lasts until the work is done."""
+        from movers.runtime.locks import locked
+        from movers.search.index import Index
+
+        if self.texts is None:
+            yield Index.open(self.file)
+            return
+        folder = output.with_name(output.name + ".index")
+        with locked(folder.with_name(folder.name + ".lock"), repr(str(output))):
+            yield self._built(self.texts, folder, replace=True)
+            shutil.rmtree(folder)
+
+    def preview(self, threshold: float) -> Preview:
+        """What would come of it; everything stays in memory."""
+        from movers.search.dedupe import preview
+        from movers.search.index import Index
+
+        if not self.local:
+            raise InputError("--dry-run works in this process; leave out --engine ray")
+        index = Index.open(self.file) if self.texts is None else self._built(self.texts)
+        return preview(index, threshold, lines=self.texts, progress=self.progress)
+
+    def _built(self, texts: Texts, folder: Path | None = None, **options: bool) -> Index:
+        scorer = self.options.load(self.method)
+        built: Index = self.engine.build(scorer, texts, folder, progress=self.progress, **options)
+        return built
+
+
+def _show(found: Preview, threshold: float, summary: str) -> None:
+    from movers.cli.terminal import print_around
+
+    console = Console()
+    console.print(f"{summary}; nothing was written", highlight=False, soft_wrap=True)
+    print_around(console, threshold, found.around)

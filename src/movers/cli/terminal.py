@@ -17,7 +17,8 @@ from movers.results import SHOWN, Comparison, Ranking
 from movers.search.results import SearchRanking
 
 if TYPE_CHECKING:
-    from movers.evaluate.thresholds import Thresholds
+    from movers.evaluate.thresholds import Near, Thresholds
+    from movers.search.mining import Pair
 
 BAR = 24
 PARTS = ("sentence", "words", "structure")
@@ -94,12 +95,18 @@ def print_thresholds(console: Console, found: Thresholds, precision: float) -> N
     elif found.recommended is not None:
         told = f"\nRecommended: {found.recommended:.4f}, the largest right for {precision:.0%}."
         console.print(told, highlight=False)
-    console.print(Text(f"\nPairs around {found.cut:.4f}", "bold"))
-    for near in found.around:
-        label = "" if near.label is None else ("  yes" if near.label else "  no")
-        console.print(Text(f"{near.distance:.4f}{label}", "bold"))
-        console.print(Text(f"  {near.source}\n  {near.target}"))
+    print_around(console, found.cut, found.around)
     console.print(Text(f"\n{found.signature}", "dim"), soft_wrap=True)
+
+
+def print_around(console: Console, cut: float, pairs: Sequence[Near | Pair]) -> None:
+    """Print the pairs next to a cut, with their labels if they have any."""
+    console.print(Text(f"\nPairs around {cut:.4f}", "bold"))
+    for near in pairs:
+        label = {None: "", True: "  yes", False: "  no"}[getattr(near, "label", None)]
+        side = "" if near.distance <= cut else "  beyond"
+        console.print(Text(f"{near.distance:.4f}{label}{side}", "bold"))
+        console.print(Text(f"  {near.source}\n  {near.target}"))
 
 
 def print_alignment(console: Console, alignment: Alignment) -> None:

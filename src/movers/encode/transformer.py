@@ -369,7 +369,7 @@ class TransformerEncoder:
 
     def states(self, sentences: Sequence[str], layer: int) -> list[Floats]:
         """Hidden states of every token of every sentence, special tokens included."""
-        ids, batches = self._read(sentences)
+        ids, batches = self._batched(sentences)
         out: list[Floats] = [np.zeros((0, 0), np.float32)] * len(sentences)
         for batch in batches:
             found = _numpy(self._forward(batch, {layer})[layer])
@@ -382,7 +382,7 @@ class TransformerEncoder:
 
         Special tokens included, nothing removed, layer by layer; shortest sentence first.
         """
-        ids, batches = self._read(sentences)
+        ids, batches = self._batched(sentences)
         for batch in batches:
             found: dict[int, Floats] = {}
 
@@ -431,7 +431,7 @@ class TransformerEncoder:
                 UnknownWarning,
             )
 
-    def _read(self, sentences: Sequence[str]) -> tuple[Ragged, Iterator[Batch]]:
+    def _batched(self, sentences: Sequence[str]) -> tuple[Ragged, Iterator[Batch]]:
         """Token ids of sentences, and the batches to run them in."""
         text = read(self.tokenizer, sentences, self.max_length)
         return text.ids, self._batches(text.ids, find_unknown(self.tokenizer, sentences, text))

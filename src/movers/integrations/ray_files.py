@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from glob import glob, has_magic
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from movers.io.tables import (
     pick_columns,
     refuse_taken,
 )
+from movers.io.texts import Texts, read_texts
 from movers.measure.statistics import Statistics
 from movers.measure.structure import parse_numbers
 from movers.runtime.atomic import replacing_folder
@@ -103,21 +105,26 @@ def fit_files(
     scorer: Scorer,
     embeddings: str | None = None,
     *,
+    column: str | None = None,
+    format: str | None = None,
     workers: Workers | None = None,
     address: str | None = None,
     progress: bool = False,
 ) -> Statistics:
-    """Fit whitening and document frequencies on texts with one sentence per line.
+    """Fit whitening and document frequencies on texts, or on a column of tables.
 
-    Takes a text, a folder of them ending in .txt, or a pattern. Attention variability and what
-    single measures learn need the whole corpus in one process: `movers.bulk.scoring.fit_file`.
+    Takes a file, a folder of them, or a pattern; see `movers.io.texts.read_texts`. Attention
+    variability and what single measures learn need the whole corpus in one process:
+    `movers.bulk.scoring.fit_file`.
     """
-    texts = _expand(files, {".txt"})
+    texts = _expand(files, set(SUFFIXES))
+    for path in texts:
+        Texts(path, column, format).check()
     layers: tuple[int, ...] = (scorer.embedding,)
     if embeddings is not None:
         layers = parse_numbers(embeddings, range(scorer.encoder.layers + 1), "embedding layer")
     with cluster(address), plain_errors():
-        dataset = _dataset(texts, _read_lines, progress=progress)
+        dataset = _dataset(texts, _text_reader(column, format), progress=progress)
         fitted = fit(dataset, scorer, embeddings=layers, origin=files.name, workers=workers)
     return fitted.statistics
 
@@ -192,19 +199,15 @@ def _table_reader(format: str | None, columns: tuple[str, str]) -> Callable[[Pat
     return read
 
 
-def _read_lines(path: Path) -> Iterator[dict[str, list[str]]]:
-    """The lines of a text that are not empty."""
-    held: list[str] = []
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            for line in stream:
-                held += [text.strip() for text in line.splitlines() if text.strip()]
-                if len(held) >= LINES:
-                    yield {"sentence": held}
-                    held = []
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 (byte {error.start})") from error
-    yield {"sentence": held}
+def _text_reader(column: str | None, format: str | None) -> Callable[[Path], Iterator[Any]]:
+    """A reader of sentences, those that are not empty."""
+
+    def read(path: Path) -> Iterator[dict[str, list[str]]]:
+        texts = read_texts(path, column=column, format=format)
+        while held := list(islice(texts, LINES)):
+            yield {"sentence": held}
+
+    return read
 
 
 def _fit_in_turn(

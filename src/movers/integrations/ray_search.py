@@ -21,6 +21,7 @@ from movers.errors import InputError
 from movers.integrations.ray import mapped
 from movers.integrations.ray_session import cluster, import_ray, plain_errors
 from movers.integrations.ray_workers import Worker, Workers
+from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
 from movers.search.cosine import Keep
 from movers.search.folder import Folder
@@ -28,7 +29,7 @@ from movers.search.index import Index, check_queries
 from movers.search.layouts import find_layout, make_layout
 from movers.search.manifest import Part
 from movers.search.measures import check_method, describe
-from movers.search.mining import Pair, blocks_of, check_threshold, mine_block
+from movers.search.mining import Pair, blocks_of, check_threshold, mine_block, mining_bar
 from movers.search.results import STAGES, Found, Pruning, SearchRanking
 from movers.search.sentences import distinct, read_sentences
 from movers.search.vectors import Precision
@@ -132,17 +133,12 @@ class RayEngine:
         signature = str(scorer.signature)
         with cluster(self.address), plain_errors():
             texts = [*distinct(read_sentences(sentences), set())]
-            rows = self._mapped(
-                ShardWriter,
-                scorer,
-                {"sentence": texts},
-                layout.capacity,
-                (str(files.path), signature, layout.name),
-                progress=progress,
-            )
-            parts = (Part(**json.loads(row["part"])) for row in rows)
+            given = str(files.path), signature, layout.name
+            rows = self._mapped(ShardWriter, scorer, {"sentence": texts}, layout.capacity, given)
             settings, statistics = describe(scorer), scorer.statistics
-            files.fill(parts, signature, settings, statistics, layout.name, replace=replace)
+            with progress_bar("indexing", "sentences", len(texts), progress=progress) as bar:
+                parts = _watched((Part(**json.loads(row["part"])) for row in rows), bar)
+                files.fill(parts, signature, settings, statistics, layout.name, replace=replace)
         return Index(scorer, layout, files=files)
 
     def mine(
@@ -154,8 +150,11 @@ class RayEngine:
         blocks = {"low": [one.start for one in ranges], "high": [one.stop for one in ranges]}
         with cluster(self.address), plain_errors():
             rest = (_place(index), {"threshold": threshold})
-            for row in self._mapped(BlockMiner, index.scorer, blocks, 1, rest, progress=progress):
-                yield [Pair(**pair) for pair in json.loads(row["pairs"])]
+            rows = self._mapped(BlockMiner, index.scorer, blocks, 1, rest)
+            with mining_bar(index, start, progress=progress) as bar:
+                for numbers, row in zip(ranges, rows, strict=True):
+                    yield [Pair(**pair) for pair in json.loads(row["pairs"])]
+                    bar.update(len(numbers))
 
     def search_many(
         self,
@@ -173,7 +172,7 @@ class RayEngine:
             cuts = _cuts(len(corpus.shards), SHARES * (self.workers.count or _room()))
             ranges = {"low": cuts[:-1], "high": cuts[1:]}
             rest = (_place(index), task)
-            rows = self._mapped(ShardSearcher, index.scorer, ranges, 1, rest, progress=False)
+            rows = self._mapped(ShardSearcher, index.scorer, ranges, 1, rest)
             parts = [json.loads(row["found"]) for row in rows]
         seconds = (time.process_time() - started) / max(1, len(texts))
         return [
@@ -188,14 +187,12 @@ class RayEngine:
         columns: dict[str, list[Any]],
         batch_size: int,
         rest: Sequence[Any],
-        *,
-        progress: bool,
     ) -> Iterator[dict[str, Any]]:
         """Rows that workers make of columns, in order."""
         import pyarrow
 
         ray = import_ray()
-        ray.data.DataContext.get_current().enable_progress_bars = progress
+        ray.data.DataContext.get_current().enable_progress_bars = False
         if not next(iter(columns.values())):
             return
         dataset = ray.data.from_arrow(pyarrow.table(columns))
@@ -203,6 +200,13 @@ class RayEngine:
         scorer.prepare()
         found = mapped(dataset, worker, named, tuple(columns), self.workers, batch_size, *rest)
         yield from found.iter_rows()
+
+
+def _watched(parts: Iterable[Part], bar: Bar) -> Iterator[Part]:
+    """Parts as they come, with a bar that tells of their sentences."""
+    for part in parts:
+        bar.update(part.sentences)
+        yield part
 
 
 def _place(index: Index) -> str:

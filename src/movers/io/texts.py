@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from movers.errors import InputError
 from movers.io.tables import (
     STANDARD,
     SUFFIXES,
+    Table,
     check_texts,
+    count_rows,
     decoded_lines,
     format_of,
     open_table,
     stray_path,
+    table_writer,
 )
+from movers.runtime.atomic import replacing
 
 LINES = "lines"
 """The format of a text with one sentence per line."""
-KNOWN_COLUMNS = ("sentence", "text", "sentences", "texts", "source", "sentence1", "content", "body")
+SENTENCE = "sentence"
+"""Column of a table made from sentences alone."""
+KNOWN_COLUMNS = (SENTENCE, "text", "sentences", "texts", "source", "sentence1", "content", "body")
 
 
 def read_texts(
@@ -65,6 +73,70 @@ def numbered_texts(
             texts = check_texts(chunk[name], name, row)
             row += len(texts)
             yield from (" ".join(text.split()) for text in texts)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The sentences of a file, to be read as often as they are wanted.
+
+    Each line or row gives one, "" if there is none on it. `read_texts` explains the options.
+    """
+
+    file: Path
+    column: str | None = None
+    format: str | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        return numbered_texts(self.file, column=self.column, format=self.format)
+
+    def __length_hint__(self) -> int:
+        lines = "jsonl" if self.plain else self.format  # neither has a header
+        return count_rows(self.file, lines) or 0
+
+    @property
+    def plain(self) -> bool:
+        """Whether the file holds lines and not a table."""
+        return _is_text(self.file, self.column, self.format)
+
+    def check(self) -> None:
+        """Refuse at once what could not be read later: no file, no such column, no text in it."""
+        if self.file != STANDARD:  # which can be read only once
+            next(iter(self), None)
+
+
+def write_some(texts: Iterable[str], numbers: Container[int], output: Path) -> None:
+    """Write some of the sentences, counted from 1, as a whole file or not at all.
+
+    A table gets all columns of the table that they come from, and any other file one sentence on
+    each line.
+    """
+    with replacing(output) as temporary:
+        if _is_text(output, None, None):
+            kept = (text for number, text in enumerate(texts, 1) if number in numbers)
+            with temporary.open("w", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(f"{text}\n" for text in kept)
+        elif isinstance(texts, Texts) and not texts.plain:
+            with open_table(texts.file, texts.format) as table:
+                _write_rows(table, numbers, temporary, format_of(output))
+        else:
+            rows = Table([SENTENCE], iter([{SENTENCE: list(texts)}]))
+            _write_rows(rows, numbers, temporary, format_of(output))
+
+
+def _write_rows(table: Table, numbers: Container[int], path: Path, format: str) -> None:
+    row = 0
+    with table_writer(path, format, table.columns, table.schema) as write:
+        for chunk in table.chunks:
+            size = len(next(iter(chunk.values())))
+            places = [place for place in range(size) if row + place + 1 in numbers]
+            row += size
+            if places:
+                write({name: _at(values, places) for name, values in chunk.items()})
+
+
+def _at(values: Any, places: list[int]) -> Any:
+    """Some entries of a column."""
+    return [values[place] for place in places] if isinstance(values, list) else values.take(places)
 
 
 def _is_text(file: Path, column: str | None, format: str | None) -> bool:

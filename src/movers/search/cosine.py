@@ -84,11 +84,12 @@ class CosineLayout:
         """Most sentences of a shard."""
         return CAPACITY[self.keep]
 
-    def make(self, scorer: Scorer, chunk: Sequence[str]) -> VectorShard:
+    def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> VectorShard:
         """Encode sentences into a shard."""
         if self.keep == "text":
-            return make_vectors(chunk, pooled_vectors(scorer, chunk), self.precision)
-        words = joined(encode_words(scorer, chunk))
+            vectors = pooled_vectors(scorer, chunk, progress=progress)
+            return make_vectors(chunk, vectors, self.precision)
+        words = joined(encode_words(scorer, chunk, progress=progress))
         return make_vectors(chunk, words.pooled, "float32", words)
 
     def search(
@@ -105,7 +106,7 @@ class CosineLayout:
         found = []
         for low in range(0, len(queries), QUERIES):
             texts = queries[low : low + QUERIES]
-            words = self.cache.get(texts, lambda missing: encode_words(scorer, missing))
+            words = self.cache.get(texts, partial(encode_words, scorer))
             scanned: Sequence[Nearest | None] = [None] * len(texts)
             if len(texts) > 1 and candidates is None:
                 pooled = np.concatenate([one.pooled for one in words])
@@ -116,7 +117,13 @@ class CosineLayout:
         return found
 
     def near(
-        self, scorer: Scorer, corpus: Corpus[VectorShard], numbers: range, threshold: float
+        self,
+        scorer: Scorer,
+        corpus: Corpus[VectorShard],
+        numbers: range,
+        threshold: float,
+        *,
+        progress: bool = False,
     ) -> Iterator[tuple[int, int, float]]:
         """Pairs of these sentences with those behind them, by number, and their distances."""
         rows = corpus.rows(np.arange(numbers.start, numbers.stop))
@@ -126,24 +133,29 @@ class CosineLayout:
         found = np.empty(len(pairs))
         for low in range(0, len(pairs), PROPOSED):
             here = slice(low, low + PROPOSED)
-            found[here] = self.distances(scorer, corpus, pairs[here])
+            found[here] = self.distances(scorer, corpus, pairs[here], progress=progress)
         pairs, found = pairs[found <= threshold], found[found <= threshold]
         order = np.lexsort((pairs[:, 1], found, pairs[:, 0]))
         first, second = corpus.numbers(pairs[order].ravel()).reshape(-1, 2).T
         yield from zip(first.tolist(), second.tolist(), found[order].tolist(), strict=True)
 
-    def distances(self, scorer: Scorer, corpus: Corpus[VectorShard], pairs: Ints) -> Floats:
+    def distances(
+        self, scorer: Scorer, corpus: Corpus[VectorShard], pairs: Ints, *, progress: bool = False
+    ) -> Floats:
         """Full distances of pairs of rows."""
         rows, places = np.unique(pairs, return_inverse=True)
-        words = self.words(scorer, corpus, rows)
+        words = self.words(scorer, corpus, rows, progress=progress)
         return distances_between(scorer, words, places.reshape(pairs.shape))
 
-    def words(self, scorer: Scorer, corpus: Corpus[VectorShard], rows: Ints) -> Bags:
+    def words(
+        self, scorer: Scorer, corpus: Corpus[VectorShard], rows: Ints, *, progress: bool = False
+    ) -> Bags:
         """The words of rows, read or encoded."""
         if self.keep == "words":
             return gathered(corpus.pieces(rows)).bags
         texts = [corpus.text(row) for row in rows.tolist()]
-        words = joined(self.cache.get(texts, lambda missing: encode_words(scorer, missing)))
+        encode = partial(encode_words, scorer, progress=progress)
+        words = joined(self.cache.get(texts, encode))
         if self.precision == "float32":  # what was found by a vector is compared by it
             words = replace(words, pooled=_pooled(corpus, rows))
         return words

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from movers.errors import InputError
 from movers.io.tables import format_of, table_writer
+from movers.io.texts import Texts, write_some
 from movers.runtime.atomic import replacing
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
 from movers.search.index import Index
-from movers.search.mining import Blocks, Pair, duplicates, mine, mine_file
-from movers.search.sentences import read_sentences
+from movers.search.mining import Blocks, Pair, check_threshold, duplicates, mine, mine_file
+from movers.search.sentences import Reader
+
+AROUND = 5
+"""Pairs shown on either side of a threshold."""
+BEYOND = 1.2
+"""How many times the threshold the farthest of them may be apart."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,25 @@ class Deduplicated:
         )
 
 
+@dataclass(frozen=True)
+class Preview:
+    """What would become of a corpus.
+
+    Parameters
+    ----------
+    found
+        What would be kept and dropped.
+    pairs
+        How many pairs lie within the threshold.
+    around
+        Those next to the threshold, on either side, nearest first.
+    """
+
+    found: Deduplicated
+    pairs: int
+    around: tuple[Pair, ...]
+
+
 def dedupe_file(
     index: Index,
     threshold: float,
@@ -63,7 +90,10 @@ def dedupe_file(
     blocks: Blocks = mine,
     progress: bool = False,
 ) -> Deduplicated:
-    """Write the sentences to keep, one on each line, and account for the others.
+    """Write the sentences to keep, and account for the others.
+
+    A table is written where the name of the output says so, with all columns of the one that the
+    sentences come from, and any other file with one sentence on each line.
 
     Parameters
     ----------
@@ -74,33 +104,76 @@ def dedupe_file(
     dropped
         Table for all other lines, with the reason and what they repeat; None writes none.
     lines
-        What the index was built from, repeats and blank lines included; None is the index itself.
+        What the index was built from, repeats and blank lines included, to be read twice; None
+        is the index itself.
     align
         Whether the table says which word went where in sentences that are near.
     blocks
         What mines the near pairs, as in `mine_file`.
     """
+    check_threshold(threshold)
     kind = None if dropped is None else format_of(dropped)
     near = output.with_name(output.name + ".pairs.jsonl")
+    every = _every(index, lines)
     with locked(output.with_name(output.name + ".lock"), repr(str(output))):
         mine_file(index, threshold, near, blocks=blocks, progress=progress)
         with near.open(encoding="utf-8") as stream:
             pairs = [Pair(**json.loads(line)) for line in stream]
-        texts = index.sentences
-        every = texts if lines is None else [*read_sentences(lines)]
-        gone = list(_gone(every, texts, pairs))
+        gone, kept = _settled(every, index.sentences, pairs)
         if dropped is not None and kind is not None:
             told = [_aligned(row, index.scorer) for row in gone] if align else gone
             columns = list(Dropped.__dataclass_fields__)[: None if align else -1]
             rows = [asdict(row) for row in told]
             with replacing(dropped) as temporary, table_writer(temporary, kind, columns) as write:
                 write({name: [row[name] for row in rows] for name in columns})
-        numbers = {row.line for row in gone}
-        left = [text for number, text in enumerate(every, 1) if number not in numbers]
-        with replacing(output) as temporary:
-            temporary.write_text("".join(f"{text}\n" for text in left), "utf-8", newline="\n")
+        write_some(every, kept, output)
         near.unlink()
-    return Deduplicated(len(every), len(left), **Counter(row.reason for row in gone))
+    return _counted(gone, kept)
+
+
+def preview(
+    index: Index,
+    threshold: float,
+    *,
+    lines: Iterable[str] | Path | None = None,
+    around: int = AROUND,
+    progress: bool = False,
+) -> Preview:
+    """What a deduplication would drop, and the pairs on either side of the threshold.
+
+    Parameters
+    ----------
+    index, threshold, lines
+        As `dedupe_file` takes them.
+    around
+        How many pairs to show on either side; those beyond lie within a fifth of the threshold.
+    """
+    blocks = mine(index, BEYOND * threshold, progress=progress)
+    pairs = sorted(chain.from_iterable(blocks), key=lambda pair: pair.distance)
+    inside = bisect_right(pairs, threshold, key=lambda pair: pair.distance)
+    settled = _settled(_every(index, lines), index.sentences, pairs[:inside])
+    shown = pairs[max(0, inside - around) : inside + around]
+    return Preview(_counted(*settled), inside, tuple(shown))
+
+
+def _every(index: Index, lines: Iterable[str] | Path | None) -> Iterable[str]:
+    if lines is None:
+        return index.sentences
+    return Texts(lines) if isinstance(lines, Path) else lines
+
+
+def _counted(gone: Sequence[Dropped], kept: Collection[int]) -> Deduplicated:
+    reasons = Counter(row.reason for row in gone)
+    return Deduplicated(len(gone) + len(kept), len(kept), **reasons)
+
+
+def _settled(
+    lines: Iterable[str], texts: list[str], pairs: list[Pair]
+) -> tuple[list[Dropped], set[int]]:
+    """What is dropped, and the numbers of the lines that are kept."""
+    reader = Reader(lines)
+    gone = list(_gone(reader, texts, pairs))
+    return gone, {*range(1, reader.count + 1)} - {row.line for row in gone}
 
 
 def _aligned(row: Dropped, scorer: Scorer) -> Dropped:

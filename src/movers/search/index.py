@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm.auto import tqdm
 
 from movers.errors import InputError
 from movers.io.pairs import check_sentence
 from movers.loading import load
+from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.search.corpus import NOTHING, Corpus
 from movers.search.cosine import Keep
@@ -27,7 +27,7 @@ from movers.search.layouts import Layout, find_layout, make_layout
 from movers.search.manifest import Part
 from movers.search.measures import check_method, describe
 from movers.search.results import Found, SearchRanking
-from movers.search.sentences import distinct, read_sentences
+from movers.search.sentences import Reader, distinct, read_sentences
 from movers.search.shards import gathered, joined
 from movers.search.vectors import Precision
 
@@ -141,8 +141,8 @@ class Index:
         scorer
             The measure: the default one, or any of word transport, structure or both.
         sentences
-            Sentences, read one by one, or a text file with one on each line. Repeated and
-            empty ones are left out.
+            Sentences, read one by one, or a file: a text with one on each line, or a table with
+            a column of them. Repeated and empty ones are left out.
         folder
             Where to write the index as it grows; None keeps it in memory. A build that was
             broken off is resumed: parts that are finished are used as they are.
@@ -161,8 +161,7 @@ class Index:
         check_method(scorer)
         files = None if folder is None else Folder(Path(folder))
         index = cls(scorer, make_layout(scorer, keep, vectors), files=files)
-        fresh = distinct(read_sentences(sentences), set())
-        pieces = index._pieces(fresh, progress=progress)
+        pieces = index._pieces(sentences, progress=progress)
         if index._files is not None:
             index._fill(index._files, pieces, replace=replace)
             return index
@@ -216,8 +215,7 @@ class Index:
         """
         with self._writing():
             corpus, before = self.corpus, len(self)
-            fresh = corpus.unknown(distinct(read_sentences(sentences), set()))
-            pieces = self._pieces(fresh, progress=progress)
+            pieces = self._pieces(sentences, known=corpus, progress=progress)
             if (first := next(pieces, None)) is None:
                 return 0
             small = _small(corpus.shards, len(first[0]), self._layout.capacity)
@@ -286,15 +284,19 @@ class Index:
             self._check_scorer()
             yield
 
-    def _pieces(self, fresh: Iterator[str], *, progress: bool) -> Iterator[Piece]:
-        """Cut new sentences into shards."""
-        with tqdm(desc="indexing", unit="sent", disable=not progress) as bar:
+    def _pieces(
+        self, sentences: Iterable[str] | Path, *, known: Corpus[Any] | None = None, progress: bool
+    ) -> Iterator[Piece]:
+        """Cut sentences into shards, those left out that a corpus has already."""
+        reader = Reader(sentences)
+        fresh, done = distinct(reader, set()), 0
+        if known is not None:
+            fresh = known.unknown(fresh)
+        with progress_bar("indexing", "sentences", reader.total, progress=progress) as bar:
             while chunk := list(islice(fresh, self._layout.capacity)):
-                yield chunk, partial(self._encoded, chunk)
-                bar.update(len(chunk))
-
-    def _encoded(self, chunk: list[str]) -> Any:
-        return self._layout.make(self._scorer, chunk)
+                yield chunk, partial(self._layout.make, self._scorer, chunk, progress=progress)
+                bar.update(reader.count - done)
+                done = reader.count
 
     def search(
         self,

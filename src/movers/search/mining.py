@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,12 +18,12 @@ from typing import Any, BinaryIO
 from zlib import crc32
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from movers.errors import InputError
 from movers.io.tables import format_of, table_writer
 from movers.runtime.atomic import naming, replacing
 from movers.runtime.locks import locked
+from movers.runtime.progress import Bar, progress_bar
 from movers.search.folder import digest
 from movers.search.index import Index
 
@@ -59,11 +59,16 @@ def mine(
         Show a progress bar.
     """
     check_threshold(threshold)
-    total, size = len(index), index.layout.block
-    with tqdm(total=total, initial=start * size, desc="mining", disable=not progress) as bar:
+    with mining_bar(index, start, progress=progress) as bar:
         for numbers in blocks_of(index)[start:]:
-            yield mine_block(index, threshold, numbers)
+            yield mine_block(index, threshold, numbers, progress=progress)
             bar.update(len(numbers))
+
+
+def mining_bar(index: Index, start: int, *, progress: bool) -> AbstractContextManager[Bar]:
+    """A bar over the sentences of an index, blocks that are done already behind it."""
+    done = start * index.layout.block
+    return progress_bar("mining", "sentences", len(index), progress=progress, initial=done)
 
 
 def blocks_of(index: Index) -> list[range]:
@@ -72,12 +77,15 @@ def blocks_of(index: Index) -> list[range]:
     return [range(low, min(low + size, total)) for low in range(0, total, size)]
 
 
-def mine_block(index: Index, threshold: float, numbers: range) -> list[Pair]:
+def mine_block(
+    index: Index, threshold: float, numbers: range, *, progress: bool = False
+) -> list[Pair]:
     """Near pairs of the sentences of a block with all that follow them."""
     corpus = index.corpus
+    found = index.layout.near(index.scorer, corpus, numbers, threshold, progress=progress)
     return [
         Pair(first, second, distance, corpus.sentence(first), corpus.sentence(second))
-        for first, second, distance in index.layout.near(index.scorer, corpus, numbers, threshold)
+        for first, second, distance in found
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from operator import length_hint
 from pathlib import Path
 
 import numpy as np
@@ -11,25 +12,47 @@ from numpy.typing import NDArray
 
 from movers.errors import InputError
 from movers.io.pairs import check_sentence
-from movers.io.tables import decoded_lines
+from movers.io.texts import Texts
+
+
+class Reader:
+    """Sentences as they are read: counts them, and knows roughly how many there are.
+
+    Parameters
+    ----------
+    sentences
+        Sentences, or a file of them.
+    """
+
+    def __init__(self, sentences: Iterable[str] | Path) -> None:
+        self.given = Texts(sentences) if isinstance(sentences, Path) else sentences
+        self.count = 0
+
+    @property
+    def total(self) -> int | None:
+        """How many there are; None if that is not known beforehand."""
+        return length_hint(self.given, 0) or None
+
+    def __iter__(self) -> Iterator[str]:
+        for text in read_sentences(self.given):
+            self.count += 1
+            yield text
 
 
 def read_sentences(sentences: Iterable[str] | Path) -> Iterator[str]:
-    """Sentences one by one, or the lines of a text file, blank ones and repeats included."""
+    """Sentences one by one, or those of a file, blank ones and repeats included."""
     if isinstance(sentences, str):
         raise InputError("sentences must be a list or a Path of a file, got one string")
-    if not isinstance(sentences, Path):
-        for number, text in enumerate(sentences):
-            yield check_sentence(text, f"sentence {number}")
+    if isinstance(sentences, Path):
+        sentences = Texts(sentences)
+    if isinstance(sentences, Texts):
+        yield from sentences
         return
-    if not sentences.is_file():
-        raise InputError(f"no file {str(sentences)!r}")
-    with sentences.open("rb") as stream:
-        for line in decoded_lines(stream, sentences):
-            yield line.strip()
+    for number, text in enumerate(sentences):
+        yield check_sentence(text, f"sentence {number}")
 
 
-def distinct(sentences: Iterator[str], known: set[bytes]) -> Iterator[str]:
+def distinct(sentences: Iterable[str], known: set[bytes]) -> Iterator[str]:
     """Sentences that are neither blank nor known by their keys, which become known."""
     for text in sentences:
         if text.strip() and (own := key(text)) not in known:

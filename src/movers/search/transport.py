@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.errors import InputError
+from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.search.cascade import Cascade
 from movers.search.corpus import Corpus
@@ -44,9 +45,10 @@ class TransportLayout:
     def __init__(self) -> None:
         self._order: HeadOrder | None = None
 
-    def make(self, scorer: Scorer, chunk: Sequence[str]) -> Shard:
+    def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> Shard:
         """Encode sentences into a shard."""
-        return make_shard(scorer.measure(chunk), list(chunk), scorer.method)
+        measured = scorer.measure(chunk, progress=progress)
+        return make_shard(measured, list(chunk), scorer.method)
 
     def search(
         self,
@@ -90,20 +92,28 @@ class TransportLayout:
         return Found(rows, distances, pruning, certified=not pruning.left_out)
 
     def near(
-        self, scorer: Scorer, corpus: Corpus[Shard], numbers: range, threshold: float
+        self,
+        scorer: Scorer,
+        corpus: Corpus[Shard],
+        numbers: range,
+        threshold: float,
+        *,
+        progress: bool = False,
     ) -> Iterator[tuple[int, int, float]]:
         """Pairs of these sentences with those behind them, by number, and their distances."""
         self._order = order = self._order or HeadOrder(max(1, len(scorer.heads)))
-        for row in numbers:
-            own, *behind = _from(corpus.shards, row)
-            query = Query.of(own.take(np.array([0])), scorer)
-            shards = [*([own.since(1)] if len(own) > 1 else []), *behind]
-            wanted = len(corpus)
-            cascade = Cascade(scorer, query, shards, wanted=wanted, within=threshold, order=order)
-            cascade.run()
-            for place, distance in zip(*cascade.best.ranked(), strict=True):
-                if distance <= threshold:
-                    yield row, row + 1 + int(place), float(distance)
+        with progress_bar("comparing", "sentences", len(numbers), progress=progress) as bar:
+            for row in numbers:
+                own, *behind = _from(corpus.shards, row)
+                query = Query.of(own.take(np.array([0])), scorer)
+                near = [*([own.since(1)] if len(own) > 1 else []), *behind]
+                wanted = len(corpus)
+                cascade = Cascade(scorer, query, near, wanted=wanted, within=threshold, order=order)
+                cascade.run()
+                bar.update()
+                for place, distance in zip(*cascade.best.ranked(), strict=True):
+                    if distance <= threshold:
+                        yield row, row + 1 + int(place), float(distance)
 
 
 def _from(shards: Sequence[Shard], row: int) -> Iterator[Shard]:

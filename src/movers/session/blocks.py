@@ -20,9 +20,9 @@ from movers.settings import Empty
 CHUNK = 4096
 """Pairs solved at once."""
 BLOCK_BYTES = 1 << 30
+"""About what the sentences of as many pairs take, if all of them differ."""
 BLOCKS_AT_ONCE = 4
 """Blocks in the memory while one is read ahead: its own arrays, and what they were joined from."""
-"""About what the sentences of as many pairs take, if all of them differ."""
 PAIRS = ("comparing", "pairs")
 """What a progress bar says."""
 
