@@ -69,15 +69,11 @@ def sentence_distances(pooled: Singles, rows: Ints) -> Floats:
     out = np.empty(len(rows))
     for start in range(0, len(rows), NEAR):
         place = slice(start, start + NEAR)
-        sources, targets = (_units(pooled[side]) for side in rows[place].T)
-        out[place] = np.square(sources - targets).sum(axis=1) / 2
+        vectors = pooled[rows[place]].astype(np.float64)
+        lengths = np.sqrt(np.square(vectors).sum(axis=2, keepdims=True))
+        units = vectors / np.where(lengths > 0, lengths, 1.0)
+        out[place] = np.square(units[:, 0] - units[:, 1]).sum(axis=1) / 2
     return out
-
-
-def _units(vectors: Singles) -> Floats:
-    exact = vectors.astype(np.float64)
-    lengths = np.sqrt(np.square(exact).sum(axis=1, keepdims=True))
-    return np.asarray(exact / np.where(lengths > 0, lengths, 1.0))
 
 
 def gates(sentence: Floats, chance: float) -> Floats:

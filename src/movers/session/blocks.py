@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -92,15 +93,13 @@ def read_blocks(
     room = BLOCK_BYTES // BLOCKS_AT_ONCE if elsewhere else BLOCK_BYTES
     size = max(CHUNK, room // (2 * session.sentence_bytes))
     places = [slice(start, start + size) for start in range(0, len(texts), size)]
-
-    def read(place: slice) -> tuple[slice, Measured, Ints]:
-        block = texts[place]
-        measured = session._encoded([text for pair in block for text in pair], progress=progress)
+    sentences = ([text for pair in texts[place] for text in pair] for place in places)
+    encode = partial(session._encoded, progress=progress)
+    encoded = read_ahead(encode, sentences) if elsewhere else map(encode, sentences)
+    for place, measured in zip(places, encoded, strict=True):
         row = measured.encodings.rows
-        rows = np.array([(row[source], row[target]) for source, target in block], np.int64)
-        return place, measured, rows
-
-    return read_ahead(read, places) if elsewhere else map(read, places)
+        rows = np.array([(row[source], row[target]) for source, target in texts[place]], np.int64)
+        yield place, measured, rows
 
 
 def solved_by_chunk(
