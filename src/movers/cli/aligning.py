@@ -27,7 +27,7 @@ def align(
     output: Out = Path("-"),
     aligner: str = "shares",
     tokens: Flag = False,
-    json: Json = False,
+    json: Flag = False,
     html: Flag = False,
     source: str | None = None,
     target: str | None = None,
@@ -153,8 +153,6 @@ def evaluate_alignment(
         The links count words from 1.
     limit
         Take only the first so many pairs.
-    json
-        Print as JSON.
     output
         File for the table; it is printed as well.
     model
