@@ -16,8 +16,8 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Array, Floats, Singles
 from movers.errors import MoversError
 from movers.runtime.threads import available_threads
 
@@ -185,7 +185,7 @@ def check_solver() -> str:
     return f"{problems} problems agree with every permutation tried, to {worst:.0e}"
 
 
-def _best(cost: NDArray[np.float64], u: NDArray[Any], v: NDArray[Any]) -> float:
+def _best(cost: Floats, u: Array, v: Array) -> float:
     """The optimum by trying all: some best plan sends every grain of mass to one place."""
     rows, columns = (np.repeat(np.arange(len(side)), side) for side in (u, v))
     orders = np.array(list(permutations(range(GRAINS))))
@@ -242,7 +242,7 @@ def _scorer() -> Scorer:
     return load("wsmd", device="cpu")
 
 
-def _encoded(scorer: Scorer, sentences: Any) -> NDArray[np.float32]:
+def _encoded(scorer: Scorer, sentences: Any) -> Singles:
     """Last-layer vectors of all words, one sentence after another, as the model gives them."""
     from movers.encode.encodings import Request
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.errors import InputError
 from movers.scorer import Scorer
 
@@ -17,7 +17,7 @@ def best_of(
     references: Sequence[Sequence[str]],
     *,
     progress: bool = False,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Distance of every candidate to the nearest of its references, under any method.
 
     Parameters

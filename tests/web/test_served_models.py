@@ -3,9 +3,9 @@ import gc
 import pytest
 
 import movers
-from movers.encode import store
 from movers.encode.encodings import Encodings
 from movers.errors import InputError
+from movers.session import session
 from movers.session.session import STORES
 from movers.web.answers import Answers
 from movers.web.failures import UnknownModelError
@@ -22,7 +22,7 @@ def living_encodings():
 
 def test_endless_new_sentences_and_settings_keep_memory_flat(tiny, monkeypatch):
     bound = 200_000
-    monkeypatch.setattr(store, "GROWTH_BYTES", bound)
+    monkeypatch.setattr(session, "GROWTH_BYTES", bound)
     models = Models({"tiny": movers.load("wsmd", tiny("bert"))})
     answers = Answers(max_words=50)
     before = living_encodings()

@@ -30,7 +30,7 @@ def align(
     output: Out = STANDARD,
     aligner: str = "shares",
     tokens: Flag = False,
-    json: Json = False,
+    json: Flag = False,
     html: Flag = False,
     resume: Flag = False,
     quiet: Flag = False,
@@ -185,8 +185,6 @@ def evaluate_alignment(
         The links count words from 1.
     limit
         Take only the first so many pairs.
-    json
-        Print as JSON.
     output
         File for the table; it is printed as well.
     model

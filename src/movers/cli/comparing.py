@@ -11,6 +11,7 @@ from movers.cli.messages import print_json, say, told
 from movers.cli.options import (
     DEFAULTS,
     Device,
+    Flag,
     Json,
     Methods,
     Options,
@@ -27,7 +28,7 @@ def compare(
     /,
     *,
     methods: Methods = "wmd,wsmd,movers",
-    json: Json = False,
+    json: Flag = False,
     options: Options = DEFAULTS,
 ) -> None:
     """Compare two sentences under several measures and show which word went where.
@@ -86,11 +87,6 @@ def methods(*, json: Json = False) -> None:
     """List the measures.
 
     Example: `movers methods --json`
-
-    Parameters
-    ----------
-    json
-        Print as JSON.
     """
     from movers.cli.terminal import print_methods
     from movers.methods import ALIASES, METHODS
@@ -110,8 +106,6 @@ def models(model: str | None = None, /, *, device: Device = "auto", json: Json =
     ----------
     model
         Hugging Face name or folder. Default: the model installed with movers.
-    json
-        Print as JSON.
     """
     from movers.cli.terminal import print_facts
     from movers.loading import describe_model

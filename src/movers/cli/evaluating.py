@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from movers.cli.messages import print_json, say
-from movers.cli.options import MODEL_DEFAULTS, Flag, Json, Methods, ModelOptions, method_names
+from movers.cli.options import MODEL_DEFAULTS, Flag, Methods, ModelOptions, Quiet, method_names
 from movers.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def evaluate(
     limit: int | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     resume: Flag = False,
-    json: Json = False,
-    quiet: Flag = False,
+    json: Flag = False,
+    quiet: Quiet = False,
     options: ModelOptions = MODEL_DEFAULTS,
 ) -> None:
     """Hold measures against labelled pairs: scores with intervals, gains with tests.
@@ -92,8 +92,6 @@ def evaluate(
         Go on with the run in --output.
     json
         Print the scores as JSON.
-    quiet
-        Say nothing but warnings and errors.
     """
     from movers.evaluate.benchmark import MeasureGrid
     from movers.evaluate.datasets import read_dataset
@@ -139,8 +137,8 @@ def reproduce(
     limit: int | None = None,
     sample: int | None = None,
     resume: Flag = False,
-    json: Json = False,
-    quiet: Flag = False,
+    json: Flag = False,
+    quiet: Quiet = False,
     options: ModelOptions = MODEL_DEFAULTS,
 ) -> None:
     """Rerun the paper's experiments; published numbers stand beside ours for its models.
@@ -166,8 +164,6 @@ def reproduce(
         Go on with the run in --output.
     json
         Print the scores as JSON.
-    quiet
-        Say nothing but warnings and errors.
     """
     from movers.evaluate.default_measure import NAME
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from movers.cli.messages import print_json, say
-from movers.cli.options import Json
+from movers.cli.options import Flag
 from movers.errors import MoversError
 
 
-def doctor(*, json: Json = False) -> None:
+def doctor(*, json: Flag = False) -> None:
     """Print what a number may depend on here, and test solver, encoder and determinism.
 
     The exit code is 1 if a self-test fails.

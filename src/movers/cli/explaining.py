@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from movers.cli.messages import print_json, say
-from movers.cli.options import DEFAULTS, Json, Options, Sentence
+from movers.cli.options import DEFAULTS, Flag, Options, Sentence
 from movers.errors import InputError
 
 
@@ -17,7 +17,7 @@ def explain(
     *,
     html: Path | None = None,
     method: str = "movers",
-    json: Json = False,
+    json: Flag = False,
     options: Options = DEFAULTS,
 ) -> None:
     """Show why two sentences are near or far, as a page that needs no server.

@@ -129,8 +129,9 @@ class RayOptions:
 RAY_DEFAULTS = RayOptions()
 Sentence = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Input = Annotated[Path, Parameter(allow_leading_hyphen=True)]
-Json = Annotated[bool, Parameter(negative="", show_default=False)]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+Json = Annotated[Flag, Parameter(help="Print as JSON.")]
+Quiet = Annotated[Flag, Parameter(help="Say nothing but warnings and errors.")]
 Out = Annotated[Path, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)]
 Methods = Annotated[str, Parameter(name=["--methods", "--method"])]
 Device = Annotated[str, Parameter(help=table()["device"].help)]

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from movers.cli.messages import print_json, say
-from movers.cli.options import DEFAULTS, Flag, Input, Json, Options, Sentence
+from movers.cli.options import DEFAULTS, Input, Json, Options, Quiet, Sentence
 
 
 def rank(
@@ -21,7 +21,7 @@ def rank(
     format: str | None = None,
     method: str = "movers",
     json: Json = False,
-    quiet: Flag = False,
+    quiet: Quiet = False,
     options: Options = DEFAULTS,
 ) -> None:
     """Rank the sentences of a file by their distance to a query.
@@ -46,10 +46,6 @@ def rank(
         Format of the file if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow.
     method
         The measure; `movers methods` lists them.
-    json
-        Print as JSON.
-    quiet
-        Say nothing but warnings and errors.
     """
     from movers.cli.terminal import print_matches
     from movers.io.texts import read_texts

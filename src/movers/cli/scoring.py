@@ -19,10 +19,10 @@ from movers.cli.options import (
     Engine,
     Flag,
     Input,
-    Json,
     Methods,
     Options,
     Out,
+    Quiet,
     RayOptions,
     make_scorers,
     method_names,
@@ -50,8 +50,8 @@ def score(
     format: str | None = None,
     fit: Flag = False,
     resume: Flag = False,
-    json: Json = False,
-    quiet: Flag = False,
+    json: Flag = False,
+    quiet: Quiet = False,
     batch_size: int | None = None,
     engine: Engine = "local",
     options: Options = DEFAULTS,
@@ -91,8 +91,6 @@ def score(
         Go on behind the rows that a run broken off has left beside the output.
     json
         Write JSON lines; with -o, print the summary as JSON.
-    quiet
-        Say nothing but warnings and errors.
     batch_size
         Most sentences the model reads at once. Default: as many as suit the device.
     engine
@@ -210,7 +208,7 @@ def fit(
     column: str | None = None,
     format: str | None = None,
     embeddings: str | None = None,
-    quiet: Flag = False,
+    quiet: Quiet = False,
     batch_size: int | None = None,
     engine: Engine = "local",
     options: Options = DEFAULTS,
@@ -234,8 +232,6 @@ def fit(
         Format of the input if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow.
     embeddings
         Embedding layers to whiten: "0", "0,6" or "all". Default: the one of --embedding.
-    quiet
-        Say nothing but warnings and errors.
     batch_size
         Most sentences the model reads at once. Default: as many as suit the device.
     engine

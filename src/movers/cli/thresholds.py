@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from movers.cli.messages import print_json
-from movers.cli.options import DEFAULTS, Flag, Json, Options
+from movers.cli.options import DEFAULTS, Json, Options, Quiet
 
 if TYPE_CHECKING:
     from movers.evaluate.thresholds import Thresholds
@@ -27,7 +27,7 @@ def threshold(
     gold: str | None = None,
     method: str = "movers",
     json: Json = False,
-    quiet: Flag = False,
+    quiet: Quiet = False,
     options: Options = DEFAULTS,
 ) -> None:
     """Help to choose the threshold of `movers dedupe`, `mine` and `search --within`.
@@ -59,10 +59,6 @@ def threshold(
         Column of the labels: 0 and 1, yes and no. Default: label and the like.
     method
         The measure; `movers methods` lists them.
-    json
-        Print as JSON.
-    quiet
-        Say nothing but warnings and errors.
     """
     from movers.cli.terminal import print_thresholds
     from movers.evaluate.thresholds import thresholds_of_corpus, thresholds_of_pairs

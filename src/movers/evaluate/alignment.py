@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from movers.align.aligning import align_with
 from movers.align.sentences import Sentence
+from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.gold_links import GoldPair, Pairs
 from movers.evaluate.resampling import draw_weights
 from movers.scorer import Scorer
 
-Floats = NDArray[np.float64]
 RESAMPLES, SEED = 2000, 0
 
 KINDS = ("all", "sure", "identical", "other", "null", "exact")

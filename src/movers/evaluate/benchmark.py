@@ -12,9 +12,8 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.arrays import Floats
+from movers.arrays import Bools, Floats
 from movers.baselines import find_baseline
 from movers.encode.corpus import CorpusEncoder
 from movers.encode.encodings import Request
@@ -220,9 +219,7 @@ class Benchmark:
         write_chunk(path, values, self._empty(pairs, scorers), facts)
         self.folder.add_time(*stages)
 
-    def _empty(
-        self, pairs: Sequence[tuple[str, str]], scorers: Mapping[Column, Scorer]
-    ) -> NDArray[np.bool_]:
+    def _empty(self, pairs: Sequence[tuple[str, str]], scorers: Mapping[Column, Scorer]) -> Bools:
         """Which pairs have no words on one side once stop words are gone, under any measure."""
         settings = replace(next(iter(scorers.values())).settings, method=find_method("wmd"))
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))

@@ -8,8 +8,9 @@ from dataclasses import asdict, astuple
 import numpy as np
 
 from movers.arrays import Floats
+from movers.encode.transformer import TransformerEncoder
 from movers.evaluate.benchmark import Benchmark, group_of, label
-from movers.evaluate.datasets import TOKENISED
+from movers.evaluate.datasets import TOKENISED, Dataset
 from movers.evaluate.layers import CRITERION, LayerChoice
 from movers.evaluate.metrics import compare, estimate, score, settle
 from movers.evaluate.outcomes import Column, Gain, Score
@@ -91,22 +92,21 @@ def column_distances(
 
 
 def make_score(
-    found: ColumnValues, column: Column, selection: str, layers: str, distances: Floats
+    dataset: Dataset,
+    column: Column,
+    selection: str,
+    layers: str,
+    distances: Floats,
+    model: TransformerEncoder | None = None,
 ) -> Score:
-    """The metric of some distances, its interval, and what the paper reports."""
-    dataset, model = found.dataset, found.benchmark.model
+    """The metric of some distances, its interval, and what the paper reports of a model."""
     settled = settle(dataset.gold, distances, dataset.empty)
     result = estimate(dataset.metric, settled.gold, settled.distances)
-    published = find_published(
-        model.name,
-        dataset.name.removesuffix(TOKENISED),
-        column.method,
-        column.embedding,
-        model.layers,
-        selection,
-    )
-    if column.mix not in (None, 0.5):  # the paper has one mix
-        published = None
+    published = None
+    if model is not None and column.mix in (None, 0.5):  # the paper has one mix
+        name = dataset.name.removesuffix(TOKENISED)
+        place = column.method, column.embedding, model.layers, selection
+        published = find_published(model.name, name, *place)
     return Score(
         *(column, selection, layers, dataset.metric),
         **asdict(result),
@@ -117,10 +117,14 @@ def make_score(
 
 
 def make_gain(
-    found: ColumnValues, score: Score, base: Column, distances: Floats, other: Floats
+    dataset: Dataset,
+    column: Column,
+    selection: str,
+    base: Column,
+    distances: Floats,
+    other: Floats,
 ) -> Gain:
-    """The difference of a score to that of the base's distances on the same pairs."""
-    dataset = found.dataset
+    """What a column gains over the distances of its base on the same pairs."""
     settled = settle(dataset.gold, np.stack([distances, other]), dataset.empty)
     result = compare(dataset.metric, settled.gold, *settled.distances)
-    return Gain(score.column, score.selection, base.method, *astuple(result))
+    return Gain(column, selection, base.method, *astuple(result))

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints
 from movers.errors import InputError
 from movers.evaluate.layouts import SCORED, Columns, Row, read_scored, read_table
 from movers.io.tables import SUFFIXES
@@ -67,7 +67,7 @@ class Dataset:
     name: str
     title: str
     pairs: list[tuple[str, str]]
-    gold: NDArray[np.float64]
+    gold: Floats
     metric: MetricName
     empty: Empty
 
@@ -319,7 +319,7 @@ def _check(dataset: Dataset, row: Source) -> None:
         )
 
 
-def common_words(dataset: Dataset) -> NDArray[np.int64]:
+def common_words(dataset: Dataset) -> Ints:
     """Count the distinct words that the two sentences of each pair share.
 
     Words are runs of letters and digits, lower-cased, and single punctuation marks. The paper

@@ -129,10 +129,10 @@ def _collected(
         base = column.base if column.base in values.benchmark.columns else None
         other = None if base is None else values.of(base)[:, 0]
         for selection, layers, distances in column_distances(column, found, choice, selections):
-            score = make_score(values, column, selection, layers, distances)
-            scores.append(score)
+            cell = values.dataset, column, selection
+            scores.append(make_score(*cell, layers, distances, values.benchmark.model))
             if base is not None and other is not None:
-                gains.append(make_gain(values, score, base, distances, other))
+                gains.append(make_gain(*cell, base, distances, other))
     return Results({}, tuple(scores), tuple(gains), heads=heads, layer_means=means)
 
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from movers.arrays import Floats
+from movers.arrays import Floats, Ints
 from movers.methods import METHODS
 
 
@@ -115,7 +112,7 @@ class Overlap:
     """Common words of the pairs of a data set beside their gold scores."""
 
     dataset: str
-    common: NDArray[np.int64]
+    common: Ints
     gold: Floats
     rho: float
     published: float | None = None

@@ -12,9 +12,8 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.arrays import Floats
+from movers.arrays import Bools, Floats
 from movers.errors import Choose, Do, InputError
 from movers.evaluate.outcomes import Stage
 from movers.runtime.atomic import replacing, sweep
@@ -111,7 +110,7 @@ def _check_same(path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
 
 
 def write_chunk(
-    path: Path, columns: Mapping[str, Floats], empty: NDArray[np.bool_], facts: Mapping[str, Any]
+    path: Path, columns: Mapping[str, Floats], empty: Bools, facts: Mapping[str, Any]
 ) -> None:
     """Write the values of some pairs: a row per pair, a column per measure.
 

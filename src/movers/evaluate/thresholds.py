@@ -8,13 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.errors import InputError
 from movers.runtime.notices import UndefinedWarning
 from movers.scorer import Scorer
 
-Floats = NDArray[np.float64]
 Pairs = Sequence[tuple[str, str]]
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,9 @@ import numpy as np
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.benchmark import MeasureGrid
+from movers.evaluate.collect import make_gain, make_score
 from movers.evaluate.datasets import Dataset
 from movers.evaluate.evaluation import describe_run, describe_settings
-from movers.evaluate.metrics import compare, estimate, settle
 from movers.evaluate.outcomes import Column, Gain, Results, Score
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.structure import describe_numbers
@@ -118,16 +117,8 @@ def _results(
 
 
 def _score(cell: Cell, dataset: Dataset, scorer: Scorer, distances: Floats) -> Score:
-    column, selection = cell
-    settled = settle(dataset.gold, distances, dataset.empty)
-    result = estimate(dataset.metric, settled.gold, settled.distances)
     layers = describe_numbers(tuple(dict.fromkeys(layer for layer, _ in scorer.heads)))
-    return Score(
-        *(column, selection, layers, dataset.metric),
-        **asdict(result),
-        pairs=len(settled.gold),
-        dropped=settled.dropped,
-    )
+    return make_score(dataset, *cell, layers, distances)
 
 
 def _gains(dataset: Dataset, found: dict[Cell, Floats]) -> Iterator[Gain]:
@@ -136,7 +127,4 @@ def _gains(dataset: Dataset, found: dict[Cell, Floats]) -> Iterator[Gain]:
     for (column, selection), distances in found.items():
         base = column.base
         if base is not None and base in words:
-            both = np.stack([distances, words[base]])
-            settled = settle(dataset.gold, both, dataset.empty)
-            result = compare(dataset.metric, settled.gold, *settled.distances)
-            yield Gain(column, selection, base.method, *astuple(result))
+            yield make_gain(dataset, column, selection, base, distances, words[base])

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.errors import InputError
 from movers.integrations import missing
 from movers.loading import load
@@ -74,7 +75,7 @@ class MoversEncoder:
         name = f"movers/{scorer.method.name}-{Path(scorer.encoder.name).name}"
         return ModelMeta.create_empty({"name": name, "revision": revision})
 
-    def encode(self, inputs: Iterable[Any], *, task_metadata: Any, **_: Any) -> NDArray[np.float64]:
+    def encode(self, inputs: Iterable[Any], *, task_metadata: Any, **_: Any) -> Floats:
         """Digests of the sentences, shape ``(sentences, 9)``."""
         if task_metadata.type not in OWN_SCORES:
             raise InputError(

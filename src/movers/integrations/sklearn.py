@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats
 from movers.errors import InputError
 from movers.integrations import missing
 from movers.io.pairs import check_sentences
@@ -94,14 +94,14 @@ class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.sentences_ = sentences
         return self
 
-    def transform(self, X: Iterable[str]) -> NDArray[np.float64]:
+    def transform(self, X: Iterable[str]) -> Floats:
         """Distances to the sentences of the fit, shape ``(sentences, fitted sentences)``."""
         check_is_fitted(self)
         sentences = _texts(X)
         found = self.scorer_.matrix(sentences, self.sentences_)
         return _finite(found, sentences, self.sentences_)
 
-    def fit_transform(self, X: Iterable[str], y: Any = None) -> NDArray[np.float64]:
+    def fit_transform(self, X: Iterable[str], y: Any = None) -> Floats:
         """Fit, and give the distances among the sentences.
 
         The matrix is symmetric where the measure is (`movers.methods.Method.symmetric`).
@@ -122,9 +122,7 @@ class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return tags
 
 
-def _finite(
-    distances: NDArray[np.float64], sources: list[str], targets: list[str]
-) -> NDArray[np.float64]:
+def _finite(distances: Floats, sources: list[str], targets: list[str]) -> Floats:
     """Distances without infinity, or whose it is."""
     far = np.argwhere(np.isinf(distances))
     if len(far):

@@ -215,7 +215,7 @@ def table_writer(
         from movers.io.arrow import write_arrow
 
         return write_arrow(None if path == STANDARD else path, format, columns, schema)
-    return {"tsv": _write_tsv, "csv": _write_csv, "jsonl": _write_jsonl}[format](path, columns)
+    return _write_text(path, format, columns)
 
 
 def _neighbours(path: Path) -> str:
@@ -343,17 +343,20 @@ def plain_values(values: Any) -> list[Any]:
 
 
 @contextmanager
-def _write_tsv(path: Path, columns: list[str]) -> Iterator[Write]:
+def _write_text(path: Path, format: str, columns: list[str]) -> Iterator[Write]:
     with text_output(path) as stream:
-        header = [columns]
+        above = [] if format == "jsonl" else [tuple(columns)]
 
         def write(chunk: Chunk) -> None:
-            for row in (*header, *_rows(chunk)):
-                stream.write("\t".join(map(_one_line, row)) + "\n")
-            header.clear()
+            _WRITERS[format](stream, [*above, *_rows(chunk)], columns)
+            above.clear()
             stream.flush()
 
         yield write
+
+
+def _write_tsv(stream: IO[str], rows: list[tuple[Any, ...]], columns: list[str]) -> None:
+    stream.writelines("\t".join(map(_one_line, row)) + "\n" for row in rows)
 
 
 def _one_line(value: Any) -> str:
@@ -362,33 +365,19 @@ def _one_line(value: Any) -> str:
     return text.replace("\t", " ").replace("\r", " ").replace("\n", " ")
 
 
-@contextmanager
-def _write_csv(path: Path, columns: list[str]) -> Iterator[Write]:
-    with text_output(path) as stream:
-        table = csv.writer(stream, lineterminator="\n")
-        header = [columns]
-
-        def write(chunk: Chunk) -> None:
-            table.writerows((*header, *_rows(chunk)))
-            header.clear()
-            stream.flush()
-
-        yield write
+def _write_csv(stream: IO[str], rows: list[tuple[Any, ...]], columns: list[str]) -> None:
+    csv.writer(stream, lineterminator="\n").writerows(rows)
 
 
-@contextmanager
-def _write_jsonl(path: Path, columns: list[str]) -> Iterator[Write]:
-    with text_output(path) as stream:
-
-        def write(chunk: Chunk) -> None:
-            for row in _rows(chunk):
-                record = {name: _plain(value) for name, value in zip(columns, row, strict=True)}
-                stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
-            stream.flush()
-
-        yield write
+def _write_jsonl(stream: IO[str], rows: list[tuple[Any, ...]], columns: list[str]) -> None:
+    for row in rows:
+        record = {name: _plain(value) for name, value in zip(columns, row, strict=True)}
+        stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
 
 
 def _plain(value: Any) -> Any:
     """JSON knows neither NaN nor infinity."""
     return None if isinstance(value, float) and value - value != 0 else value
+
+
+_WRITERS = {"tsv": _write_tsv, "csv": _write_csv, "jsonl": _write_jsonl}

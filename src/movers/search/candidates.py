@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
+from movers.arrays import Singles
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,6 @@ class VectorStore(Protocol):
 
     tolerance: float
 
-    def nearest(self, vector: NDArray[np.float32], count: int) -> list[Candidate]:
+    def nearest(self, vector: Singles, count: int) -> list[Candidate]:
         """So many sentences nearest to a vector, nearest first, or all there are."""
         ...

@@ -7,13 +7,11 @@ from functools import cached_property
 from typing import Generic
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Ints
 from movers.errors import InputError
 from movers.search.sentences import keys_of
 from movers.search.shards import Kind
-
-Ints = NDArray[np.int64]
 
 NOTHING = np.zeros(0, np.int64)
 LOOKED_UP = 1024

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints, Singles
 from movers.errors import InputError
 from movers.measure.gating import gates, sentence_distances
 from movers.measure.measured import Bags, joined
@@ -33,8 +33,6 @@ from movers.search.words import (
     pooled_vectors,
 )
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Keep = Literal["text", "words"]
 
 CAPACITY: dict[Keep, int] = {"text": 16_384, "words": 1_024}
@@ -238,7 +236,7 @@ class Listed:
         return Nearest(self.rows, np.full(len(self.rows), -np.inf), np.inf)
 
 
-def _from_one(query: NDArray[np.float32], pooled: NDArray[np.float32]) -> Floats:
+def _from_one(query: Singles, pooled: Singles) -> Floats:
     """Distances of the vectors of sentences to that of a query."""
     out = np.empty(len(pooled))
     for low in range(0, len(pooled), PROPOSED):
@@ -250,7 +248,7 @@ def _from_one(query: NDArray[np.float32], pooled: NDArray[np.float32]) -> Floats
     return out
 
 
-def _pooled(corpus: Corpus[VectorShard], rows: Ints) -> NDArray[np.float32]:
+def _pooled(corpus: Corpus[VectorShard], rows: Ints) -> Singles:
     """Stored vectors of rows."""
     shards = np.searchsorted(corpus.starts, rows, side="right") - 1
     out = np.empty((len(rows), corpus.shards[0].coarse.shape[1]), np.float32)
@@ -287,7 +285,7 @@ def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iter
         yield pairs[pairs[:, 0] < pairs[:, 1]]
 
 
-def _units(corpus: Corpus[VectorShard], rows: Ints) -> tuple[NDArray[np.float32], float]:
+def _units(corpus: Corpus[VectorShard], rows: Ints) -> tuple[Singles, float]:
     """Vectors of rows at length 1, and how far they may be off."""
     units, sound = unit_vectors(_pooled(corpus, rows))
     if not sound.all():

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Ints
 from movers.errors import Choose, Do, InputError, StorageError
 from movers.measure.statistics import Statistics
 from movers.runtime.atomic import replacing, sweep
@@ -31,7 +31,6 @@ from movers.search.layouts import find_layout
 from movers.search.manifest import FORMAT, NAME, Manifest, Part, checksum, read_raw
 from movers.search.shards import Sentences, encode_shard, open_shard
 
-Ints = NDArray[np.int64]
 Piece = tuple[list[str], Callable[[], Any]]
 """Sentences of a shard, and how to make it."""
 

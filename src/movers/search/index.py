@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Ints
 from movers.errors import InputError
 from movers.io.pairs import check_sentence
 from movers.loading import load
@@ -30,8 +30,6 @@ from movers.search.results import Found, SearchRanking
 from movers.search.sentences import Reader, distinct, read_sentences
 from movers.search.shards import gathered, joined
 from movers.search.vectors import Precision
-
-Ints = NDArray[np.int64]
 
 GROWTH = 8
 """How many times what follows it a shard may hold and still be joined with it."""

@@ -8,27 +8,23 @@ journal beside the output and synced, so that a run that was killed goes on behi
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
-from zlib import crc32
 
 import numpy as np
 
 from movers.errors import InputError
 from movers.io.tables import format_of, table_writer
 from movers.runtime.atomic import naming, replacing
+from movers.runtime.journal import CHECKSUM, record, records, whole_lines
 from movers.runtime.locks import locked
 from movers.runtime.progress import Bar, progress_bar
 from movers.search.folder import digest
 from movers.search.index import Index
-
-CHECKSUM = 9
-"""Bytes before the text of a line of the journal."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +128,7 @@ def mine_file(
     with locked(output.with_name(output.name + ".lock"), repr(str(output))):
         with _journal(journal, task) as (stream, finished):
             for pairs in blocks(index, threshold, start=finished, progress=progress):
-                _record(stream, [asdict(pair) for pair in pairs])
+                record(stream, [asdict(pair) for pair in pairs])
         count = _tabulate(journal, output, kind)
         journal.unlink()
     return count, finished
@@ -143,7 +139,7 @@ def _tabulate(journal: Path, output: Path, kind: str) -> int:
     columns = list(Pair.__dataclass_fields__)
     count = 0
     with replacing(output) as temporary, table_writer(temporary, kind, columns) as write:
-        for pairs in islice(_records(journal), 1, None):
+        for pairs in islice(records(journal), 1, None):
             count += len(pairs)
             if pairs:
                 write({name: [pair[name] for pair in pairs] for name in columns})
@@ -155,7 +151,7 @@ def _tabulate(journal: Path, output: Path, kind: str) -> int:
 @contextmanager
 def _journal(path: Path, task: dict[str, Any]) -> Iterator[tuple[BinaryIO, int]]:
     """Open the journal of a task behind its last whole line."""
-    lines = [*_lines(path)] if path.exists() else []
+    lines = [*whole_lines(path)] if path.exists() else []
     if lines and json.loads(lines[0][CHECKSUM:]) != task:
         raise InputError(
             f"{str(path)!r} belongs to a run with other sentences or settings; remove it to "
@@ -164,29 +160,8 @@ def _journal(path: Path, task: dict[str, Any]) -> Iterator[tuple[BinaryIO, int]]
     with naming(path), path.open("ab") as stream:
         stream.truncate(sum(map(len, lines)))
         if not lines:
-            _record(stream, task)
+            record(stream, task)
         yield stream, max(0, len(lines) - 1)
-
-
-def _record(stream: BinaryIO, value: Any) -> None:
-    """Write a line that tells whether it is whole, and wait until it is on the disk."""
-    text = json.dumps(value).encode()
-    stream.write(b"%08x %s\n" % (crc32(text), text))
-    stream.flush()
-    os.fsync(stream.fileno())
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    """The lines of a journal up to the first that is not as it was written."""
-    with path.open("rb") as stream:
-        for line in stream:
-            if line[:CHECKSUM] != b"%08x " % crc32(line[CHECKSUM:-1]) or line[-1:] != b"\n":
-                return
-            yield line
-
-
-def _records(path: Path) -> Iterator[Any]:
-    return (json.loads(line[CHECKSUM:]) for line in _lines(path))
 
 
 def duplicates(pairs: Iterable[Pair], count: int) -> list[int]:

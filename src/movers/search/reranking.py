@@ -9,8 +9,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Floats, Ints, Singles
 from movers.errors import InputError
 from movers.io.pairs import check_sentence, check_sentences
 from movers.loading import load
@@ -23,9 +23,6 @@ from movers.search.vectors import unit_vectors
 from movers.search.walk import Nearest, Walked, walk
 from movers.search.words import WordCache, distances_from, encode_words, pooled_vectors
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 TOLERANCE = 1e-4
 """What the cosines of a store may be off: some hundred times the rounding of single precision."""
 BEHIND = 1 << 62
@@ -34,7 +31,7 @@ BEHIND = 1 << 62
 
 def embed(
     sentences: Iterable[str], *, scorer: Scorer | None = None, progress: bool = False
-) -> NDArray[np.float32]:
+) -> Singles:
     """Vectors to put into a store: those of the sentences under the default measure, length 1.
 
     Parameters

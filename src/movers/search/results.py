@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from movers.arrays import Floats, Ints
 from movers.results import Comparison, Ranking
 
 STAGES = {
@@ -64,8 +62,8 @@ class Found:
         As in `SearchRanking`.
     """
 
-    rows: NDArray[np.int64]
-    distances: NDArray[np.float64]
+    rows: Ints
+    distances: Floats
     pruning: Pruning
     certified: bool = True
     bound: float | None = None

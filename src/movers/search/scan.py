@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Singles
 from movers.search.corpus import Corpus
 from movers.search.vectors import VectorShard, unit_vectors
 from movers.search.walk import Nearest
-
-Singles = NDArray[np.float32]
 
 SLACK = 4
 """How many times more candidates are held than are wanted, before the others are dropped."""

@@ -8,8 +8,8 @@ from operator import length_hint
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Ints
 from movers.errors import InputError
 from movers.io.pairs import check_sentence
 from movers.io.texts import Texts
@@ -65,6 +65,6 @@ def key(text: str) -> bytes:
     return blake2b(text.encode(), digest_size=16).digest()
 
 
-def keys_of(texts: Sequence[str]) -> NDArray[np.int64]:
+def keys_of(texts: Sequence[str]) -> Ints:
     """Short keys to find sentences by; two sentences may share one, though hardly ever do."""
     return np.frombuffer(b"".join(key(text)[:8] for text in texts), np.int64)

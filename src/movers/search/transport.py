@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Ints
 from movers.errors import InputError
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
@@ -16,8 +16,6 @@ from movers.search.exact import HeadOrder
 from movers.search.lower import Query
 from movers.search.results import Found
 from movers.search.shards import Shard, make_shard
-
-Ints = NDArray[np.int64]
 
 CAPACITY = 4096
 """Sentences of a shard: about 100 MB, and what a broken-off build loses at most."""

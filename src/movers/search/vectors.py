@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Array, Ints, Ragged, Singles
+from movers.arrays import Array, Bools, Ints, Ragged, Singles
 from movers.measure.measured import Bags
 from movers.search.sentences import keys_of
 from movers.search.shards import Sentences, flat
@@ -103,7 +103,7 @@ def rounding(dimension: int) -> float:
     return (dimension + SPARE) * UNIT
 
 
-def unit_vectors(vectors: Singles) -> tuple[Singles, NDArray[np.bool_]]:
+def unit_vectors(vectors: Singles) -> tuple[Singles, Bools]:
     """Vectors at length 1, and which of them have a direction at all."""
     wide = vectors.astype(np.float64)
     lengths = np.linalg.norm(wide, axis=1)

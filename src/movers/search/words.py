@@ -6,9 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.arrays import Floats, Ints
+from movers.arrays import Floats, Ints, Singles
 from movers.encode.encodings import Request
 from movers.measure.measured import Bags, joined, measure
 from movers.scorer import Scorer
@@ -43,9 +42,7 @@ def encode_words(
     return [measured.take(np.array([row])) for row in range(len(texts))]
 
 
-def pooled_vectors(
-    scorer: Scorer, texts: Sequence[str], *, progress: bool = False
-) -> NDArray[np.float32]:
+def pooled_vectors(scorer: Scorer, texts: Sequence[str], *, progress: bool = False) -> Singles:
     """Vectors of distinct sentences and nothing else."""
     request = Request((), (), scorer.request.rules, True)
     return scorer.encoder.encode(list(texts), request, progress=progress).pooled

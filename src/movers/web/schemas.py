@@ -163,8 +163,8 @@ class Flow(BaseModel):
     target_index: int = _said("Which word of the target it is, from 0.")
 
 
-class HeadValue(BaseModel):
-    """The distance under one attention head."""
+class HeadParts(BaseModel):
+    """What the distance under one attention head is made of."""
 
     layer: int = _said("Layer of the head, from 1.")
     head: int = _said("Number of the head in its layer, from 1.")
@@ -172,6 +172,11 @@ class HeadValue(BaseModel):
     linear: float | None = _said("What the words cost under the plan.")
     structural: float | None = _said("What the structure costs under the plan, times the scale.")
     scale: float | None = _said("The factor k that brings structure to the scale of words.")
+
+
+class HeadValue(HeadParts):
+    """The distance under one attention head."""
+
     iterations: int = _said("Steps the solver took.")
     gap: float | None = _said("How much better the last step could have been at most.")
 
@@ -221,15 +226,9 @@ class WordsPart(BaseModel):
     plan: Cells = _said("Cells that hold mass: source word, target word, mass.")
 
 
-class HeadPart(BaseModel):
+class HeadPart(HeadParts):
     """The distance under one head, with what the page draws of it."""
 
-    layer: int = _said("Layer of the head, from 1.")
-    head: int = _said("Number of the head in its layer, from 1.")
-    value: float | None = _said("The distance under this head alone.")
-    linear: float | None = _said("What the words cost under the plan.")
-    structural: float | None = _said("What the structure costs under the plan, times the scale.")
-    scale: float | None = _said("The factor k that brings structure to the scale of words.")
     chance: float | None = _said(
         "The distance if every word went everywhere; for movers, that of unrelated sentences."
     )

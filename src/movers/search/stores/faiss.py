@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from movers.arrays import Singles
 from movers.errors import InputError
 from movers.search.candidates import Candidate
 from movers.search.reranking import TOLERANCE
@@ -52,7 +50,7 @@ class FaissStore:
             )
         self.index, self.sentences, self.tolerance = index, sentences, tolerance
 
-    def nearest(self, vector: NDArray[np.float32], count: int) -> list[Candidate]:
+    def nearest(self, vector: Singles, count: int) -> list[Candidate]:
         """So many sentences nearest to a vector, nearest first, or all there are."""
         cosines, numbers = self.index.search(vector[None], min(count, self.index.ntotal))
         return [

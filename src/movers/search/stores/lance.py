@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from movers.arrays import Singles
 from movers.search.candidates import Candidate
 from movers.search.reranking import TOLERANCE
 
@@ -38,7 +36,7 @@ class LanceStore:
         self.table, self.tolerance = table, tolerance
         self.key, self.text, self.vector = key, text, vector
 
-    def nearest(self, vector: NDArray[np.float32], count: int) -> list[Candidate]:
+    def nearest(self, vector: Singles, count: int) -> list[Candidate]:
         """So many sentences nearest to a vector, nearest first, or all there are."""
         asked = self.table.search(vector, vector_column_name=self.vector).distance_type("cosine")
         found = asked.bypass_vector_index().select([self.key, self.text, "_distance"])

@@ -5,9 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from movers.arrays import Singles
 from movers.errors import InputError
 from movers.search.candidates import Candidate
 from movers.search.reranking import TOLERANCE
@@ -50,7 +48,7 @@ class QdrantStore:
                 f"the collection {collection!r} has distance {distance.value}, expected Cosine"
             )
 
-    def nearest(self, vector: NDArray[np.float32], count: int) -> list[Candidate]:
+    def nearest(self, vector: Singles, count: int) -> list[Candidate]:
         """So many sentences nearest to a vector, nearest first, or all there are."""
         from qdrant_client.models import SearchParams
 
