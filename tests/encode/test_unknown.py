@@ -62,8 +62,8 @@ def test_the_same_word_is_the_same_and_another_is_not(tiny, name):
 @pytest.mark.parametrize("name", BPE)
 def test_bytes_are_always_known(tiny, name):
     encoder = TransformerEncoder(tiny(name))
-    assert encoder.tokenizer.unk_token_id not in encoder._read([*FISH])[0].data
-    assert all(batch.own is None for batch in encoder._read([*FISH])[1])
+    assert encoder.tokenizer.unk_token_id not in encoder._in_batches([*FISH])[0].data
+    assert all(batch.own is None for batch in encoder._in_batches([*FISH])[1])
 
 
 def test_sentences_of_known_words_do_not_change_beside_unknown_ones(bert):
@@ -95,7 +95,7 @@ def test_case_does_not_matter_to_a_model_of_lower_case(tiny):
 
 def test_the_tokens_own_name_is_known(tiny):
     encoder = TransformerEncoder(tiny("bert"))
-    assert [batch.own for batch in encoder._read(["[UNK] greets"])[1]] == [None]
+    assert [batch.own for batch in encoder._in_batches(["[UNK] greets"])[1]] == [None]
 
 
 def test_states_and_attentions_read_the_same_vectors(bert):

@@ -43,7 +43,7 @@ from movers.encode.unknown import (
     own_vectors,
     reading,
 )
-from movers.encode.watching import make_watchable, watching
+from movers.encode.watching import make_stoppable, make_watchable, watching
 from movers.encode.whiten import Moments
 from movers.errors import InputError, ModelError
 from movers.runtime.notices import TruncationWarning, UnknownWarning, notify
@@ -117,6 +117,7 @@ class TransformerEncoder:
             self.folder or source, self.device, dtype
         )
         self.watchable = make_watchable(self.model)
+        self.stoppable = self.watchable and make_stoppable(self.model, self.layers)
         make_replaceable(self.model)
         self.gathers = kind == "cuda"
         # One layer's matrices at a time where nobody minds how sentences are batched.
@@ -368,7 +369,7 @@ class TransformerEncoder:
 
     def states(self, sentences: Sequence[str], layer: int) -> list[Floats]:
         """Hidden states of every token of every sentence, special tokens included."""
-        ids, batches = self._read(sentences)
+        ids, batches = self._in_batches(sentences)
         out: list[Floats] = [np.zeros((0, 0), np.float32)] * len(sentences)
         for batch in batches:
             found = _numpy(self._forward(batch, {layer})[layer])
@@ -381,7 +382,7 @@ class TransformerEncoder:
 
         Special tokens included, nothing removed, layer by layer; shortest sentence first.
         """
-        ids, batches = self._read(sentences)
+        ids, batches = self._in_batches(sentences)
         for batch in batches:
             found: dict[int, Floats] = {}
 
@@ -430,7 +431,7 @@ class TransformerEncoder:
                 UnknownWarning,
             )
 
-    def _read(self, sentences: Sequence[str]) -> tuple[Ragged, Iterator[Batch]]:
+    def _in_batches(self, sentences: Sequence[str]) -> tuple[Ragged, Iterator[Batch]]:
         """Token ids of sentences, and the batches to run them in."""
         text = read(self.tokenizer, sentences, self.max_length)
         return text.ids, self._batches(text.ids, find_unknown(self.tokenizer, sentences, text))
@@ -455,18 +456,24 @@ class TransformerEncoder:
         """Run a batch; returns hidden states, and hands over the attention of layers."""
         import torch
 
-        with torch.inference_mode(), reading(batch.own), watching(attention, take) as watch:
+        early = layers if self.stoppable and self.layers not in layers else None
+        with (
+            torch.inference_mode(),
+            reading(batch.own),
+            watching(attention, take, early) as watch,
+        ):
             output = self.model(
                 input_ids=batch.ids,
                 attention_mask=batch.mask.long(),
-                output_hidden_states=bool(layers),
+                output_hidden_states=bool(layers) and early is None,
                 **({} if self.watchable else {"output_attentions": bool(attention)}),
             )
             if attention and not self.watchable:
                 self._hand_over(output, attention, take)
-            elif attention and watch.seen < max(attention):
+            elif watch.seen < max(attention, default=0):
                 raise self._without_attention()
-            return {layer: output.hidden_states[layer] for layer in layers}
+            watch.found = {layer: output.hidden_states[layer] for layer in layers}
+        return watch.found
 
     def _hand_over(
         self, output: Any, attention: Collection[int], take: Callable[[int, Tensor], None]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -144,8 +145,10 @@ class CosineLayout:
         if self.keep == "words":
             places = (corpus.place(row) for row in rows.tolist())
             return [shard.word(place) for shard, place in places], texts
-        words = self.cache.get(texts, lambda missing: encode_words(scorer, missing))
-        if self.precision == "float32":  # what was found by a vector is compared by it
+        pooled = self.precision == "int8"
+        encode = partial(encode_words, scorer, pooled=pooled)
+        words = self.cache.get(texts, encode, pooled=pooled)
+        if not pooled:  # what was found by a vector is compared by it
             stored = _pooled(corpus, rows)
             words = [replace(one, pooled=own) for one, own in zip(words, stored, strict=True)]
         return words, texts

@@ -104,9 +104,22 @@ class WordCache:
         self.limit, self.held = limit, 0
         self._words: OrderedDict[str, Words] = OrderedDict()
 
-    def get(self, texts: Sequence[str], encode: Callable[[list[str]], list[Words]]) -> list[Words]:
-        """The words of sentences; those that are not here are encoded together."""
-        found = {text: self._words[text] for text in texts if text in self._words}
+    def get(
+        self,
+        texts: Sequence[str],
+        encode: Callable[[list[str]], list[Words]],
+        *,
+        pooled: bool = True,
+    ) -> list[Words]:
+        """The words of sentences; those that are not here are encoded together.
+
+        Parameters
+        ----------
+        pooled
+            Whether sentences without their own vector are as good as not here.
+        """
+        known = ((text, self._words.get(text)) for text in texts)
+        found = {text: one for text, one in known if one and (len(one.pooled) or not pooled)}
         for text in found:
             self._words.move_to_end(text)
         missing = [text for text in dict.fromkeys(texts) if text not in found]
@@ -116,6 +129,8 @@ class WordCache:
         return [found[text] for text in texts]
 
     def _put(self, text: str, words: Words) -> None:
+        if text in self._words:
+            self.held -= self._words.pop(text).nbytes
         self._words[text] = words
         self.held += words.nbytes
         while self.held > self.limit and len(self._words) > 1:
