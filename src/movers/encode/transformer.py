@@ -43,7 +43,7 @@ from movers.encode.unknown import (
     own_vectors,
     reading,
 )
-from movers.encode.watching import make_watchable, watching
+from movers.encode.watching import make_stoppable, make_watchable, watching
 from movers.encode.whiten import Moments
 from movers.errors import InputError, ModelError
 from movers.runtime.notices import TruncationWarning, UnknownWarning, notify
@@ -117,6 +117,7 @@ class TransformerEncoder:
             self.folder or source, self.device, dtype
         )
         self.watchable = make_watchable(self.model)
+        self.stoppable = self.watchable and make_stoppable(self.model, self.layers)
         make_replaceable(self.model)
         self.gathers = kind == "cuda"
         self.elsewhere = kind != "cpu"
@@ -456,18 +457,24 @@ class TransformerEncoder:
         """Run a batch; returns hidden states, and hands over the attention of layers."""
         import torch
 
-        with torch.inference_mode(), reading(batch.own), watching(attention, take) as watch:
+        early = layers if self.stoppable and self.layers not in layers else None
+        with (
+            torch.inference_mode(),
+            reading(batch.own),
+            watching(attention, take, early) as watch,
+        ):
             output = self.model(
                 input_ids=batch.ids,
                 attention_mask=batch.mask.long(),
-                output_hidden_states=bool(layers),
+                output_hidden_states=bool(layers) and early is None,
                 **({} if self.watchable else {"output_attentions": bool(attention)}),
             )
             if attention and not self.watchable:
                 self._hand_over(output, attention, take)
-            elif attention and watch.seen < max(attention):
+            elif watch.seen < max(attention, default=0):
                 raise self._without_attention()
-            return {layer: output.hidden_states[layer] for layer in layers}
+            watch.found = {layer: output.hidden_states[layer] for layer in layers}
+        return watch.found
 
     def _hand_over(
         self, output: Any, attention: Collection[int], take: Callable[[int, Tensor], None]

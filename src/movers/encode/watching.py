@@ -4,16 +4,18 @@ transformers lets a model run a registered attention function. Ours looks up whe
 the layer at hand: its matrices are then computed as the model's own plain code does it and handed
 over, so that they are never held for all layers at once. On a GPU any other layer runs fused, and
 has no matrices at all; on a CPU it runs as plainly, so that a sentence has the same bits whatever
-is read of it.
+is read of it. What goes into a layer can be read as well, and the model stops as soon as nothing
+is left to read.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 NAME = "movers"
@@ -22,7 +24,7 @@ NAME = "movers"
 
 @dataclass
 class Watch:
-    """Somebody who reads the attention of some layers.
+    """Somebody who reads the attention of some layers, and what goes into others.
 
     Parameters
     ----------
@@ -30,25 +32,59 @@ class Watch:
         The layers, counted from 1.
     take
         Called with a layer and its matrices, ``(sentences, heads, tokens, tokens)``.
+    states
+        Hidden states to keep, 0 for what goes into the first layer, where the model is to stop
+        as soon as these and the attention are read; None lets it run to its end.
     seen
-        Layers that have run.
+        Layers whose attention has run.
+    found
+        The hidden states.
     """
 
     layers: Collection[int]
     take: Callable[[int, Any], None]
+    states: Collection[int] | None = None
     seen: int = 0
+    found: dict[int, Any] = field(default_factory=dict)
+
+    def enter(self, layer: int, states: Any) -> None:
+        """Look at what goes into a layer."""
+        if self.states is not None and layer - 1 in self.states:
+            self.found[layer - 1] = states
+        self._stop_if_done()
+
+    def leave(self, matrices: Any) -> None:
+        """Look at the attention of the layer that runs."""
+        if self.seen in self.layers:
+            self.take(self.seen, matrices)
+        self._stop_if_done()
+
+    def _stop_if_done(self) -> None:
+        if self.states is None or self.seen < max(self.layers, default=0):
+            return
+        if len(self.found) == len(self.states):
+            raise _Done
+
+
+class _Done(Exception):  # noqa: N818, it is none
+    """Everything that is read of a forward pass was read."""
 
 
 _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
 @contextmanager
-def watching(layers: Collection[int], take: Callable[[int, Any], None]) -> Iterator[Watch]:
-    """Have the matrices of some layers handed over during one forward pass."""
-    watch = Watch(layers, take)
+def watching(
+    layers: Collection[int],
+    take: Callable[[int, Any], None],
+    states: Collection[int] | None = None,
+) -> Iterator[Watch]:
+    """Have what `Watch` tells handed over during one forward pass, which may end early."""
+    watch = Watch(layers, take, states)
     token = _watch.set(watch)
     try:
-        yield watch
+        with suppress(_Done):
+            yield watch
     finally:
         _watch.reset(token)
 
@@ -66,6 +102,23 @@ def make_watchable(model: Any) -> bool:
     return bool(model.config._attn_implementation == NAME)
 
 
+def make_stoppable(model: Any, layers: int) -> bool:
+    """Look at what goes into every layer; False if the layers do not lie in one list."""
+    from torch.nn import ModuleList
+
+    stacks = [one for one in model.modules() if isinstance(one, ModuleList) and len(one) == layers]
+    if len(stacks) != 1:
+        return False
+    for number, layer in enumerate(stacks[0], 1):
+        layer.register_forward_pre_hook(partial(_enter, number), with_kwargs=True)
+    return True
+
+
+def _enter(layer: int, module: Any, arguments: Any, named: Any) -> None:
+    if (watch := _watch.get()) is not None:
+        watch.enter(layer, arguments[0] if arguments else named["hidden_states"])
+
+
 def _attention(module: Any, query: Any, key: Any, value: Any, mask: Any, **options: Any) -> Any:
     from transformers import AttentionInterface
 
@@ -79,8 +132,7 @@ def _attention(module: Any, query: Any, key: Any, value: Any, mask: Any, **optio
     states, matrices = plain(module, query, key, value, mask, **options)
     if watch is None:
         return states, matrices
-    if read:
-        watch.take(watch.seen, matrices)
+    watch.leave(matrices)
     return states, None
 
 

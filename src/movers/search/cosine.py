@@ -152,11 +152,13 @@ class CosineLayout:
         if self.keep == "words":
             return gathered(corpus.pieces(rows)).bags
         texts = [corpus.text(row) for row in rows.tolist()]
-        encode = partial(encode_words, scorer, progress=progress)
-        words = joined(self.cache.get(texts, encode))
-        if self.precision == "float32":  # what was found by a vector is compared by it
-            words = replace(words, pooled=_pooled(corpus, rows))
-        return words
+        pooled = self.precision == "int8"
+        encode = partial(encode_words, scorer, pooled=pooled, progress=progress)
+        words = self.cache.get(texts, encode, pooled=pooled)
+        if not pooled:  # what was found by a vector is compared by it
+            stored = _pooled(corpus, rows)[:, None]
+            words = [replace(one, pooled=own) for one, own in zip(words, stored, strict=True)]
+        return joined(words)
 
 
 class CosineQuery:

@@ -61,9 +61,22 @@ class WordCache:
         self.limit, self.held = limit, 0
         self._words: OrderedDict[str, Bags] = OrderedDict()
 
-    def get(self, texts: Sequence[str], encode: Callable[[list[str]], list[Bags]]) -> list[Bags]:
-        """The words of sentences; those that are not here are encoded together."""
-        found = {text: self._words[text] for text in texts if text in self._words}
+    def get(
+        self,
+        texts: Sequence[str],
+        encode: Callable[[list[str]], list[Bags]],
+        *,
+        pooled: bool = True,
+    ) -> list[Bags]:
+        """The words of sentences; those that are not here are encoded together.
+
+        Parameters
+        ----------
+        pooled
+            Whether sentences without their own vector are as good as not here.
+        """
+        known = ((text, self._words.get(text)) for text in texts)
+        found = {text: one for text, one in known if one and (one.pooled.size or not pooled)}
         for text in found:
             self._words.move_to_end(text)
         missing = [text for text in dict.fromkeys(texts) if text not in found]
@@ -73,6 +86,8 @@ class WordCache:
         return [found[text] for text in texts]
 
     def _put(self, text: str, words: Bags) -> None:
+        if text in self._words:
+            self.held -= _nbytes(self._words.pop(text))
         self._words[text] = words
         self.held += _nbytes(words)
         while self.held > self.limit and len(self._words) > 1:
