@@ -108,20 +108,17 @@ class Service:
 
     async def explain(self, body: ExplainRequest) -> Response:
         """Compare two sentences under every head, as the page shows it."""
-        (found,) = await self._explained(body, [body.target], attention=body.attention)
+        (found,) = await self._explained(body, [body.target])
         return JSONResponse(found)
 
     async def contrast(self, body: ContrastRequest) -> Response:
         """Explain a sentence beside two others, and say which of the two is nearer."""
-        targets = [body.target, body.other]
-        return JSONResponse(
-            contrasted(*await self._explained(body, targets, attention=body.attention))
-        )
+        return JSONResponse(contrasted(*await self._explained(body, [body.target, body.other])))
 
     async def page(self, body: PageRequest) -> Response:
         """The explanation of two sentences, or three, as an HTML file that needs no server."""
         targets = [body.target, *([] if body.other is None else [body.other])]
-        found = await self._explained(body, targets, attention=True)
+        found = await self._explained(body, targets)
         return HTMLResponse(export_page(contrasted(*found) if len(found) > 1 else found[0]))
 
     async def curve(self, body: CurveRequest) -> Response:
@@ -201,10 +198,9 @@ class Service:
         ((found,),) = await self._ask([job])
         return JSONResponse(found)
 
-    async def _explained(
-        self, body: CompareRequest, targets: list[str], *, attention: bool
-    ) -> list[Any]:
-        answer = self.answers.explanations if attention else self.answers.bare_explanations
+    async def _explained(self, body: PageRequest | ExplainRequest, targets: list[str]) -> list[Any]:
+        attention = not isinstance(body, ExplainRequest) or body.attention
+        answer = self.answers.explanations(attention=attention, links=body.links)
         pairs = self._pairs(body, targets)
         job = self._job(body, body.method, answer, pairs, plans=True, every_head=True)
         (found,) = await self._ask([job])
