@@ -24,7 +24,7 @@ from movers.methods import ALIASES, METHODS
 from movers.version import __version__
 from movers.web.answers import Answers, Scored
 from movers.web.batching import Answer, ClosedError, Job, LateError, Pair
-from movers.web.failures import InternalError, handle_failures, sendable
+from movers.web.failures import LETTERS, InternalError, handle_failures, sendable
 from movers.web.gates import (
     BodyGate,
     HeadGate,
@@ -59,7 +59,7 @@ from movers.web.schemas import (
 )
 
 STATIC = Path(str(files("movers.explain") / "static"))
-SENTENCES = ("the source", "the target", "the other sentence")
+SENTENCES = tuple(LETTERS)
 COMPRESSED, COMPRESSION = 4096, 4
 """Bytes of an answer that is worth compressing, and how hard to try."""
 RETRY = {
@@ -203,7 +203,7 @@ class Service:
         answer = self.answers.explanations(attention=attention, links=body.links)
         pairs = self._pairs(body, targets)
         job = self._job(body, body.method, answer, pairs, plans=True, every_head=True)
-        (found,) = await self._ask([job])
+        (found,) = await self._ask([job], third=True)
         return found
 
     def _pairs(self, body: CompareRequest, targets: list[str]) -> list[Pair]:
@@ -233,8 +233,11 @@ class Service:
         )
         return Job(setup, answer, pairs, [times * effort.of(*pair) for pair in pairs])
 
-    async def _ask(self, jobs: list[Job]) -> list[list[Any]]:
-        """Queue jobs and wait for their results; whoever waits no longer drops them."""
+    async def _ask(self, jobs: list[Job], *, third: bool = False) -> list[list[Any]]:
+        """Queue jobs and wait for their results; whoever waits no longer drops them.
+
+        ``third`` says that the target of a second pair is a third sentence.
+        """
         self.lanes.submit(jobs)
         try:
             async with asyncio.timeout(self.limits.timeout):
@@ -251,9 +254,9 @@ class Service:
         finally:
             for job in jobs:
                 job.future.cancel()
-        for result in (result for results in found for result in results):
+        for place, result in (one for results in found for one in enumerate(results)):
             if isinstance(result, Exception):
-                raise result
+                raise _of_third(result) if place and third else result
         return found
 
 
@@ -357,6 +360,14 @@ def _scores(found: list[Scored]) -> dict[str, Any]:
         "unread": [number for number, scored in enumerate(found) if scored.unread],
         "signature": found[0].signature,
     }
+
+
+def _of_third(error: Exception) -> Exception:
+    """An error of the pair whose target is the third sentence, in its name."""
+    if not isinstance(error, MoversError):
+        return error
+    _, target, other = SENTENCES
+    return type(error)(error.message.replace(target, other), *error.remedies)
 
 
 def _or_last(distance: float | None) -> float:

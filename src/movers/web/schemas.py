@@ -429,7 +429,8 @@ class Health(BaseModel):
 class ErrorFacts(BaseModel):
     """What went wrong and what to do about it."""
 
-    message: str = _said("For people.")
+    message: str = _said("For people who send requests.")
+    spoken: str = _said("For readers of the page, in the words of its controls.")
     type: str = _said("For programs: the status in words.")
 
 
