@@ -100,3 +100,30 @@ def test_rankings_show_themselves():
     assert page.count("<tr>") == 21 and "<th>similarity</th>" in page and "and 3 more" in page
     assert "a &amp; b" in page and "a &lt;b&gt; 0" in page and "<b>" not in page
     assert "similarity" not in ranking(1, None)._repr_html_()
+
+
+@pytest.mark.parametrize("method", ["wmd", "wsmd", "smd", "lambda-wrd"])
+@pytest.mark.parametrize("null", [0.0, 0.4, 30.0])
+def test_what_stays_at_home_is_a_part(bert, method, null):
+    found = bert.using(method, null=null).compare(SENTENCES[0], SENTENCES[6])
+    assert sum(found.parts.values()) == pytest.approx(found.distance, rel=1e-9, abs=1e-12)
+    assert ("at home" in found.parts) == (method != "lambda-wrd")  # which reports words alone
+    assert found.to_dict()["home"] == found.parts.get("at home")
+    for moved, weights in zip((found.plan.sum(1), found.plan.sum(0)), found.weights, strict=True):
+        assert weights.sum() == pytest.approx(1)
+        assert (moved <= weights + 1e-12).all()
+    if found.cost.size and "at home" in found.parts:
+        price = null * found.cost.mean()
+        assert found.parts["at home"] == pytest.approx(price * (1 - found.plan.sum()), abs=1e-9)
+
+
+@pytest.mark.parametrize("method", ["wmd", "wsmd"])
+def test_words_at_home_are_told_where_they_may_stay_and_only_there(bert, method):
+    pair = SENTENCES[0], SENTENCES[6]
+    free, bound = (bert.using(method, null=null).compare(*pair) for null in (0.3, None))
+    (told,) = [line for line in free.story if line.startswith("What stays at home pays")]
+    (alone, *_), moved = free.source_words, free.plan.sum(axis=1)
+    assert (f"“{alone}”" in told) == (moved[0] < free.weights[0][0] / 2)
+    assert "at home" in str(free) and "at home" not in str(bound)
+    assert "at home" not in bound.parts and bound.home is None
+    assert not [line for line in bound.story if "at home" in line]

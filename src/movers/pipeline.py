@@ -53,6 +53,8 @@ class Solved:
     sentence, gate
         Of a method that looks at vectors of sentences: how far these are apart, and how much
         structure counts beside them, ``(pairs,)``.
+    homes
+        What is paid for mass that stays at home, ``(pairs, heads)``; None where all must move.
     """
 
     values: Many
@@ -62,12 +64,16 @@ class Solved:
     undefined: NDArray[np.int8]
     sentence: Floats | None = None
     gate: Floats | None = None
+    homes: Floats | None = None
 
     @classmethod
-    def of(cls, problems: Problems, values: Many, scales: Floats) -> Solved:
-        """Problems of pairs that all have words on both sides, solved."""
+    def of(
+        cls, problems: Problems, values: Many, scales: Floats, null: Floats | None = None
+    ) -> Solved:
+        """Problems of pairs that all have words on both sides, solved; ``null`` prices a home."""
         nothing = np.zeros(len(problems.shapes), np.int8)
-        return cls(values, problems.shapes, problems.costs, scales, nothing)
+        homes = None if null is None else np.asarray(null * values.home)
+        return cls(values, problems.shapes, problems.costs, scales, nothing, homes=homes)
 
     def plans_of_one(self) -> Floats:
         """Plans of a single pair, shape ``(heads, n, m)``."""
@@ -177,7 +183,7 @@ def _move(task: Task) -> Solved:
     problems = pose(task.method, task.bags, task.rows, threads=threads)
     null = None if task.null is None else _home_prices(task, problems)
     values = emd_batch(problems, null=null, threads=threads, plans=task.plans)
-    return Solved.of(problems, values, np.ones_like(values.value))
+    return Solved.of(problems, values, np.ones_like(values.value), null)
 
 
 def _bend(task: Task) -> Solved:
@@ -186,7 +192,7 @@ def _bend(task: Task) -> Solved:
     problems = pose(task.method, task.bags, task.rows, threads=threads)
     null = None if task.null is None else _home_prices(task, problems)
     values = fgw_batch(problems, mix=task.share, null=null, threads=threads, plans=task.plans)
-    return Solved.of(problems, values, problems.scale)
+    return Solved.of(problems, values, problems.scale, null)
 
 
 def _home_prices(task: Task, problems: Problems) -> Floats | None:
@@ -278,7 +284,10 @@ def _spread(solved: Solved, filled: Bools, shapes: Ints) -> Solved:
     undefined = np.where(shapes[:, 0] == 0, SOURCE_EMPTY, TARGET_EMPTY).astype(np.int8)
     undefined[filled] = solved.undefined
     scales = _placed(solved.scales, filled)
-    return replace(solved, values=spread, shapes=shapes, scales=scales, undefined=undefined)
+    homes = None if solved.homes is None else _placed(solved.homes, filled)
+    return replace(
+        solved, values=spread, shapes=shapes, scales=scales, undefined=undefined, homes=homes
+    )
 
 
 def _placed(array: Array, filled: Bools, others: Floats | float = 0.0) -> Array:

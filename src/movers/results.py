@@ -63,7 +63,7 @@ class Comparison(Compared):
         """
         if not self.plan.size:
             return ()
-        marginals = self.plan.sum(axis=1)[:, None] * self.plan.sum(axis=0)
+        marginals = self.weights[0][:, None] * self.weights[1]
         shares = np.asarray(self.plan / np.sqrt(np.where(marginals > 0, marginals, np.inf)))
         cost = self.cost if self.cost.size else np.full(self.plan.shape, np.nan)
         links = make_links(
@@ -85,7 +85,7 @@ class Comparison(Compared):
         lines = [f"{self.method} {self.distance:.4f}"]
         if self.similarity is not None:
             lines[0] += f"  similarity {self.similarity:.2f}"
-        if "sentence" in self.parts:
+        if {"sentence", "at home"} & self.parts.keys():
             parts = (f"{name} {value:.4f}" for name, value in self.parts.items())
             lines[0] += f"  ({', '.join(parts)})"
         elif self.heads:
@@ -110,6 +110,7 @@ class Comparison(Compared):
             "gate": _number(self.gate),
             "linear": _number(self.linear),
             "structural": _number(self.structural),
+            "home": self.at_home,
             "mix": self.mix,
             "source_words": list(self.source_words),
             "target_words": list(self.target_words),

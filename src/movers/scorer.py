@@ -15,6 +15,7 @@ from movers.align.results import Alignment
 from movers.align.sentences import Given
 from movers.arrays import Floats, Ints
 from movers.errors import Choose, Do, InputError
+from movers.explain.compared import Home
 from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
@@ -121,6 +122,9 @@ class Scorer(Session):
             far=self.far,
             source_unread=self.encoder.unread(source),
             target_unread=self.encoder.unread(target),
+            home=None
+            if solved.homes is None
+            else Home(solved.homes[0], *(measured.weights[row] for row in pair[0])),
         )
 
     def align(self, source: Given, target: Given, *, aligner: str = DEFAULT_ALIGNER) -> Alignment:
@@ -152,8 +156,10 @@ class Scorer(Session):
         given = read_pairs(pairs, check=check_words)
         return list(align_pairs(self.encoder, given, aligner=aligner, progress=progress))
 
-    def explain(self, source: str, target: str) -> Explanation:
+    def explain(self, source: str, target: str, *, links: bool = False) -> Explanation:
         """Compare two sentences under every head of the model, not only those of the distance.
+
+        With ``links``, also link their words as `align` does.
 
         Examples
         --------
@@ -162,17 +168,19 @@ class Scorer(Session):
         >>> len(found.every.heads), len(found.selected)
         (72, 12)
         """
+        linked = self.align(source, target).to_dict() if links else None
         if not self.heads:
-            return Explanation.of(self.compare(source, target))
+            found = self.compare(source, target)
+            return Explanation(found, found, linked)
         # All heads first, so that the sentences are encoded once.
         every = self.using(layers="all", heads="all").compare(source, target)
         found = self.compare(source, target)
         if self.method.needs_pooled:
             every = every.priced_like(found)
-        return Explanation(found, every)
+        return Explanation(found, every, linked)
 
-    def contrast(self, source: str, target: str, other: str) -> Contrast:
-        """Hold a sentence against two others.
+    def contrast(self, source: str, target: str, other: str, *, links: bool = False) -> Contrast:
+        """Hold a sentence against two others; see `explain`.
 
         Examples
         --------
@@ -181,7 +189,8 @@ class Scorer(Session):
         >>> print(movers.load().contrast(*press, "the president greets the press").verdict)
         By sentence vectors C is nearer to A; with structure, B is.
         """
-        return Contrast(self.explain(source, target), self.explain(source, other))
+        first, second = (self.explain(source, one, links=links) for one in (target, other))
+        return Contrast(first, second)
 
     def curve(self, source: str, target: str, *, steps: int = STEPS) -> dict[str, Any]:
         """Compare two sentences at mixes from 0, words alone, to 1, structure alone.

@@ -6,7 +6,7 @@ of an index are all made from the fields of `Settings`; a new field appears on e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cache
 from math import isfinite
@@ -44,11 +44,16 @@ class Wire:
         Least and greatest number.
     help
         What the API says of it, where that is not what all others say.
+    control, options
+        What its control on the page is called, and values where that calls them otherwise; none
+        without a control.
     """
 
     kind: Any = None
     bounds: tuple[float, float] | None = None
     help: str = ""
+    control: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -151,7 +156,7 @@ class Settings:
         -1,
         "Layer of the word vectors: 0 is the input layer, -1 the last.",
         read=_layer,
-        wire=Wire(bounds=(-200, 200)),
+        wire=Wire(bounds=(-200, 200), control="Word vectors"),
         write=itself,
         varied=True,
     )
@@ -161,7 +166,7 @@ class Settings:
         "picks. Default: the best known for the model, for movers the middle two thirds.",
         "A number or numbers will do as well.",
         typed=str | None,
-        wire=Wire(),
+        wire=Wire(control="Layers"),
         write=itself,
         varied=True,
     )
@@ -169,7 +174,7 @@ class Settings:
         "all",
         'Heads within each layer, in the same notation: "3", "1-4", "all".',
         typed=str,
-        wire=Wire(),
+        wire=Wire(control="Heads"),
         write=itself,
         varied=True,
     )
@@ -177,7 +182,7 @@ class Settings:
         0.5,
         "Share of structure in the distance, the paper's lambda, from 0 to 1.",
         read=_share,
-        wire=Wire(bounds=(0, 1)),
+        wire=Wire(bounds=(0, 1), control="Structure"),
         write=float,
         varied=True,
     )
@@ -195,7 +200,9 @@ class Settings:
         '"paper": as the paper defines it. "reference": as its published numbers were computed.',
         "These have attention not re-normalised over the words compared, and the factor k averaged "
         "over all tokens.",
-        wire=Wire(),
+        wire=Wire(
+            control="Recipe", options={"paper": "as in the paper", "reference": "as in its code"}
+        ),
         write=itself,
         varied=True,
     )
@@ -213,7 +220,12 @@ class Settings:
         "The words themselves, or None to keep every word and punctuation.",
         read=load_stopwords,
         typed=str,
-        wire=Wire(Literal["english", "none"], help="Words to leave out of the comparison."),
+        wire=Wire(
+            Literal["english", "none"],
+            help="Words to leave out of the comparison.",
+            control="Stop words",
+            options={"english": "dropped", "none": "kept"},
+        ),
         write=lambda words: None if words is None else sorted(words),
     )
     subwords: Subwords = setting(

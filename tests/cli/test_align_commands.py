@@ -75,6 +75,7 @@ def test_align_takes_words_of_every_format(capsys, table, tmp_path):
 def test_align_shows_two_sentences(capsys):
     code, out, _ = run(capsys, "align", *ROWS[1])
     assert code == 0 and "confidence" in out and "matches nothing" in out
+    assert f"{expected()[1].split()[0]} " in out
     code, out, _ = run(capsys, "align", *ROWS[1], "--json")
     assert json.loads(out)["pharaoh"] == expected()[1]
 

@@ -185,3 +185,28 @@ def test_the_command_prints_json(capsys, embedded):
 def test_the_command_asks_where_to_write(capsys):
     assert run("explain", *SWAP) == 1
     assert "--html out.html" in capsys.readouterr().err
+
+
+def test_words_alone_may_stay_at_home_where_the_measure_lets_them(bert):
+    scorer, pair = bert.using("wsmd", null=0.3), (SENTENCES[0], SENTENCES[6])
+    payload = scorer.explain(*pair).to_dict()
+    words = bert.using("wrd", null=0.3).compare(*pair)
+    assert payload["words"]["distance"] == pytest.approx(words.distance, rel=1e-9)
+    assert payload["home"] == scorer.compare(*pair).parts["at home"] > 0
+    heads = {(head["layer"], head["head"]): head for head in payload["structure"]["heads"]}
+    own = [heads[tuple(head)] for head in payload["structure"]["selected"]]
+    for name, mean in (("value", payload["structure"]["distance"]), ("home", payload["home"])):
+        assert np.mean([head[name] for head in own]) == pytest.approx(mean, rel=1e-3)
+
+
+def test_links_are_there_if_asked_for(bert):
+    found = bert.explain(*PAIR, links=True).to_dict()["links"]
+    expected = bert.align(*PAIR)
+    links = [tuple(link[:2]) for link in found["links"]]
+    assert links == sorted(expected.pairs)
+    assert found["unmatched_target"] == [*expected.unmatched_target]
+    for side in ("source", "target"):
+        pieces = found[f"{side}_parts"]
+        assert "".join(text for text, _ in pieces) == getattr(expected, side)
+        assert [text for text, word in pieces if word is not None] == found[f"{side}_words"]
+    assert bert.explain(*PAIR).to_dict()["links"] is None

@@ -9,9 +9,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from servers import serving
 
-from movers.errors import InputError
+from movers.errors import Do, InputError
 from movers.methods import METHODS
+from movers.settings import table
 from movers.web.batching import Job
+from movers.web.failures import PAGE
 from movers.web.lanes import Lanes
 from movers.web.limits import Limits
 from movers.web.models import Models, Setup
@@ -26,7 +28,7 @@ PAIRS = [[SENTENCES[k], SENTENCES[k + 1]] for k in range(6)]
 def message(answer, status):
     assert answer.status_code == status, answer.text
     error = answer.json()["error"]
-    assert set(error) == {"message", "type"}
+    assert set(error) == {"message", "spoken", "type"}
     return error["message"]
 
 
@@ -450,3 +452,27 @@ def test_methods_say_what_they_lack_here(client, models):
     assert {"movers", "wsmd-wrd", "wmd"} <= set(usable)
     for name in missing.keys() - set(usable):
         assert client.post("/v1/compare", json={**PAIR, "method": name}).status_code == 422
+
+
+def test_advice_is_in_the_words_of_the_page_too(client):
+    body = {"source": "the dog", "target": "a cat", "other": "the of", "method": "wsmd"}
+    told = client.post("/v1/contrast", json=body).json()["error"]
+    assert told["message"].startswith("the other sentence has no words left")
+    assert 'pass "stopwords": "none" or "empty": "keep"' in told["message"]
+    assert told["spoken"] == (
+        "C has no words left after stop-word removal ('the of'); set Stop words to kept"
+    )
+    unfitted = InputError("layers 'BV' need a fit", Do("fit", "first"), Do("name layers"))
+    assert unfitted.told(PAGE) == "layers 'BV' need a fit; change Layers"
+
+
+def test_the_page_calls_its_controls_as_the_table_of_settings_does():
+    page = (files("movers.explain") / "static" / "page.html").read_text("utf-8")
+    for name, about in table().items():
+        if about.wire is None or not about.wire.control:
+            continue
+        before, after = page.split(f'name="{name}"')
+        label = before[before.rindex("<label") :] + after[: after.index("</label>")]
+        assert f">{about.wire.control} " in label
+        for value, shown in about.wire.options.items():
+            assert f'<option value="{value}">{shown}</option>' in label

@@ -535,8 +535,8 @@ def test_trouble_is_told_in_the_words_of_the_controls_and_passes(tab, server):
     open_live(tab, server, source=PRESS[0], target=PRESS[1], method="wsmd-wrd")
     tab.fill("[name=source]", "the of")
     tab.wait_for_selector("#trouble:not([hidden])")
-    assert "set Stop words to kept" in tab.inner_text("#trouble")
-    assert "None" not in tab.inner_text("#trouble")
+    told = "A has no words left after stop-word removal ('the of'); set Stop words to kept"
+    assert tab.inner_text("#trouble-text") == told
     tab.click("#settings summary")
     tab.select_option("[name=stopwords]", "none")
     tab.wait_for_selector("#trouble", state="hidden")
@@ -707,3 +707,73 @@ def test_dark_and_light_have_the_same_steps(tab, scorer, tmp_path):
         steps[scheme] = np.diff(tab.evaluate(read), axis=1)
     assert (steps["light"] < 0).all() and (steps["dark"] > 0).all()
     np.testing.assert_allclose(np.abs(steps["light"]), np.abs(steps["dark"]), atol=0.02)
+
+
+RAIN = (
+    "Before the rain came, the farmer closed the barn.",
+    "The farmer shut the barn before it rained.",
+)
+
+
+def told_links(found):
+    """What the page says of an alignment: links by name, and words that match nothing."""
+    links = [
+        f"{link.source_index}-{link.target_index}: {link.source} → {link.target}, "
+        f"{link.confidence:.0%}".replace("%", "\N{NO-BREAK SPACE}% sure")
+        for link in found
+    ]
+    alone = [f"{k} {found.source_words[k]}: matches nothing" for k in found.unmatched_source]
+    return links, alone + [f"{k} {found.target_words[k]}" for k in found.unmatched_target]
+
+
+def test_links_are_shown_when_asked_for_and_not_before(tab, server, scorer):
+    from playwright.sync_api import expect
+
+    links, alone = told_links(scorer.align(*RAIN))
+    open_live(tab, server, source=RAIN[0], target=RAIN[1])
+    tab.click("#modes [value=links]")
+    expect(tab.locator("#stage-sum")).to_have_text("9 links; 2 words match nothing.")
+    assert [question.get("links") for question in posted(tab, "explain")] == [None, True]
+    labels = tab.locator("#stage .word").evaluate_all(
+        "(nodes) => nodes.map((node) => node.getAttribute('aria-label'))"
+    )
+    assert set(labels) == {*links, *alone}
+    expect(tab.locator("#stage .word.lost text")).to_have_text(["came", ","])
+    assert tab.locator("#stage .flow").count() == len(links) == 9
+    tab.locator("#stage .word").nth(1).hover()
+    expect(tab.locator("#tip")).to_have_text("1-6: the → it, 63\N{NO-BREAK SPACE}% sure")
+    assert "show=links" in address(tab)
+    assert table(tab)["came", "nothing"] == ["3-", "–"]
+    tab.click("#modes [value=structure]")
+    expect(tab.locator("#stage-sum")).to_contain_text("The moves pay")
+    assert "show=links" not in address(tab)
+    assert not tab.said
+
+
+def test_exported_links_come_first_and_only_if_asked_for(tab, scorer, tmp_path):
+    from playwright.sync_api import expect
+
+    show(tab, scorer.contrast(*RAIN, RAIN[0], links=True), tmp_path)
+    expect(tab.locator("#modes [value=links]")).to_have_attribute("aria-pressed", "true")
+    expect(tab.locator("#stage .word.lost text")).to_have_text(["came", ","])
+    tab.click("#pairs li:nth-child(2) .pick")
+    expect(tab.locator("#stage-sum")).to_have_text("11 links; 0 words match nothing.")
+    show(tab, scorer.explain(*RAIN), tmp_path)
+    expect(tab.locator("#modes [value=links]")).to_be_disabled()
+    expect(tab.locator("#modes [value=structure]")).to_have_attribute("aria-pressed", "true")
+    assert not tab.said
+
+
+def test_words_at_home_are_told_and_marked(tab, wsmd, tmp_path):
+    from playwright.sync_api import expect
+
+    found = wsmd.using(null=0.3).explain(*RAIN)
+    show(tab, found, tmp_path)
+    expect(tab.locator("#formula")).to_contain_text(
+        f"{found.comparison.parts['at home']:.4f} at home"
+    )
+    moved, weights = found.comparison.plan.sum(axis=1), found.comparison.weights[0]
+    stay = np.array(found.comparison.source_words)[moved < weights / 2]
+    marked = tab.locator("#stage .word.lost text").all_text_contents()
+    assert marked[: len(stay)] == [*stay] and "came" in stay
+    assert not tab.said

@@ -16,6 +16,7 @@ def explain(
     /,
     *,
     html: Path | None = None,
+    links: Flag = False,
     method: str = "movers",
     json: Flag = False,
     options: Options = DEFAULTS,
@@ -34,6 +35,8 @@ def explain(
         A third one: is it nearer to the first than the second is?
     html
         File to write the page to.
+    links
+        Also link the words as `movers align` does: which goes with which, and which with none.
     method
         The measure; `movers methods` lists them. With structure it is shown beside words alone.
     json
@@ -45,7 +48,9 @@ def explain(
         raise InputError("say where the page goes: --html out.html (or --json to print it)")
     scorer = options.load(method)
     explanation = (
-        scorer.explain(source, target) if other is None else scorer.contrast(source, target, other)
+        scorer.explain(source, target, links=links)
+        if other is None
+        else scorer.contrast(source, target, other, links=links)
     )
     if html is not None:
         page = explanation.to_html()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BAR = 24
 PARTS = ("sentence", "words", "structure")
-"""What a distance may add up from."""
+"""What a distance may add up from, besides what is paid at home."""
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 VERSIONS = (("wsmd-X", "X with structure", "value"), ("lambda-X", "words of wsmd-X", "linear"))
 """Name, title and reported part of the versions that every word measure has."""
@@ -115,15 +115,19 @@ def print_alignment(console: Console, alignment: Alignment) -> None:
     console.print(Text(alignment.target, "bold"))
     console.print()
     table = Table(box=None, header_style="dim", pad_edge=False)
-    for heading, side in (("source", "right"), ("confidence", "left"), ("target", "left")):
-        table.add_column(heading, justify=side)  # type: ignore[arg-type]
+    table.add_column("link")
+    table.add_column("source", justify="right")
+    table.add_column("confidence")
+    table.add_column("target")
+    alone = Text("matches nothing", "dim")
     for link in alignment:
         bar = f"{_bar(link.confidence)} {link.confidence:4.0%}"
-        table.add_row(Text(link.source), bar, Text(link.target))
+        name = f"{link.source_index}-{link.target_index}"
+        table.add_row(name, Text(link.source), bar, Text(link.target))
     for number in alignment.unmatched_source:
-        table.add_row(Text(alignment.source_words[number]), Text("matches nothing", "dim"), "")
+        table.add_row(f"{number}-", Text(alignment.source_words[number]), alone, "")
     for number in alignment.unmatched_target:
-        table.add_row("", Text("matches nothing", "dim"), Text(alignment.target_words[number]))
+        table.add_row(f"-{number}", "", alone, Text(alignment.target_words[number]))
     console.print(table)
     console.print()
     console.print(Text(alignment.signature, "dim"), soft_wrap=True)
@@ -221,7 +225,8 @@ def print_facts(console: Console, facts: Mapping[str, Any]) -> None:
 def _measures(comparisons: Sequence[Comparison]) -> Table:
     table = Table(box=None, header_style="dim", pad_edge=False)
     table.add_column("measure")
-    for heading in ("similarity", "distance", *PARTS):
+    home = [name for name in ("at home",) if any(name in one.parts for one in comparisons)]
+    for heading in ("similarity", "distance", *PARTS, *home):
         table.add_column(heading, justify="right")
     for comparison in comparisons:
         similarity, parts = comparison.similarity, comparison.parts
@@ -229,7 +234,7 @@ def _measures(comparisons: Sequence[Comparison]) -> Table:
             comparison.method,
             "–" if similarity is None else Text(f"{similarity:.2f}", "bold"),
             Text(f"{comparison.distance:.4f}", "bold"),
-            *(f"{parts[name]:.4f}" if name in parts else "–" for name in PARTS),
+            *(f"{parts[name]:.4f}" if name in parts else "–" for name in (*PARTS, *home)),
         )
     return table
 

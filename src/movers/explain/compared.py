@@ -65,6 +65,23 @@ class HeadValue:
         return cls(layer, head, *parts, float(scale), found.iterations, found.gap)
 
 
+@dataclass(frozen=True, eq=False)
+class Home:
+    """What stays at home where words may match nothing.
+
+    Parameters
+    ----------
+    paid
+        What the distance pays for it, head by head.
+    source, target
+        Weights of the words; what of them the plan does not move stays.
+    """
+
+    paid: Floats
+    source: Floats
+    target: Floats
+
+
 @dataclass(frozen=True)
 class Broken:
     """A relation between two words that their partners in the other sentence do not have.
@@ -125,6 +142,8 @@ class Compared:
         Attention among the words head by head, shapes ``(heads, n, n)`` and ``(heads, m, m)``.
     source_unread, target_unread
         The end of a sentence that is longer than the model, and was not compared.
+    home
+        What stays at home; None where all words must move.
     """
 
     source: str
@@ -149,6 +168,7 @@ class Compared:
     far: float | None = None
     source_unread: str = ""
     target_unread: str = ""
+    home: Home | None = None
 
     @property
     def similarity(self) -> float | None:
@@ -168,14 +188,33 @@ class Compared:
 
     @property
     def parts(self) -> dict[str, float]:
-        """What the distance adds up from: sentence, words and structure, as it has them."""
+        """What the distance adds up from, as it has them: sentence, words, structure, at home."""
         priced, (words, structure) = find_method(self.method).needs_pooled, self.shares
         found = {"sentence": self.sentence} if priced else {}
         if words and not priced:
             found["words"] = words * self.linear
         if self.heads and (structure or priced):
             found["structure"] = structure * self.structural
+        if self.at_home is not None:
+            found["at home"] = self.at_home
         return found
+
+    @property
+    def at_home(self) -> float | None:
+        """What the distance pays for words that match nothing; None where all must move."""
+        return None if self.paid_at_home is None else float(self.paid_at_home.mean())
+
+    @property
+    def paid_at_home(self) -> Floats | None:
+        """The same head by head."""
+        reported = find_method(self.method).reports == "value"
+        return self.home.paid if self.home and reported else None
+
+    @property
+    def weights(self) -> tuple[Floats, Floats]:
+        """Weights of the words of both sentences."""
+        moved = self.plan.sum(axis=1), self.plan.sum(axis=0)
+        return (self.home.source, self.home.target) if self.home else moved
 
     @cached_property
     def plan(self) -> Floats:

@@ -29,6 +29,7 @@ def mix_curve(found: Sequence[Compared]) -> dict[str, Any]:
         "distances": [plain_number(one.distance) for one in found],
         "linear": [plain_number(one.linear) for one in found],
         "structural": [plain_number(one.structural) for one in found],
+        "home": [one.at_home or 0.0 for one in found],
         "plans": [plain_flows(one.plan, mean_strain(one)) for one in found],
         "moved": [0.0, *(_moved(*two) for two in pairwise(found))],
     }

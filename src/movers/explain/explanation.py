@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -39,10 +39,14 @@ class Explanation:
         The sentences compared.
     every
         The same under every head there is to show.
+    links
+        Which word goes with which, and which with none, as `Alignment.to_dict` has it; None if
+        nobody asked.
     """
 
     comparison: Compared
     every: Compared
+    links: Mapping[str, Any] | None = None
 
     @classmethod
     def of(cls, comparison: Compared) -> Explanation:
@@ -89,11 +93,13 @@ class Explanation:
             "target_unread": found.target_unread,
             "source_parts": _parts(found.source, found.source_words, found.source_spans),
             "target_parts": _parts(found.target, found.target_words, found.target_spans),
-            "source_weights": [_short(weight) for weight in found.plan.sum(axis=1)],
-            "target_weights": [_short(weight) for weight in found.plan.sum(axis=0)],
+            "source_weights": [_short(weight) for weight in found.weights[0]],
+            "target_weights": [_short(weight) for weight in found.weights[1]],
+            "home": found.at_home,
             "cost": [[_short(cell) for cell in row] for row in found.cost],
             "words": self._words(),
             "structure": self._structure(attention=attention) if found.heads else None,
+            "links": None if self.links is None else _linked(self.links),
             "signature": str(found.signature),
             "model": settings.get("model"),
             "settings": settings,
@@ -102,14 +108,15 @@ class Explanation:
     def _words(self) -> dict[str, Any] | None:
         """The words alone: solved anew where the comparison has structure beside them."""
         found = self.comparison
-        method = find_method(found.method)
+        method, settings = find_method(found.method), dict(found.signature.fields)
         if found.heads and not found.cost.size:
             return None
         distance, plan = found.distance, found.plan
         if method.needs_pooled:
             distance = found.linear
         elif found.heads:
-            alone = emd(found.cost, plan.sum(axis=1), plan.sum(axis=0))
+            price = float(settings["null"]) * found.cost.mean() if found.home else None
+            alone = emd(found.cost, *found.weights, null=price)
             distance, plan = alone.value, alone.plan
         return {
             "method": method.base or ("word plan" if method.needs_pooled else method.name),
@@ -143,6 +150,8 @@ class Explanation:
         words, structure = found.shares
         linear_chance, structural_chance = self._chance
         strains = strain(found)
+        paid = found.paid_at_home
+        homes = np.zeros(len(found.heads)) if paid is None else paid
         for place, head in enumerate(found.heads):
             parts = found.sentence + words * head.linear + structure * head.structural
             chance = words * linear_chance + structure * structural_chance[place]
@@ -151,9 +160,10 @@ class Explanation:
             yield {
                 "layer": head.layer,
                 "head": head.head,
-                "value": _short(parts),
+                "value": _short(parts + homes[place]),
                 "linear": _short(head.linear),
                 "structural": _short(head.structural),
+                "home": _short(homes[place]),
                 "scale": _short(head.scale),
                 "chance": _short(chance),
                 "plan": plain_flows(found.plans[place], strains[place]),
@@ -165,7 +175,7 @@ class Explanation:
     def _chance(self) -> tuple[float, Floats]:
         """Both parts of the distance if every word went everywhere, the second by head."""
         found = self.every
-        u, v = found.plan.sum(axis=1), found.plan.sum(axis=0)
+        u, v = found.weights
         linear = float(u @ found.cost @ v) if found.cost.size else 0.0
         a, b = found.source_attention, found.target_attention
         squares = u @ a**2 @ u + v @ b**2 @ v
@@ -180,7 +190,7 @@ def framed(page: str) -> str:
     )
 
 
-def _parts(text: str, words: tuple[str, ...], spans: tuple[Span, ...]) -> list[list[Any]]:
+def _parts(text: str, words: Sequence[str], spans: Sequence[Span]) -> list[list[Any]]:
     """The sentence cut into words compared, each with its number, and the text between them."""
     parts: list[list[Any]] = []
     read = 0
@@ -193,6 +203,23 @@ def _parts(text: str, words: tuple[str, ...], spans: tuple[Span, ...]) -> list[l
         read = max(read, end)
     rest = text[read:] if spans else ""
     return [*parts, [rest, None]] if rest else parts
+
+
+def _linked(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page shows of links: the words of both sentences, and which go together."""
+    links = [
+        [link["source_index"], link["target_index"], _short(link["confidence"])]
+        for link in found["links"]
+    ]
+    kept = ("source_words", "target_words", "unmatched_source", "unmatched_target", "signature")
+    return {
+        **{name: found[name] for name in kept},
+        **{
+            f"{side}_parts": _parts(found[side], found[f"{side}_words"], found[f"{side}_spans"])
+            for side in ("source", "target")
+        },
+        "links": links,
+    }
 
 
 def plain_flows(plan: Floats, *prices: Floats) -> list[list[float | None]]:

@@ -22,6 +22,8 @@ CHEAP = 0.25
 Sight = tuple[float, float]
 TELLING = 0.02
 """Share of the way to unrelated that two sentences differ by if one is called nearer."""
+TRACE = 5e-4
+"""Share of a distance that rounds to nothing."""
 NEITHER = "B and C are equally far from A."
 
 
@@ -69,6 +71,8 @@ def _told(found: Compared, broken: Sequence[Broken]) -> Iterator[str]:
             yield tell_unread(name, unread)
     if "sentence" in found.parts and found.distance > 0:
         yield from _priced(found)
+    if (found.at_home or 0.0) > TRACE * found.distance:
+        yield _stayed(found)
     if broken:
         yield f"Broken most: {tell_broken(broken[0])}."
 
@@ -93,6 +97,23 @@ def _priced(found: Compared) -> Iterator[str]:
         f"The gate is {_percent(found.gate)} open, and structure adds {structure:.3f}, "
         f"{_percent(structure / found.distance)} of the distance."
     )
+
+
+def _stayed(found: Compared) -> str:
+    """What words that match nothing pay, and which they are: most of their mass stays."""
+    sides = (
+        ("A", found.source_words, found.plan.sum(axis=1), found.weights[0]),
+        ("B", found.target_words, found.plan.sum(axis=0), found.weights[1]),
+    )
+    told = [
+        ", ".join(f"“{words[k]}”" for k in np.flatnonzero(moved < weights / 2)) + f" in {name}"
+        for name, words, moved, weights in sides
+        if (moved < weights / 2).any()
+    ]
+    named = f": {'; '.join(told)}" if told else ""
+    paid = found.parts["at home"]
+    share = _percent(paid / found.distance)
+    return f"What stays at home pays {paid:.3f}, {share} of the distance{named}."
 
 
 def tell_unread(name: str, unread: str) -> str:

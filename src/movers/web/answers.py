@@ -45,13 +45,9 @@ class Answers:
         """Whole comparisons, encoded together."""
         return self._answer(_comparisons, scorer, pairs)
 
-    def explanations(self, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-        """What the page shows of pairs."""
-        return self._answer(_explanations, scorer, pairs)
-
-    def bare_explanations(self, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-        """The same without attention."""
-        return self._answer(partial(_explanations, attention=False), scorer, pairs)
+    def explanations(self, *, attention: bool, links: bool) -> Answer:
+        """What makes what the page shows of pairs, with all it may ask for besides."""
+        return partial(self._answer, partial(_explanations, attention=attention, links=links))
 
     def curves(self, steps: int) -> Answer:
         """What makes the curves of pairs over so many mixes."""
@@ -121,9 +117,11 @@ def _is_cut(scorer: Scorer, pair: Pair) -> bool:
     return any(scorer.encoder.unread(text) for text in pair)
 
 
-def _explanations(scorer: Scorer, pairs: Sequence[Pair], *, attention: bool = True) -> list[Any]:
+def _explanations(
+    scorer: Scorer, pairs: Sequence[Pair], *, attention: bool, links: bool
+) -> list[Any]:
     def explained(source: str, target: str) -> dict[str, Any]:
-        return scorer.explain(source, target).to_dict(attention=attention)
+        return scorer.explain(source, target, links=links).to_dict(attention=attention)
 
     return [_attempt(explained, pair) for pair in pairs]
 

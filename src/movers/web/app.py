@@ -24,7 +24,7 @@ from movers.methods import ALIASES, METHODS
 from movers.version import __version__
 from movers.web.answers import Answers, Scored
 from movers.web.batching import Answer, ClosedError, Job, LateError, Pair
-from movers.web.failures import InternalError, handle_failures, sendable
+from movers.web.failures import LETTERS, InternalError, handle_failures, sendable
 from movers.web.gates import (
     BodyGate,
     HeadGate,
@@ -59,7 +59,7 @@ from movers.web.schemas import (
 )
 
 STATIC = Path(str(files("movers.explain") / "static"))
-SENTENCES = ("the source", "the target", "the other sentence")
+SENTENCES = tuple(LETTERS)
 COMPRESSED, COMPRESSION = 4096, 4
 """Bytes of an answer that is worth compressing, and how hard to try."""
 RETRY = {
@@ -108,20 +108,17 @@ class Service:
 
     async def explain(self, body: ExplainRequest) -> Response:
         """Compare two sentences under every head, as the page shows it."""
-        (found,) = await self._explained(body, [body.target], attention=body.attention)
+        (found,) = await self._explained(body, [body.target])
         return JSONResponse(found)
 
     async def contrast(self, body: ContrastRequest) -> Response:
         """Explain a sentence beside two others, and say which of the two is nearer."""
-        targets = [body.target, body.other]
-        return JSONResponse(
-            contrasted(*await self._explained(body, targets, attention=body.attention))
-        )
+        return JSONResponse(contrasted(*await self._explained(body, [body.target, body.other])))
 
     async def page(self, body: PageRequest) -> Response:
         """The explanation of two sentences, or three, as an HTML file that needs no server."""
         targets = [body.target, *([] if body.other is None else [body.other])]
-        found = await self._explained(body, targets, attention=True)
+        found = await self._explained(body, targets)
         return HTMLResponse(export_page(contrasted(*found) if len(found) > 1 else found[0]))
 
     async def curve(self, body: CurveRequest) -> Response:
@@ -201,13 +198,12 @@ class Service:
         ((found,),) = await self._ask([job])
         return JSONResponse(found)
 
-    async def _explained(
-        self, body: CompareRequest, targets: list[str], *, attention: bool
-    ) -> list[Any]:
-        answer = self.answers.explanations if attention else self.answers.bare_explanations
+    async def _explained(self, body: PageRequest | ExplainRequest, targets: list[str]) -> list[Any]:
+        attention = not isinstance(body, ExplainRequest) or body.attention
+        answer = self.answers.explanations(attention=attention, links=body.links)
         pairs = self._pairs(body, targets)
         job = self._job(body, body.method, answer, pairs, plans=True, every_head=True)
-        (found,) = await self._ask([job])
+        (found,) = await self._ask([job], third=True)
         return found
 
     def _pairs(self, body: CompareRequest, targets: list[str]) -> list[Pair]:
@@ -237,8 +233,11 @@ class Service:
         )
         return Job(setup, answer, pairs, [times * effort.of(*pair) for pair in pairs])
 
-    async def _ask(self, jobs: list[Job]) -> list[list[Any]]:
-        """Queue jobs and wait for their results; whoever waits no longer drops them."""
+    async def _ask(self, jobs: list[Job], *, third: bool = False) -> list[list[Any]]:
+        """Queue jobs and wait for their results; whoever waits no longer drops them.
+
+        ``third`` says that the target of a second pair is a third sentence.
+        """
         self.lanes.submit(jobs)
         try:
             async with asyncio.timeout(self.limits.timeout):
@@ -255,9 +254,9 @@ class Service:
         finally:
             for job in jobs:
                 job.future.cancel()
-        for result in (result for results in found for result in results):
+        for place, result in (one for results in found for one in enumerate(results)):
             if isinstance(result, Exception):
-                raise result
+                raise _of_third(result) if place and third else result
         return found
 
 
@@ -361,6 +360,14 @@ def _scores(found: list[Scored]) -> dict[str, Any]:
         "unread": [number for number, scored in enumerate(found) if scored.unread],
         "signature": found[0].signature,
     }
+
+
+def _of_third(error: Exception) -> Exception:
+    """An error of the pair whose target is the third sentence, in its name."""
+    if not isinstance(error, MoversError):
+        return error
+    _, target, other = SENTENCES
+    return type(error)(error.message.replace(target, other), *error.remedies)
 
 
 def _or_last(distance: float | None) -> float:

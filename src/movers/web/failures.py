@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable
+from functools import reduce
 from http import HTTPStatus
 from itertools import islice
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from movers.errors import Advised, Choose, MoversError, Wording
-from movers.settings import table
+from movers.settings import Wire, table
 from movers.web.batching import BusyError, ClosedError, LateError
 
 logger = logging.getLogger("movers")
@@ -57,7 +58,30 @@ class OverHttp(Wording):
         return "start the server with", f"--{remedy.name}{value}"
 
 
-HTTP = OverHttp()
+class OnPage(Wording):
+    """Remedies for readers of the page: what its controls can do about it."""
+
+    acts: ClassVar = {"fit": (), "name layers": (Choose("layers"),), "rank": ()}
+
+    def choose(self, remedy: Choose) -> tuple[str, str] | None:
+        """A control, and what it calls the value."""
+        about = table().get(remedy.name)
+        wire = METHOD if remedy.name == "method" else about.wire if about else None
+        if wire is None or not wire.control:
+            return None
+        if remedy.value is ...:
+            return "change", wire.control
+        value = "none" if remedy.value is None else str(remedy.value)
+        return "set", f"{wire.control} to {wire.options.get(value, value)}"
+
+    def name(self, message: str) -> str:
+        """A message with sentences called as they are on the page."""
+        return reduce(lambda text, names: text.replace(*names), LETTERS.items(), message)
+
+
+HTTP, PAGE, METHOD = OverHttp(), OnPage(), Wire(control="Method")
+LETTERS = {"the source": "A", "the target": "B", "the other sentence": "C"}
+"""What messages call sentences, and what the page does."""
 
 
 def sendable(message: str) -> str:
@@ -67,11 +91,17 @@ def sendable(message: str) -> str:
 
 
 def failure(
-    status: int, message: str, *, retry_after: int | None = None, close: bool = False
+    status: int,
+    message: str,
+    *,
+    spoken: str | None = None,
+    retry_after: int | None = None,
+    close: bool = False,
 ) -> JSONResponse:
-    """Say what went wrong, as every route does."""
+    """Say what went wrong, as every route does; ``spoken`` is how the page says it."""
     kind = HTTPStatus(status).phrase.lower().replace(" ", "_")
-    response = JSONResponse({"error": {"message": sendable(message), "type": kind}}, status)
+    said = {"message": sendable(message), "spoken": sendable(PAGE.name(spoken or message))}
+    response = JSONResponse({"error": {**said, "type": kind}}, status)
     if retry_after is not None:
         response.headers["Retry-After"] = str(retry_after)
     if close:
@@ -103,8 +133,11 @@ async def _answered(request: Request, error: Exception) -> JSONResponse:
     status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
     if isinstance(error, InternalError):
         logger.error("%s failed", request.url.path, exc_info=error.__cause__)
-    message = error.told(HTTP) if isinstance(error, Advised) else str(error)
-    return failure(status, message, retry_after=getattr(error, "retry_after", None))
+    message, spoken = (
+        error.told(wording) if isinstance(error, Advised) else str(error)
+        for wording in (HTTP, PAGE)
+    )
+    return failure(status, message, spoken=spoken, retry_after=getattr(error, "retry_after", None))
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:

@@ -95,7 +95,15 @@ class CompareRequest(Chosen):
     method: Method = "movers"
 
 
-class ExplainRequest(CompareRequest):
+class PairRequest(CompareRequest):
+    """Two sentences to explain, with their words linked or not."""
+
+    links: bool = Field(
+        False, description="Whether to link the words: which goes with which, which with none."
+    )
+
+
+class ExplainRequest(PairRequest):
     """Two sentences to explain."""
 
     model_config = _example(source=SWAP[0], target=SWAP[1], method="movers")
@@ -113,7 +121,7 @@ class ContrastRequest(ExplainRequest):
     other: str = _said("The third sentence.")
 
 
-class PageRequest(CompareRequest):
+class PageRequest(PairRequest):
     """Two sentences to explain, or three, as a page."""
 
     model_config = _example(source=SWAP[0], target=REWORDED, other=SWAP[1])
@@ -205,6 +213,7 @@ class CompareAnswer(BaseModel):
     gate: float | None = _said("How much the rest counts, from 0 to 1; 1 if there is no gate.")
     linear: float | None = _said("Its part of the words, mean over heads.")
     structural: float | None = _said("Its part of the structure, mean over heads.")
+    home: float | None = _said("Its part of words that match nothing; null where all must move.")
     mix: float = _said("Share of the structural part.")
     source_words: list[str] = _said("Words compared of the first sentence.")
     target_words: list[str] = _said("Words compared of the second sentence.")
@@ -229,6 +238,7 @@ class WordsPart(BaseModel):
 class HeadPart(HeadParts):
     """The distance under one head, with what the page draws of it."""
 
+    home: float | None = _said("What words that match nothing pay; 0 where all must move.")
     chance: float | None = _said(
         "The distance if every word went everywhere; for movers, that of unrelated sentences."
     )
@@ -256,6 +266,21 @@ class StructurePart(BaseModel):
     heads: list[HeadPart] = _said("Every head of the model.")
 
 
+class LinksPart(BaseModel):
+    """Which word goes with which, all words of both sentences taken."""
+
+    source_words: list[str] = _said("All words of the first sentence.")
+    target_words: list[str] = _said("All words of the second sentence.")
+    source_parts: list[list[str | int | None]] = _said(
+        "The first sentence in pieces of text, each with the number of its word or null."
+    )
+    target_parts: list[list[str | int | None]] = _said("The second sentence likewise.")
+    links: Cells = _said("Links: source word, target word, confidence from 0 to 1.")
+    unmatched_source: list[int] = _said("Words of the first sentence that match nothing.")
+    unmatched_target: list[int] = _said("Words of the second sentence that match nothing.")
+    signature: str = _said("All settings that change a link.")
+
+
 class ExplainAnswer(BaseModel):
     """What the page shows."""
 
@@ -275,9 +300,11 @@ class ExplainAnswer(BaseModel):
     target_parts: list[list[str | int | None]] = _said("The second sentence likewise.")
     source_weights: list[float | None] = _said("Mass of each word of the first sentence.")
     target_weights: list[float | None] = _said("Mass of each word of the second sentence.")
+    home: float | None = _said("What words that match nothing pay; null where all must move.")
     cost: Cells = _said("Price of each word pair; empty for a measure without word cost.")
     words: WordsPart | None = _said("The words alone; null for a measure without word cost.")
     structure: StructurePart | None = _said("With structure; null for a measure without.")
+    links: LinksPart | None = _said("The words linked; null unless asked for.")
     signature: str = _said("All settings that change the number.")
     model: str | None = _said("The model and its fingerprint.")
     settings: dict[str, str] = _said("The signature by name.")
@@ -298,6 +325,7 @@ class CurveAnswer(BaseModel):
     distances: list[float | None] = _said("The distance at each.")
     linear: list[float | None] = _said("What the words cost at each.")
     structural: list[float | None] = _said("What the structure costs at each.")
+    home: list[float] = _said("What words that match nothing pay at each; 0 where all must move.")
     plans: list[Cells] = _said(
         "The plan at each, mean over the heads: source word, target word, mass, price of structure."
     )
@@ -400,7 +428,8 @@ class Health(BaseModel):
 class ErrorFacts(BaseModel):
     """What went wrong and what to do about it."""
 
-    message: str = _said("For people.")
+    message: str = _said("For people who send requests.")
+    spoken: str = _said("For readers of the page, in the words of its controls.")
     type: str = _said("For programs: the status in words.")
 
 

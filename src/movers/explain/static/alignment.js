@@ -6,6 +6,8 @@ const HEADINGS = [
   "from A", "to", "words alone", "with structure", "word cost", "structure cost", "adds to the distance",
 ];
 
+const LINK_HEADINGS = ["from A", "to", "link", "confidence"];
+
 const cell = (text) => html("td", {}, text);
 
 export const drawAlignment = (payload, words, structure) => {
@@ -24,8 +26,21 @@ export const drawAlignment = (payload, words, structure) => {
     cell(number(flow.cost)),
     cell(number(flow.strain)),
     cell(number((structure ? flow.structure ?? 0 : flow.mass) * flow.price))));
-  byId("alignment").replaceChildren(
-    html("caption", {}, "Share of the sentence that goes from each word to each, and what a whole unit costs"),
-    html("thead", {}, html("tr", {}, ...HEADINGS.map((heading) => html("th", { scope: "col" }, heading)))),
-    html("tbody", {}, ...rows));
+  fillTable("Share of the sentence that goes from each word to each, and what a whole unit costs", HEADINGS, rows);
+};
+
+const fillTable = (caption, headings, rows) => byId("alignment").replaceChildren(
+  html("caption", {}, caption),
+  html("thead", {}, html("tr", {}, ...headings.map((heading) => html("th", { scope: "col" }, heading)))),
+  html("tbody", {}, ...rows));
+
+// The links instead: a row for each, and for every word that matches nothing.
+export const drawLinks = ({ payload, flows, lost }) => {
+  const row = (from, to, link, sure) => html("tr", {},
+    html("th", { scope: "row", dir: "auto" }, from), html("td", { dir: "auto" }, to), cell(link), cell(sure));
+  fillTable("Words that go together, counted from 0, and words that match nothing", LINK_HEADINGS, [
+    ...flows.map(({ i, j, sure }) => row(payload.source_words[i], payload.target_words[j], `${i}-${j}`, percent(sure))),
+    ...lost.source.map((word) => row(payload.source_words[word], "nothing", `${word}-`, "–")),
+    ...lost.target.map((word) => row("nothing", payload.target_words[word], `-${word}`, "–")),
+  ]);
 };

@@ -4,25 +4,12 @@ const PATIENCE = 40_000;
 const LONGEST_WAIT = 10;
 const BUSY = 429;
 
-// Advice of the API in the words of the controls.
-const SPOKEN = [
-  [/pass "stopwords": "none"|"stopwords": "none"/g, "set Stop words to kept"],
-  [/ or "empty": "keep"/g, ""],
-  [/"whitening": "none"/g, "another Method"],
-  [/the source/g, "A"],
-  [/the target/g, "B"],
-  [/the other sentence/g, "C"],
-  [/call fit\(sentences\) first, or name layers/g, "type numbers into Layers"],
-];
-
 export class Refusal extends Error {
   constructor(message, status = 0) {
     super(message);
     this.status = status;
   }
 }
-
-const speak = (message) => SPOKEN.reduce((text, [from, to]) => text.replace(from, to), message);
 
 const pause = (seconds) => new Promise((done) => { setTimeout(done, 1000 * seconds); });
 
@@ -48,5 +35,5 @@ export const ask = async (path, body = null, options = {}) => {
   }
   if (answer.ok) return options.text ? answer.text() : answer.json();
   const found = await answer.json().catch(() => null);
-  throw new Refusal(speak(found?.error?.message ?? `The server answered ${answer.status}.`), answer.status);
+  throw new Refusal(found?.error?.spoken ?? found?.error?.message ?? `The server answered ${answer.status}.`, answer.status);
 };

@@ -63,18 +63,20 @@ export class Lighting {
   }
 
   light(target) {
-    const flows = this.stage?.found?.flows ?? [];
-    const ends = target && endsOf(flows, target);
+    const { flows = [], lost } = this.stage?.found ?? {};
+    const apart = Boolean(lost);  // links have words of their own, which the maps do not know
+    const ends = target && !(apart && target.cell) && endsOf(flows, target);
+    const staged = ends ? target : null;
     for (const { node, flow } of this.stage?.shapes.values() ?? []) {
       const own = target?.flow ? flow.i === target.flow.i && flow.j === target.flow.j
         : ends && (target.side === "target" ? ends.target.has(flow.j) : ends.source.has(flow.i));
-      mark(node, target, Boolean(own));
+      mark(node, staged, Boolean(own));
     }
-    for (const { node, side, word } of this.stage?.words ?? []) mark(node, target, Boolean(ends?.[side].has(word)));
+    for (const { node, side, word } of this.stage?.words ?? []) mark(node, staged, Boolean(ends?.[side]?.has(word)));
     for (const { node, a, b } of this.cells) {
-      const lit = target?.cell ? a === target.cell[0] && b === target.cell[1] : ends?.source.has(a) || ends?.source.has(b);
+      const lit = target?.cell ? a === target.cell[0] && b === target.cell[1] : ends && (ends.source.has(a) || ends.source.has(b));
       node.classList.toggle("lit", Boolean(target?.cell && lit));
-      node.classList.toggle("faded", Boolean(target && !target.cell && !lit));
+      node.classList.toggle("faded", Boolean(target && !target.cell && !apart && !lit));
     }
     byId("tip").textContent = target ? target.said() : "";
     byId("tip").hidden = !target;

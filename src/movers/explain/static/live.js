@@ -67,7 +67,7 @@ const questionOf = ({ model, embedding, layers, heads, mix, other, ...rest }) =>
   heads: heads.trim() || "all", mix: Number(mix), ...model ? { model } : {},
 });
 
-const pairQuestions = ({ other, ...rest }) => [rest, ...other ? [{ ...rest, target: other }] : []];
+const pairQuestions = ({ other, links, ...rest }) => [rest, ...other ? [{ ...rest, target: other }] : []];
 
 // Attention that is known already, put where it was left out.
 const graft = (found, known) => {
@@ -116,6 +116,7 @@ class Live {
     const known = Object.fromEntries(new URLSearchParams(location.search));
     this.view = parseView(known.view);
     this.place = known.look === "C" ? 1 : 0;
+    if (known.show === "links") this.page.mode = known.show;
     DEFAULTS.model = models[0].name;
     this.offerFor(known.model);
     known.method = aliases[known.method] ?? known.method ?? DEFAULTS.method;
@@ -190,11 +191,12 @@ class Live {
     const query = new URLSearchParams();
     for (const name of FIELDS) if (state[name] && state[name] !== DEFAULTS[name]) query.set(name, state[name]);
     if (this.place && state.other) query.set("look", "C");
+    if (this.page.mode === "links") query.set("show", "links");
     if (this.view) query.set("view", this.view.map((head) => head.join(".")).join("_"));
     history.replaceState(null, "", `?${query}`);
   }
 
-  question() { return questionOf(readForm()); }
+  question() { return { ...questionOf(readForm()), ...this.page.mode === "links" ? { links: true } : {} }; }
 
   // While an answer is on its way the last one stays, dimmed if it takes long.
   wait(busy) {
@@ -232,7 +234,7 @@ class Live {
       return;
     }
     this.wait(true);
-    const { mix, ...rest } = question;
+    const { mix, links, ...rest } = question;
     const key = JSON.stringify(rest);
     const known = this.known?.key === key ? this.known.found : null;
     const path = question.other ? "v1/contrast" : "v1/explain";

@@ -1,14 +1,14 @@
 // The page: reads what was found, draws it, and follows what is chosen.
 
 import { along, byId, html, number, plural, percent, rove } from "./elements.js";
-import { byWords, readAttention, readStep, readStructure, readTerms, readWords } from "./reading.js";
+import { byWords, readAttention, readLinks, readStep, readStructure, readTerms, readWords } from "./reading.js";
 import { Stage, sayTotal, smallMoves } from "./stage.js";
 import { readNearness, tellFormula, tellStory, tellUnread, tellVerdict } from "./verdict.js";
 import { tellCause } from "./cause.js";
 import { drawMaps } from "./heatmaps.js";
 import { describeHeads, drawHeads, signHeads } from "./heads.js";
 import { Curve } from "./curve.js";
-import { drawAlignment } from "./alignment.js";
+import { drawAlignment, drawLinks } from "./alignment.js";
 import { Lighting } from "./lighting.js";
 import { makeDraggable, swapWords } from "./swapping.js";
 import { offerSharing } from "./sharing.js";
@@ -33,13 +33,13 @@ class Page {
 
   listen() {
     for (const button of byId("modes").children) {
-      button.addEventListener("click", () => { this.mode = button.value; this.drawStage(); });
+      button.addEventListener("click", () => this.turn(button.value));
     }
     const toggles = { all: "small", alone: "lonely" };
     for (const [name, id] of Object.entries(toggles)) {
       byId(id).addEventListener("click", () => { this[name] = !this[name]; this.drawStage(); });
     }
-    rove([...byId("modes").children], along(2));
+    rove([...byId("modes").children], along(3));
     rove([...byId("share").querySelectorAll("button")], along(5));
     byId("reset").addEventListener("click", () => this.choose(this.payload.structure.selected));
     addEventListener("beforeprint", () => { byId("details").open = byId("alignment").rows.length <= PRINTED; });
@@ -103,6 +103,7 @@ class Page {
     const { payload } = this;
     this.words = readWords(payload);
     this.structure = this.structureOf(payload, this.place, this.chosen);
+    this.links = readLinks(payload);
   }
 
   draw() {
@@ -123,7 +124,6 @@ class Page {
       this.lighting.watch(this.inside ? drawMaps(payload, this.inside, this.letter) : []);
     }
     this.tellCause();
-    drawAlignment(payload, this.words, structure);
     this.drawCurve(payload.structure?.mix);
   }
 
@@ -153,22 +153,52 @@ class Page {
     }
   }
 
-  // Words or structure on the stage, whichever was asked for and exists.
+  // Links are asked for when somebody wants to see them.
+  turn(mode) {
+    this.mode = mode;
+    if (mode === "links" && !this.payload.links) { this.live.answer(); return; }
+    this.drawStage();
+    this.live?.writeUrl();
+  }
+
+  // Words, structure or links on the stage, whichever was asked for and exists.
   drawStage() {
-    const { payload, words, structure } = this;
-    const [hasWords, hasStructure] = [Boolean(words?.flows.length), Boolean(structure)];
-    byId("stage-part").hidden = !hasWords && !hasStructure;
-    if (byId("stage-part").hidden) return;
-    const mode = (this.mode === "words" && hasWords) || !hasStructure ? "words" : "structure";
-    const found = mode === "words" ? words : structure;
+    const { payload, words, structure, links } = this;
+    const has = { words: Boolean(words?.flows.length), structure: Boolean(structure), links: Boolean(links) };
+    const mode = [this.mode, "structure", "words", "links"].find((one) => has[one]);
+    byId("stage-part").hidden = !mode;
+    if (mode !== "links") drawAlignment(payload, words, structure);
+    if (!mode) return;
     for (const button of byId("modes").children) {
       button.setAttribute("aria-pressed", String(button.value === mode));
-      button.disabled = !(button.value === "words" ? hasWords : hasStructure);
+      button.disabled = !has[button.value] && !(button.value === "links" && this.live);
     }
+    byId("stage-title").textContent = `A and ${this.letter}`;
+    byId("cost-ramp").className = `ramp ${mode === "links" ? "look" : "cost"}`;
+    byId("reasons").hidden = mode === "links";
+    this.lighting.pin(null);
+    if (mode === "links") this.stageLinks();
+    else this.stagePlan(mode);
+  }
+
+  stageLinks() {
+    const { links } = this;
+    const alone = links.lost.source.length + links.lost.target.length;
+    this.stage.show(links.payload, links, { limit: 1, all: true, alone: false });
+    byId("small").hidden = true;
+    byId("lonely").hidden = true;
+    byId("stage-sum").textContent = `${plural(links.flows.length, "link")}; ${plural(alone, "word")} ${alone === 1 ? "matches" : "match"} nothing.`;
+    byId("cost-low").textContent = "not sure";
+    byId("cost-top").textContent = "sure";
+    drawLinks(links);
+  }
+
+  stagePlan(mode) {
+    const { payload, words, structure } = this;
+    const found = mode === "words" ? words : structure;
     const unit = mode === "structure" && structure.sentence !== null ? payload.far : found.chance;
     const size = Math.max(payload.source_words.length, payload.target_words.length);
     const limit = (unit || 1) / size;
-    this.shown = found;
     this.stage.show(payload, found, { limit, all: this.all, alone: this.alone });
     const small = smallMoves(payload, found.flows);
     byId("small").hidden = !small.count;
@@ -176,13 +206,12 @@ class Page {
     byId("small").setAttribute("aria-pressed", String(this.all));
     byId("lonely").setAttribute("aria-pressed", String(this.alone));
     byId("lonely").hidden = !payload.cost.length;
-    byId("stage-title").textContent = `A and ${this.letter}`;
     const total = mode === "words" ? ["The words cost", words.distance, words.chance, "chance"]
-      : ["The moves pay", structure.distance - (structure.sentence ?? 0), structure.sentence === null ? structure.chance : structure.distance,
+      : ["The moves pay", structure.distance - (structure.sentence ?? 0) - (structure.home ?? 0), structure.sentence === null ? structure.chance : structure.distance,
         structure.sentence === null ? "chance" : "the distance"];
     byId("stage-sum").textContent = `${sayTotal(...total)}.`;
+    byId("cost-low").textContent = "pays 0";
     byId("cost-top").textContent = `${number(limit, 3)} or more`;
-    this.lighting.pin(null);
   }
 
   // Attention of the heads shown, and what its differences cost; none for too many words.
@@ -200,7 +229,7 @@ class Page {
     if (!this.found) return;
     const { inside, structure } = this;
     const view = { terms: inside?.terms, attention: inside, distance: structure?.distance, whole: structure?.whole };
-    const pinned = this.lighting.pinned?.flow;
+    const pinned = this.stage.found?.lost ? null : this.lighting.pinned?.flow;
     const flow = pinned && structure?.flows.find(({ i, j }) => i === pinned.i && j === pinned.j);
     tellCause(this.payload, view, this.letter, flow);
   }
@@ -215,7 +244,7 @@ class Page {
 
   swap(side, one, other) {
     const name = side === "source" ? "source" : ["target", "other"][this.place];
-    this.live.swap(name, swapWords(this.payload[`${side}_parts`], one, other));
+    this.live.swap(name, swapWords(this.stage.payload[`${side}_parts`], one, other));
   }
 
   // The question that an exported page answers.
@@ -223,13 +252,14 @@ class Page {
     const { source, target, settings } = pairsOf(this.found)[0];
     const { method, layers = null, heads = "all", mix = 0.5, recipe } = settings;
     const other = this.found.second?.target;
-    return { source, target, ...other ? { other } : {}, method, layers, heads, mix: Number(mix), recipe };
+    return { source, target, ...other ? { other } : {}, ...this.links ? { links: true } : {}, method, layers, heads, mix: Number(mix), recipe };
   }
 }
 
 const page = new Page();
 const exported = byId("payload");
 if (exported) {
+  page.mode = "links";  // if somebody asked for them
   page.show(JSON.parse(exported.textContent));
   offerSharing(page.stage, () => page.question(), null);
 } else {

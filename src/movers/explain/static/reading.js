@@ -45,6 +45,7 @@ export const readStructure = (payload, chosen) => {
     distance: whole ? structure.distance : mean(heads.map((head) => head.value)),
     chance: mean(heads.map((head) => head.chance)),
     linear: part("linear"), structural: part("structural"),
+    home: whole ? payload.home : payload.home && mean(heads.map((head) => head.home)),
     flows: pooled(payload, heads),
   };
 };
@@ -55,7 +56,8 @@ export const readStep = (payload, found, curve, step) => {
   const ofWords = curve.distances.at(-1) === curve.linear.at(-1);  // some measures report these alone
   const reported = ofWords ? [1, 0] : [1 - mix, mix];
   const flows = curve.plans[step].map(([i, j, mass, strain]) => priced(payload, i, j, mass, strain, reported));
-  return { ...found, distance: curve.distances[step], linear, structural, shares: reported, flows, step };
+  const home = found.home === null ? null : curve.home[step];
+  return { ...found, distance: curve.distances[step], linear, structural, home, shares: reported, flows, step };
 };
 
 const priced = (payload, i, j, mass, strain, [wordShare, structureShare]) => {
@@ -80,12 +82,36 @@ const pooled = (payload, heads) => {
     .sort((one, other) => one.i - other.i || one.j - other.j);
 };
 
+// Links as flows of a stage of their own, which has all words; a word shares itself among its links.
+export const readLinks = (payload) => {
+  const { links } = payload;
+  if (!links) return null;
+  const sizes = { source: links.source_words.length, target: links.target_words.length };
+  const count = (own) => links.links.reduce((found, link) => found.set(link[own], (found.get(link[own]) ?? 0) + 1), new Map());
+  const [leaving, arriving] = [count(0), count(1)];
+  const flows = links.links.map(([i, j, sure]) => ({
+    i, j, sure, mass: Math.min(1 / sizes.source / leaving.get(i), 1 / sizes.target / arriving.get(j)),
+  }));
+  const weights = (size) => Array.from({ length: size }, () => 1 / size);
+  return {
+    flows, lost: { source: links.unmatched_source, target: links.unmatched_target },
+    payload: { ...payload, ...links, cost: [], home: null, source_weights: weights(sizes.source), target_weights: weights(sizes.target) },
+  };
+};
+
 // Where a word's mass goes: pairs of partner and share of the word, largest first.
 export const partners = (flows, side, word) => {
   const [own, other] = side === "source" ? ["i", "j"] : ["j", "i"];
   const mine = flows.filter((flow) => flow[own] === word);
   const whole = sum(mine.map((flow) => flow.mass)) || 1;
   return mine.map((flow) => [flow[other], flow.mass / whole]).sort((a, b) => b[1] - a[1]);
+};
+
+// Words that stay at home with most of their mass, where they may.
+export const atHome = (payload, flows, side) => {
+  const moved = payload[`${side}_weights`].map(() => 0);
+  for (const flow of flows) moved[side === "source" ? flow.i : flow.j] += flow.mass;
+  return payload.home === null ? [] : [...moved.keys()].filter((word) => moved[word] < payload[`${side}_weights`][word] / 2);
 };
 
 // Words without a counterpart: what they go to costs about what any word would.

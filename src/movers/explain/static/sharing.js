@@ -2,7 +2,7 @@
 
 import { byId } from "./elements.js";
 
-const DRAWN = ["fill", "fill-opacity", "stroke", "stroke-width", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
+const DRAWN = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "font-style", "font-weight", "text-anchor"];
 
 const PLACED = new Set(["viewBox", "width", "height", "x", "y", "d"]);
 
@@ -47,7 +47,7 @@ const forShell = (question, path) => [
 
 const python = (value) => (value === null ? "None" : JSON.stringify(value));
 
-const SENTENCES = ["source", "target", "other", "method", "model", "attention"];
+const SENTENCES = ["source", "target", "other", "method", "model", "attention", "links"];
 const USUAL = { embedding: -1, layers: null, heads: "all", mix: 0.5, recipe: "paper", stopwords: "english" };
 
 // The same question to the library.
@@ -62,7 +62,7 @@ export const asPython = (question) => {
     "import movers",
     "",
     `scorer = movers.load(${[python(question.method), ...settings].join(", ")})`,
-    `found = scorer.${name}(${texts.join(", ")})`,
+    `found = scorer.${name}(${[...texts, ...question.links ? ["links=True"] : []].join(", ")})`,
     question.other ? "print(found.verdict)" : "print(found.comparison.verdict, found.distance)",
   ].join("\n");
 };

@@ -1,7 +1,7 @@
 // The stage: two sentences and the flows between their words, which move over when the plan changes.
 
 import { along, number, percent, price, quoted, rove, shade, sum, svg } from "./elements.js";
-import { isSmall, lonely, partners } from "./reading.js";
+import { atHome, isSmall, lonely, partners } from "./reading.js";
 import { arrange } from "./layout.js";
 
 const THIN = 2.5;
@@ -52,7 +52,16 @@ export const sayWord = (payload, flows, side, word) => {
   const goes = partners(flows, side, word).slice(0, 3)
     .map(([other, share]) => `${quoted(others[other])} ${percent(share)}`);
   const verb = side === "source" ? "goes to" : "comes from";
-  return `${quoted(own[word])} ${verb} ${goes.join(", ") || "nowhere"}`;
+  return `${quoted(own[word])} ${goes.length ? `${verb} ${goes.join(", ")}` : "stays at home"}`;
+};
+
+// A link as gold alignments name it, and in words.
+export const sayLink = (payload, { i, j, sure }) => `${i}-${j}: ${sayPair(payload, { i, j })}, ${percent(sure)} sure`;
+
+const sayLinks = (payload, flows, side, word) => {
+  const own = flows.filter((flow) => flow[side === "source" ? "i" : "j"] === word);
+  const name = `${word} ${quoted(payload[`${side}_words`][word])}`;
+  return own.length ? own.map((flow) => sayLink(payload, flow)).join("; ") : `${name}: matches nothing`;
 };
 
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -68,10 +77,11 @@ export class Stage {
 
   // Draws a plan; flows of a plan of the same sentences move over to it.
   // `options`: limit, what a dark flow pays; all, whether to show small flows; alone, whether to
-  // mark words without a counterpart.
+  // mark words without a counterpart. Links know those, and are as dark as they are sure.
   show(payload, found, options) {
     this.found = found;
-    const key = JSON.stringify([payload.source, payload.target, payload.source_weights, this.box.clientWidth, options.alone]);
+    const home = ["source", "target"].map((side) => atHome(payload, found.flows, side));
+    const key = JSON.stringify([payload.source, payload.target, payload.source_weights, this.box.clientWidth, options.alone, home]);
     const moves = this.key === key && this.payload && this.payload.source_parts.length === payload.source_parts.length;
     this.payload = payload;
     if (!moves) this.reset(options);
@@ -104,7 +114,9 @@ export class Stage {
     const { layout } = this;
     const place = side === "source" ? 0 : 1;
     const anchor = layout.upright ? ["end", "start"][place] : "middle";
-    const lost = new Set(alone ? lonely(this.payload, this.found.flows, side) : []);
+    const lost = new Set(this.found.lost?.[side] ?? [
+      ...alone ? lonely(this.payload, this.found.flows, side) : [], ...atHome(this.payload, this.found.flows, side),
+    ]);
     return layout[side].map(({ text, full, word, centre, low, high }) => {
       const edge = layout.text[place];
       const at = layout.upright ? { x: edge, y: centre + 6 } : { x: centre, y: edge };
@@ -123,6 +135,7 @@ export class Stage {
   }
 
   sayOf({ side, word, lost }) {
+    if (this.found.lost) return sayLinks(this.payload, this.found.flows, side, word);
     const said = sayWord(this.payload, this.found.flows, side, word);
     return lost ? `${said}: no counterpart` : said;
   }
@@ -145,7 +158,7 @@ export class Stage {
     }
     for (const [key, flow] of wanted) {
       const size = flow.mass * layout.unit;
-      const to = [starts.get(flow), ends.get(flow), size, (flow.mass * flow.price) / limit];
+      const to = [starts.get(flow), ends.get(flow), size, flow.sure ?? (flow.mass * flow.price) / limit];
       const shape = this.shapes.get(key) ?? this.addFlow(key, [to[0] + size / 2, to[1] + size / 2, 0, to[3]]);
       Object.assign(shape, { flow, to });
     }
@@ -156,7 +169,8 @@ export class Stage {
     const node = svg("path", { class: "flow" });
     const shape = { node, from, now: from };
     this.lighting.listen(node, {
-      get flow() { return shape.flow ?? null; }, said: () => sayFlow(this.payload, shape.flow, this.found),
+      get flow() { return shape.flow ?? null; },
+      said: () => (this.found.lost ? sayLink(this.payload, shape.flow) : sayFlow(this.payload, shape.flow, this.found)),
     });
     this.shapes.set(key, shape);
     this.sheet.append(node);
@@ -182,7 +196,7 @@ export class Stage {
     shape.now = now;
     shape.node.setAttribute("d", ribbon(point, now, layout.ports));
     shape.node.classList.toggle("thin", now[2] < THIN);
-    shape.node.style.setProperty("--shade", shade("cost", now[3]));
+    shape.node.style.setProperty("--shade", shade(this.found.lost ? "look" : "cost", now[3]));
   }
 
   // Flows that are gone leave; the dearest lie on top.

@@ -85,10 +85,11 @@ export const tellVerdict = (found, pairs, pick) => {
   byId("dot").textContent = nearness.alone ? "with structure" : payload.words?.method ?? "";
 };
 
-const terms = ({ sentence, shares, linear, structural }) => [
+const terms = ({ sentence, shares, linear, structural, home }) => [
   ...sentence === null ? [] : [`${number(sentence)} sentence`],
   ...shares[0] ? [`${shares[0].toFixed(2)} × ${number(linear)} words`] : [],
   ...shares[1] ? [`${shares[1].toFixed(2)} × ${number(structural)} structure`] : [],
+  ...home === null ? [] : [`${number(home)} at home`],
 ];
 
 // The distance as the sum of its parts.
