@@ -188,11 +188,12 @@ def row_numbers(marked: Bools, before: int) -> list[int]:
 
 
 class _Work:
-    """Scorers at work on rows after rows; remembers which sentences were too long."""
+    """Scorers at work on rows after rows; remembers what was too long, and what it said."""
 
     def __init__(self, scorers: dict[str, Scorer], progress: bool) -> None:
         self.scorers, self.progress = scorers, progress
         self.long: set[str] = set()
+        self.told: set[str] = set()
 
     def score(self, pairs: list[tuple[str, str]]) -> Kept:
         """What some rows get."""
@@ -205,7 +206,8 @@ class _Work:
         for warning in caught:
             if isinstance(warning.message, TruncationWarning):
                 self.long |= set(warning.message.sentences)
-            else:
+            elif str(warning.message) not in self.told:
+                self.told.add(str(warning.message))
                 warnings.warn(warning.message, stacklevel=2)
         return Kept(values, [place for place, pair in enumerate(pairs) if self.long & {*pair}])
 

@@ -18,6 +18,7 @@ from movers.encode.batches import Batch, Limits, Shelf
 from movers.encode.cutting import Tensor
 from movers.encode.encodings import Encodings, Request
 from movers.encode.keeping import Keeper, allocate
+from movers.encode.languages import not_english
 from movers.encode.pooling import (
     KNOWN_CHANCE,
     POOLINGS,
@@ -25,6 +26,7 @@ from movers.encode.pooling import (
     pooling_of,
     unrelated_sentences,
 )
+from movers.encode.stopwords import english
 from movers.encode.tokens import (
     Text,
     TokenRules,
@@ -38,8 +40,8 @@ from movers.encode.tokens import (
 )
 from movers.encode.watching import make_watchable, watching
 from movers.encode.whiten import Moments
-from movers.errors import InputError, ModelError
-from movers.runtime.notices import TruncationWarning, UnknownWarning, notify
+from movers.errors import Choose, InputError, ModelError
+from movers.runtime.notices import ForeignWarning, TruncationWarning, UnknownWarning, notify
 from movers.runtime.progress import progress_bar
 
 Floats = NDArray[np.float32]
@@ -263,6 +265,7 @@ class TransformerEncoder:
         text = read(self.tokenizer, sentences, self.max_length)
         self._warn_if_cut([sentences[row] for row in text.truncated])
         self._warn_if_unknown(sentences, text)
+        self._warn_if_foreign(sentences, requests)
         finders = [self.finder(request.rules) for request in requests]
         tokens = [locate(text, finder) for finder in finders]
         out = [
@@ -420,6 +423,15 @@ class TransformerEncoder:
                 f"sentence{'s' if len(lost) > 1 else ''}: {shown}; words it does not know look all "
                 "the same to it, so take a model of that language or script",
                 UnknownWarning,
+            )
+
+    def _warn_if_foreign(self, sentences: Sequence[str], requests: Sequence[Request]) -> None:
+        filtered = any(request.rules.stopwords == english() for request in requests)
+        if filtered and not_english(self.tokenizer, sentences):
+            notify(
+                "these sentences do not look English, but the stop words left out of them are",
+                ForeignWarning,
+                Choose("stopwords", None, "or a list of that language, and a model that knows it"),
             )
 
     def _batches(self, ids: Ragged) -> Iterator[Batch]:
