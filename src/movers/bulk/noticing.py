@@ -33,10 +33,14 @@ class Rowlist:
 
 
 class LongSentences:
-    """Remembers which sentences were longer than the model reads, in place of warnings."""
+    """Remembers which sentences were longer than the model reads, in place of warnings.
+
+    Other warnings are passed on, each once.
+    """
 
     def __init__(self) -> None:
         self.seen: set[str] = set()
+        self.told: set[str] = set()
 
     @contextmanager
     def noticed(self) -> Iterator[None]:
@@ -47,7 +51,8 @@ class LongSentences:
         for warning in caught:
             if isinstance(warning.message, TruncationWarning):
                 self.seen |= set(warning.message.sentences)
-            else:
+            elif str(warning.message) not in self.told:
+                self.told.add(str(warning.message))
                 warnings.warn(warning.message, stacklevel=3)
 
     def places(self, pairs: Sequence[tuple[str, str]]) -> list[int]:

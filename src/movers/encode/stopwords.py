@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -20,8 +21,7 @@ def load_stopwords(choice: str | Path | Iterable[str] | None) -> frozenset[str] 
     if choice is None or choice == "none":
         return None
     if choice == "english":
-        text = files("movers").joinpath("data", "stopwords_english.txt").read_text("utf-8")
-        return frozenset(text.split())
+        return english()
     if isinstance(choice, str | Path):
         path = Path(choice)
         if not path.is_file():
@@ -33,13 +33,20 @@ def load_stopwords(choice: str | Path | Iterable[str] | None) -> frozenset[str] 
     return frozenset(choice)
 
 
+@cache
+def english() -> frozenset[str]:
+    """The shipped list."""
+    text = files("movers").joinpath("data", "stopwords_english.txt").read_text("utf-8")
+    return frozenset(text.split())
+
+
 def describe_stopwords(words: frozenset[str] | None) -> str:
     """Name a stop-word set for a signature: ``none``, ``english`` or a count with a hash."""
     if words is None:
         return "none"
     if not words:
         return "punctuation"
-    if words == load_stopwords("english"):
+    if words == english():
         return "english"
     digest = sha256("\n".join(sorted(words)).encode()).hexdigest()[:8]
     return f"{len(words)}-words@{digest}"

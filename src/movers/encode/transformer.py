@@ -18,6 +18,7 @@ from movers.encode.batches import Batch, Limits, Shelf
 from movers.encode.cutting import Tensor
 from movers.encode.encodings import Encodings, Request
 from movers.encode.keeping import Keeper, allocate
+from movers.encode.languages import not_english
 from movers.encode.pooling import (
     KNOWN_CHANCE,
     POOLINGS,
@@ -25,6 +26,7 @@ from movers.encode.pooling import (
     pooling_of,
     unrelated_sentences,
 )
+from movers.encode.stopwords import english
 from movers.encode.tokens import (
     Text,
     TokenRules,
@@ -45,8 +47,8 @@ from movers.encode.unknown import (
 )
 from movers.encode.watching import make_stoppable, make_watchable, watching
 from movers.encode.whiten import Moments
-from movers.errors import InputError, ModelError
-from movers.runtime.notices import TruncationWarning, UnknownWarning, notify
+from movers.errors import Choose, InputError, ModelError
+from movers.runtime.notices import ForeignWarning, TruncationWarning, UnknownWarning, notify
 from movers.runtime.progress import progress_bar
 
 Floats = NDArray[np.float32]
@@ -274,6 +276,7 @@ class TransformerEncoder:
         self._warn_if_cut([sentences[row] for row in text.truncated])
         unknown = find_unknown(self.tokenizer, sentences, text)
         self._warn_if_unknown(sentences, text, unknown)
+        self._warn_if_foreign(sentences, requests)
         finders = [self.finder(request.rules) for request in requests]
         tokens = [locate(text, finder) for finder in finders]
         out = [
@@ -430,6 +433,15 @@ class TransformerEncoder:
                 "of words it does not know it sees only whether they are the same, so take a "
                 "model of that language or script",
                 UnknownWarning,
+            )
+
+    def _warn_if_foreign(self, sentences: Sequence[str], requests: Sequence[Request]) -> None:
+        filtered = any(request.rules.stopwords == english() for request in requests)
+        if filtered and not_english(self.tokenizer, sentences):
+            notify(
+                "these sentences do not look English, but the stop words left out of them are",
+                ForeignWarning,
+                Choose("stopwords", None, "or a list of that language, and a model that knows it"),
             )
 
     def _batched(self, sentences: Sequence[str]) -> tuple[Ragged, Iterator[Batch]]:

@@ -30,6 +30,10 @@ class UnknownWarning(Notice):
     """Most of a sentence consists of words that the model has no pieces for."""
 
 
+class ForeignWarning(Notice):
+    """Stop words of one language are taken from sentences in another."""
+
+
 class UnwhitenedWarning(Notice):
     """Word vectors are used as the model gives them, for lack of statistics."""
 

@@ -1,0 +1,70 @@
+"""Whether sentences are plainly not English, as far as a tokenizer and their letters tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from movers.encode.stopwords import english
+
+SAMPLE = 100
+"""Sentences that are looked at."""
+LETTERS, WORDS = 12, 20
+"""Fewer letters of other scripts, or fewer words, tell nothing."""
+LATIN_END = "\u0250"
+"""The first letter that no language in Latin script writes with."""
+ALONE = re.compile(r"(?<!\S)[^\W\d_]+(?=[\s.,;:!?]|$)")
+"""Words between blanks, unlike most of those in code."""
+TOGETHER = 4
+"""Sentences with fewer of them are names, titles and the like."""
+SHORT = 3
+"""Letters of words that glue sentences together, in most languages."""
+COMMON, GLUE, CUT, SHATTERED = 0.08, 0.1, 0.4, 0.9
+"""Shares of words: English stop words, short ones of other languages, words cut into pieces by a
+tokenizer that knows some of the language, and by one that knows none."""
+
+
+def not_english(tokenizer: Any, sentences: Sequence[str]) -> bool:
+    """Whether sentences as a whole are plainly in another language.
+
+    Most letters are of another script; or there are hardly any stop words, the tokenizer cuts many
+    words into pieces, and some short words hold them together. Lists of names and terms lack the
+    last, headlines and numbers are made of whole words, and prose of rare ones has stop words.
+    """
+    some = sentences[:: max(1, len(sentences) // SAMPLE)]
+    return _other_script(some) or _other_words(tokenizer, some)
+
+
+def _other_script(sentences: Sequence[str]) -> bool:
+    letters = [letter for text in sentences for letter in text if letter.isalpha()]
+    foreign = sum(letter >= LATIN_END for letter in letters)
+    return foreign >= LETTERS and 2 * foreign > len(letters)
+
+
+def _other_words(tokenizer: Any, sentences: Sequence[str]) -> bool:
+    words = _plain_words(sentences)
+    if len(words) < WORDS:
+        return False
+    known = english()
+    long = [word for word in words if len(word) >= SHORT]  # "a", "me" are words of many languages
+    if sum(word in known for word in long) > COMMON * len(long):
+        return False
+    glue = sum(len(word) <= SHORT and word not in known for word in words)
+    wanted = CUT if glue > GLUE * len(words) else SHATTERED
+    return _cut(tokenizer, words) > wanted * len(words)
+
+
+def _plain_words(sentences: Sequence[str]) -> list[str]:
+    """Words in small letters, which names are not, of sentences that have some."""
+    found = ([word for word in ALONE.findall(text) if word.islower()] for text in sentences)
+    return [word for words in found if len(words) >= TOGETHER for word in words]
+
+
+def _cut(tokenizer: Any, words: Sequence[str]) -> int:
+    """How many words a tokenizer cuts into pieces."""
+    backend = tokenizer.backend_tokenizer
+    backend.no_padding()
+    # A blank before a word tells byte-level tokenizers that it begins there.
+    pieces = backend.encode_batch([f" {word}" for word in words], add_special_tokens=False)
+    return sum(len(one) > 1 for one in pieces)
