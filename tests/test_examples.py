@@ -1,17 +1,21 @@
-"""Every example runs to its end in a process of its own and has something to say."""
+"""Every example runs to its end without a warning and has something to say."""
 
+import os
+import runpy
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+FOLDER = Path(__file__).parents[1] / "examples"
+EXAMPLES = sorted(FOLDER.glob("*.py"))
 SAYS = {
     "demo": "wsmd-wrd  words + structure, contextual vectors",
     "frames": "distance: double",
     "mteb_sts": "movers/wsmd-wrd-all-MiniLM-L6-v2",
+    "ray_score": "equal to one process bit for bit: True",
     "sentence_transformers_rerank": "reranked by the same model",
     "sklearn_clusters": "nearest neighbour under wsmd",
     "torchmetrics_eval": "per text, in the order given",
@@ -19,25 +23,22 @@ SAYS = {
 """A line that shows that an example came to its point."""
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    """All examples under way, two at a time: most of their time goes to imports."""
-
-    def run(path):
-        folder = tmp_path_factory.mktemp(path.stem)
-        command = [sys.executable, str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=240)
-        return done, list(folder.iterdir())
-
-    with ThreadPoolExecutor(2) as pool:
-        yield {path: pool.submit(run, path) for path in EXAMPLES}
-        pool.shutdown(cancel_futures=True)
-
-
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_example(path, runs):
-    done, left_behind = runs[path].result()
-    assert done.returncode == 0, done.stderr
-    assert SAYS.get(path.stem, "\n") in done.stdout
-    assert "Warning" not in done.stderr
-    assert not left_behind
+def test_example(path, tmp_path, monkeypatch, capfd):
+    """As a script, but in this process: most of its time would go to imports."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(path)])
+    monkeypatch.syspath_prepend(path.parent)
+    runpy.run_path(str(path), run_name="__main__")
+    said = capfd.readouterr()
+    assert SAYS[path.stem] in said.out
+    assert "Warning" not in said.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_demo_runs_in_a_process_of_its_own(tmp_path):
+    command = [sys.executable, FOLDER / "demo.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert SAYS["demo"] in done.stdout
+    assert not list(tmp_path.iterdir())
