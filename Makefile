@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 export GOMP_SPINCOUNT := 0
 export HF_HUB_OFFLINE := 1
 
-.PHONY: demo test test-processors lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve table \
+.PHONY: demo test test-published test-processors lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve table \
 	methods-table docs wheel-test clean
 
 demo: $(READY)
@@ -20,6 +20,11 @@ demo: $(READY)
 test: $(TOOLS_READY)
 	$(BIN)/movers warm-up
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# What takes minutes: whole tables of published numbers, every place to be killed at, the site.
+test-published: $(TOOLS_READY)
+	$(BIN)/movers warm-up
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m published tests
 
 # The tests of numbers once more, as an older processor would run them. Kernels compiled for it
 # go to a cache of their own.

@@ -9,6 +9,7 @@ os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 
 import hypothesis
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 import movers
 from tiny_models import SENTENCES, TINY, TRAINERS, build_tokenizer, save_model
@@ -22,6 +23,39 @@ hypothesis.settings.register_profile(
     "movers", deadline=None, derandomize=os.environ.get("CI") == "true"
 )
 hypothesis.settings.load_profile("movers")
+
+TOGETHER = ("tests/integrations/", "tests/web/")
+"""Folders whose tests share what is dear to start: a Ray cluster, a server with its browser."""
+LONGEST = (*TOGETHER, "tests/test_site.py", "tests/test_docs.py", "tests/test_examples.py")
+"""What several processes begin with, so that none is left with much in the end."""
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+class InShares(LoadFileScheduling):
+    """Gives every process whole files, and some whole folders."""
+
+    def _split_scope(self, nodeid):
+        folder = next((folder for folder in TOGETHER if nodeid.startswith(folder)), None)
+        return folder or super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config, log):
+    config.option.loadscopereorder = False
+    return InShares(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _unsynced():
+    """Do not wait for the disk: tests end processes, not machines.
+
+    That files are synced is held by `runtime/test_atomic.py`.
+    """
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "fsync", lambda number: None)
+        yield
 
 
 @pytest.fixture(scope="session")

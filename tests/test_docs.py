@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib
 import nbformat
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 from nbclient import NotebookClient
 
 from movers.cli import app
@@ -38,7 +39,13 @@ def blocks(page, *languages):
     return [body for language, body in found if language in languages]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def runnable(page):
+    """Code of pages; what starts a cluster takes long."""
+    marks = [pytest.mark.published] if "ray.init(" in page.read_text("utf-8") else []
+    return pytest.param(page, marks=marks, id=page.name)
+
+
+@pytest.mark.parametrize("page", [*map(runnable, PAGES)])
 def test_code_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -134,6 +141,13 @@ def test_wrong_commands_are_found(line):
         check_movers(shlex.split(line))
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_files_lead_somewhere(page):
+    linked = re.findall(r"\]\(([^)\s#]+)[^)]*\)", page.read_text("utf-8"))
+    for link in linked:
+        assert ":" in link or (page.parent / link).exists(), link
+
+
 def test_quoted_scores_were_measured():
     """The page that gives advice quotes the tables it links to, digit by digit."""
     scores = r"\b\d\d\.\d\d\b|\b0\.\d{3}\b"
@@ -150,10 +164,18 @@ def test_quoted_scores_were_measured():
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_are_kept_without_outputs(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert not any(cell.outputs or cell.execution_count for cell in cells), "clear its outputs"
+    for cell in cells:
+        compile(TransformerManager().transform_cell(cell.source), path.name, "exec")
+
+
+@pytest.mark.published
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run(path, tmp_path):
     notebook = nbformat.read(path, as_version=4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert not any(cell.outputs or cell.execution_count for cell in cells), "clear its outputs"
     NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = {
         kind

@@ -39,6 +39,7 @@ def both_sides(pairs):
     return [a for a, _ in pairs] + [b for _, b in pairs]
 
 
+@pytest.mark.published
 def test_mean_pooling_on_stsb(embedded, stsb):
     gold, pairs = stsb
     texts = list(dict.fromkeys(both_sides(pairs)))
@@ -60,7 +61,16 @@ def stsb_reference(stsb):
 
 @pytest.mark.parametrize(
     ("method", "published"),
-    [("wmd", 73.72), ("wmd-idf", 74.28), ("wrd", 79.15), ("wrd-idf", 78.82), ("smd", 42.45)],
+    [
+        ("wmd", 73.72),
+        ("wmd-idf", 74.28),
+        ("wrd", 79.15),
+        ("wrd-idf", 78.82),
+        ("smd", 42.45),
+        ("average", 80.41),
+        ("bertscore", 73.45),
+        ("dynamax", 78.69),
+    ],
 )
 @pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
 def test_stsb_by_the_reference_recipe(stsb, stsb_reference, method, published):
@@ -73,6 +83,7 @@ def test_stsb_by_the_reference_recipe(stsb, stsb_reference, method, published):
     assert found == pytest.approx(published, abs=0.05)
 
 
+@pytest.mark.published
 @pytest.mark.parametrize(
     ("base", "embedding", "recipe", "words", "layers"),
     [

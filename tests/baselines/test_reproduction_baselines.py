@@ -7,7 +7,10 @@ from sklearn.metrics import roc_auc_score
 
 import movers
 
-pytestmark = pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
+pytestmark = [
+    pytest.mark.published,
+    pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning"),
+]
 
 LAST = {
     "bow": 68.82,

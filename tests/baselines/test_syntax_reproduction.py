@@ -9,6 +9,8 @@ import movers
 from movers.baselines import wmdo
 from movers.solve.solution import linear_solution
 
+pytestmark = pytest.mark.published
+
 FOUND = {"rots": 79.83, "synwmd": 79.63, "synwmd-cos": 79.08}
 """What this library finds, to notice a change; there is no outside number to compare with."""
 

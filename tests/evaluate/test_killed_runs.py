@@ -1,7 +1,6 @@
 """A real run killed with SIGKILL at random moments goes on, and ends with the same bits."""
 
 import json
-import multiprocessing
 import os
 import random
 import signal
@@ -19,13 +18,10 @@ from movers.evaluate.benchmark import MeasureGrid
 from movers.evaluate.datasets import read_dataset
 from movers.evaluate.evaluation import Task, evaluate
 from movers.runtime.atomic import UNFINISHED
+from processes import PROCESSES, unsynced
 from tiny_models import PAIRS
 
-GRID = MeasureGrid(("wmd", "wsmd-wmd", "lambda-wmd", "sif", "smd"), ("paper", "reference"), (0, 3))
-
-# processes of their own that need not import everything again
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["movers.evaluate.evaluation", "movers.loading", "tiny_models"])
+GRID = MeasureGrid(("wmd", "wsmd-wmd", "sif"), ("paper", "reference"), (0, 3))
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,8 @@ class Run:
 
     def __call__(self, folder, resume):
         # so small that there are many moments to be killed at
-        corpus.PART_BYTES, benchmark.CHUNK_PAIRS = 6_000, 3
+        corpus.PART_BYTES, benchmark.CHUNK_PAIRS = 12_000, 6
+        unsynced()
         table = read_dataset(self.pairs)
         results = evaluate(
             movers.load("wsmd", self.model),

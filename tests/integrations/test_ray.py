@@ -25,28 +25,7 @@ from movers.runtime.atomic import UNFINISHED
 from movers.runtime.notices import ClusterWarning
 from tiny_models import PAIRS, SENTENCES
 
-os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-os.environ["RAY_DATA_LOG_LEVEL"] = "CRITICAL"
 ray = pytest.importorskip("ray", reason="needs the extra movers[ray]")
-
-STORE = 100 << 20
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Two raylets with two CPUs each; the address of the first."""
-    from ray.cluster_utils import Cluster
-
-    node = {"num_cpus": 2, "object_store_memory": STORE}
-    nodes = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
-    try:
-        nodes.add_node(**node)
-        ray.init(nodes.address, log_to_driver=False, logging_level="ERROR")
-        ray.data.DataContext.get_current().enable_progress_bars = False
-        yield nodes.address
-    finally:
-        ray.shutdown()
-        nodes.shutdown()
 
 
 def table_of(pairs, **more):

@@ -15,33 +15,13 @@ from movers.search import cosine, mining
 from movers.search.dedupe import dedupe_file
 from movers.search.index import Index
 
-os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-os.environ["RAY_DATA_LOG_LEVEL"] = "CRITICAL"
 ray = pytest.importorskip("ray", reason="needs the extra movers[ray]")
 
 from movers.integrations.ray_search import BlockMiner, RayEngine, ShardWriter  # noqa: E402
 
-STORE = 100 << 20
 NOUNS = ["president", "press", "dog", "fox", "house", "brother", "tourists", "soup", "media"]
 TEXTS = [f"the {a} greets the {b}" for a in NOUNS for b in NOUNS if a != b]
 TEXTS += [f"{text}!" for text in TEXTS[::4]]
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Two raylets with two CPUs each; the address of the first."""
-    from ray.cluster_utils import Cluster
-
-    node = {"num_cpus": 2, "object_store_memory": STORE}
-    nodes = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
-    try:
-        nodes.add_node(**node)
-        ray.init(nodes.address, log_to_driver=False, logging_level="ERROR")
-        ray.data.DataContext.get_current().enable_progress_bars = False
-        yield nodes.address
-    finally:
-        ray.shutdown()
-        nodes.shutdown()
 
 
 @pytest.fixture

@@ -1,9 +1,7 @@
 """The metric keeps the order of the pairs through batches, copies and processes."""
 
-import json
 import pickle
-import subprocess
-import sys
+import warnings
 from copy import deepcopy
 
 import numpy as np
@@ -14,6 +12,7 @@ from torchmetrics import MetricCollection
 from movers.errors import InputError
 from movers.integrations.torchmetrics import MoversDistance
 from movers.references import best_of
+from processes import PROCESSES
 from tiny_models import PAIRS
 
 PREDS = [source for source, _ in PAIRS]
@@ -128,45 +127,45 @@ def test_uneven_lists_are_refused(metric):
         metric.update(PREDS[:2], TARGET[:1])
 
 
-WORKER = """
-import json, sys, warnings
-import numpy as np, torch
-from movers.integrations.torchmetrics import MoversDistance
-
 class Lengths:
+    """A scorer that needs no model."""
+
     def distances(self, pairs, progress=False):
         return np.array([len(a) - len(b) for a, b in pairs], float)
 
-rank, address, rounds = int(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
-torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
-warnings.simplefilter("ignore", UserWarning)  # about computing with nothing added
-for shares in rounds:
-    metric = MoversDistance(Lengths())
-    for length in shares[rank]:
-        metric.update(["x" * length], [""])
-    mean = metric.compute().item()
-    with metric.sync_context():
-        print(json.dumps([mean, metric.distances.tolist()]))
-torch.distributed.destroy_process_group()
-"""
+
+def gather(rank, address, rounds, answer):
+    """Add a share of every round, and send what all shares come to."""
+    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    warnings.simplefilter("ignore", UserWarning)  # about computing with nothing added
+    for shares in rounds:
+        metric = MoversDistance(Lengths())
+        for length in shares[rank]:
+            metric.update(["x" * length], [""])
+        mean = metric.compute().item()
+        with metric.sync_context():
+            answer.send([mean, metric.distances.tolist()])
+    torch.distributed.destroy_process_group()
 
 
 def test_processes_are_gathered_in_order(tmp_path):
     """Two processes with shares of different size, then one of them with nothing to add."""
     rounds = [[[4, 0, 9], [7, 2]], [[], [5]]]
-    arguments = f"file://{tmp_path}/meeting", json.dumps(rounds)
+    pipes = [PROCESSES.Pipe(duplex=False) for _ in range(2)]
     workers = [
-        subprocess.Popen(
-            [sys.executable, "-c", WORKER, str(rank), *arguments], stdout=subprocess.PIPE
-        )
-        for rank in (0, 1)
+        PROCESSES.Process(target=gather, args=(rank, f"file://{tmp_path}/meeting", rounds, pipe[1]))
+        for rank, pipe in enumerate(pipes)
     ]
     try:
-        outputs = [worker.communicate(timeout=240)[0] for worker in workers]
+        for worker, (_, answer) in zip(workers, pipes, strict=True):
+            worker.start()
+            answer.close()
+        for received, _ in pipes:
+            assert received.recv() == [pytest.approx(22 / 5), [4, 0, 9, 7, 2]]
+            assert received.recv() == [5, [5]]
+        for worker in workers:
+            worker.join(60)
+            assert worker.exitcode == 0
     finally:
         for worker in workers:
             worker.kill()  # one of them may wait for the other in vain
-    for output in outputs:
-        first, second = map(json.loads, output.splitlines())
-        assert first == [pytest.approx(22 / 5), [4, 0, 9, 7, 2]]
-        assert second == [5, [5]]

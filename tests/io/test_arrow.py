@@ -112,8 +112,9 @@ def test_a_large_batch_is_not_kept_in_memory(tmp_path, suffix):
     path = tmp_path / f"in{suffix}"
     write_file(path, pa.table({"text": [f"{number:0100d}" for number in range(200_000)]}))
     with arrow.open_arrow(path, "arrow", 1000) as (_, batches):
-        held = [resident(path) for batch in batches if batch.column(0).to_pylist()]
-    assert len(held) == 200
+        read = (batch.column(0).to_pylist() for batch in batches)
+        held = [resident(path) for place, texts in enumerate(read) if texts and place % 10 == 9]
+    assert len(held) == 20
     assert max(held) < path.stat().st_size / 4
 
 

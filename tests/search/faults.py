@@ -1,6 +1,6 @@
 """Break off build, add and replace at many places, and say what is left; run by test_faults.py.
 
-    python faults.py MODEL STATISTICS FOLDER [mount]
+    python faults.py MODEL STATISTICS FOLDER POINTS [mount]
 
 A process of its own: it forks children to be killed, and mounts a small file system. Encodings
 are made once beforehand, so that children write files and compute nothing.
@@ -25,10 +25,11 @@ from movers.search import cosine, transport
 from movers.search import folder as folder_module
 from movers.search.index import Index
 from movers.search.shards import gathered, joined
+from processes import unsynced
 
 SOURCES = ("search/folder.py", "search/index.py", "search/manifest.py", "atomic.py", "locks.py")
-POINTS = 40
 PAGE = 4096
+unsynced()
 transport.CAPACITY = 16
 cosine.CAPACITY = {"text": 16, "words": 16}
 TEXTS = make_corpus(100)
@@ -143,7 +144,7 @@ def in_child(work):
     return os.waitpid(child, 0)[1]
 
 
-def kill_everywhere(trial):
+def kill_everywhere(trial, points):
     seen = [0]
 
     def count():
@@ -153,7 +154,7 @@ def kill_everywhere(trial):
     traced(count)
     trial.run()
     sys.settrace(None)
-    for point in np.linspace(1, seen[0], POINTS).astype(int).tolist():
+    for point in np.linspace(1, seen[0], points).astype(int).tolist():
         passed = [0]
 
         def kill(point=point, passed=passed):
@@ -310,16 +311,16 @@ def encode_once(*scorers):
 
 
 def main():
-    model, statistics, place, *mount = sys.argv[1:]
+    model, statistics, place, points, *mount = sys.argv[1:]
     scorer = movers.load("wsmd", model, statistics=statistics, threads=1)
     encode_once(scorer, scorer.using("movers"))
     trials = [Trial(task, scorer, Path(place)) for task in TASKS]
     for trial in trials:
-        kill_everywhere(trial)
+        kill_everywhere(trial, int(points))
         fill_everywhere(trial)
     for task in VECTOR_TASKS:
         trial = Trial(task, scorer.using("movers"), Path(place), "vectors-")
-        kill_everywhere(trial)
+        kill_everywhere(trial, int(points))
         fill_everywhere(trial)
     hold(trials[1])
     if mount:

@@ -1,27 +1,23 @@
 """Mining that is killed goes on where it stopped."""
 
 import json
-import subprocess
-import sys
 import time
 
 import pytest
 from corpus import make_corpus
 
-from movers.search.index import Index
-
-SCRIPT = """
-import sys
-from pathlib import Path
 import movers
 from movers.search import mining, transport
-transport.BLOCK = 4
-folder, model, statistics = sys.argv[1:]
-scorer = movers.load("wsmd", model, statistics=statistics, threads=1)
-output = Path(folder, "pairs.jsonl")
-mining.mine_file(movers.Index.open(Path(folder, "index"), scorer=scorer), 0.3, output)
-print("done", flush=True)
-"""
+from movers.search.index import Index
+from processes import PROCESSES, unsynced
+
+
+def mine(folder, model, statistics):
+    unsynced()
+    transport.BLOCK = 4
+    scorer = movers.load("wsmd", model, statistics=statistics, threads=1)
+    index = Index.open(folder / "index", scorer=scorer)
+    mining.mine_file(index, 0.3, folder / "pairs.jsonl")
 
 
 @pytest.fixture
@@ -29,27 +25,27 @@ def work(bert, tiny, tmp_path):
     """A folder with a corpus, and how to start a task on it."""
     (tmp_path / "corpus.txt").write_text("\n".join(make_corpus(150)) + "\n")
     bert.save(tmp_path / "statistics.safetensors")
-    arguments = [str(tmp_path), str(tiny("bert")), str(tmp_path / "statistics.safetensors")]
+    arguments = tmp_path, tiny("bert"), tmp_path / "statistics.safetensors"
 
     def start():
-        return subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, *arguments], stdout=subprocess.PIPE, text=True
-        )
+        process = PROCESSES.Process(target=mine, args=arguments)
+        process.start()
+        return process
 
     return tmp_path, start
 
 
 def kill_once(process, reached):
     """Kill a task as soon as it has come so far."""
-    while process.poll() is None and not reached():
+    while process.is_alive() and not reached():
         time.sleep(0.001)
     process.kill()
-    process.communicate(timeout=60)
+    process.join()
 
 
 def finish(process):
-    out, _ = process.communicate(timeout=120)
-    assert process.returncode == 0 and "done" in out
+    process.join()
+    assert process.exitcode == 0
 
 
 def lines(path):

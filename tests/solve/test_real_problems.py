@@ -57,19 +57,21 @@ def problems(batch: Problems, mix: float, heads: slice) -> Iterator[Problem]:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "settings", "heads"),
+    ("pairs", "settings", "first"),
     [
-        (swapped, {"method": "wsmd-wmd", "embedding": 0}, slice(None)),
-        (swapped, {"method": "wsmd-wrd", "recipe": "reference"}, slice(None)),
-        (swapped, {"method": "wsmd-wmd-idf"}, slice(0, 72, 2)),
-        (unrelated, {"method": "wsmd-wmd", "embedding": 0}, slice(0, 72, 6)),
-        (unrelated, {"method": "wsmd-wmd", "recipe": "reference"}, slice(None)),
-        (unrelated, {"method": "wsmd-wrd-idf"}, slice(3, 72, 6)),
+        (swapped, {"method": "wsmd-wmd", "embedding": 0}, 0),
+        (swapped, {"method": "wsmd-wrd", "recipe": "reference"}, 1),
+        (swapped, {"method": "wsmd-wmd-idf"}, 2),
+        (unrelated, {"method": "wsmd-wmd", "embedding": 0}, 3),
+        (unrelated, {"method": "wsmd-wmd", "recipe": "reference"}, 4),
+        (unrelated, {"method": "wsmd-wrd-idf"}, 5),
     ],
     ids=lambda value: value.__name__ if callable(value) else None,
 )
-def test_no_worse_than_pot(pairs, settings, heads):
-    pairs = pairs()
+@pytest.mark.parametrize("every", [6, pytest.param(2, marks=pytest.mark.published)])
+def test_no_worse_than_pot(pairs, settings, first, every):
+    """On every sixth head, or on half of them."""
+    pairs, heads = pairs(), slice(first % every, 72, every)
     texts = [text for pair in pairs for text in pair]
     scorer = movers.load(**settings, layers="all", whitening="none").fit(texts)
     measured = scorer._encoded(texts)

@@ -14,7 +14,7 @@ from movers.errors import InputError
 from movers.runtime.notices import ConvergenceWarning
 from movers.solve import batch, emd, fgw, gw, reference
 
-COUNT = 5_000
+COUNT = 2_000
 LEAST = 2.0**-53
 """Shares below it are taken for nothing."""
 
@@ -147,8 +147,8 @@ def test_structure_is_rarely_worse_than_pot(problems, mix):
         found = gw(*columns(problems, "source", "target", "u", "v"))
     check_plans(problems, found)
     ours = np.array([one.value for one in found])
-    pots = np.array([pot_value(problem, max_iter=100) for problem in posed])
-    over = (ours - pots) / pots
+    pots = np.array([pot_value(problem, max_iter=100) for problem in posed[::2]])
+    over = (ours[::2] - pots) / pots
     assert (over > 1e-6).mean() < 0.002
     assert (over < -1e-6).mean() > 0.02
     for problem, one in zip(posed[:200], found, strict=False):

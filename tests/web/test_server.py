@@ -1,9 +1,10 @@
+import os
 import re
+import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
+from functools import partial
 
 import httpx
 import pytest
@@ -11,8 +12,12 @@ from servers import Program
 
 from movers import cli
 from movers.web.batching import BATCH_PAIRS
+from movers.web.limits import Limits
+from movers.web.models import Models
+from movers.web.server import bind, run
+from processes import PROCESSES
 
-PAIRS = [[f"dog number {k} barks at the moon", f"the cat {k} sleeps on a sofa"] for k in range(300)]
+PAIRS = [[f"dog number {k} barks at the moon", f"the cat {k} sleeps on a sofa"] for k in range(150)]
 
 
 def accepted(client):
@@ -52,23 +57,18 @@ def test_stopping_finishes_what_was_accepted():
         socket.create_connection(("127.0.0.1", program.port))
 
 
-STOPPED = """
-import os, signal, sys
-from movers.web.limits import Limits
-from movers.web.models import Models
-from movers.web.server import bind, run
-
-def ready():
-    os.kill(os.getpid(), signal.SIGTERM)
-
-with bind("127.0.0.1", 0) as listener:
-    run(Models.load([sys.argv[1]]), Limits(), listener, ready=ready)
-"""
+def serve_and_stop(model):
+    """Serve, and ask for the end as soon as that is announced."""
+    with bind("127.0.0.1", 0) as listener:
+        stop = partial(os.kill, os.getpid(), signal.SIGTERM)
+        run(Models.load([model]), Limits(), listener, ready=stop)
 
 
 def test_a_stop_right_after_the_start_is_not_lost(tiny):
-    command = [sys.executable, "-c", STOPPED, str(tiny("bert"))]
-    assert subprocess.run(command, timeout=200).returncode == 0
+    process = PROCESSES.Process(target=serve_and_stop, args=[str(tiny("bert"))])
+    process.start()
+    process.join(200)
+    assert process.exitcode == 0
 
 
 def test_only_loopback_unless_told_otherwise(program):
