@@ -89,10 +89,8 @@ def test_numbers_do_not_depend_on_order_company_threads_or_cache(bert, method):
         np.testing.assert_array_equal(alone[0], expected[number])
 
 
-@pytest.mark.parametrize("elsewhere", [False, True])  # the model on a GPU: it reads ahead
-def test_large_batches_are_chunked_without_a_trace(bert, monkeypatch, elsewhere):
+def test_large_batches_are_chunked_without_a_trace(bert, monkeypatch):
     expected = bert.using().head_values(PAIRS)
-    monkeypatch.setattr(bert.encoder, "elsewhere", elsewhere)
     monkeypatch.setattr("movers.session.blocks.CHUNK", 4)
     monkeypatch.setattr("movers.session.blocks.BLOCK_BYTES", 10)
     np.testing.assert_array_equal(alone(bert).head_values(PAIRS), expected)

@@ -122,7 +122,6 @@ class TransformerEncoder:
         self.stoppable = self.watchable and make_stoppable(self.model, self.layers)
         make_replaceable(self.model)
         self.gathers = kind == "cuda"
-        self.elsewhere = kind != "cpu"
         # One layer's matrices at a time where nobody minds how sentences are batched.
         layers = 1 if self.watchable and kind == "cuda" else self.layers
         self.limits = Limits(

@@ -17,8 +17,7 @@ Made = TypeVar("Made")
 
 RANGES_PER_THREAD = 8
 WORTH_A_THREAD = 2e6
-WORTH_A_RANGE = 5e5
-"""Work that takes far longer than to hand it to a thread, which holds the interpreter lock."""
+"""Work that takes far longer than handing it out, which holds the interpreter lock."""
 LONGEST_RANGE = 5e7
 """Work between two looks at whether to go on, some tenths of a second."""
 
@@ -52,7 +51,7 @@ def share_out(
     if workers <= 1 and total <= LONGEST_RANGE:
         solve(0, len(work))
         return
-    ranges = min(workers * RANGES_PER_THREAD, max(workers, int(total // WORTH_A_RANGE)))
+    ranges = min(workers * RANGES_PER_THREAD, max(workers, int(total // WORTH_A_THREAD)))
     ranges = max(ranges if workers > 1 else 1, int(total // LONGEST_RANGE))
     shares = np.linspace(0, total, ranges + 1)[1:-1]
     cuts = np.unique([0, *np.searchsorted(np.cumsum(work), shares), len(work)]).tolist()

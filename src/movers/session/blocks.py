@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from movers.measure.measured import Bags, Measured
 from movers.pipeline import SOURCE_EMPTY, Solved, solve_pairs
 from movers.runtime.notices import UndefinedWarning, notify
 from movers.runtime.progress import progress_bar
-from movers.runtime.threads import read_ahead
 from movers.session.session import Session
 from movers.settings import Empty
 
@@ -22,8 +20,6 @@ CHUNK = 4096
 """Pairs solved at once."""
 BLOCK_BYTES = 1 << 30
 """About what the sentences of as many pairs take, if all of them differ."""
-BLOCKS_AT_ONCE = 4
-"""Blocks in the memory while one is read ahead: its own arrays, and what they were joined from."""
 PAIRS = ("comparing", "pairs")
 """What a progress bar says."""
 
@@ -85,21 +81,14 @@ def room_for(session: Session, pairs: int) -> Floats:
 def read_blocks(
     session: Session, texts: list[tuple[str, str]], *, progress: bool = False
 ) -> Iterator[tuple[slice, Measured, Ints]]:
-    """Blocks of pairs whose sentences fit into memory, encoded, the pairs by row.
-
-    A GPU encodes the next block while the processors solve this one.
-    """
-    elsewhere = session.encoder.elsewhere
-    room = BLOCK_BYTES // BLOCKS_AT_ONCE if elsewhere else BLOCK_BYTES
-    size = max(CHUNK, room // (2 * session.sentence_bytes))
-    places = [slice(start, start + size) for start in range(0, len(texts), size)]
-    sentences = ([text for pair in texts[place] for text in pair] for place in places)
-    encode = partial(session._encoded, progress=progress)
-    encoded = read_ahead(encode, sentences) if elsewhere else map(encode, sentences)
-    for place, measured in zip(places, encoded, strict=True):
+    """Blocks of pairs whose sentences fit into memory, encoded, the pairs by row."""
+    size = max(CHUNK, BLOCK_BYTES // (2 * session.sentence_bytes))
+    for start in range(0, len(texts), size):
+        block = texts[start : start + size]
+        measured = session._encoded([text for pair in block for text in pair], progress=progress)
         row = measured.encodings.rows
-        rows = np.array([(row[source], row[target]) for source, target in texts[place]], np.int64)
-        yield place, measured, rows
+        rows = np.array([(row[source], row[target]) for source, target in block], np.int64)
+        yield slice(start, start + len(block)), measured, rows
 
 
 def solved_by_chunk(
