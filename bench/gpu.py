@@ -1,6 +1,6 @@
 """The whole path on a GPU: sentences and pairs per second, beside sentence-transformers and a CPU.
 
-    python bench/gpu.py [--model FOLDER] [--pairs 20000] [--compile]
+    python bench/gpu.py [--model FOLDER] [--pairs 20000] [--compile] [--only PART ...]
 
 Everything starts from text and ends in host memory. Sentences are those of PAWS-Wiki dev and copies
 of them with two words exchanged; each pair is a sentence and such a copy, so all of them differ.
@@ -14,7 +14,7 @@ import random
 import statistics
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -163,19 +163,31 @@ def forward_only(model: str | None, compiled: bool) -> None:
             timed("torch.compile", lambda: fused(ids))
 
 
-def main(model: str | None, count: int, compiled: bool) -> None:
-    pairs = exchanged_pairs(count)
-    sentences = [text for pair in pairs for text in pair]
+def tokenizing(model: str | None, sentences: list[str]) -> None:
+    """The part of every figure that no GPU can do."""
     encoder = load_encoder(model, "cpu")
     tokens = encoder._tokens(sentences).ids.lengths
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
-    print(f"{len(sentences)} distinct sentences, {tokens.mean():.1f} tokens each; {count} pairs")
+    print(f"{len(sentences)} distinct sentences, {tokens.mean():.1f} tokens each")
     seconds = median_seconds(lambda: encoder._tokens(sentences))
     print(f"tokenizing alone {len(sentences) / seconds:8.0f} sentences/s", flush=True)
-    encoding(model, sentences)
-    sentence_transformers(model, sentences)
-    distances(model, pairs)
-    forward_only(model, compiled)
+
+
+PARTS = ("tokenizing", "encoding", "peers", "distances", "forward")
+
+
+def main(model: str | None, count: int, compiled: bool, parts: Sequence[str]) -> None:
+    pairs = exchanged_pairs(count)
+    sentences = [text for pair in pairs for text in pair]
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}; {count} pairs")
+    runs: dict[str, Callable[[], None]] = {
+        "tokenizing": lambda: tokenizing(model, sentences),
+        "encoding": lambda: encoding(model, sentences),
+        "peers": lambda: sentence_transformers(model, sentences),
+        "distances": lambda: distances(model, pairs),
+        "forward": lambda: forward_only(model, compiled),
+    }
+    for part in parts:
+        runs[part]()
 
 
 if __name__ == "__main__":
@@ -183,6 +195,7 @@ if __name__ == "__main__":
     parser.add_argument("--model")
     parser.add_argument("--pairs", type=int, default=20_000)
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
-    main(chosen.model, chosen.pairs, chosen.compile)
+    main(chosen.model, chosen.pairs, chosen.compile, chosen.only)
