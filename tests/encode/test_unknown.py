@@ -164,3 +164,16 @@ def test_alignment_links_a_word_to_itself(default):
     linked = {(link.source, link.target) for link in found.links}
     assert {("鮪", "鮪"), ("鯖", "鯖")} <= linked
     assert ("鮪", "鯖") not in linked
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("name", KNOWING)
+def test_cuda_reads_the_same_vectors(tiny, monkeypatch, name):
+    monkeypatch.setattr("movers.encode.transformer.WINDOW_BYTES", 3000)
+    texts = [*FISH, "the 鮪 sold a 鯖", *SENTENCES[:4], "鰯 greets the 鮪"]
+    near, far = (
+        everything(TransformerEncoder(tiny(name), device=d), texts) for d in ("cpu", "cuda")
+    )
+    np.testing.assert_allclose(far.pooled, near.pooled, atol=1e-3)
+    for layer, vectors in near.vectors.items():
+        np.testing.assert_allclose(far.vectors[layer].data, vectors.data, atol=1e-3)
