@@ -19,7 +19,7 @@ LAYERS = [
     ("measure",),
     ("solve",),
     ("baselines",),
-    ("methods", "scale", "grids"),
+    ("methods", "scale"),
     ("settings",),
     ("pipeline",),
     ("explain", "align"),

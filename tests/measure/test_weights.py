@@ -12,7 +12,7 @@ from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError
 from movers.measure.frequencies import load_frequencies
-from movers.measure.idf import fit_idf
+from movers.measure.idf import count_words, idf_table
 from movers.measure.measured import Context
 from movers.measure.statistics import Statistics
 from movers.measure.weights import normalised, raw_weights
@@ -26,6 +26,10 @@ def encode(folder, sentences, recipe):
     return TransformerEncoder(folder).encode(
         list(dict.fromkeys(sentences)), Request((1,), (), rules)
     )
+
+
+def fit_idf(encodings, counts, recipe):
+    return idf_table(count_words(encodings, counts, recipe), sum(counts), recipe)
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta"])

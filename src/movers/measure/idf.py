@@ -14,21 +14,6 @@ from movers.measure.wordtable import WordTable, spelled
 CODED_TOKEN = re.compile(r"(?u)\b\w\w+\b")
 
 
-def fit_idf(encodings: Encodings, counts: Sequence[int], recipe: Recipe) -> WordTable:
-    """Count in how many sentences each word occurs, and weigh it by that.
-
-    Parameters
-    ----------
-    encodings
-        Distinct sentences.
-    counts
-        How often each occurs in the corpus.
-    recipe
-        How `count_words` counts and `idf_table` weighs.
-    """
-    return idf_table(count_words(encodings, counts, recipe), sum(counts), recipe)
-
-
 def count_words(encodings: Encodings, counts: Sequence[int], recipe: Recipe) -> Counter[str]:
     """Count in how many sentences each word occurs.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
 from movers.arrays import Bools, Floats, Ints
 from movers.errors import Choose, InputError
-from movers.grids import blocks, cells
 from movers.measure.measured import Bags, Measured
 from movers.pipeline import SOURCE_EMPTY, Solved, solve_pairs
 from movers.runtime.notices import UndefinedWarning, notify
@@ -63,6 +63,33 @@ def fill_matrix(
                 bar.update(len(found))
     if (undefined := np.isnan(out)).any():
         warn_undefined(undefined)
+
+
+def blocks(shape: tuple[int, ...], size: int, *, triangle: bool) -> Iterator[tuple[slice, slice]]:
+    """Cut a matrix into blocks of at most ``size`` rows and columns; on request the upper ones.
+
+    Examples
+    --------
+    >>> [(i.start, j.start) for i, j in blocks((5, 5), 3, triangle=True)]
+    [(0, 0), (0, 3), (3, 3)]
+    """
+    for top, left in product(*(range(0, length, size) for length in shape)):
+        if not triangle or left >= top:
+            yield slice(top, top + size), slice(left, left + size)
+
+
+def cells(rows: int, columns: int, size: int, *, triangle: bool) -> Iterator[tuple[Ints, Ints]]:
+    """Rows and columns of all cells, at most ``size`` at a time; on request the upper triangle.
+
+    Examples
+    --------
+    >>> [list(map(int, column)) for _, column in cells(2, 2, 3, triangle=True)]
+    [[0, 1], [1]]
+    """
+    for start in range(0, rows * columns, size):
+        row, column = np.divmod(np.arange(start, min(start + size, rows * columns)), columns)
+        kept = (column >= row) if triangle else slice(None)
+        yield row[kept], column[kept]
 
 
 def solve_all(session: Session, bags: Bags, rows: Ints) -> Floats:

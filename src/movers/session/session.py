@@ -100,9 +100,8 @@ class Session(Resolved):
     def __getstate__(self) -> dict[str, Any]:
         """Leave model and encodings behind; a copy in another process loads its own."""
         left = {"encoder", *DERIVED}
-        return {name: value for name, value in vars(self).items() if name not in left} | {
-            "_measured": None
-        }
+        state = {name: value for name, value in vars(self).items() if name not in left}
+        return {**state, "_measured": None}
 
     def follow(self, other: Session) -> None:
         """Share the model of another session, if it is loaded, and what it has encoded."""
