@@ -74,10 +74,14 @@ def run(*arguments):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
-@pytest.mark.parametrize("kills", [False, pytest.param(True, marks=pytest.mark.published)])
-def test_everything_equals_one_process_though_workers_are_killed(
-    cluster, bert, tiny, small, tmp_path, kills
-):
+@pytest.mark.parametrize(
+    "kills",
+    [
+        pytest.param(False, id="all live"),
+        pytest.param(True, id="some are killed", marks=pytest.mark.published),
+    ],
+)
+def test_everything_equals_one_process(cluster, bert, tiny, small, tmp_path, kills):
     scorer, engine = bert.using("movers"), RayEngine(Workers(2))
     local = Index.build(scorer, TEXTS, tmp_path / "local")
     (tmp_path / "corpus.txt").write_text("\n".join(TEXTS))
