@@ -29,7 +29,13 @@ def run_apart(path):
     return done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def runnable(path):
+    """An example; what starts a cluster takes long."""
+    marks = [pytest.mark.published] if path.stem == "ray_score" else []
+    return pytest.param(path, marks=marks, id=path.stem)
+
+
+@pytest.mark.parametrize("path", [*map(runnable, EXAMPLES)])
 def test_example(path, tmp_path, monkeypatch, capfd):
     """Most in this process: nearly all of their time would go to imports."""
     monkeypatch.chdir(tmp_path)
