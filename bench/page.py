@@ -17,11 +17,12 @@ from playwright.sync_api import Page, sync_playwright
 
 PAUSE = 150
 CHANGE = """async ([name, value, done, pause]) => {
-  const field = document.querySelector(`[name=${name}]`), place = document.querySelector(done[0]);
+  const field = document.querySelector(`[name=${name}]`);
+  const said = () => document.querySelector(done[0]).textContent;  // may be another element later
   const started = performance.now();
   field.value = value;
   field.dispatchEvent(new Event("input", { bubbles: true }));
-  while (!place.textContent.includes(done[1])) await new Promise((wake) => setTimeout(wake, 1));
+  while (!said().includes(done[1])) await new Promise((wake) => setTimeout(wake, 1));
   return performance.now() - started - pause;
 }"""
 

@@ -48,6 +48,16 @@ PICTURES = {
     "explain_dark": ({"look": "C"}, PRESS, 1280, "dark", "flow"),
     "explain_phone": ({}, PRESS, 390, "light", ""),
     "explain_forty": ({}, FORTY, 1280, "light", ""),
+    "explain_links": (
+        {"show": "links"},
+        (
+            "Before the rain came, the farmer closed the barn.",
+            "The farmer shut the barn before it rained.",
+        ),
+        1280,
+        "light",
+        "",
+    ),
     "explain_head": (
         {"method": "wsmd", "mix": "0.9", "view": "4.9"},
         ("A dog bites a man.", "A man bites a dog."),

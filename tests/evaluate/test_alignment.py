@@ -72,7 +72,7 @@ def test_every_layout_holds_the_same_links(tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("a b ||| c ||| 0-1\n", "outside the 2 and 1 words"),
+        ("a b ||| c ||| 0-1\n", r"outside the 2 and 1 words.*one_based=True"),
         ("a b ||| c ||| 0:0\n", "'0:0' is no link"),
         ("a b ||| c ||| 0-0\na\n", "line 2: 1 fields"),
         ("a b c\n", "no known layout"),
@@ -84,6 +84,29 @@ def test_wrong_files_are_named(tmp_path, text, complaint):
     path.write_text(text, "utf-8")
     with pytest.raises(InputError, match=complaint):
         read_gold([path])
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('{"source": "a", "target": "a", "sureAlign": ""}\n\n{"source": \n', "line 3: not JSON"),
+        ('[{"source": 3, "target": "a", "sureAlign": ""}]', "record 1, source is 3"),
+        ('[{"source": "a", "target": "a", "sureAlign": [[0, 0]]}]', "record 1: links are"),
+        ('{"source": "a", "target": "a"}', "line 1: expected an object"),
+    ],
+)
+def test_wrong_records_are_named(tmp_path, text, complaint):
+    path = tmp_path / "gold.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(InputError, match=complaint):
+        read_gold([path])
+
+
+def test_a_wrong_link_of_a_numbered_file_is_named_by_its_sentence(tmp_path):
+    for name, text in (("a", "x\ny\n"), ("b", "x\ny\n"), ("c", "1 1 1\n1 1 1\n2 1 7 P\n")):
+        (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(InputError, match="c, sentence 2: link 1p7 is outside"):
+        read_gold([tmp_path / name for name in "abc"])
 
 
 def test_files_must_belong_together(tmp_path):

@@ -535,7 +535,7 @@ def test_trouble_is_told_in_the_words_of_the_controls_and_passes(tab, server):
     open_live(tab, server, source=PRESS[0], target=PRESS[1], method="wsmd-wrd")
     tab.fill("[name=source]", "the of")
     tab.wait_for_selector("#trouble:not([hidden])")
-    told = "A has no words left after stop-word removal ('the of'); set Stop words to kept"
+    told = "A has no words left after stop-word removal ('the of'); set Stop words to kept."
     assert tab.inner_text("#trouble-text") == told
     tab.click("#settings summary")
     tab.select_option("[name=stopwords]", "none")
@@ -680,8 +680,8 @@ def test_every_control_is_within_25_tabs(tab, server):
 def test_no_violation_of_accessibility(tab, server, axe, scheme):
     tab.emulate_media(color_scheme=scheme)
     sentences = dict(zip(("source", "target", "other"), PRESS, strict=True))
-    for method in ("movers", "wsmd"):
-        open_live(tab, server, method=method, **sentences)
+    for method, shown in (("movers", "plan"), ("wsmd", "links")):
+        open_live(tab, server, method=method, show=shown, **sentences)
         tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         tab.evaluate(axe)
         for width in (1440, 390) if (method, scheme) == ("movers", "light") else (1024,):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from movers.cli.messages import print_json, say
-from movers.cli.options import Flag, Input, Json, Out, Sentence
+from movers.cli.options import Flag, Json, Out, Sentence
 from movers.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ Aligners = Annotated[str, Parameter(name=["--aligners", "--aligner"])]
 
 
 def align(
-    file: Input,
+    file: Sentence,
     target_sentence: Sentence | None = None,
     /,
     *,
@@ -91,14 +91,15 @@ def align(
     encoder = load_encoder(model, device=device, dtype=dtype)
     style = "json" if json else "html" if html else "pharaoh"
     if target_sentence is not None:
-        pair = (str(file), target_sentence)
-        _align_two(encoder, pair, output, aligner=aligner, tokens=tokens, style=style)
+        _align_two(
+            encoder, (file, target_sentence), output, aligner=aligner, tokens=tokens, style=style
+        )
         return
     from movers.align.aligning import signature
     from movers.bulk.aligning import align_table
 
     report = align_table(
-        file,
+        Path(file),
         output,
         encoder,
         columns=(source, target),

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from movers.errors import InputError
+from movers.errors import Choose, InputError
+from movers.io.pairs import check_words
 from movers.io.tables import decoded_lines
 
 Pairs = frozenset[tuple[int, int]]
@@ -117,30 +118,40 @@ def _read_single(lines: list[str], path: Path, first: int) -> list[GoldPair]:
 
 
 def _read_json(lines: list[str], path: Path, first: int) -> list[GoldPair]:
+    """A list of records, or a record on every line that is not blank."""
     text = "\n".join(lines)
+    if text.lstrip().startswith("["):
+        found = [(f"{path}, record {k}", one) for k, one in enumerate(_json(text, str(path)), 1)]
+    else:
+        numbered = [(f"{path}, line {k}", line) for k, line in enumerate(lines, 1) if line.strip()]
+        found = [(where, _json(line, where)) for where, line in numbered]
+    return [_record(where, record, first) for where, record in found]
+
+
+def _json(text: str, where: str) -> Any:
     try:
-        records = json.loads(text) if text.lstrip().startswith("[") else map(json.loads, lines)
-        return [
-            _record(f"{path}, record {number}", record, first)
-            for number, record in enumerate(records, 1)
-        ]
+        return json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(f"{path}: not JSON ({error})") from error
+        raise InputError(f"{where}: not JSON ({error})") from error
 
 
 def _record(where: str, record: Any, first: int) -> GoldPair:
     if not isinstance(record, dict) or not {"source", "target", "sureAlign"} <= record.keys():
         raise InputError(f"{where}: expected an object with source, target and sureAlign")
-    possible = record.get("possibleAlign") or ""
-    return _pair(where, record["source"], record["target"], record["sureAlign"], possible, first)
+    words = [check_words(record[side], f"{where}, {side}") for side in ("source", "target")]
+    links = [record.get(name) or "" for name in ("sureAlign", "possibleAlign")]
+    for text in links:
+        if not isinstance(text, str):
+            raise InputError(f"{where}: links are {text!r}, expected a text such as '0-0 1-2'")
+    return _pair(where, words[0], words[1], links[0], links[1], first)
 
 
 def _parallel(source: Path, target: Path, links: Path, first: int) -> list[GoldPair]:
     """Three files, one sentence a line; blank lines of links are pairs without any."""
     columns = [_trimmed(_lines(path)) for path in (source, target)]
-    gold = _lines(links)
+    gold, unit = _lines(links), "line"
     if gold and NUMBERED.fullmatch(gold[0].strip()):
-        gold, first = _numbered(gold, len(columns[0]), links), 1
+        gold, first, unit = _numbered(gold, len(columns[0]), links), 1, "sentence"
     if len(gold) > len(columns[0]):
         gold = _trimmed(gold)
     sizes = [len(columns[0]), len(columns[1]), len(gold)]
@@ -150,7 +161,7 @@ def _parallel(source: Path, target: Path, links: Path, first: int) -> list[GoldP
             f"{sizes[2]} lines; they must belong together line by line"
         )
     rows = enumerate(zip(*columns, gold, strict=True), 1)
-    return [_pair(f"{links}, line {k}", a, b, found, "", first) for k, (a, b, found) in rows]
+    return [_pair(f"{links}, {unit} {k}", a, b, found, "", first) for k, (a, b, found) in rows]
 
 
 def _trimmed(lines: list[str]) -> list[str]:
@@ -193,7 +204,8 @@ def _pair(
             if not (0 <= pair[0] < len(words[0]) and 0 <= pair[1] < len(words[1])):
                 raise InputError(
                     f"{where}: link {link} is outside the {len(words[0])} and {len(words[1])} "
-                    f"words, counted from {first}; see one_based"
+                    f"words, counted from {first}",
+                    *([] if first else [Choose("one_based", True, "if they count from 1")]),
                 )
             (doubtful if doubted or found[2] != "-" else certain).add(pair)
     return GoldPair(words[0], words[1], frozenset(certain), frozenset(doubtful - certain))

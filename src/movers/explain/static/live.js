@@ -209,7 +209,7 @@ class Live {
   fail(error) {
     this.wait(false);
     if (error.status === UNAUTHORIZED) byId("token").hidden = false;
-    byId("trouble-text").textContent = error.message;
+    byId("trouble-text").textContent = error.message.replace(/[^.!?]$/, "$&.");
     byId("stale").hidden = byId("found").hidden;
     byId("trouble").hidden = false;
     document.body.classList.toggle("stale", !byId("found").hidden);
