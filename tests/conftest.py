@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+if "PYTEST_XDIST_WORKER" in os.environ:  # threads of one process would wait for those of others
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 # with the usual 15, workers starve beside other tests
 os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 

@@ -9,8 +9,8 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "examples"
 EXAMPLES = sorted(FOLDER.glob("*.py"))
-APART = {"demo", "ray_score"}
-"""Examples run in processes of their own: what users begin with, and what starts others."""
+APART = {"ray_score"}
+"""Examples run in processes of their own, for they start others."""
 SAYS = {
     "demo": "wsmd-wrd  words + structure, contextual vectors",
     "frames": "distance: double",

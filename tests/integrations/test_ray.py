@@ -20,6 +20,7 @@ from movers.integrations.ray import Workers, fit, score
 from movers.integrations.ray_files import score_files
 from movers.integrations.ray_session import cluster as session
 from movers.integrations.ray_session import import_ray, plain_errors
+from movers.integrations.ray_workers import Ledger
 from movers.measure.fitting import Sums, add_up
 from movers.runtime.atomic import UNFINISHED
 from movers.runtime.notices import ClusterWarning
@@ -102,6 +103,14 @@ class Deadly:
         return None
 
 
+def test_a_ledger_counts_who_died_over_a_batch():
+    ledger = Ledger()
+    assert [ledger.begin("worker", "batch") for _ in range(3)] == [0, 1, 2]
+    ledger.end("worker")
+    assert ledger.begin("worker", "another") == 0 and ledger.begin("second", "batch") == 2
+
+
+@pytest.mark.published
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
 def test_rows_that_kill_every_worker_are_named(cluster):
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
