@@ -16,7 +16,8 @@ def _stop(number: int, _: Any) -> None:
 
 def run() -> int:
     """Run the command line; Ctrl-C leaves no traceback, however early it comes."""
-    signal.signal(signal.SIGINT, _stop)
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as in the background of a script
+        signal.signal(signal.SIGINT, _stop)
     from movers.cli import main
 
     try:

@@ -136,6 +136,40 @@ def run(tmp_path, cache):
     return done.stdout.split()
 
 
+SOMEBODY_ELSE = """
+import os
+import numba
+import movers.runtime.compiling
+
+numba.njit(lambda x: x)(1)  # what is imported late may lie out of the other user's reach
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+try:
+    open(movers.__file__, "a")
+except PermissionError:
+    print("read-only")
+"""
+
+
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() != 0, reason="only root can become somebody else"
+)
+def test_another_user_without_a_home_works_with_one_warning():
+    """A service user in a container may read the installation, and write nowhere."""
+    done = subprocess.run(
+        [sys.executable, "-c", SOMEBODY_ELSE + KERNEL],
+        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        cwd="/",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["read-only", "0", "1"]
+    (warned,) = [line for line in done.stderr.splitlines() if "CacheWarning" in line]
+    assert "/nonexistent" in warned and "set MOVERS_CACHE" in warned
+
+
 def test_another_process_finds_it_even_where_it_cannot_write(tmp_path):
     cache = tmp_path / "cache"
     assert run(tmp_path, cache) == ["0", "1"]
