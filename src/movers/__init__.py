@@ -1,13 +1,14 @@
 """Sentence similarity that sees word order and shows its reasons."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-from movers.errors import DependencyError, InputError, ModelError, MoversError, StorageError
 from movers.version import __version__
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
 
 if TYPE_CHECKING:
     from movers import solve
+    from movers.errors import DependencyError, InputError, ModelError, MoversError, StorageError
     from movers.habits import distance, similarity
     from movers.loading import load
     from movers.methods import METHODS
@@ -34,6 +35,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    **dict.fromkeys(
+        ("DependencyError", "InputError", "ModelError", "MoversError", "StorageError"),
+        "movers.errors",
+    ),
     "METHODS": "movers.methods",
     "Comparison": "movers.results",
     "Index": "movers.search.index",
@@ -45,10 +50,10 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import public names when they are first used, so that ``import movers`` stays quick."""
-    if name == "solve":
-        return import_module("movers.solve")
+    if name in ("errors", "solve"):
+        return import_module(f"movers.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'movers' has no attribute {name!r}")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Any
 
 
-def _stop(number: int, _: Any) -> None:
+def _stop(number: int, _: object) -> None:
     """Leave at once: nothing has begun yet, and half-imported packages clean up badly."""
     os.write(2, b"movers: interrupted\n")
     os._exit(128 + number)

@@ -247,6 +247,6 @@ def named_columns(
         # Counted over the whole file instead.
         warnings.simplefilter("ignore", UndefinedWarning)
         try:
-            return fill_columns(name, scorer, scorer.distances(pairs, progress=progress))
+            return fill_columns(name, scorer, pairs, progress=progress)
         except InputError as error:
             raise error.about(name) from error

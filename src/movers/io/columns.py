@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from movers.arrays import Floats
+from movers.runtime.notices import UndefinedWarning, notify
 
 
 class Measure(Protocol):
@@ -35,8 +38,22 @@ def all_columns(measures: Mapping[str, Measure]) -> list[str]:
     return [column for item in measures.items() for column in column_names(*item)]
 
 
-def fill_columns(name: str, measure: Measure, distances: Floats) -> dict[str, Floats]:
-    """Distances by name of column, and similarities where it has a scale."""
+def fill_columns(
+    name: str, measure: Measure, pairs: Sequence[tuple[str, str]], *, progress: bool = False
+) -> dict[str, Floats]:
+    """Distances by name of column, and similarities where it has a scale.
+
+    Where a cell is blank or missing there is none, even if the measure has one for empty sentences.
+    """
+    distances = measure.distances(pairs, progress=progress)
+    blank = np.array([not (left.strip() and right.strip()) for left, right in pairs], bool)
+    if count := int((blank & ~np.isnan(distances)).sum()):
+        distances = np.where(blank, np.nan, distances)
+        notify(
+            f"{count} of {len(pairs)} pairs have no distance, for one side is blank or missing, "
+            "and got NaN",
+            UndefinedWarning,
+        )
     found, scaled = {name: distances}, measure.scaled(distances)
     return found if scaled is None else {**found, _similarity_name(name): scaled}
 

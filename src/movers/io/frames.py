@@ -126,9 +126,7 @@ class _Work:
         return [
             column
             for name, scorer in self.scorers.items()
-            for column in fill_columns(
-                name, scorer, scorer.distances(pairs, progress=self.progress)
-            ).values()
+            for column in fill_columns(name, scorer, pairs, progress=self.progress).values()
         ]
 
 
