@@ -218,7 +218,7 @@ def test_a_batch_holds_no_more_sentences_than_allowed(bert, monkeypatch):
     sentences = [f"{text} again" for text in SENTENCES]
     whole = encoder.encode(sentences, bert.request)
     monkeypatch.setattr(encoder, "batch_size", 2)
-    sizes = [len(batch.rows) for batch in encoder._in_batches(sentences)[1]]
+    sizes = [len(batch.rows) for batch in encoder._batched(sentences)[1]]
     assert max(sizes) == 2 and sum(sizes) == len(sentences)
     few = encoder.encode(sentences, bert.request)
     for layer, vectors in whole.vectors.items():

@@ -57,7 +57,7 @@ def progress_bar(
     _open.append(what)
     try:
         if not _moving():
-            yield tqdm(disable=True) if step else Lines(what, unit, total, initial)
+            yield Lines(what, unit, total, initial)
             return
         with tqdm(
             desc=what,
