@@ -12,6 +12,7 @@ from movers.errors import Choose, Do, InputError, ModelError
 from movers.measure.measured import Context
 from movers.measure.statistics import Statistics
 from movers.measure.structure import middle_layers, select_heads
+from movers.methods import Method
 from movers.runtime.notices import UnwhitenedWarning, notify
 from movers.settings import Settings
 
@@ -30,14 +31,12 @@ class Resolved:
         What was asked for.
     encoder
         The model, or what loads it when it is first needed.
-
-    Attributes
-    ----------
-    method
-        The measure in use, as the recipe defines it.
-    share
-        Share of structure in the distance: the mix, 0 or 1 as the method has it.
     """
+
+    method: Method
+    """The measure in use, as the recipe defines it."""
+    share: float
+    """Share of structure in the distance: the mix, 0 or 1 as the method has it."""
 
     def __init__(
         self,
