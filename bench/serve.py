@@ -201,6 +201,17 @@ def short_latencies(
     return load
 
 
+def library_latency(pairs: Iterator[list[str]], count: int = 60) -> float:
+    """Milliseconds of one comparison of new short sentences in this process, at the median."""
+    scorer, found = movers.load(), []
+    for _ in range(count):
+        pair = short_pair(pairs)
+        started = time.perf_counter()
+        scorer.compare(pair["source"], pair["target"])
+        found.append(time.perf_counter() - started)
+    return 1e3 * float(np.median(found))
+
+
 def beside_long(port: int, pairs: Iterator[list[str]]) -> tuple[Load, Load]:
     """Short comparisons while long explanations run: what became of both."""
     long, bodies = Load(), [long_pair(pairs) for _ in range(LONG)]
@@ -237,6 +248,7 @@ def measure(seconds: float, clients: int, size: int) -> list[str]:
     pairs = new_pairs(0)
     sample = [next(pairs) for _ in range(SAMPLE + 64)]
     before = library_rates(sample)
+    alone = library_latency(pairs)
     server = Server()
     try:
         short_latencies(server.port, pairs, count=10, until=lambda: True)
@@ -283,7 +295,7 @@ def measure(seconds: float, clients: int, size: int) -> list[str]:
         f"{settled[0]:.0f} MB, middle {settled[len(settled) // 2]:.0f} MB, end "
         f"{settled[-1]:.0f} MB, highest {max(load.memory):.0f} MB |",
         f"| one short pair at a time on a kept connection | p50 {_ms(short, 50)}, "
-        f"highest {_ms(short, 100)} |",
+        f"highest {_ms(short, 100)}; the library p50 {alone:.0f} ms |",
         f"| the same while {LONG} explanations of {LONG_WORDS} words run | p50 "
         f"{_ms(overtaking, 50)}, p99 {_ms(overtaking, 99)}; {_statuses(overtaking)} (the long: "
         f"{_statuses(long)}, the last after {max(long.seconds):.1f} s) |",

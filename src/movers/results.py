@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -120,7 +120,7 @@ class Comparison(Compared):
             "broken": [_plain(one) for one in self.broken],
             "alignment": [{**asdict(flow), "cost": _number(flow.cost)} for flow in self.alignment],
             "heads": [
-                {name: _number(value) for name, value in asdict(head).items()}
+                {field.name: _number(getattr(head, field.name)) for field in fields(head)}
                 for head in self.heads
             ],
             "signature": str(self.signature),

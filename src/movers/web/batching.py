@@ -128,7 +128,7 @@ class Batcher:
     Whatever waits when the thread becomes free makes the next batch: on one turn the shortest
     jobs first, so that these overtake; on the next turn those that wait longest, so that the long
     ones get half of the time however many short ones come. A long job goes to the back of the
-    queue after each share.
+    queue after each share, until the next would be its last.
 
     Parameters
     ----------
@@ -246,7 +246,8 @@ class Batcher:
                 batch.append((job, share))
                 self._jobs.remove(job)
                 if job.left:
-                    self._jobs.append(job)
+                    nearly_done = job.effort_left <= self._stride * self.pace.value
+                    self._jobs.insert(0 if nearly_done else len(self._jobs), job)
         return batch
 
     def _answer_batch(self, batch: list[Share]) -> None:
