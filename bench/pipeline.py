@@ -31,7 +31,7 @@ def bare_pass(sentences: list[str]) -> Callable[[], object]:
     from transformers import AutoModel
 
     encoder = load_encoder(device="cpu")
-    batches = list(encoder._batches(encoder._tokens(sentences).ids))
+    batches = list(encoder._batched(sentences)[1])
     model = AutoModel.from_pretrained(encoder.folder, attn_implementation="sdpa").eval()
 
     def run() -> None:
