@@ -3,9 +3,9 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from test_commands import run
 
 import movers
-from movers import cli
 from movers.runtime.atomic import UNFINISHED
 
 ROWS = [
@@ -13,15 +13,6 @@ ROWS = [
     ("a dog 🐶 barks", "dogs bark"),
     ("", "nothing here"),
 ]
-
-
-def run(capsys, *arguments):
-    try:
-        code = cli.main([str(argument) for argument in arguments])
-    except SystemExit as stop:
-        code = stop.code
-    captured = capsys.readouterr()
-    return code or 0, captured.out, captured.err
 
 
 @pytest.fixture

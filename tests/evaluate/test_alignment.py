@@ -70,33 +70,33 @@ def test_every_layout_holds_the_same_links(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("name", "text", "complaint"),
     [
-        ("a b ||| c ||| 0-1\n", r"outside the 2 and 1 words.*one_based=True"),
-        ("a b ||| c ||| 0:0\n", "'0:0' is no link"),
-        ("a b ||| c ||| 0-0\na\n", "line 2: 1 fields"),
-        ("a b c\n", "no known layout"),
-        ("", "no known layout"),
+        ("gold.txt", "a b ||| c ||| 0-1\n", r"outside the 2 and 1 words.*one_based=True"),
+        ("gold.txt", "a b ||| c ||| 0:0\n", "'0:0' is no link"),
+        ("gold.txt", "a b ||| c ||| 0-0\na\n", "line 2: 1 fields"),
+        ("gold.txt", "a b c\n", "no known layout"),
+        ("gold.txt", "", "no known layout"),
+        (
+            "gold.json",
+            '{"source": "a", "target": "a", "sureAlign": ""}\n\n{"source": \n',
+            "line 3: not JSON",
+        ),
+        (
+            "gold.json",
+            '[{"source": 3, "target": "a", "sureAlign": ""}]',
+            "record 1, source is 3",
+        ),
+        (
+            "gold.json",
+            '[{"source": "a", "target": "a", "sureAlign": [[0, 0]]}]',
+            "record 1: links are",
+        ),
+        ("gold.json", '{"source": "a", "target": "a"}', "line 1: expected an object"),
     ],
 )
-def test_wrong_files_are_named(tmp_path, text, complaint):
-    path = tmp_path / "gold.txt"
-    path.write_text(text, "utf-8")
-    with pytest.raises(InputError, match=complaint):
-        read_gold([path])
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ('{"source": "a", "target": "a", "sureAlign": ""}\n\n{"source": \n', "line 3: not JSON"),
-        ('[{"source": 3, "target": "a", "sureAlign": ""}]', "record 1, source is 3"),
-        ('[{"source": "a", "target": "a", "sureAlign": [[0, 0]]}]', "record 1: links are"),
-        ('{"source": "a", "target": "a"}', "line 1: expected an object"),
-    ],
-)
-def test_wrong_records_are_named(tmp_path, text, complaint):
-    path = tmp_path / "gold.json"
+def test_what_is_wrong_in_a_file_is_named(tmp_path, name, text, complaint):
+    path = tmp_path / name
     path.write_text(text, "utf-8")
     with pytest.raises(InputError, match=complaint):
         read_gold([path])
