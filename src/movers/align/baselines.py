@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from movers.align.linking import Linking, centred_cosines, cosines
 from movers.align.reading import Words
-from movers.arrays import Ragged
+from movers.arrays import Floats, Ragged
 from movers.solve.entropic import sinkhorn_batch
 from movers.solve.linear import emd
 from movers.solve.problems import Problems
 
-Floats = NDArray[np.float64]
 Transport = Callable[[Floats, Floats, Floats], Floats]
 """A plan from weights of both sides and a cost."""
 Choose = Callable[[Floats], NDArray[np.bool_]]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from movers.align.reading import Words
-
-Floats = NDArray[np.float64]
+from movers.arrays import Floats
 
 SHRINKAGE = 60.0
 """Words that the model's own mean counts for beside those of the two sentences."""

@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.align.sentences import Sentence, Span
+from movers.arrays import Floats, Ints
 from movers.encode.encodings import MEAN_HEAD, Encodings, Request
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,12 +24,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from movers.align.linking import Linking, centred_cosines
 from movers.align.reading import Words
-
-Floats = NDArray[np.float64]
+from movers.arrays import Floats
 
 ORDER = 0.15
 """Weight of agreement in word order."""

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Ragged
+from movers.arrays import Ints, Ragged
 from movers.encode.unknown import Own, Unknown
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Ragged
+from movers.arrays import Array, Ragged
 from movers.encode.batches import Batch, on_device
 from movers.encode.cutting import Tensor, Words, totals
 from movers.encode.encodings import MEAN_HEAD, Encodings, Request
 from movers.encode.spellings import Spellings
 from movers.encode.tokens import Tokens, WordFinder
-
-Array = NDArray[Any]
 
 
 def allocate(

@@ -8,11 +8,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from movers.arrays import Singles
 from movers.encode.cutting import Tensor, in_order
-
-Floats = NDArray[np.float32]
 
 
 def _mean(states: Tensor, genuine: Tensor) -> Tensor:
@@ -73,7 +71,7 @@ def unrelated_sentences() -> list[str]:
     return text.splitlines()
 
 
-def mean_distance(vectors: Floats) -> float:
+def mean_distance(vectors: Singles) -> float:
     """Mean over all pairs of one minus the cosine of two vectors."""
     units = vectors.astype(np.float64)
     units /= np.linalg.norm(units, axis=1, keepdims=True)

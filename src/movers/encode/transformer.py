@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Ragged
+from movers.arrays import Ragged, Singles
 from movers.encode import models
 from movers.encode.batches import Batch, Limits, Shelf
 from movers.encode.cutting import Tensor
@@ -50,8 +50,6 @@ from movers.encode.whiten import Moments
 from movers.errors import Choose, InputError, ModelError
 from movers.runtime.notices import ForeignWarning, TruncationWarning, UnknownWarning, notify
 from movers.runtime.progress import progress_bar
-
-Floats = NDArray[np.float32]
 
 # Matrix libraries choose other kernels for very few rows and for very long reductions. Batches
 # of at least 16 tokens, where only sentences up to 96 tokens share padding, meet the same ones
@@ -187,11 +185,11 @@ class TransformerEncoder:
         return float(f"{mean_distance(vectors):.4g}")
 
     @cached_property
-    def typical(self) -> Callable[[int], Floats]:
+    def typical(self) -> Callable[[int], Singles]:
         """The mean word vector of a layer, over all words of unrelated sentences; kept."""
         return cache(self._typical)
 
-    def _typical(self, layer: int) -> Floats:
+    def _typical(self, layer: int) -> Singles:
         rules = TokenRules(subwords="mean")
         words = self.encode(unrelated_sentences(), Request((layer,), rules=rules)).vectors[layer]
         return np.asarray(words.data.mean(axis=0, dtype=np.float64), np.float32)
@@ -370,26 +368,26 @@ class TransformerEncoder:
         """The end of a sentence that is longer than the model: what no number depends on."""
         return sentence[read_end(self.tokenizer, sentence, self.max_length) :].strip()
 
-    def states(self, sentences: Sequence[str], layer: int) -> list[Floats]:
+    def states(self, sentences: Sequence[str], layer: int) -> list[Singles]:
         """Hidden states of every token of every sentence, special tokens included."""
         ids, batches = self._batched(sentences)
-        out: list[Floats] = [np.zeros((0, 0), np.float32)] * len(sentences)
+        out: list[Singles] = [np.zeros((0, 0), np.float32)] * len(sentences)
         for batch in batches:
             found = _numpy(self._forward(batch, {layer})[layer])
             for row, states in zip(batch.rows.tolist(), found, strict=True):
                 out[row] = states[: len(ids[row])]
         return out
 
-    def attentions(self, sentences: Sequence[str]) -> Iterator[Floats]:
+    def attentions(self, sentences: Sequence[str]) -> Iterator[Singles]:
         """Full attention matrices, one ``(layers * heads, tokens, tokens)`` array per sentence.
 
         Special tokens included, nothing removed, layer by layer; shortest sentence first.
         """
         ids, batches = self._batched(sentences)
         for batch in batches:
-            found: dict[int, Floats] = {}
+            found: dict[int, Singles] = {}
 
-            def take(layer: int, matrices: Tensor, found: dict[int, Floats] = found) -> None:
+            def take(layer: int, matrices: Tensor, found: dict[int, Singles] = found) -> None:
                 found[layer] = _numpy(matrices)
 
             self._forward(batch, (), {*range(1, self.layers + 1)}, take)
@@ -511,12 +509,12 @@ def _delivered(under_way: Sequence[Future[None]]) -> None:
 
 def _flattened(
     states: Tensor, batch: Batch, weights: NDArray[np.int64], low: int
-) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Singles, NDArray[np.int64], NDArray[np.int64]]:
     """All token vectors of a batch without its padding, with weight and number of sentence."""
     mask = batch.mask.cpu().numpy()
     lengths = mask.sum(axis=1)
     return _numpy(states)[mask], np.repeat(weights, lengths), np.repeat(batch.rows + low, lengths)
 
 
-def _numpy(tensor: Tensor) -> Floats:
+def _numpy(tensor: Tensor) -> Singles:
     return np.asarray(tensor.float().cpu().numpy(), np.float32)

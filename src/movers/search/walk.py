@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from movers.arrays import Floats, Ints
 
 FIRST = 64
 """Candidates asked for at first, or four times the number wanted."""
