@@ -111,7 +111,7 @@ def facts() -> dict[str, dict[str, str]]:
     from movers.encode.models import pick_device
 
     numba, llvm = import_module("numba"), import_module("llvmlite.binding")
-    kernels = import_module("movers.encode.product_kernels").multiply
+    kernels = import_module("movers.runtime.kernel_cache").folder()
     return {
         "versions": {
             "python": sys.version.split()[0],
@@ -126,7 +126,7 @@ def facts() -> dict[str, dict[str, str]]:
         },
         "matrix libraries": _matrix_libraries(),
         "threads": {"movers": str(available_threads()), "torch": str(torch.get_num_threads())},
-        "caches": {"kernels": str(kernels.stats.cache_path)},
+        "caches": {"kernels": str(kernels)},
         "device": {"auto": pick_device("auto")},
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
     }

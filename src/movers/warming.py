@@ -112,4 +112,4 @@ def warm_up() -> Iterator[str]:
 
 def missing() -> list[str]:
     """Kernels that no step has compiled."""
-    return [one.__name__ for one in compiling.entries if not one.signatures]
+    return [one.name for one in compiling.entries if not one.calls]

@@ -3,14 +3,15 @@
 import logging
 import subprocess
 import sys
-from types import SimpleNamespace
+import threading
+import time
 
 import numpy as np
 import pytest
-from numba.core.caching import NullCache
 
-from movers.runtime import compiling
-from movers.runtime.compiling import Patience, entry, kernel
+from movers.runtime import compiling, kernel_cache
+from movers.runtime.compiling import entry, kernel
+from movers.runtime.machine_code import draft
 
 
 def test_importing_compiles_nothing():
@@ -31,56 +32,52 @@ def quadrupled(x, out):
     out[0] = doubled(doubled(x)) + 0.0 * count
 
 
-@entry
-def halved(x):
-    return x / 2
-
-
 @pytest.fixture(autouse=True)
 def _nothing_kept(monkeypatch):
     """Compile here, whatever an earlier run of the tests has kept."""
-    for one in (quadrupled, halved):
-        monkeypatch.setattr(one, "_cache", NullCache())
+    monkeypatch.setattr(kernel_cache, "find", lambda name, kinds: None)
+    monkeypatch.setattr(kernel_cache, "keep", lambda name, kinds, code: None)
+    monkeypatch.setattr(quadrupled, "calls", {})
+    monkeypatch.setattr(quadrupled, "compiled", 0)
 
 
-def told(caplog, dispatcher, *, ready):
-    """What a listener says when kernels take long, or are ready at once."""
-    listener = Patience()
-    for _ in range(2):
-        about = SimpleNamespace(data={"dispatcher": dispatcher})
-        listener.on_start(about)
-        timer = listener.timer
-        if ready:
-            listener.on_end(about)
-        if timer is not None:
-            timer.join()
-        listener.on_end(about)
-    return [record.message for record in caplog.records if record.message == compiling.MESSAGE]
-
-
-@pytest.mark.parametrize(
-    ("ready", "ours", "times"), [(False, True, 1), (True, True, 0), (False, False, 0)]
-)
-def test_only_our_long_compilations_are_announced_and_once(monkeypatch, caplog, ready, ours, times):
-    monkeypatch.setattr(compiling, "PATIENCE", 60 if ready else 0.01)
+@pytest.mark.parametrize(("seconds", "times"), [(0.0, 1), (60.0, 0)])
+def test_only_long_compilations_are_announced_and_once(monkeypatch, caplog, seconds, times):
+    monkeypatch.setattr(compiling, "PATIENCE", seconds)
+    monkeypatch.setattr(compiling, "_told", threading.Event())
+    monkeypatch.setattr(
+        "movers.runtime.machine_code.compile_kernel", lambda *given: time.sleep(0.05)
+    )
     with caplog.at_level(logging.WARNING, "movers"):
-        said = told(caplog, quadrupled if ours else object(), ready=ready)
-    assert len(said) == times
-
-
-def test_numba_reports_what_it_compiles(monkeypatch):
-    """The listener that is in place hears of it, and of nothing that is there already."""
-    heard = []
-    monkeypatch.setattr(Patience, "on_start", lambda self, about: heard.append(about.data))
-    halved(1.0)
-    halved(2.0)
-    assert [data["dispatcher"] for data in heard] == [halved]
+        for _ in range(2):
+            quadrupled._compile((1, np.zeros(1)))
+    assert [record.message for record in caplog.records] == [compiling.MESSAGE] * times
 
 
 def test_a_kernel_is_compiled_once_for_all_integers():
     """Constants among the numbers would otherwise have versions of their own."""
     out = np.zeros(1)
-    quadrupled(3, out)
-    assert out[0] == 12
-    assert [str(args[0]) for args in doubled.signatures] == ["int64"]
-    assert len(quadrupled.signatures) == 1
+    for x in (3, 4):
+        quadrupled(x, out)
+        assert out[0] == 4 * x
+    assert [str(args[0]) for args in draft(doubled).signatures] == ["int64"]
+    assert quadrupled.compiled == 1
+
+
+def test_other_types_have_code_of_their_own():
+    out = np.zeros(1)
+    for number, x in enumerate((3, 0.25, np.float32(0.25), True), 1):
+        quadrupled(x, out)
+        assert out[0] == 4 * x
+        assert quadrupled.compiled == number
+
+
+def test_several_threads_compile_it_once():
+    outs = np.zeros((8, 1))
+    threads = [threading.Thread(target=quadrupled, args=(1.5, out)) for out in outs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (outs == 6.0).all()
+    assert quadrupled.compiled == 1

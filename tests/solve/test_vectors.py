@@ -5,7 +5,7 @@ import pytest
 
 from movers.runtime.compiling import entry
 from movers.solve.kernels import LANES
-from movers.solve.kernels import vectors as v
+from movers.solve.kernels import instructions as v
 
 
 @entry

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
-import narwhals.stable.v2 as nw
-
 from movers.errors import InputError
 
 KNOWN_PAIRS = (
@@ -113,25 +111,34 @@ def read_pairs(
         return list(zip(left, right, strict=True))
     if isinstance(pairs, str):
         raise InputError("pairs must be a list of two sentences each, got one string")
+    in_frame = None if isinstance(pairs, list) else _read_frame(pairs)
+    if in_frame is not None:
+        return in_frame
+    return [_check_pair(pair, number, check) for number, pair in enumerate(pairs)]
+
+
+def _read_frame(pairs: Any) -> list[tuple[str, str]] | None:
+    """List the sentence pairs of a data frame; None if it is no frame."""
+    import narwhals.stable.v2 as nw  # a frame's user has loaded more than that
+
     frame = nw.from_native(pairs, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        columns = known_columns(frame.columns) or frame.columns
-        if len(columns) != 2:
-            raise InputError(f"a frame of pairs needs two columns, got {frame.columns}; select two")
-        rows = enumerate(frame.select(*columns).iter_rows())
-        return [
-            (
-                text_of_cell(first, f"row {number} (from 0) of column {columns[0]!r}"),
-                text_of_cell(second, f"row {number} (from 0) of column {columns[1]!r}"),
-            )
-            for number, (first, second) in rows
-        ]
-    if isinstance(frame, nw.LazyFrame) or not isinstance(pairs, Iterable):
+    if isinstance(frame, nw.LazyFrame) or not isinstance(frame, nw.DataFrame | Iterable):
         raise InputError(
             "pairs must be a list of two sentences each, or a data frame in memory, got "
             f"{type(pairs).__name__}"
         )
-    return [_check_pair(pair, number, check) for number, pair in enumerate(pairs)]
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    columns = known_columns(frame.columns) or frame.columns
+    if len(columns) != 2:
+        raise InputError(f"a frame of pairs needs two columns, got {frame.columns}; select two")
+    return [
+        (
+            text_of_cell(first, f"row {number} (from 0) of column {columns[0]!r}"),
+            text_of_cell(second, f"row {number} (from 0) of column {columns[1]!r}"),
+        )
+        for number, (first, second) in enumerate(frame.select(*columns).iter_rows())
+    ]
 
 
 def _check_pair(pair: Any, number: int, check: Check) -> tuple[Any, Any]:

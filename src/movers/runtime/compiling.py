@@ -1,21 +1,24 @@
-"""Turn plain functions into compiled kernels, and say so when the user has to wait for it."""
+"""Kernels: plain functions of arrays that are compiled when Python first calls them.
+
+A decorator only declares one. Compiling takes numba, which takes a third of a second to import;
+a kernel that was compiled before is found in the user's cache as machine code and takes neither.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
 
-from numba import njit
-from numba.core import event
-
-from movers.runtime.drafts import Drafting, without_literals
-from movers.runtime.kernel_cache import keep
+from movers.runtime import kernel_cache
+from movers.runtime.kernel import Kernel
+from movers.runtime.native import Call, Kinds, flatten, load
 
 logger = logging.getLogger("movers")
 
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 PATIENCE = 1.0
 MESSAGE = (
@@ -23,92 +26,94 @@ MESSAGE = (
     "(`movers warm-up` does it ahead)"
 )
 
-# Kernels run without the interpreter lock. They cannot allocate, and in return do not count
-# references to arrays, which would take half of the time. Multiplications and additions may
-# fuse; floating point is not relaxed any further.
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "_nrt": False,
-    "error_model": "numpy",
-    "fastmath": {"contract"},
-}
-_INNER: dict[str, Any] = {
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-    "pipeline_class": Drafting,
-}
 
-entries: list[Any] = []
+class Entry(Kernel):
+    """A kernel that Python calls, compiled once for every combination of types."""
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        super().__init__(function, **options)
+        self.calls: dict[Kinds, Call] = {}
+        self.compiled = 0
+
+    def __call__(self, *arguments: Any) -> None:
+        """Run it, without the interpreter lock."""
+        kinds, words = flatten(arguments)
+        call = self.calls.get(kinds)
+        if call is None:
+            call = self._prepare(kinds, arguments)
+        call(words)
+
+    def _prepare(self, kinds: Kinds, arguments: tuple[Any, ...]) -> Call:
+        """Find the machine code for such arguments, or make and keep it."""
+        with _preparing:
+            if kinds not in self.calls:
+                code = kernel_cache.find(self.name, kinds)
+                if code is None:
+                    code = self._compile(arguments)
+                    kernel_cache.keep(self.name, kinds, code)
+                self.calls[kinds] = load(code, self.name)
+        return self.calls[kinds]
+
+    def _compile(self, arguments: tuple[Any, ...]) -> bytes:
+        with _patience():
+            from movers.runtime.machine_code import compile_kernel  # loads numba
+
+            self.compiled += 1
+            code: bytes = compile_kernel(self, arguments)
+        return code
+
+
+entries: list[Entry] = []
 """Every kernel that Python calls, of the modules imported so far."""
+_preparing = threading.RLock()
 
 
-def entry(function: Kernel) -> Kernel:
+def entry(function: Function) -> Function:
     """Compile `function` on its first call from Python, and keep it for other processes."""
     return _entry(function)
 
 
-def summing(function: Kernel) -> Kernel:
+def summing(function: Function) -> Function:
     """Like `entry`, and sums may be taken in another order: for long dot products."""
     return _entry(function, fastmath={"contract", "reassoc"})
 
 
-def exact(function: Kernel) -> Kernel:
+def exact(function: Function) -> Function:
     """Like `entry`, and every operation is rounded by itself: the same bits on any processor."""
     return _entry(function, fastmath=False)
 
 
-def kernel(function: Kernel) -> Kernel:
+def kernel(function: Function) -> Function:
     """Compile `function` for use by other kernels."""
-    return _inner(function)
+    return cast(Function, Kernel(function))
 
 
-def inlined(function: Kernel) -> Kernel:
+def inlined(function: Function) -> Function:
     """Like `kernel`, and always merged into its caller: for steps shorter than a call."""
-    return _inner(function, forceinline=True)
+    return cast(Function, Kernel(function, forceinline=True))
 
 
-def _entry(function: Kernel, **options: Any) -> Kernel:
-    compiled: Any = njit(**{**_OPTIONS, **options})(function)
-    keep(compiled)
-    entries.append(compiled)
-    made: Kernel = compiled
-    return made
+def _entry(function: Function, **options: Any) -> Function:
+    entries.append(Entry(function, **options))
+    return cast(Function, entries[-1])
 
 
-def _inner(function: Kernel, **options: Any) -> Kernel:
-    compiled: Any = njit(**_OPTIONS, **_INNER, **options)(function)
-    without_literals(compiled)
-    made: Kernel = compiled
-    return made
+_told = threading.Event()
 
 
-class Patience(event.Listener):
-    """Tells the user, once, that a kernel is being compiled if it takes longer than a moment.
+@contextmanager
+def _patience() -> Iterator[None]:
+    """Tell the user, once, that a kernel is being compiled if it takes longer than a moment."""
+    timer = threading.Timer(PATIENCE, _tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
-    Numba reports what it compiles and not what it finds in a cache.
-    """
 
-    def __init__(self) -> None:
-        self.timer: threading.Timer | None = None
-        self.told = False
-
-    def on_start(self, event: Any) -> None:
-        """Give a kernel of ours a moment."""
-        if self.timer is None and not self.told and event.data["dispatcher"] in entries:
-            self.timer = threading.Timer(PATIENCE, self.tell)
-            self.timer.daemon = True
-            self.timer.start()
-
-    def on_end(self, event: Any) -> None:
-        """Fall silent when it is ready."""
-        if self.timer is not None and event.data["dispatcher"] in entries:
-            self.timer.cancel()
-            self.timer = None
-
-    def tell(self) -> None:
-        """Say it."""
-        self.told = True
+def _tell() -> None:
+    if not _told.is_set():
+        _told.set()
         logger.warning(MESSAGE)
-
-
-event.register("numba:compile", Patience())

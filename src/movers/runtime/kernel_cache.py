@@ -1,9 +1,7 @@
 """Where compiled kernels are kept: a folder of the user's, named by all that went into them.
 
-Numba keeps what it compiles beside the source, where a user may not be allowed to write, and
-does not notice when a function changed that the compiled one calls. Here the name of the folder is
-a digest of the sources of all kernels and of the versions that compile them: other code, another
-folder. Any environment with the same sources and versions shares it.
+The name of the folder is a digest of the sources of all kernels and of the versions that compile
+them: other code, another folder. Any environment with the same sources and versions shares it.
 """
 
 from __future__ import annotations
@@ -15,14 +13,13 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-import llvmlite
-import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from platformdirs import user_cache_path
 
+from movers.runtime.atomic import replacing
+from movers.runtime.native import Kinds, processor
 from movers.runtime.notices import Notice, notify
 
 PACKAGE = Path(__file__).parents[1]
@@ -34,6 +31,8 @@ SOURCES = (
 KEPT = 4
 """Folders of other sources or versions that stay: those used last."""
 PREFIX = "kernels-"
+CHECKSUM = 32
+"""Bytes in front of machine code that tell whether it is whole."""
 
 
 class CacheWarning(Notice):
@@ -48,7 +47,7 @@ def sources(package: Path = PACKAGE) -> Iterator[Path]:
 
 def digest(package: Path = PACKAGE) -> str:
     """Sixteen hex digits for the sources of all kernels and what compiles them."""
-    versions = numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
+    versions = version("numba"), version("llvmlite"), sys.implementation.cache_tag
     found = hashlib.sha256(repr(versions).encode())
     for path in sources(package):
         found.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
@@ -104,51 +103,36 @@ def _warn(path: Path, error: OSError) -> None:
     )
 
 
-class _Locator(_CacheLocator):
-    """Tells numba the folder; its own locators look beside the source first."""
-
-    def __init__(self, function: Any, file: str, path: Path) -> None:
-        self.path = path / function.__module__
-        self.line = function.__code__.co_firstlineno
-        self.stamp = hashlib.sha256(Path(file).read_bytes()).hexdigest()
-
-    def get_cache_path(self) -> str:
-        return str(self.path)
-
-    def get_source_stamp(self) -> str:
-        return self.stamp
-
-    def get_disambiguator(self) -> str:
-        return str(self.line)
-
-    @classmethod
-    def from_function(cls, py_func: Any, py_file: str) -> _Locator | None:
-        path = folder()
-        return None if path is None else cls(py_func, py_file, path)
+def find(name: str, kinds: Kinds) -> bytes | None:
+    """The machine code of a kernel for such arguments, if it was kept and is whole."""
+    try:
+        kept = _path(name, kinds).read_bytes() if folder() else b""
+    except OSError:
+        return None
+    code = kept[CHECKSUM:]
+    return code if code and _checksum(code) == kept[:CHECKSUM] else None
 
 
-class _Implementation(CompileResultCacheImpl):
-    _locator_classes: list[Any] = [_Locator]  # noqa: RUF012
+def keep(name: str, kinds: Kinds, code: bytes) -> None:
+    """Keep machine code if that is allowed; what is wrong with the disk does not stop the work."""
+    place = folder()
+    if place is None or not writable(place):
+        return
+    try:
+        with replacing(_path(name, kinds)) as draft:
+            draft.write_bytes(_checksum(code) + code)
+    except OSError as error:
+        _warn(place, error)
 
 
-class KernelCache(FunctionCache):
-    """Finds a kernel in the folder, and keeps it there if that is allowed."""
-
-    _impl_class = _Implementation
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled kernel; what is wrong with the disk does not stop the work."""
-        place = folder()
-        if place is None or not writable(place):
-            return
-        try:
-            os.makedirs(self.cache_path, exist_ok=True)
-            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
-        except OSError as error:
-            _warn(place, error)
+def _path(name: str, kinds: Kinds) -> Path:
+    """Where code lies: by its kernel, its arguments and the processor it is made for."""
+    place = folder()
+    assert place is not None
+    about = hashlib.sha256(repr((kinds, processor())).encode()).hexdigest()[:16]
+    return place / f"{name}-{about}.o"
 
 
-def keep(kernel: Any) -> None:
-    """Have a kernel look for its compiled form in the folder first, if there is one."""
-    if folder() is not None:
-        kernel._cache = KernelCache(kernel.py_func)  # type: ignore[no-untyped-call]
+def _checksum(code: bytes) -> bytes:
+    """A cut or changed file would take the process down with it."""
+    return hashlib.sha256(code).digest()

@@ -6,3 +6,5 @@ A row of m columns is stored with ``padded(m)`` entries, whole vector registers;
 
 LANES = 8
 """Columns, or heads, that a kernel handles at once in vector registers."""
+ROWS = 2
+"""Rows that `product_tile` handles at once."""

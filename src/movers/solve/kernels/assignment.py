@@ -11,7 +11,7 @@ import numpy as np
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import kernel
 from movers.solve.kernels import LANES
-from movers.solve.kernels.lanes import cheapest_rows
+from movers.solve.kernels.instructions import cheapest_rows
 
 SWEEPS = 6
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import inlined, kernel
-from movers.solve.kernels import LANES
-from movers.solve.kernels.lanes import ROWS, product_tile
+from movers.solve.kernels import LANES, ROWS
+from movers.solve.kernels.instructions import product_tile
 
 FORBIDDEN = 1e100
 

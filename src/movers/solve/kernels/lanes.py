@@ -11,10 +11,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.np.arrayobj import make_array
 
-from movers.solve.kernels import LANES
+from movers.solve.kernels import LANES, ROWS
 from movers.solve.kernels.vectors import operation
-
-ROWS = 2
 
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _INDICES = ir.VectorType(ir.IntType(64), LANES)

@@ -19,7 +19,7 @@ from movers.runtime.compiling import entry, inlined, kernel
 from movers.solve import rounding
 from movers.solve.kernels import LANES
 from movers.solve.kernels.batches import Batch, Structures
-from movers.solve.kernels.vectors import (
+from movers.solve.kernels.instructions import (
     least,
     load,
     logarithm,

@@ -13,7 +13,7 @@ import numpy as np
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels import LANES
-from movers.solve.kernels.lanes import cheapest_rows
+from movers.solve.kernels.instructions import cheapest_rows
 
 PARENT, DEPTH, CHILD, NEXT, BEFORE = 0, 1, 2, 3, 4
 LINKS = 5

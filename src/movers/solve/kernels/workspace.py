@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from movers.arrays import Floats, Ints
-from movers.solve.kernels import LANES
-from movers.solve.kernels.lanes import ROWS
+from movers.solve.kernels import LANES, ROWS
 from movers.solve.kernels.simplex import LINKS
 
 CALLS = 100

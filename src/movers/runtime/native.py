@@ -1,0 +1,123 @@
+"""Machine code and how to call it: arrays and numbers become machine words, one after another.
+
+The code is an object file for this processor. LLVM's loader puts it into memory; numba, which made
+it, need not be there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+Kinds = tuple[Any, ...]
+"""What the code depends on: the type of every argument, with arrays' dimensions and layout."""
+Call = Callable[[Sequence[int]], None]
+
+_C, _F, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400  # flags of numpy's arrays
+_LAYOUTS = {
+    flags: ("ACFC"[flags & (_C | _F)], bool(flags & _ALIGNED), bool(flags & _WRITEABLE))
+    for flags in (
+        layout | aligned | writeable
+        for layout in range(4)
+        for aligned in (0, _ALIGNED)
+        for writeable in (0, _WRITEABLE)
+    )
+}
+_KNOWN_FLAGS = _C | _F | _ALIGNED | _WRITEABLE
+
+
+def flatten(arguments: tuple[Any, ...]) -> tuple[Kinds, list[int]]:
+    """The kinds of arguments, and the words to call code for them with."""
+    kinds: list[Any] = []
+    words: list[int] = []
+    for one in arguments:
+        _add(one, kinds, words)
+    return tuple(kinds), words
+
+
+def _add(one: Any, kinds: list[Any], words: list[int]) -> None:
+    if isinstance(one, np.ndarray):
+        kinds += one.dtype.char, one.ndim, _LAYOUTS[one.flags.num & _KNOWN_FLAGS]
+        words += 0, 0, one.size, one.itemsize, one.__array_interface__["data"][0]
+        words += one.shape
+        words += one.strides
+    elif isinstance(one, tuple):
+        kinds.append(len(one))
+        for part in one:
+            _add(part, kinds, words)
+    else:
+        if type(one) not in _NUMBERS:
+            raise TypeError(f"kernels take arrays, tuples and numbers, not {type(one).__name__!r}")
+        kind, bits = _NUMBERS[type(one)]
+        kinds.append(kind)
+        words.append(bits(one))
+
+
+def _double(number: float) -> int:
+    """The bits of a number in double precision."""
+    found: int = struct.unpack("q", struct.pack("d", number))[0]
+    return found
+
+
+def _single(number: float) -> int:
+    """The bits of a number in single precision."""
+    found: int = struct.unpack("i", struct.pack("f", number))[0]
+    return found
+
+
+_NUMBERS: dict[type, tuple[str, Callable[[Any], int]]] = {
+    **dict.fromkeys((int, np.int64), ("int", int)),
+    **dict.fromkeys((float, np.float64), ("double", _double)),
+    **dict.fromkeys((bool, np.bool_), ("bool", int)),
+    np.float32: ("single", _single),
+}
+
+
+def load(code: bytes, name: str) -> Call:
+    """Make the function of that name in an object file ready to be called."""
+    function = _FUNCTION(_address(code, name))
+
+    def call(words: Sequence[int]) -> None:
+        status = function((ctypes.c_int64 * len(words))(*words))
+        if status:
+            raise RuntimeError(f"kernel {name} failed with status {status}")
+
+    return call
+
+
+_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)  # lets go of the interpreter lock
+_engines: list[Any] = []  # which own the memory that code lies in
+
+
+def _address(code: bytes, name: str) -> int:
+    binding = _binding()
+    target = binding.Target.from_default_triple().create_target_machine()
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target)
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    _engines.append(engine)
+    found: int = engine.get_function_address(name)
+    return found
+
+
+@cache
+def _binding() -> Any:
+    """LLVM, ready for this processor."""
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+def processor() -> str:
+    """The processor that code is made for: this one, unless numba's settings name another."""
+    binding = _binding()
+    settings = sorted(one for one in os.environ.items() if one[0].startswith("NUMBA_"))
+    return f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()} {settings}"

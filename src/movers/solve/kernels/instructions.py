@@ -1,0 +1,15 @@
+"""Instructions that kernels use by name; the modules that build them load the compiler."""
+
+from typing import Any
+
+from movers.runtime.kernel import Operation
+
+
+def _in(module: str, *names: str) -> list[Any]:
+    return [Operation(f"{__package__}.{module}", name) for name in names]
+
+
+product_tile, cheapest_rows = _in("lanes", "product_tile", "cheapest_rows")
+load, put, spread = _in("vectors", "load", "put", "spread")
+root, power, logarithm = _in("vectors", "root", "power", "logarithm")
+plus, minus, times, over, least = _in("vectors", "plus", "minus", "times", "over", "least")
