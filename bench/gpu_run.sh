@@ -10,6 +10,6 @@ export PYTHONUNBUFFERED=1 HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=true
 python3 scripts/device_carry.py unpack "$room"
 export PYTHONPATH="$PWD/src:$room/site" MOVERS_DATA="$room/data" MOVERS_CACHE="$room/kernels"
 python3 -m pytest -q -W ignore -p no:cacheprovider -k "cuda or half_precision or families or gathering" \
-    tests/encode/test_transformer.py tests/encode/test_families.py 2>&1 | tail -15 | tee "$out/tests.txt"
+    tests/encode/test_transformer.py tests/encode/test_families.py tests/encode/test_unknown.py 2>&1 | tail -15 | tee "$out/tests.txt"
 python3 bench/gpu.py --model "$room/model" "$@" 2>&1 | tee "$out/gpu.txt"
 python3 bench/gpu_profile.py --model "$room/model" > "$out/profile.txt" 2>&1 || tail -3 "$out/profile.txt"

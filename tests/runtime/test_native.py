@@ -52,7 +52,7 @@ def test_numbers_of_any_kind(factor):
 
 def test_kinds_tell_apart_what_code_depends_on():
     kinds = {flatten((matrix,))[0] for matrix in matrices()}
-    assert len(kinds) == 6  # C, read-only, Fortran, neither; single precision, integers
+    assert len(kinds) == 6  # by rows, read-only, by columns, neither; two other types
     assert flatten((np.zeros(2),))[0] == flatten((np.ones(9),))[0]
     assert flatten((1,))[0] != flatten((1.0,))[0] != flatten((True,))[0]
 

@@ -8,23 +8,28 @@ compile and leaves the entry points as fast and their results the same (numba 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, reduce
+from itertools import count
 from typing import Any
 
 from llvmlite import ir
 from numba import njit, typeof
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
-from numba.core.types import unliteral
 from numba.extending import typeof_impl
+from numba.np.numpy_support import as_dtype
 
 from movers.runtime.kernel import Kernel, Operation
 
 WORD = ir.IntType(64)
 STATUS = ir.IntType(32)
+HEAD = object.__basicsize__ // 8
+ARRAY_FIELDS = HEAD, HEAD + 2, HEAD + 3
+"""Words of numpy's array object that point to its data, shape and strides."""
 
 
 class Draft(JITCodeLibrary):
@@ -69,8 +74,8 @@ def draft(kernel: Kernel) -> Any:
     template = made.get_call_template
 
     def plain(args: Sequence[Any], kws: Mapping[str, Any]) -> Any:
-        named = {name: unliteral(kind) for name, kind in kws.items()}
-        return template([unliteral(kind) for kind in args], named)
+        named = {name: types.unliteral(kind) for name, kind in kws.items()}
+        return template([types.unliteral(kind) for kind in args], named)
 
     made.get_call_template = plain
     return made
@@ -112,15 +117,40 @@ def _called_with_words(made: Any, name: str) -> Any:
     kind = context.call_conv.get_function_type(described.restype, described.argtypes)
     callee = ir.Function(module, kind, described.llvm_func_name)
     result, error = (builder.alloca(place.pointee) for place in kind.args[:2])
-    words = [_load(builder, function.args[0], k, of) for k, of in enumerate(kind.args[2:])]
-    status = builder.call(callee, [result, error, *words])
+    given = (_word(builder, function.args[0], position) for position in count())
+    words = (word for one in described.argtypes for word in _spread(builder, given, one))
+    values = [_value(builder, *both) for both in zip(words, kind.args[2:], strict=True)]
+    status = builder.call(callee, [result, error, *values])
     builder.ret(builder.select(_returned_none(builder, status), STATUS(0), status))
     return module
 
 
-def _load(builder: Any, words: Any, position: int, kind: Any) -> Any:
+def _word(builder: Any, words: Any, position: int) -> Any:
+    return builder.load(builder.gep(words, [WORD(position)]))
+
+
+def _spread(builder: Any, given: Iterator[Any], kind: Any) -> Iterator[Any]:
+    """The words that numba takes for an argument: of an array, its size, place and strides."""
+    parts = getattr(kind, "types", None)  # of a tuple
+    if parts is not None:
+        for part in parts:
+            yield from _spread(builder, given, part)
+    elif isinstance(kind, types.Array):
+        fields = builder.inttoptr(next(given), WORD.as_pointer())
+        data, shape, strides = (_word(builder, fields, at) for at in ARRAY_FIELDS)
+        lengths, steps = (
+            [_word(builder, builder.inttoptr(one, WORD.as_pointer()), k) for k in range(kind.ndim)]
+            for one in (shape, strides)
+        )
+        size = reduce(builder.mul, lengths, WORD(1))
+        item = WORD(as_dtype(kind.dtype).itemsize)
+        yield from (WORD(0), WORD(0), size, item, data, *lengths, *steps)
+    else:
+        yield next(given)
+
+
+def _value(builder: Any, word: Any, kind: Any) -> Any:
     """A word as an argument."""
-    word = builder.load(builder.gep(words, [WORD(position)]))
     if isinstance(kind, ir.PointerType):
         return builder.inttoptr(word, kind)
     if isinstance(kind, ir.DoubleType):

@@ -1,4 +1,4 @@
-"""Machine code and how to call it: arrays and numbers become machine words, one after another.
+"""Machine code and how to call it: every array or number becomes a machine word.
 
 The code is an object file for this processor. LLVM's loader puts it into memory; numba, which made
 it, need not be there.
@@ -19,44 +19,32 @@ Kinds = tuple[Any, ...]
 """What the code depends on: the type of every argument, with arrays' dimensions and layout."""
 Call = Callable[[Sequence[int]], None]
 
-_C, _F, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400  # flags of numpy's arrays
-_LAYOUTS = {
-    flags: ("ACFC"[flags & (_C | _F)], bool(flags & _ALIGNED), bool(flags & _WRITEABLE))
-    for flags in (
-        layout | aligned | writeable
-        for layout in range(4)
-        for aligned in (0, _ALIGNED)
-        for writeable in (0, _WRITEABLE)
-    )
-}
-_KNOWN_FLAGS = _C | _F | _ALIGNED | _WRITEABLE
+# Flags of an array that code depends on: contiguous by rows, else by columns; aligned, writeable.
+_BY_ROWS, _BY_COLUMNS = 0x1 | 0x100 | 0x400, 0x2 | 0x100 | 0x400
 
 
 def flatten(arguments: tuple[Any, ...]) -> tuple[Kinds, list[int]]:
     """The kinds of arguments, and the words to call code for them with."""
     kinds: list[Any] = []
     words: list[int] = []
-    for one in arguments:
-        _add(one, kinds, words)
+    _add(arguments, kinds, words)
     return tuple(kinds), words
 
 
-def _add(one: Any, kinds: list[Any], words: list[int]) -> None:
-    if isinstance(one, np.ndarray):
-        kinds += one.dtype.char, one.ndim, _LAYOUTS[one.flags.num & _KNOWN_FLAGS]
-        words += 0, 0, one.size, one.itemsize, one.__array_interface__["data"][0]
-        words += one.shape
-        words += one.strides
-    elif isinstance(one, tuple):
-        kinds.append(len(one))
-        for part in one:
-            _add(part, kinds, words)
-    else:
-        if type(one) not in _NUMBERS:
+def _add(arguments: tuple[Any, ...], kinds: list[Any], words: list[int]) -> None:
+    kinds.append(len(arguments))
+    for one in arguments:
+        if isinstance(one, np.ndarray):
+            flags = one.flags.num
+            kinds += one.dtype.char, one.ndim, flags & (_BY_ROWS if flags & 1 else _BY_COLUMNS)
+            words.append(id(one))  # where the object lies; code reads its fields
+        elif isinstance(one, tuple):
+            _add(one, kinds, words)
+        elif (number := _NUMBERS.get(type(one))) is not None:
+            kinds.append(number[0])
+            words.append(number[1](one))
+        else:
             raise TypeError(f"kernels take arrays, tuples and numbers, not {type(one).__name__!r}")
-        kind, bits = _NUMBERS[type(one)]
-        kinds.append(kind)
-        words.append(bits(one))
 
 
 def _double(number: float) -> int:
@@ -84,14 +72,14 @@ def load(code: bytes, name: str) -> Call:
     function = _FUNCTION(_address(code, name))
 
     def call(words: Sequence[int]) -> None:
-        status = function((ctypes.c_int64 * len(words))(*words))
+        status = function(struct.pack(f"{len(words)}q", *words))
         if status:
             raise RuntimeError(f"kernel {name} failed with status {status}")
 
     return call
 
 
-_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)  # lets go of the interpreter lock
+_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p)  # lets go of the interpreter lock
 _engines: list[Any] = []  # which own the memory that code lies in
 
 
