@@ -1,8 +1,7 @@
-"""Commands that compare two sentences and list what there is."""
+"""Commands that compare two sentences, and show why they are near or far."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
@@ -10,9 +9,7 @@ from rich.console import Console
 from movers.cli.messages import print_json, say, told
 from movers.cli.options import (
     DEFAULTS,
-    Device,
     Flag,
-    Json,
     Methods,
     Options,
     Sentence,
@@ -64,9 +61,8 @@ def compare(
     for failure in failures.values():
         say(told(failure))
     if json:
-        print_json([comparison.to_dict() for comparison in comparisons])
-    else:
-        print_comparisons(Console(), comparisons)
+        return print_json([comparison.to_dict() for comparison in comparisons])
+    print_comparisons(Console(), comparisons)
 
 
 def _ask_about_files(source: str, target: str) -> None:
@@ -83,35 +79,53 @@ def _ask_about_files(source: str, target: str) -> None:
         )
 
 
-def methods(*, json: Json = False) -> None:
-    """List the measures.
+def explain(
+    source: Sentence,
+    target: Sentence,
+    other: Sentence | None = None,
+    /,
+    *,
+    html: Path | None = None,
+    links: Flag = False,
+    method: str = "movers",
+    json: Flag = False,
+    options: Options = DEFAULTS,
+) -> None:
+    """Show why two sentences are near or far, as a page that needs no server.
 
-    Example: `movers methods --json`
-    """
-    from movers.cli.terminal import print_methods
-    from movers.methods import ALIASES, METHODS
-
-    if json:
-        print_json([asdict(method) for method in METHODS.values()])
-    else:
-        print_methods(Console(), METHODS, ALIASES)
-
-
-def models(model: str | None = None, /, *, device: Device = "auto", json: Json = False) -> None:
-    """Show a model: layers, heads, limits, statistics, what would be used by default.
-
-    Example: `movers models bert-base-uncased`
+    Example: `movers explain "a dog chases a cat" "a cat chases a dog" --html why.html`
 
     Parameters
     ----------
-    model
-        Hugging Face name or folder. Default: the model installed with movers.
+    source
+        The first sentence.
+    target
+        The second sentence.
+    other
+        A third one: is it nearer to the first than the second is?
+    html
+        File to write the page to.
+    links
+        Also link the words as `movers align` does: which goes with which, and which with none.
+    method
+        The measure; `movers methods` lists them. With structure it is shown beside words alone.
+    json
+        Print what the page shows as JSON.
     """
-    from movers.cli.terminal import print_facts
-    from movers.loading import describe_model
+    from movers.runtime.atomic import replacing
 
-    facts = describe_model(model, device)
+    if html is None and not json:
+        raise InputError("say where the page goes: --html out.html (or --json to print it)")
+    scorer = options.load(method)
+    explanation = (
+        scorer.explain(source, target, links=links)
+        if other is None
+        else scorer.contrast(source, target, other, links=links)
+    )
+    if html is not None:
+        page = explanation.to_html()
+        with replacing(html) as temporary:
+            temporary.write_text(page, "utf-8")
+        say(f"wrote {html}, {len(page.encode()) / 1000:.0f} kB")
     if json:
-        print_json(facts)
-    else:
-        print_facts(Console(), facts)
+        print_json(explanation.to_dict())

@@ -12,16 +12,24 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from cyclopts import Parameter
-from rich.console import Console
 
-from movers.cli.messages import print_json, say
-from movers.cli.options import MODEL_DEFAULTS, Flag, Methods, ModelOptions, Quiet, method_names
+from movers.cli.messages import print_json, say, show
+from movers.cli.options import (
+    MODEL_DEFAULTS,
+    Flag,
+    Methods,
+    ModelOptions,
+    Quiet,
+    Target,
+    method_names,
+)
 from movers.errors import InputError
 
 if TYPE_CHECKING:
     from movers.evaluate.outcomes import Results
 
-Folder = Annotated[Path, Parameter(name=["--output", "-o"])]
+Resume = Annotated[Flag, Parameter(help="Go on with the run in --output.")]
+Scores = Annotated[Flag, Parameter(help="Print the scores as JSON.")]
 Number = TypeVar("Number", int, float)
 
 
@@ -42,9 +50,9 @@ def evaluate(
     dev: str | None = None,
     data: Path | None = None,
     limit: int | None = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    resume: Flag = False,
-    json: Flag = False,
+    output: Target | None = None,
+    resume: Resume = False,
+    json: Scores = False,
     quiet: Quiet = False,
     options: ModelOptions = MODEL_DEFAULTS,
 ) -> None:
@@ -88,10 +96,6 @@ def evaluate(
         Take only so many of the shortest pairs.
     output
         Folder for values, report and figures; a run broken off goes on in it with --resume.
-    resume
-        Go on with the run in --output.
-    json
-        Print the scores as JSON.
     """
     from movers.evaluate.benchmark import MeasureGrid
     from movers.evaluate.datasets import read_dataset
@@ -131,13 +135,13 @@ def evaluate(
 
 def reproduce(
     *tables: str,
-    output: Folder = Path("reproduction"),
+    output: Target = Path("reproduction"),
     data: Path | None = None,
     recipes: str = "reference",
     limit: int | None = None,
     sample: int | None = None,
-    resume: Flag = False,
-    json: Flag = False,
+    resume: Resume = False,
+    json: Scores = False,
     quiet: Quiet = False,
     options: ModelOptions = MODEL_DEFAULTS,
 ) -> None:
@@ -160,19 +164,19 @@ def reproduce(
         Take only so many of the shortest pairs of each data set, to try things out.
     sample
         For default-measure, take so many pairs of each data set at random; for slow models.
-    resume
-        Go on with the run in --output.
-    json
-        Print the scores as JSON.
     """
     from movers.evaluate.default_measure import NAME
 
+    keeping: dict[str, Any] = {
+        "data": data,
+        "limit": limit,
+        "resume": resume,
+        "progress": not quiet,
+    }
     if NAME in tables:
         if len(tables) > 1:
             raise InputError(f"{NAME} has a report of its own; name it alone")
-        settings = {"data": data, "sample": sample, "limit": limit, "resume": resume}
-        settings |= {"progress": not quiet}
-        return _default_measure(options, output, settings, json=json)
+        return _default_measure(options, output, keeping | {"sample": sample}, json=json)
     if sample is not None:
         raise InputError(f"--sample belongs to {NAME}; take --limit")
     from movers.evaluate.experiments import ONE_MODEL, find_experiment
@@ -185,16 +189,8 @@ def reproduce(
     others = () if options.model else own.pop()
     for model in others or (options.model,):
         folder = output / model.replace("/", "--") if model and others else output
-        results = run(
-            _with_files(options.but(model=model), data).load("wsmd"),
-            names,
-            folder,
-            data=data,
-            recipes=recipes.split(","),
-            limit=limit,
-            resume=resume,
-            progress=not quiet,
-        )
+        scorer = _with_files(options.but(model=model), data).load("wsmd")
+        results = run(scorer, names, folder, recipes=recipes.split(","), **keeping)
         _show(results, folder, json=json)
 
 
@@ -252,10 +248,7 @@ def _show(results: Results, folder: Path | None, *, json: bool) -> None:
 
     command = shlex.join(["movers", *sys.argv[1:]])
     results = replace(results, facts={"command": command, **results.facts})
-    if json:
-        print_json(results.to_dict())
-    else:
-        print_scores(Console(), results)
+    show(results, print_scores, json=json)
     if folder is not None:
         write_report(results, folder)
         say(f"report and figures: {folder / 'report.html'}")

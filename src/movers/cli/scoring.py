@@ -5,18 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from movers.cli.messages import say
 from movers.cli.options import (
     DEFAULTS,
     RAY_DEFAULTS,
+    STANDARD,
+    BatchSize,
+    Column,
     Engine,
+    First,
     Flag,
     Input,
     Methods,
@@ -24,6 +26,11 @@ from movers.cli.options import (
     Out,
     Quiet,
     RayOptions,
+    Resume,
+    Second,
+    TableFormat,
+    Target,
+    TextFormat,
     make_scorers,
     method_names,
 )
@@ -34,25 +41,23 @@ if TYPE_CHECKING:
     from movers.io.tables import TwoTexts
     from movers.scorer import Scorer
 
-STANDARD = Path("-")
-
 
 def score(
     file: Input | None = None,
     /,
     *,
-    output: Out = Path("-"),
-    source: str | None = None,
-    target: str | None = None,
+    output: Out = STANDARD,
+    source: First = None,
+    target: Second = None,
     source_file: Path | None = None,
     target_file: Path | None = None,
     methods: Methods = "movers",
-    format: str | None = None,
+    format: TableFormat = None,
     fit: Flag = False,
-    resume: Flag = False,
+    resume: Resume = False,
     json: Flag = False,
     quiet: Quiet = False,
-    batch_size: int | None = None,
+    batch_size: BatchSize = None,
     engine: Engine = "local",
     options: Options = DEFAULTS,
     ray: RayOptions = RAY_DEFAULTS,
@@ -73,51 +78,48 @@ def score(
     output
         Where to write, in the format its name ends in; - is standard output. For Ray a folder,
         which gets Parquet files.
-    source
-        Column of the first sentence. Default: source, sentence1 and the like, or the only two.
-    target
-        Column of the second sentence.
     source_file
         In place of a table: a text with the first sentence of each pair on a line of its own.
     target_file
         A text with the second sentences.
     methods
         Measures, separated by commas; each becomes a column of that name.
-    format
-        Format of the input if its name does not tell: tsv, csv, jsonl, parquet, arrow.
     fit
         First fit whitening and idf on the sentences of this file, as the paper does.
-    resume
-        Go on behind the rows that a run broken off has left beside the output.
     json
         Write JSON lines; with -o, print the summary as JSON.
-    batch_size
-        Most sentences the model reads at once. Default: as many as suit the device.
     engine
         Compute in this process or, with the same results, in worker processes of Ray.
     """
     scorers = dict(zip(method_names(methods), make_scorers(methods, options), strict=True))
-    files = _Files(file, source_file, target_file, output, format, json and output == STANDARD)
+    table = _table(file, source_file, target_file)
+    as_json = json and output == STANDARD
     with limited_batches(scorers.values(), batch_size):
         if engine == "ray":
-            if resume:
-                raise InputError(
-                    "--engine ray starts anew; leave out --resume, or go on with --engine local. "
-                    "For a long run, score several tables into folders of their own: what is "
-                    "finished then stays finished"
-                )
-            report = _score_by_ray(files, scorers, (source, target), ray, fit=fit, quiet=quiet)
+            from movers.integrations.ray_files import score_files
+
+            report = score_files(
+                _for_ray(table, as_json=as_json, resume=resume),
+                output,
+                scorers,
+                columns=(source, target),
+                input_format=format,
+                fit_first=fit,
+                workers=ray.pool(),
+                address=ray.address,
+                progress=not quiet and sys.stderr.isatty(),
+            )
         else:
             from movers.bulk.scoring import score_table
 
             ray.refuse()
             report = score_table(
-                files.table,
+                table,
                 output,
                 scorers,
                 columns=(source, target),
                 input_format=format,
-                output_format="jsonl" if files.as_json else None,
+                output_format="jsonl" if as_json else None,
                 fit=fit,
                 resume=resume,
                 progress=not quiet,
@@ -125,55 +127,30 @@ def score(
     _tell(report, scorers, output, json=json, quiet=quiet)
 
 
-@dataclass(frozen=True)
-class _Files:
-    """Where pairs come from and where they go."""
+def _table(file: Path | None, sources: Path | None, targets: Path | None) -> Path | TwoTexts:
+    """The table, or the two texts that take its place."""
+    from movers.io.tables import TwoTexts
 
-    file: Path | None
-    sources: Path | None
-    targets: Path | None
-    output: Path
-    format: str | None
-    as_json: bool
-
-    @property
-    def table(self) -> Path | TwoTexts:
-        """The table, or the two texts that take its place."""
-        from movers.io.tables import TwoTexts
-
-        if self.file is not None:
-            if self.sources or self.targets:
-                raise InputError("name a table, or --source-file and --target-file; not both")
-            return self.file
-        if self.sources is None or self.targets is None:
-            raise InputError("name a table of pairs, or both --source-file and --target-file")
-        return TwoTexts(self.sources, self.targets)
+    if file is not None:
+        if sources or targets:
+            raise InputError("name a table, or --source-file and --target-file; not both")
+        return file
+    if sources is None or targets is None:
+        raise InputError("name a table of pairs, or both --source-file and --target-file")
+    return TwoTexts(sources, targets)
 
 
-def _score_by_ray(
-    files: _Files,
-    scorers: dict[str, Scorer],
-    columns: tuple[str | None, str | None],
-    ray: RayOptions,
-    *,
-    fit: bool,
-    quiet: bool,
-) -> Report:
-    from movers.integrations.ray_files import score_files
-
-    if files.as_json or files.file is None:
+def _for_ray(table: Path | TwoTexts, *, as_json: bool, resume: bool) -> Path:
+    """The table, if Ray can do what is asked with it."""
+    if resume:
+        raise InputError(
+            "--engine ray starts anew; leave out --resume, or go on with --engine local. "
+            "For a long run, score several tables into folders of their own: what is "
+            "finished then stays finished"
+        )
+    if as_json or not isinstance(table, Path):
         raise InputError("--engine ray reads tables and writes Parquet; name a table and a folder")
-    return score_files(
-        files.file,
-        files.output,
-        scorers,
-        columns=columns,
-        input_format=files.format,
-        fit_first=fit,
-        workers=ray.pool(),
-        address=ray.address,
-        progress=not quiet and sys.stderr.isatty(),
-    )
+    return table
 
 
 def _tell(
@@ -204,12 +181,12 @@ def fit(
     file: Input,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    column: str | None = None,
-    format: str | None = None,
+    output: Target,
+    column: Column = None,
+    format: TextFormat = None,
     embeddings: str | None = None,
     quiet: Quiet = False,
-    batch_size: int | None = None,
+    batch_size: BatchSize = None,
     engine: Engine = "local",
     options: Options = DEFAULTS,
     ray: RayOptions = RAY_DEFAULTS,
@@ -225,15 +202,8 @@ def fit(
         standard input. For Ray also a folder of them or a quoted pattern.
     output
         Statistics file to write (safetensors); use it with --statistics.
-    column
-        Column of a table that holds the sentences. Default: sentence, text and the like, or the
-        only one.
-    format
-        Format of the input if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow.
     embeddings
         Embedding layers to whiten: "0", "0,6" or "all". Default: the one of --embedding.
-    batch_size
-        Most sentences the model reads at once. Default: as many as suit the device.
     engine
         Compute in this process or in worker processes of Ray, which fit whitening and idf only.
     """

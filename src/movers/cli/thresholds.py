@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
-from movers.cli.messages import print_json
-from movers.cli.options import DEFAULTS, Json, Options, Quiet
+from movers.cli.messages import show
+from movers.cli.options import DEFAULTS, Json, Measure, Options, Quiet
 
 if TYPE_CHECKING:
     from movers.evaluate.thresholds import Thresholds
@@ -25,7 +24,7 @@ def threshold(
     source: str | None = None,
     target: str | None = None,
     gold: str | None = None,
-    method: str = "movers",
+    method: Measure = "movers",
     json: Json = False,
     quiet: Quiet = False,
     options: Options = DEFAULTS,
@@ -57,8 +56,6 @@ def threshold(
         Column of the second sentence of a pair.
     gold
         Column of the labels: 0 and 1, yes and no. Default: label and the like.
-    method
-        The measure; `movers methods` lists them.
     """
     from movers.cli.terminal import print_thresholds
     from movers.evaluate.thresholds import thresholds_of_corpus, thresholds_of_pairs
@@ -71,10 +68,7 @@ def threshold(
         pairs, labels = _pairs(file, source, target, gold)
         scorer = options.load(method)
         found = thresholds_of_pairs(scorer, pairs, labels, precision=precision, **common)
-    if json:
-        print_json(found.to_dict())
-    else:
-        print_thresholds(Console(), found, precision)
+    show(found, partial(print_thresholds, precision=precision), json=json)
 
 
 def _sentences(file: Path, column: str | None, *, pairs: bool) -> list[str]:
