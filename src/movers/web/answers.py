@@ -11,7 +11,7 @@ from typing import Any
 from movers.errors import InputError
 from movers.scorer import Scorer
 from movers.web.batching import Answer, Pair
-from movers.web.failures import HTTP
+from movers.web.failures import HTTP, sendable
 
 
 @dataclass(frozen=True)
@@ -25,25 +25,17 @@ class Scored:
     unread: bool = False
 
 
-@dataclass(frozen=True)
 class Answers:
     """The kinds of answers, each for many pairs at a time.
 
-    Parameters
-    ----------
-    max_words
-        Most words compared of a sentence; a pair with a longer one gets an error.
+    A pair with a sentence of more than ``max_words`` words to compare gets an error.
     """
 
-    max_words: int
-
-    def distances(self, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-        """Distances of pairs, computed together."""
-        return self._answer(_distances, scorer, pairs)
-
-    def comparisons(self, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-        """Whole comparisons, encoded together."""
-        return self._answer(_comparisons, scorer, pairs)
+    def __init__(self, max_words: int) -> None:
+        self.max_words = max_words
+        # Made once: jobs with the same answer share a call.
+        self.distances: Answer = partial(self._answer, _distances)
+        self.comparisons: Answer = partial(self._answer, _comparisons)
 
     def explanations(self, *, attention: bool, links: bool) -> Answer:
         """What makes what the page shows of pairs, with all it may ask for besides."""
@@ -104,7 +96,7 @@ def _reason(scorer: Scorer, pair: Pair) -> str:
     try:
         scorer.using(empty="raise").compare(*pair)
     except InputError as error:
-        return error.told(HTTP)
+        return sendable(error.told(HTTP))
     return "the distance is not a finite number"
 
 

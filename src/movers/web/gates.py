@@ -33,26 +33,36 @@ def header(scope: Scope, name: bytes) -> bytes:
     return next((bytes(value) for key, value in scope["headers"] if key == name), b"")
 
 
-class BodyGate:
+class Gate:
+    """What stands before an application; here, to refuse some requests."""
+
+    def __init__(self, app: Application) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it with the refusal."""
+        refusal = self.refusal(scope) if scope["type"] == "http" else None
+        await (refusal or self.app)(scope, receive, send)
+
+    def refusal(self, scope: Scope) -> JSONResponse | None:
+        """What to answer to a request that goes no further."""
+
+
+class BodyGate(Gate):
     """Reads a body before the application does: at most so many bytes in so many seconds."""
 
     def __init__(self, app: Application, limits: Limits) -> None:
-        self.app = app
-        self.limits = limits
-        self.held = 0
+        super().__init__(app)
+        self.limits, self.held = limits, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its body complete, or answer 408, 413, 415 or 429."""
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
-            await self.app(scope, receive, send)
-            return
+            return await self.app(scope, receive, send)
         body = bytearray()
         try:
             refusal = await self._read(scope, receive, body)
-            if refusal is not None:
-                await refusal(scope, receive, send)
-                return
-            await self.app(scope, _replay(bytes(body), receive), send)
+            await (refusal or self.app)(scope, _replay(bytes(body), receive), send)
         finally:
             self.held -= len(body)
 
@@ -78,11 +88,8 @@ class BodyGate:
                     if not message.get("more_body", False):
                         return None
         except TimeoutError:
-            return failure(
-                408,
-                f"{len(body)} bytes of the request arrived within {self.limits.timeout:g} s",
-                close=True,
-            )
+            told = f"{len(body)} bytes of the request arrived within {self.limits.timeout:g} s"
+            return failure(408, told, close=True)
         return failure(400, "the connection closed before the request was complete")
 
     def _too_large(self, size: int) -> Any:
@@ -118,71 +125,60 @@ def check_token(token: str | None) -> None:
         )
 
 
-class TokenGate:
+UNKNOWN = "this server needs its token: Authorization: Bearer TOKEN", "Bearer"
+WRONG = "this is not the token of this server", 'Bearer error="invalid_token"'
+"""What is said without a token and with another, and what the header asks for."""
+
+
+class TokenGate(Gate):
     """Lets only those in who know the token."""
 
     def __init__(self, app: Application, token: str) -> None:
-        self.app = app
+        super().__init__(app)
         self.token = token.encode()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer 401."""
-        if scope["type"] == "http" and scope["path"].startswith(GUARDED):
-            scheme, _, token = header(scope, b"authorization").partition(b" ")
-            known = scheme.lower() == b"bearer" and token
-            if not (known and hmac.compare_digest(token.strip(), self.token)):
-                await _unauthorised(wrong=bool(known))(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+    def refusal(self, scope: Scope) -> JSONResponse | None:
+        """Answer 401 unless the token is there."""
+        scheme, _, token = header(scope, b"authorization").partition(b" ")
+        known = scheme.lower() == b"bearer" and token
+        right = known and hmac.compare_digest(token.strip(), self.token)
+        if right or not scope["path"].startswith(GUARDED):
+            return None
+        message, wanted = WRONG if known else UNKNOWN
+        refusal = failure(401, message)
+        refusal.headers["WWW-Authenticate"] = wanted
+        return refusal
 
 
-def _unauthorised(*, wrong: bool) -> JSONResponse:
-    refusal = failure(
-        401,
-        "this is not the token of this server"
-        if wrong
-        else "this server needs its token: Authorization: Bearer TOKEN",
-    )
-    refusal.headers["WWW-Authenticate"] = 'Bearer error="invalid_token"' if wrong else "Bearer"
-    return refusal
-
-
-class HostGate:
+class HostGate(Gate):
     """Takes only requests that are meant for this server by name.
 
     Without it, any page could have its own name point to this machine and read answers as its own.
     """
 
     def __init__(self, app: Application, hosts: Collection[str]) -> None:
-        self.app = app
+        super().__init__(app)
         self.hosts = {host.lower() for host in hosts}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer 421."""
-        if scope["type"] == "http":
-            name = _PORT.sub("", header(scope, b"host").decode("latin-1")).strip("[]").lower()
-            if name and name not in self.hosts:
-                refusal = failure(
-                    421,
-                    f"this server is not {name!r} but {', '.join(sorted(self.hosts))}; start it "
-                    "with --name if a proxy calls it so",
-                )
-                await refusal(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+    def refusal(self, scope: Scope) -> JSONResponse | None:
+        """Answer 421 to what is meant for others."""
+        name = _PORT.sub("", header(scope, b"host").decode("latin-1")).strip("[]").lower()
+        if not name or name in self.hosts:
+            return None
+        return failure(
+            421,
+            f"this server is not {name!r} but {', '.join(sorted(self.hosts))}; start it "
+            "with --name if a proxy calls it so",
+        )
 
 
-class HeadGate:
+class HeadGate(Gate):
     """Answers HEAD as GET, without the body."""
-
-    def __init__(self, app: Application) -> None:
-        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self.app(scope, receive, send)
-            return
+            return await self.app(scope, receive, send)
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.body":
@@ -217,11 +213,8 @@ HEADERS = tuple(
 )
 
 
-class SafeHeaders:
+class SafeHeaders(Gate):
     """Forbids browsers everything the page does not need."""
-
-    def __init__(self, app: Application) -> None:
-        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Add the headers to whatever is answered."""

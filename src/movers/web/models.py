@@ -22,13 +22,7 @@ WARM_UP = ("the press greets the president", "the president greets the press")
 
 @dataclass(frozen=True)
 class Setup:
-    """What decides about a distance besides the sentences.
-
-    Parameters
-    ----------
-    options
-        Settings of `movers.load` by name, as a tuple so that setups can be compared.
-    """
+    """What decides about a distance besides the sentences; can be compared and hashed."""
 
     model: str
     method: str
@@ -36,13 +30,7 @@ class Setup:
 
 
 class Models:
-    """Scorers by the name of their model.
-
-    Parameters
-    ----------
-    scorers
-        One scorer for each model; the first is used where a request names none.
-    """
+    """Scorers by the name of their model; the first is used where a request names none."""
 
     def __init__(self, scorers: Mapping[str, Scorer]) -> None:
         self.scorers = dict(scorers)
@@ -111,10 +99,6 @@ class Models:
         size = encoder.layers * encoder.dimension**2 / SMALL
         words = min(most_words, encoder.max_length)
         return Effort(size, max(1, len(scorer.heads)), plans, words)
-
-    def needs_trees(self, setup: Setup) -> bool:
-        """Whether a setup needs the parser."""
-        return find_method(setup.method).needs_trees
 
     def missing(self, method: Method) -> dict[str, str]:
         """What a method lacks, by the models with which it does."""
