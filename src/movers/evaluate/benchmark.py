@@ -18,7 +18,6 @@ from movers.baselines import find_baseline
 from movers.encode.corpus import CorpusEncoder
 from movers.encode.encodings import Request
 from movers.encode.transformer import TransformerEncoder
-from movers.errors import InputError
 from movers.evaluate.datasets import Dataset
 from movers.evaluate.outcomes import Column, Stage
 from movers.evaluate.runs import RunFolder, is_whole, write_chunk
@@ -26,7 +25,6 @@ from movers.measure.fitting import follow, statistics_of
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
 from movers.methods import Method, find_method
-from movers.runtime.atomic import replacing
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
 
@@ -37,14 +35,9 @@ CHUNK_BYTES = 1 << 27
 
 @dataclass(frozen=True)
 class MeasureGrid:
-    """Measures times recipes times embedding layers times mixes.
+    """Measures times recipes times embedding layers, counted from 0, times mixes.
 
-    Parameters
-    ----------
-    methods, recipes, mixes
-        What to cross; a mix only matters to measures of words and structure.
-    embeddings
-        Layers of the word vectors, counted from 0.
+    A mix only matters to measures of words and structure.
     """
 
     methods: tuple[str, ...]
@@ -72,10 +65,7 @@ def _layers(method: Method, embeddings: Sequence[int], last: int) -> Sequence[in
 class Benchmark:
     """Columns of one data set, computed into a run folder.
 
-    Parameters
-    ----------
-    base
-        A scorer with the model and all settings that the columns leave open.
+    ``base`` has the model and all settings that the columns leave open.
     """
 
     base: Scorer
@@ -264,8 +254,8 @@ def measure_variability(
     base: Scorer, dataset: Dataset, folder: RunFolder, *, progress: bool = False
 ) -> Floats:
     """BV_A of every head on all sentences of a data set, shape ``(layers, heads)``."""
-    path = folder.variability(dataset.name)
-    if not path.exists():
+
+    def measured() -> Floats:
         encoder = base.encoder
         sentences = [text for side in zip(*dataset.pairs, strict=True) for text in side]
         with (
@@ -273,12 +263,9 @@ def measure_variability(
             progress_bar("BV", "sentences", 2 * len(sentences), progress=progress) as bar,
         ):
             found = attention_variability(lambda: _counted(encoder.attentions(sentences), bar))
-        with replacing(path) as temporary:
-            np.save(temporary, found.reshape(encoder.layers, encoder.heads))
-    try:
-        return np.asarray(np.load(path))
-    except (ValueError, EOFError) as error:
-        raise InputError(f"{path} is damaged ({error}); remove it to measure it again") from error
+        return found.reshape(encoder.layers, encoder.heads)
+
+    return folder.array(folder.variability(dataset.name), measured, "measure")
 
 
 def _counted(items: Iterator[Any], bar: Any) -> Iterator[Any]:
