@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from movers.align.sentences import Sentence
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.gold_links import GoldPair, Pairs
+from movers.evaluate.metrics import Estimate, interval
 from movers.evaluate.resampling import draw_weights
 from movers.scorer import Scorer
 
@@ -56,20 +58,11 @@ METRICS: dict[str, tuple[str, Callable[[Floats], Floats]]] = {
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A value and the range of 95 % of its resamples."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class AlignmentScore:
     """How an aligner did: every metric by name, from 0 to 1."""
 
     aligner: str
-    metrics: dict[str, Interval]
+    metrics: dict[str, Estimate]
 
 
 @dataclass(frozen=True)
@@ -125,26 +118,15 @@ def evaluate_alignment(
 ) -> AlignmentReport:
     """Hold aligners against gold links.
 
-    Parameters
-    ----------
-    aligners
-        Rows of `movers.align.aligners.ALIGNERS`, ``"identical words"``, or ``"plan:METHOD"``.
-    name
-        What the gold links are called.
+    They are rows of `movers.align.aligners.ALIGNERS`, ``"identical words"``, or ``"plan:METHOD"``.
     """
     if not gold:
         raise InputError("no pairs to evaluate on")
-    encoder = scorer.encoder
     found = _all_links(scorer, gold, aligners, progress=progress)
     scores = tuple(AlignmentScore(name, score_links(gold, links)) for name, links in found.items())
-    return AlignmentReport(
-        name,
-        len(gold),
-        sum(len(pair.sure) for pair in gold),
-        sum(len(pair.possible) for pair in gold),
-        f"{encoder.name}@{encoder.fingerprint}",
-        scores,
-    )
+    sure, possible = (sum(len(getattr(pair, of)) for pair in gold) for of in ("sure", "possible"))
+    model = f"{scorer.encoder.name}@{scorer.encoder.fingerprint}"
+    return AlignmentReport(name, len(gold), sure, possible, model, scores)
 
 
 def _all_links(
@@ -181,11 +163,11 @@ def _planned(scorer: Scorer, pair: GoldPair) -> Pairs:
     if not all(side.spans for side in sides):
         return frozenset()
     links = scorer.compare(sides[0].text, sides[1].text).links
-    starts = [np.array([start for start, _ in side.spans]) for side in sides]
+    starts = [[start for start, _ in side.spans] for side in sides]
     return frozenset(
         (
-            int(np.searchsorted(starts[0], link.source_span[0], "right")) - 1,
-            int(np.searchsorted(starts[1], link.target_span[0], "right")) - 1,
+            bisect_right(starts[0], link.source_span[0]) - 1,
+            bisect_right(starts[1], link.target_span[0]) - 1,
         )
         for link in links
     )
@@ -197,7 +179,7 @@ def score_links(
     *,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-) -> dict[str, Interval]:
+) -> dict[str, Estimate]:
     """Every metric of some links, with a bootstrap over pairs.
 
     The error rate is there only where the gold has possible links.
@@ -211,8 +193,7 @@ def score_links(
     out = {}
     for name in names:
         _, metric = METRICS[name]
-        low, high = np.percentile(metric(drawn), [2.5, 97.5])
-        out[name] = Interval(float(metric(counts.sum(axis=0))), float(low), float(high))
+        out[name] = Estimate(float(metric(counts.sum(axis=0))), *interval(metric(drawn)))
     return out
 
 

@@ -65,8 +65,6 @@ def evaluate(
         as ``"5-12"``; see `LayerChoice.layers`.
     dev
         Data set that the first three are picked on.
-    progress
-        Show progress bars.
     """
     check_selections(selections, base.encoder.layers, dev=dev is not None)
     if dev is not None:

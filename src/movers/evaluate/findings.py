@@ -24,16 +24,10 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Improvement:
-    """Mean gain of the structural measures over their bases.
+    """Mean gain of the structural measures over their bases, and the same of published cells.
 
-    Parameters
-    ----------
-    variants
-        The bases that were averaged; all of `VARIANTS` if the run was complete.
-    value
-        Mean difference, on the scale of the metric.
-    published
-        The same mean over the published cells; None unless all of the variants have them.
+    The bases that were averaged are all of `VARIANTS` if the run was complete; there is no
+    published mean unless all of them have one.
     """
 
     dataset: str
@@ -119,12 +113,7 @@ def _averaged(pairs: list[tuple[Score, Score]]) -> Improvement:
         if above.published is not None and base.published is not None
     ]
     return Improvement(
-        dataset=column.dataset,
-        metric=metric,
-        recipe=column.recipe,
-        embedding=column.embedding,
-        selection=selection,
-        mix=column.mix,
+        *(column.dataset, metric, column.recipe, column.embedding, selection, column.mix),
         variants=tuple(name for name in VARIANTS if name in names),
         value=float(np.mean([above.value - base.value for above, base in pairs])),
         published=float(np.mean(known)) if len(known) == len(pairs) else None,

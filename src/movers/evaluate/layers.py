@@ -17,17 +17,11 @@ NEEDS_DEV = f"layers {', '.join(PICKED)} are picked on a development set"
 
 @dataclass(frozen=True)
 class LayerChoice:
-    """What selections of layers come to for one model.
+    """What selections of layers come to for one model with so many attention layers.
 
-    Parameters
-    ----------
-    available
-        Number of attention layers.
-    contextual
-        Layers that attention variability picks; None if it was not measured.
-    development
-        Score of the mean over each layer's heads under `CRITERION` on a development set, shape
-        ``(layers,)``, by recipe and embedding layer.
+    ``contextual`` are those that attention variability picks, if it was measured; ``development``
+    has the score of the mean over each layer's heads under `CRITERION` on a development set,
+    ``(layers,)``, by recipe and embedding layer.
     """
 
     available: int

@@ -13,26 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from movers.errors import InputError
-from movers.io.tables import (
-    check_texts,
-    decoded_lines,
-    open_table,
-    pick_columns,
-    plain_values,
-)
+from movers.io.tables import check_texts, decoded_lines, open_table, pick_columns, plain_values
 
 Row = tuple[str, str, float]
 """Two sentences and what people say about them."""
 
 GOLD = (
-    "label",
-    "score",
-    "gold",
-    "similarity",
-    "similarity_score",
-    "relatedness_score",
-    "is_duplicate",
-    "quality",
+    *("label", "score", "gold", "similarity", "similarity_score", "relatedness_score"),
+    *("is_duplicate", "quality"),
 )
 """Columns that usually hold the label or score, the likeliest first."""
 
@@ -51,12 +39,10 @@ class Columns:
     ----------
     source, target, gold
         Positions of the sentences and of the label or score, counted from 0.
-    fields
-        Fields of a row.
+    fields, extra
+        Fields of a row, and whether there may be more.
     header
         Whether the first line names the columns.
-    extra
-        Whether rows may have more fields.
     label
         Whether the gold column is 0 or 1.
     wrapped

@@ -50,8 +50,6 @@ def evaluate_as_used(
         ``resume``.
     selections
         Attention layers to average, one evaluation for each; "" is `movers.load`'s own choice.
-    progress
-        Show progress bars.
     """
     cells = [
         (column, selection)
