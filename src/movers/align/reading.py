@@ -21,19 +21,12 @@ from movers.encode.transformer import TransformerEncoder
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """The words of a sentence that the model has read.
+    """The words of a sentence that the model has read, by place ``(n,)`` in the sentence.
 
-    Parameters
-    ----------
-    places : (n,)
-        Which words of the sentence these are: not those behind the model's last token, nor
-        those that its tokenizer drops (control characters).
-    vectors : (n, dimension)
-        Mean of each word's pieces.
-    attention : (layers, n, n)
-        Attention between different words, mean over heads: mean over the pieces that look, sum
-        over those looked at, as a share of what the word gives to all words and itself. No layers
-        where the model has no attention.
+    Those behind the model's last token and those that its tokenizer drops are not among them.
+    Vectors ``(n, dimension)`` are means of each word's pieces; attention between different words
+    ``(layers, n, n)`` is the mean over heads and over the pieces that look, the sum over those
+    looked at, as a share of what the word gives to all words and itself.
     """
 
     places: Ints

@@ -66,13 +66,10 @@ def evaluate_as_used(
     run = open_run(folder, settings, resume=resume)
     found: dict[Cell, Floats] = {}
     total = len(cells) * len(dataset)
-    with (
-        progress_bar(dataset.name, "distances", total, progress=progress) as bar,
-        warnings.catch_warnings(action="ignore", category=UndefinedWarning),  # scores tell how many
-    ):
+    with progress_bar(dataset.name, "distances", total, progress=progress) as bar:
         for number, (cell, scorer) in enumerate(scorers.items()):
             path = run.path / "distances" / f"{number:03d}.npy"
-            compute = partial(scorer.distances, dataset.pairs, progress=progress)
+            compute = partial(_distances, scorer, dataset, progress=progress)
             with run.timed(cell[0].method, len(dataset), "pairs"):
                 found[cell] = run.array(path, compute)
             bar.update(len(dataset))
@@ -88,6 +85,11 @@ def _scorer(base: Scorer, column: Column, selection: str) -> Scorer:
     if selection:
         settings["layers"] = selection
     return base.using(column.method, **settings)
+
+
+def _distances(scorer: Scorer, dataset: Dataset, *, progress: bool) -> Floats:
+    with warnings.catch_warnings(action="ignore", category=UndefinedWarning):  # scores tell of them
+        return scorer.distances(dataset.pairs, progress=progress)
 
 
 def _score(cell: Cell, dataset: Dataset, scorer: Scorer, distances: Floats) -> Score:

@@ -126,13 +126,8 @@ def tell_unread(name: str, unread: str) -> str:
 def tell_contrast(by: str, alone: Sight, whole: Sight) -> str:
     """Whether a part of the measure tells two sentences apart, and whether the whole does.
 
-    Parameters
-    ----------
-    by
-        What the part looks at.
-    alone, whole
-        How far each of the two is from the first sentence, by the part and by the whole, as a share
-        of what unrelated sentences are.
+    ``by`` says what the part looks at. Either sight has how far each of the two is from the first
+    sentence, as a share of what unrelated sentences are.
     """
     before, after = (_nearer(sight) for sight in (alone, whole))
     if before == after:

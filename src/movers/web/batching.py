@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import compress, islice
 from typing import Any
 
 logger = logging.getLogger("movers")
@@ -46,18 +47,9 @@ class LateError(Exception):
 class Job:
     """Pairs of one request that get the same treatment.
 
-    Parameters
-    ----------
-    setup
-        What decides about the scorer, hashable; jobs with the same setup and answer share a call.
-    answer
-        What to do with the pairs.
-    pairs
-        The pairs.
-    efforts
-        Seconds that each pair takes, roughly, at a pace of 1.
-    future
-        Gets one result per pair; cancel it to drop the job.
+    The setup, which is hashable, decides about the scorer; jobs with the same setup and answer
+    share a call. Efforts are the seconds that each pair takes, roughly, at a pace of 1. The future
+    gets one result per pair; cancel it to drop the job.
     """
 
     setup: Any
@@ -130,19 +122,10 @@ class Batcher:
     ones get half of the time however many short ones come. A long job goes to the back of the
     queue after each share, until the next would be its last.
 
-    Parameters
-    ----------
-    make
-        Makes the scorer of a setup; called, like every answer, by the thread alone.
-    capacity
-        Most pairs waiting.
-    patience
-        Most seconds that a job may have to wait, going by the pace of late: one that would come
-        too late is better turned away at once.
-    stride
-        Seconds that a batch should take at most, going by the same pace.
-    observe
-        Told the pairs and the seconds of every batch.
+    ``make`` gives the scorer of a setup and is called, like every answer, by the thread alone. At
+    most ``capacity`` pairs wait, and no job longer than ``patience`` seconds, going by the pace of
+    late: one that would come too late is better turned away at once. A batch takes about ``stride``
+    seconds at that pace; ``observe`` is told the pairs and the seconds of every one.
     """
 
     def __init__(
@@ -218,9 +201,8 @@ class Batcher:
         while (batch := self._next_batch()) is not None:
             started = time.perf_counter()
             self._answer_batch(batch)
-            self._observe(
-                sum(share.stop - share.start for _, share in batch), time.perf_counter() - started
-            )
+            pairs = sum(share.stop - share.start for _, share in batch)
+            self._observe(pairs, time.perf_counter() - started)
 
     def _next_batch(self) -> list[Share] | None:
         """Wait for jobs and take a batch of their pairs; None once closed and done."""
@@ -281,17 +263,11 @@ class Batcher:
                     self._answer(scorer, [one])
             return
         efforts = [effort for job, share in group for effort in job.efforts[share]]
-        answered = sum(
-            effort
-            for effort, result in zip(efforts, results, strict=True)
-            if not isinstance(result, Exception)
-        )
-        self.pace.learn(answered, time.perf_counter() - started)
-        start = 0
+        answered = [not isinstance(result, Exception) for result in results]
+        self.pace.learn(sum(compress(efforts, answered)), time.perf_counter() - started)
+        left = iter(results)
         for job, share in group:
-            end = start + share.stop - share.start
-            job.deliver(results[start:end])
-            start = end
+            job.deliver([*islice(left, share.stop - share.start)])
 
 
 def _alike(batch: list[Share]) -> list[list[Share]]:

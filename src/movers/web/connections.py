@@ -30,20 +30,11 @@ RESERVED = 128
 
 
 class Connection(H11Protocol):
-    """Uvicorn's connection, with an end to every wait.
-
-    Parameters
-    ----------
-    most
-        Connections the server holds; this one is turned away if it is one more.
-    given
-        What uvicorn gives to every connection.
-    """
+    """Uvicorn's connection, with an end to every wait; turned away if it is one more than most."""
 
     def __init__(self, *, most: int, **given: Any) -> None:
         super().__init__(**given)
-        self.most = most
-        self.refused = False
+        self.most, self.refused = most, False
         self.timers: dict[str, asyncio.TimerHandle] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -17,18 +17,10 @@ BYTES_PER_WORD = 6
 
 @dataclass(frozen=True)
 class Effort:
-    """What a pair takes under some settings.
+    """What a pair takes with a model of some size, in models of six layers of 384.
 
-    Parameters
-    ----------
-    size
-        The model, in models of six layers of 384.
-    heads
-        Problems to solve.
-    plans
-        Whether their plans are asked for, and not only their values.
-    most
-        Words beyond which a sentence is cut or refused.
+    There is a problem for each of the heads, of which plans may be asked for and not only values;
+    beyond ``most`` words a sentence is cut or refused.
     """
 
     size: float

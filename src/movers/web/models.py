@@ -40,16 +40,10 @@ class Models:
     def load(
         cls, names: Iterable[str], *, statistics: Iterable[Path] = (), **settings: Any
     ) -> Models:
-        """Load models, each with the statistics that were fitted for it.
+        """Load models by Hugging Face name or folder; none means the model installed with movers.
 
-        Parameters
-        ----------
-        names
-            Hugging Face names or folders; none means the model installed with movers.
-        statistics
-            Files made by `movers fit`.
-        settings
-            Settings of `movers.load` that requests cannot choose: device, parser and the like.
+        Each gets the statistics, files made by `movers fit`, that were fitted for it. The settings
+        are those of `movers.load` that requests cannot choose: device, parser and the like.
         """
         from movers.loading import load
 
