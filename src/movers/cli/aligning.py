@@ -6,27 +6,13 @@ import shlex
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from movers.cli import options as given
 from movers.cli.messages import print_json, say, show
-from movers.cli.options import (
-    STANDARD,
-    Device,
-    Dtype,
-    First,
-    Flag,
-    Json,
-    Model,
-    Out,
-    Quiet,
-    Resume,
-    Second,
-    Sentence,
-    TableFormat,
-    Target,
-)
+from movers.cli.options import STANDARD
 from movers.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,23 +22,23 @@ Aligners = Annotated[str, Parameter(name=["--aligners", "--aligner"])]
 
 
 def align(
-    file: Sentence,
-    target_sentence: Sentence | None = None,
+    file: given.Sentence,
+    target_sentence: given.Sentence | None = None,
     /,
     *,
-    output: Out = STANDARD,
+    output: given.Out = STANDARD,
     aligner: str = "shares",
-    tokens: Flag = False,
-    json: Flag = False,
-    html: Flag = False,
-    resume: Resume = False,
-    quiet: Quiet = False,
-    source: First = None,
-    target: Second = None,
-    format: TableFormat = None,
-    model: Model = None,
-    device: Device = "auto",
-    dtype: Dtype = "float32",
+    tokens: given.Flag = False,
+    json: given.Flag = False,
+    html: given.Flag = False,
+    resume: given.Resume = False,
+    quiet: given.Quiet = False,
+    source: given.First = None,
+    target: given.Second = None,
+    format: given.TableFormat = None,
+    model: given.Model = None,
+    device: given.Device = "auto",
+    dtype: given.Dtype = "float32",
 ) -> None:
     """Link the words of sentence pairs: which goes with which, and which with none.
 
@@ -93,18 +79,9 @@ def align(
     from movers.align.aligning import signature
     from movers.bulk.aligning import align_table
 
-    report = align_table(
-        Path(file),
-        output,
-        encoder,
-        columns=(source, target),
-        input_format=format,
-        tokens=tokens,
-        aligner=aligner,
-        style=style,
-        resume=resume,
-        progress=not quiet,
-    )
+    how: dict[str, Any] = {"tokens": tokens, "aligner": aligner, "style": style}
+    how |= {"columns": (source, target), "input_format": format}
+    report = align_table(Path(file), output, encoder, resume=resume, progress=not quiet, **how)
     if report.cut.count:
         say(f"words behind the last one that the model reads match nothing in {report.cut}")
     if not quiet:
@@ -139,12 +116,12 @@ def _align_two(
 def evaluate_alignment(
     *files: Path,
     aligners: Aligners = "shares,argmax,itermax,match,balanced,partial,unbalanced",
-    one_based: Flag = False,
+    one_based: given.Flag = False,
     limit: int | None = None,
-    json: Json = False,
-    output: Target | None = None,
-    model: Model = None,
-    device: Device = "auto",
+    json: given.Json = False,
+    output: given.Target | None = None,
+    model: given.Model = None,
+    device: given.Device = "auto",
 ) -> None:
     """Hold aligners against links that people made.
 

@@ -6,27 +6,20 @@ from pathlib import Path
 
 from rich.console import Console
 
+from movers.cli import options as given
 from movers.cli.messages import print_json, say, told
-from movers.cli.options import (
-    DEFAULTS,
-    Flag,
-    Methods,
-    Options,
-    Sentence,
-    make_scorers,
-    method_names,
-)
+from movers.cli.options import DEFAULTS, make_scorers, method_names
 from movers.errors import InputError
 
 
 def compare(
-    source: Sentence,
-    target: Sentence,
+    source: given.Sentence,
+    target: given.Sentence,
     /,
     *,
-    methods: Methods = "wmd,wsmd,movers",
-    json: Flag = False,
-    options: Options = DEFAULTS,
+    methods: given.Methods = "wmd,wsmd,movers",
+    json: given.Flag = False,
+    options: given.Options = DEFAULTS,
 ) -> None:
     """Compare two sentences under several measures and show which word went where.
 
@@ -80,16 +73,16 @@ def _ask_about_files(source: str, target: str) -> None:
 
 
 def explain(
-    source: Sentence,
-    target: Sentence,
-    other: Sentence | None = None,
+    source: given.Sentence,
+    target: given.Sentence,
+    other: given.Sentence | None = None,
     /,
     *,
     html: Path | None = None,
-    links: Flag = False,
+    links: given.Flag = False,
     method: str = "movers",
-    json: Flag = False,
-    options: Options = DEFAULTS,
+    json: given.Flag = False,
+    options: given.Options = DEFAULTS,
 ) -> None:
     """Show why two sentences are near or far, as a page that needs no server.
 

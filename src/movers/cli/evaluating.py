@@ -13,23 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from cyclopts import Parameter
 
+from movers.cli import options as given
 from movers.cli.messages import print_json, say, show
-from movers.cli.options import (
-    MODEL_DEFAULTS,
-    Flag,
-    Methods,
-    ModelOptions,
-    Quiet,
-    Target,
-    method_names,
-)
+from movers.cli.options import MODEL_DEFAULTS, method_names
 from movers.errors import InputError
 
 if TYPE_CHECKING:
     from movers.evaluate.outcomes import Results
 
-Resume = Annotated[Flag, Parameter(help="Go on with the run in --output.")]
-Scores = Annotated[Flag, Parameter(help="Print the scores as JSON.")]
+Resume = Annotated[given.Flag, Parameter(help="Go on with the run in --output.")]
+Scores = Annotated[given.Flag, Parameter(help="Print the scores as JSON.")]
 Number = TypeVar("Number", int, float)
 
 
@@ -37,7 +30,7 @@ def evaluate(
     dataset: str,
     /,
     *,
-    methods: Methods = "movers,wmd,wsmd-wmd,wrd,wsmd-wrd",
+    methods: given.Methods = "movers,wmd,wsmd-wmd,wrd,wsmd-wrd",
     protocol: Literal["default", "paper"] = "default",
     source: str | None = None,
     target: str | None = None,
@@ -50,11 +43,11 @@ def evaluate(
     dev: str | None = None,
     data: Path | None = None,
     limit: int | None = None,
-    output: Target | None = None,
+    output: given.Target | None = None,
     resume: Resume = False,
     json: Scores = False,
-    quiet: Quiet = False,
-    options: ModelOptions = MODEL_DEFAULTS,
+    quiet: given.Quiet = False,
+    options: given.ModelOptions = MODEL_DEFAULTS,
 ) -> None:
     """Hold measures against labelled pairs: scores with intervals, gains with tests.
 
@@ -135,15 +128,15 @@ def evaluate(
 
 def reproduce(
     *tables: str,
-    output: Target = Path("reproduction"),
+    output: given.Target = Path("reproduction"),
     data: Path | None = None,
     recipes: str = "reference",
     limit: int | None = None,
     sample: int | None = None,
     resume: Resume = False,
     json: Scores = False,
-    quiet: Quiet = False,
-    options: ModelOptions = MODEL_DEFAULTS,
+    quiet: given.Quiet = False,
+    options: given.ModelOptions = MODEL_DEFAULTS,
 ) -> None:
     """Rerun the paper's experiments; published numbers stand beside ours for its models.
 
@@ -167,12 +160,8 @@ def reproduce(
     """
     from movers.evaluate.default_measure import NAME
 
-    keeping: dict[str, Any] = {
-        "data": data,
-        "limit": limit,
-        "resume": resume,
-        "progress": not quiet,
-    }
+    keeping: dict[str, Any] = {"data": data, "limit": limit}
+    keeping |= {"resume": resume, "progress": not quiet}
     if NAME in tables:
         if len(tables) > 1:
             raise InputError(f"{NAME} has a report of its own; name it alone")
@@ -195,7 +184,7 @@ def reproduce(
 
 
 def _default_measure(
-    options: ModelOptions, folder: Path, settings: dict[str, Any], *, json: bool
+    options: given.ModelOptions, folder: Path, settings: dict[str, Any], *, json: bool
 ) -> None:
     """Hold the default measure against others; write report.md and report.json."""
     from json import dumps
@@ -221,7 +210,7 @@ def _listed(text: str, kind: Callable[[str], Number]) -> list[Number]:
         raise InputError(f"expected numbers separated by commas, got {text!r}") from None
 
 
-def _with_files(options: ModelOptions, data: Path | None) -> ModelOptions:
+def _with_files(options: given.ModelOptions, data: Path | None) -> given.ModelOptions:
     """The options, with trees and word counts of the data folder where none were named."""
     from movers.evaluate.datasets import auxiliary_files
 

@@ -8,32 +8,11 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from movers.cli import options as given
 from movers.cli.messages import say
-from movers.cli.options import (
-    DEFAULTS,
-    RAY_DEFAULTS,
-    STANDARD,
-    BatchSize,
-    Column,
-    Engine,
-    First,
-    Flag,
-    Input,
-    Methods,
-    Options,
-    Out,
-    Quiet,
-    RayOptions,
-    Resume,
-    Second,
-    TableFormat,
-    Target,
-    TextFormat,
-    make_scorers,
-    method_names,
-)
+from movers.cli.options import DEFAULTS, RAY_DEFAULTS, STANDARD, make_scorers, method_names
 from movers.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,24 +22,24 @@ if TYPE_CHECKING:
 
 
 def score(
-    file: Input | None = None,
+    file: given.Input | None = None,
     /,
     *,
-    output: Out = STANDARD,
-    source: First = None,
-    target: Second = None,
+    output: given.Out = STANDARD,
+    source: given.First = None,
+    target: given.Second = None,
     source_file: Path | None = None,
     target_file: Path | None = None,
-    methods: Methods = "movers",
-    format: TableFormat = None,
-    fit: Flag = False,
-    resume: Resume = False,
-    json: Flag = False,
-    quiet: Quiet = False,
-    batch_size: BatchSize = None,
-    engine: Engine = "local",
-    options: Options = DEFAULTS,
-    ray: RayOptions = RAY_DEFAULTS,
+    methods: given.Methods = "movers",
+    format: given.TableFormat = None,
+    fit: given.Flag = False,
+    resume: given.Resume = False,
+    json: given.Flag = False,
+    quiet: given.Quiet = False,
+    batch_size: given.BatchSize = None,
+    engine: given.Engine = "local",
+    options: given.Options = DEFAULTS,
+    ray: given.RayOptions = RAY_DEFAULTS,
 ) -> None:
     """Add distances to a table of sentence pairs.
 
@@ -94,36 +73,21 @@ def score(
     scorers = dict(zip(method_names(methods), make_scorers(methods, options), strict=True))
     table = _table(file, source_file, target_file)
     as_json = json and output == STANDARD
+    common: dict[str, Any] = {"columns": (source, target), "input_format": format}
     with limited_batches(scorers.values(), batch_size):
         if engine == "ray":
             from movers.integrations.ray_files import score_files
 
+            tables = _for_ray(table, as_json=as_json, resume=resume)
             report = score_files(
-                _for_ray(table, as_json=as_json, resume=resume),
-                output,
-                scorers,
-                columns=(source, target),
-                input_format=format,
-                fit_first=fit,
-                workers=ray.pool(),
-                address=ray.address,
-                progress=not quiet and sys.stderr.isatty(),
+                tables, output, scorers, fit_first=fit, **_by_ray(ray, quiet=quiet), **common
             )
         else:
             from movers.bulk.scoring import score_table
 
             ray.refuse()
-            report = score_table(
-                table,
-                output,
-                scorers,
-                columns=(source, target),
-                input_format=format,
-                output_format="jsonl" if as_json else None,
-                fit=fit,
-                resume=resume,
-                progress=not quiet,
-            )
+            common |= {"output_format": "jsonl" if as_json else None, "progress": not quiet}
+            report = score_table(table, output, scorers, fit=fit, resume=resume, **common)
     _tell(report, scorers, output, json=json, quiet=quiet)
 
 
@@ -138,6 +102,12 @@ def _table(file: Path | None, sources: Path | None, targets: Path | None) -> Pat
     if sources is None or targets is None:
         raise InputError("name a table of pairs, or both --source-file and --target-file")
     return TwoTexts(sources, targets)
+
+
+def _by_ray(ray: given.RayOptions, *, quiet: bool) -> dict[str, Any]:
+    """Where Ray works, and whether it shows its bars."""
+    shown = not quiet and sys.stderr.isatty()
+    return {"workers": ray.pool(), "address": ray.address, "progress": shown}
 
 
 def _for_ray(table: Path | TwoTexts, *, as_json: bool, resume: bool) -> Path:
@@ -178,18 +148,18 @@ def _tell(
 
 
 def fit(
-    file: Input,
+    file: given.Input,
     /,
     *,
-    output: Target,
-    column: Column = None,
-    format: TextFormat = None,
+    output: given.Target,
+    column: given.Column = None,
+    format: given.TextFormat = None,
     embeddings: str | None = None,
-    quiet: Quiet = False,
-    batch_size: BatchSize = None,
-    engine: Engine = "local",
-    options: Options = DEFAULTS,
-    ray: RayOptions = RAY_DEFAULTS,
+    quiet: given.Quiet = False,
+    batch_size: given.BatchSize = None,
+    engine: given.Engine = "local",
+    options: given.Options = DEFAULTS,
+    ray: given.RayOptions = RAY_DEFAULTS,
 ) -> None:
     """Fit whitening, idf and attention variability on sentences, and save them.
 
@@ -208,27 +178,17 @@ def fit(
         Compute in this process or in worker processes of Ray, which fit whitening and idf only.
     """
     scorer = options.load("wsmd")
+    where: dict[str, Any] = {"column": column, "format": format}
     if engine == "ray":
         from movers.integrations.ray_files import fit_files
 
-        statistics = fit_files(
-            file,
-            scorer,
-            embeddings,
-            column=column,
-            format=format,
-            workers=ray.pool(),
-            address=ray.address,
-            progress=not quiet and sys.stderr.isatty(),
-        )
+        statistics = fit_files(file, scorer, embeddings, **where, **_by_ray(ray, quiet=quiet))
     else:
         from movers.bulk.scoring import fit_file
 
         ray.refuse()
         with limited_batches([scorer], batch_size):
-            statistics = fit_file(
-                file, scorer, embeddings, column=column, format=format, progress=not quiet
-            )
+            statistics = fit_file(file, scorer, embeddings, **where, progress=not quiet)
     statistics.save(output)
     if quiet:
         return

@@ -13,24 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from cyclopts import Parameter
 from rich.console import Console
 
+from movers.cli import options as given
 from movers.cli.messages import say, show
-from movers.cli.options import (
-    DEFAULTS,
-    RAY_DEFAULTS,
-    Column,
-    Engine,
-    Flag,
-    Input,
-    Json,
-    Measure,
-    Options,
-    Quiet,
-    RayOptions,
-    Sentence,
-    Target,
-    TextFormat,
-    TopK,
-)
+from movers.cli.options import DEFAULTS, RAY_DEFAULTS
 from movers.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,13 +38,13 @@ class Work:
         path.
     """
 
-    column: Column = None
-    format: TextFormat = None
+    column: given.Column = None
+    format: given.TextFormat = None
     method: str = "movers"
-    quiet: Quiet = False
-    engine: Engine = "local"
-    ray: RayOptions = RAY_DEFAULTS
-    options: Options = DEFAULTS
+    quiet: given.Quiet = False
+    engine: given.Engine = "local"
+    ray: given.RayOptions = RAY_DEFAULTS
+    options: given.Options = DEFAULTS
 
     def texts(self, file: Path) -> Texts:
         """The sentences of a file, of which the first can be read."""
@@ -111,7 +96,7 @@ class Work:
         return preview(index, threshold, lines=texts, progress=not self.quiet)
 
 
-def chosen_engine(engine: Engine, ray: RayOptions) -> Any:
+def chosen_engine(engine: given.Engine, ray: given.RayOptions) -> Any:
     """What builds, mines and searches: this process, or workers of Ray."""
     if engine == "ray":
         from movers.integrations.ray_search import RayEngine
@@ -127,17 +112,17 @@ USUAL = Work()
 
 
 def rank(
-    query: Sentence,
-    file: Input,
+    query: given.Sentence,
+    file: given.Input,
     /,
     *,
-    top_k: TopK = 10,
-    column: Column = None,
-    format: TextFormat = None,
-    method: Measure = "movers",
-    json: Json = False,
-    quiet: Quiet = False,
-    options: Options = DEFAULTS,
+    top_k: given.TopK = 10,
+    column: given.Column = None,
+    format: given.TextFormat = None,
+    method: given.Measure = "movers",
+    json: given.Json = False,
+    quiet: given.Quiet = False,
+    options: given.Options = DEFAULTS,
 ) -> None:
     """Rank the sentences of a file by their distance to a query.
 
@@ -166,17 +151,17 @@ def rank(
 
 
 def index(
-    file: Input,
+    file: given.Input,
     /,
     *,
-    output: Target | None = None,
+    output: given.Target | None = None,
     keep: Literal["text", "words"] | None = None,
     vectors: Literal["float32", "int8"] | None = None,
-    add: Flag = False,
-    delete: Flag = False,
-    compact: Flag = False,
-    replace: Flag = False,
-    check: Flag = False,
+    add: given.Flag = False,
+    delete: given.Flag = False,
+    compact: given.Flag = False,
+    replace: given.Flag = False,
+    check: given.Flag = False,
     work: Work = USUAL,
 ) -> None:
     """Encode a corpus for exact search.
@@ -236,17 +221,17 @@ def index(
 
 def search(
     folder: Path,
-    query: Sentence,
+    query: given.Sentence,
     /,
     *,
-    top_k: TopK = 10,
+    top_k: given.TopK = 10,
     within: float | None = None,
     candidates: int | None = None,
-    exact: Flag = False,
+    exact: given.Flag = False,
     align: int = 1,
-    json: Json = False,
-    engine: Engine = "local",
-    ray: RayOptions = RAY_DEFAULTS,
+    json: given.Json = False,
+    engine: given.Engine = "local",
+    ray: given.RayOptions = RAY_DEFAULTS,
 ) -> None:
     """Find the sentences of an index nearest to a query, exactly.
 
@@ -288,12 +273,12 @@ def search(
 
 
 def mine(
-    file: Input,
+    file: given.Input,
     /,
     *,
     threshold: float,
-    output: Target | None = None,
-    dry_run: Flag = False,
+    output: given.Target | None = None,
+    dry_run: given.Flag = False,
     work: Work = USUAL,
 ) -> None:
     """Find all pairs of sentences at most so far apart, exactly.
@@ -337,14 +322,14 @@ def mine(
 
 
 def dedupe(
-    file: Input,
+    file: given.Input,
     /,
     *,
     threshold: float,
-    output: Target | None = None,
+    output: given.Target | None = None,
     dropped: Path | None = None,
-    align: Flag = False,
-    dry_run: Flag = False,
+    align: given.Flag = False,
+    dry_run: given.Flag = False,
     work: Work = USUAL,
 ) -> None:
     """Drop sentences that repeat an earlier one, word order respected.
