@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from movers.align.results import Alignment
-from movers.evaluate.outcomes import Gain, Results, Score
+from movers.evaluate.outcomes import Gain, Results, Score, grouped
 from movers.methods import Method
 from movers.results import SHOWN, Comparison, Ranking
 from movers.search.results import SearchRanking
@@ -162,9 +162,7 @@ def _print_method(console: Console, name: str, title: str, method: Method) -> No
 def print_scores(console: Console, results: Results) -> None:
     """Print scores with their intervals, what structure gains, and notes."""
     gains = {(gain.column, gain.selection): gain for gain in results.gains}
-    groups: dict[tuple[str, str], list[Score]] = {}
-    for score in results.scores:
-        groups.setdefault((score.column.dataset, score.column.recipe), []).append(score)
+    groups = grouped(results.scores, lambda score: (score.column.dataset, score.column.recipe))
     for (dataset, recipe), rows in groups.items():
         about = f"{dataset}, {recipe} recipe: {rows[0].metric} × 100, {rows[0].pairs} pairs"
         if rows[0].dropped:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +19,7 @@ from movers.encode.corpus import CorpusEncoder
 from movers.encode.encodings import Request
 from movers.encode.transformer import TransformerEncoder
 from movers.evaluate.datasets import Dataset
-from movers.evaluate.outcomes import Column, Stage
+from movers.evaluate.outcomes import Column, Stage, grouped
 from movers.evaluate.runs import RunFolder, is_whole, write_chunk
 from movers.measure.fitting import follow, statistics_of
 from movers.measure.statistics import Statistics
@@ -85,7 +85,8 @@ class Benchmark:
         for path in missing:
             path.unlink(missing_ok=True)
         if missing:
-            self._encode(progress=progress)
+            with self.folder.timed("encode", len(self.counts), "sentences"):
+                self.corpus.run(progress=progress)
             for recipe in dict.fromkeys(column.recipe for column in self.columns):
                 self._score(recipe, overall, progress=progress)
         elif overall is not None:
@@ -96,10 +97,7 @@ class Benchmark:
     @cached_property
     def groups(self) -> dict[str, list[Column]]:
         """Columns by recipe and embedding layer, which share a file."""
-        groups = defaultdict(list)
-        for column in self.columns:
-            groups[group_of(column)].append(column)
-        return dict(groups)
+        return grouped(self.columns, group_of)
 
     def paths(self, group: str) -> list[Path]:
         """The files of a group, in order of the pairs."""
@@ -148,39 +146,23 @@ class Benchmark:
     def _scorer(
         self, column: Column, encoder: TransformerEncoder, statistics: Statistics | None = None
     ) -> Scorer:
-        method = find_method(column.method)
-        settings = replace(
-            self.base.settings,
-            method=method,
-            recipe=column.recipe,  # type: ignore[arg-type]
-            embedding=column.embedding,
-            layers="all" if method.leaves_heads else None,
-            mix=self.base.settings.mix if column.mix is None else column.mix,
-            statistics=statistics,
-        )
+        settings = replace(self.base.settings, **_settings(column), statistics=statistics)
         return Scorer(settings, encoder)
-
-    def _encode(self, *, progress: bool) -> None:
-        with self.folder.timed("encode", len(self.counts), "sentences"):
-            self.corpus.run(progress=progress)
 
     def _score(self, recipe: str, overall: Bar | None, *, progress: bool) -> None:
         columns = [column for column in self.columns if column.recipe == recipe]
-        first, *_ = columns
-        root = self._scorer(first, self.corpus, self._statistics(columns, progress=progress))
+        root = self._scorer(columns[0], self.corpus, self._statistics(columns))
         scorers = {column: root.using(**_settings(column)) for column in columns}
         for scorer in scorers.values():
             scorer.prepare()
-        total = len(columns) * len(self.dataset)
-        with progress_bar(
-            f"{self.dataset.name}, {recipe}", "distances", total, progress=progress
-        ) as bar:
+        title, total = f"{self.dataset.name}, {recipe}", len(columns) * len(self.dataset)
+        with progress_bar(title, "distances", total, progress=progress) as bar:
+            bars = [bar, *([] if overall is None else [overall])]
             for number, chunk in enumerate(self.chunks):
                 for group, members in self.groups.items():
                     if members[0].recipe != recipe:
                         continue
                     path = self.folder.chunk(self.dataset.name, group, number)
-                    bars = [bar, *([] if overall is None else [overall])]
                     if path.exists():
                         _move(bars, len(members) * (chunk.stop - chunk.start))
                     else:
@@ -217,7 +199,7 @@ class Benchmark:
         counts = dict(zip(texts, words.counts.tolist(), strict=True))
         return np.array([not (counts[a] and counts[b]) for a, b in pairs])
 
-    def _statistics(self, columns: Sequence[Column], *, progress: bool) -> Statistics:
+    def _statistics(self, columns: Sequence[Column]) -> Statistics:
         """Statistics of the data set under one recipe, fitted once and read from then on."""
         path = self.folder.statistics(self.dataset.name, columns[0].recipe)
         if not path.exists():
@@ -227,16 +209,11 @@ class Benchmark:
 
     def _fit(self, columns: Sequence[Column]) -> Statistics:
         settings = self._scorer(columns[0], self.model).settings
-        moments = self.corpus.moments if settings.whitening_to_fit else {}
+        whitening, origin = settings.whitening_to_fit, self.dataset.title
+        moments = self.corpus.moments if whitening else {}
         follow(moments, self._texts())
-        statistics = statistics_of(
-            self.corpus,
-            self.counts,
-            moments,
-            settings.rules,
-            whitening=settings.whitening_to_fit,
-            origin=self.dataset.title,
-        )
+        known = (self.corpus, self.counts, moments, settings.rules)
+        statistics = statistics_of(*known, whitening=whitening, origin=origin)
         root = self._scorer(columns[0], self.corpus, statistics)
         for column in columns:
             method = root.using(**_settings(column)).method
@@ -299,9 +276,8 @@ def label(column: Column) -> str:
 
 
 def _settings(column: Column) -> dict[str, Any]:
-    mix = {} if column.mix is None else {"mix": column.mix}
     layers = "all" if find_method(column.method).leaves_heads else None
-    return {"method": column.method, "embedding": column.embedding, "layers": layers, **mix}
+    return {**column.settings, "layers": layers}
 
 
 def _stage(column: Column) -> str:
@@ -314,10 +290,10 @@ def _learns(method: Method) -> bool:
 
 def _sharing(scorers: Mapping[Column, Scorer]) -> dict[Any, list[Column]]:
     """Columns by the problem they solve; some only report another part of the solution."""
-    shared = defaultdict(list)
-    for column, scorer in scorers.items():
-        problem = replace(
-            scorer.method, name="", title="", paper="", recipes="", reports="value", reference=None
-        )
-        shared[problem, column.mix].append(column)
-    return dict(shared)
+
+    def problem(column: Column) -> tuple[Method, float | None]:
+        method = scorers[column].method
+        told = replace(method, name="", title="", paper="", recipes="", reports="value")
+        return replace(told, reference=None), column.mix
+
+    return grouped(scorers, problem)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -25,6 +25,7 @@ from movers.evaluate.benchmark import joined_requests
 from movers.evaluate.datasets import Dataset, read_dataset
 from movers.evaluate.document import Cell, ReportTable, Section, percent, row, signed, table
 from movers.evaluate.metrics import METRICS, RESAMPLES, Estimate, interval, settle
+from movers.evaluate.outcomes import grouped
 from movers.evaluate.rendering import write_markdown
 from movers.evaluate.resampling import Weights, draw_weights
 from movers.evaluate.runs import RunFolder, open_run
@@ -242,9 +243,10 @@ def _kinds(anchors: Dataset) -> dict[str, dict[str, Pairs]]:
     for kind in ("paraphrase", "swap"):
         own = [(one.sentence, getattr(one, kind)) for one in load_triples()]
         similarity[f"triples: {kind}"] = own
-    behaviour = defaultdict(list)
-    for shown in load_behaviour():
-        behaviour[shown.kind].append((shown.source, shown.target))
+    behaviour = {
+        kind: [(one.source, one.target) for one in shown]
+        for kind, shown in grouped(load_behaviour(), lambda one: one.kind).items()
+    }
     return {"similarity": similarity, "behaviour": behaviour}
 
 

@@ -17,7 +17,14 @@ from movers.evaluate.gain_figures import improvement_figures
 from movers.evaluate.head_figures import SHADES, head_figures, layer_figures
 from movers.evaluate.outcomes import Overlap, Results
 
-__all__ = ["head_figures", "improvement_figures", "layer_figures"]
+__all__ = [
+    "head_figures",
+    "improvement_figures",
+    "layer_figures",
+    "overlap_figure",
+    "stage_figure",
+    "variability_figure",
+]
 
 
 @canvas.styled

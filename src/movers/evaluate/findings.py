@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TypeVar
 
 import numpy as np
 
 from movers.arrays import Floats
 from movers.evaluate.metrics import METRICS
-from movers.evaluate.outcomes import Column, Results, Score
+from movers.evaluate.outcomes import Column, Results, Score, grouped
 
 VARIANTS = "wmd", "wmd-idf", "wrd", "wrd-idf", "synwmd-cos", "synwmd"
 """The measures whose gains are averaged."""
 
 Place = tuple[str, int]
 """Recipe and embedding layer."""
-Item = TypeVar("Item")
-Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -54,14 +51,6 @@ class Agreement:
     head_count: int
     layers: float
     layer_count: int
-
-
-def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Items by key, in the order in which the keys appear."""
-    groups: dict[Key, list[Item]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups
 
 
 def by_question(scores: Iterable[Score]) -> dict[tuple[str, str], list[Score]]:

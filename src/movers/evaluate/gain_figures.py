@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D
 from movers.evaluate import canvas
 from movers.evaluate.canvas import GROUND, SOFT, Label, Labels
 from movers.evaluate.document import Drawing
-from movers.evaluate.findings import by_question, find_bases, grouped, metric_name
-from movers.evaluate.outcomes import Results, Score
+from movers.evaluate.findings import by_question, find_bases, metric_name
+from movers.evaluate.outcomes import Results, Score, grouped
 from movers.evaluate.svg import PALETTE, slug
 
 SERIES = [PALETTE[name] for name in ("orange", "blue", "green", "purple", "gold", "sky")]

@@ -13,8 +13,8 @@ from movers.arrays import Floats
 from movers.evaluate import canvas
 from movers.evaluate.canvas import BLUE, FAINT, GROUND, INK, ORANGE, Label, Labels
 from movers.evaluate.document import Drawing, percent
-from movers.evaluate.findings import Agreement, agreements, grouped, metric_name
-from movers.evaluate.outcomes import Column, Results
+from movers.evaluate.findings import Agreement, agreements, metric_name
+from movers.evaluate.outcomes import Column, Results, grouped
 from movers.evaluate.svg import slug
 
 SHADES = 24

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from movers.arrays import Floats, Ints
 from movers.methods import METHODS
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items by key, in the order in which the keys appear."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 @dataclass(frozen=True)
@@ -22,6 +34,12 @@ class Column:
     recipe: str
     embedding: int
     mix: float | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a scorer has to be told."""
+        mix = {} if self.mix is None else {"mix": self.mix}
+        return {"method": self.method, "recipe": self.recipe, "embedding": self.embedding, **mix}
 
     @property
     def base(self) -> Column | None:

@@ -25,7 +25,7 @@ from movers.evaluate.document import (
     table,
 )
 from movers.evaluate.findings import VARIANTS, Agreement, Improvement, Place, metric_name
-from movers.evaluate.outcomes import Column, Gain, Illustration, Results, Score
+from movers.evaluate.outcomes import Column, Gain, Illustration, Results, Score, grouped
 from movers.methods import METHODS
 
 GROUPS = {
@@ -249,7 +249,7 @@ def _compared(published: bool) -> tuple[str, ...]:
 def _improvement_rows(
     found: tuple[Improvement, ...], places: Mapping[Place, bool]
 ) -> Iterator[Row]:
-    lines = findings.grouped(found, lambda one: (one.dataset, one.metric, one.selection, one.mix))
+    lines = grouped(found, lambda one: (one.dataset, one.metric, one.selection, one.mix))
     mixed = len({one.mix for one in found}) > 1
     for (dataset, metric), members in groupby(lines, lambda line: line[:2]):
         yield Row(f"{dataset}, {metric_name(metric)}")
@@ -302,7 +302,7 @@ def _variability(results: Results, dataset: str, layer: int) -> tuple[Cell, ...]
 def layer_tables(results: Results) -> Iterator[ReportTable]:
     """Score of the mean over each layer's heads; all but development sets are folded."""
     metrics = {score.column.dataset: score.metric for score in results.scores}
-    for dataset, columns in findings.grouped(results.layer_means, lambda c: c.dataset).items():
+    for dataset, columns in grouped(results.layer_means, lambda c: c.dataset).items():
         layers = max(len(results.layer_means[column]) for column in columns)
         headings = (*map(str, range(1, layers + 1)), "top-1")
         rows = (_layer_row(results, column, layers) for column in columns)
@@ -325,7 +325,7 @@ def _column_name(results: Results, column: Column) -> str:
 def agreement_tables(results: Results) -> Iterator[ReportTable]:
     """Correlation of heads and of layers, a table for each two data sets."""
     found = findings.agreements(results)
-    pairs = findings.grouped(found, lambda one: (one.first.dataset, one.second.dataset))
+    pairs = grouped(found, lambda one: (one.first.dataset, one.second.dataset))
     headings = [Heading(of, ("ρ × 100", "count")) for of in ("heads", "layers")]
     for number, (datasets, agreeing) in enumerate(pairs.items()):
         rows = (_agreement_row(results, one) for one in agreeing)

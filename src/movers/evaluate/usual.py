@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from movers.arrays import Floats
 from movers.evaluate.benchmark import MeasureGrid
@@ -79,12 +78,7 @@ def evaluate_as_used(
 
 
 def _scorer(base: Scorer, column: Column, selection: str) -> Scorer:
-    settings: dict[str, Any] = {"recipe": column.recipe, "embedding": column.embedding}
-    if column.mix is not None:
-        settings["mix"] = column.mix
-    if selection:
-        settings["layers"] = selection
-    return base.using(column.method, **settings)
+    return base.using(**column.settings, **({"layers": selection} if selection else {}))
 
 
 def _distances(scorer: Scorer, dataset: Dataset, *, progress: bool) -> Floats:
