@@ -70,13 +70,17 @@ def evaluate(
     if dev is not None:
         tasks = _with_development(tasks, dev)
     run = open_run(folder, _settings(base, tasks, dev), resume=resume)
-    benchmarks = [_benchmark(base, task, run) for task in tasks]
+    last = base.encoder.layers
+    benchmarks = [
+        Benchmark(base, task.dataset, task.grid.columns(task.dataset.name, last), run)
+        for task in tasks
+    ]
     total = sum(benchmark.size for benchmark in benchmarks)
     with progress_bar("all data sets", "distances", total, progress=progress) as overall:
         for benchmark in benchmarks:
             benchmark.run(progress=progress, overall=overall)
     found = {benchmark.dataset.name: ColumnValues(benchmark) for benchmark in benchmarks}
-    choice, variability = LayerChoice(base.encoder.layers), {}
+    choice, variability = LayerChoice(last), {}
     if dev is not None:
         variability[dev.name] = measure_variability(base, dev, run, progress=progress)
         choice = replace(
@@ -107,11 +111,6 @@ def _with_development(tasks: Sequence[Task], dev: Dataset) -> list[Task]:
     mixes = dict.fromkeys([*same[0].grid.mixes, *needed.mixes])
     wider = replace(needed, methods=tuple(methods), mixes=tuple(mixes))
     return [Task(dev, wider) if task is same[0] else task for task in tasks]
-
-
-def _benchmark(base: Scorer, task: Task, run: RunFolder) -> Benchmark:
-    columns = task.grid.columns(task.dataset.name, base.encoder.layers)
-    return Benchmark(base, task.dataset, columns, run)
 
 
 def _collected(

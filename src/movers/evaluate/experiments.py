@@ -100,7 +100,9 @@ def reproduce(
     results = Results({}, ())
     if tasks:
         dev = next((there[name] for name in DEVELOPMENT if name in there), None)
-        notes += [*_without_trees(base, recipes), *_about_layers(dev)]
+        if missing := [name for name in METHODS if not _possible(base, name, recipes)]:
+            notes.append(f"left out without a parser: {', '.join(missing)}")
+        notes += _about_layers(dev)
         keeping = {"resume": resume, "progress": progress}
         chosen = SELECTIONS if dev else ("all",)
         results = evaluate(base, tasks, folder, selections=chosen, dev=dev, **keeping)
@@ -165,11 +167,6 @@ def _possible(base: Scorer, method: str, recipes: Sequence[str]) -> bool:
         find_method(method).under(recipe).needs_trees  # type: ignore[arg-type]
         for recipe in recipes
     )
-
-
-def _without_trees(base: Scorer, recipes: Sequence[str]) -> list[str]:
-    missing = [name for name in METHODS if not _possible(base, name, recipes)]
-    return [f"left out without a parser: {', '.join(missing)}"] if missing else []
 
 
 def _overlap(dataset: Dataset) -> Overlap:

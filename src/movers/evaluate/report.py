@@ -53,9 +53,10 @@ def report_sections(results: Results) -> Iterator[Section]:
     picking = blocks(figures.variability_figure, tables.variability_table)
     layers = blocks(tables.layer_tables, figures.layer_figures)
     yield Section("Choice of layers", (LAYERS,), picking + layers)
+    known = {"paws-qqp-dev", "paws-wiki-dev"}
     yield Section(
         "Do data sets agree on heads?",
-        (AGREE, PUBLISHED) if _has_published_heads(results) else (AGREE,),
+        (AGREE, PUBLISHED) if known <= {column.dataset for column in results.heads} else (AGREE,),
         blocks(tables.agreement_tables, figures.head_figures),
     )
     yield Section("Common words", (WORDS,), blocks(figures.overlap_figure))
@@ -86,10 +87,6 @@ PUBLISHED = (
     "and PAWS-Wiki dev."
 )
 WORDS = "How far the gold scores can be told from the number of words two sentences share."
-
-
-def _has_published_heads(results: Results) -> bool:
-    return {"paws-qqp-dev", "paws-wiki-dev"} <= {column.dataset for column in results.heads}
 
 
 def _pairs(results: Results) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ class ScoreTable:
             found[place] = {
                 "score": self._score,
                 **({"vs base": self._gain} if gains else {}),
-                **({"published": _published, "difference": _difference} if known else {}),
+                **(PUBLISHED if known else {}),
             }
         return found
 
@@ -155,12 +155,14 @@ def half_width(score: Score) -> str:
     return f"±{50 * (score.high - score.low):.2f}"
 
 
-def _published(score: Score) -> Cell:
-    return quiet(None if score.published is None else percent(score.published))
+def _published(score: Score, shown: Callable[[float], str]) -> Cell:
+    return quiet(None if score.published is None else shown(score.published))
 
 
-def _difference(score: Score) -> Cell:
-    return quiet(None if score.published is None else signed(score.value - score.published))
+PUBLISHED: dict[str, Callable[[Score], Cell]] = {
+    "published": lambda score: _published(score, percent),
+    "difference": lambda score: _published(score, lambda known: signed(score.value - known)),
+}
 
 
 def _line(score: Score) -> Line:

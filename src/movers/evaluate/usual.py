@@ -55,7 +55,10 @@ def evaluate_as_used(
         for column in grid.columns(dataset.name, base.encoder.layers)
         for selection in (selections if find_method(column.method).needs_attention else ("",))
     ]
-    scorers = {cell: _scorer(base, *cell) for cell in cells}
+    scorers = {
+        (column, layers): base.using(**column.settings, **({"layers": layers} if layers else {}))
+        for column, layers in cells
+    }
     settings = {
         **describe_settings(base),
         "statistics": base.statistics.digest,
@@ -75,10 +78,6 @@ def evaluate_as_used(
     scores = tuple(_score(cell, dataset, scorer, found[cell]) for cell, scorer in scorers.items())
     gains = tuple(_gains(dataset, found))
     return Results(describe_run(base, run), scores, gains, stages=run.stages)
-
-
-def _scorer(base: Scorer, column: Column, selection: str) -> Scorer:
-    return base.using(**column.settings, **({"layers": selection} if selection else {}))
 
 
 def _distances(scorer: Scorer, dataset: Dataset, *, progress: bool) -> Floats:

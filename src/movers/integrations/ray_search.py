@@ -162,7 +162,8 @@ class RayEngine:
         started, corpus = time.process_time(), index.corpus
         task = {"queries": texts, "top_k": top_k, "within": limit}
         with cluster(self.address), plain_errors():
-            cuts = _cuts(len(corpus.shards), SHARES * (self.workers.count or _room()))
+            room = max(1, int(import_ray().cluster_resources().get("CPU", 1)))
+            cuts = _cuts(len(corpus.shards), SHARES * (self.workers.count or room))
             ranges = {"low": cuts[:-1], "high": cuts[1:]}
             rest = (_place(index), task)
             rows = self._mapped(ShardSearcher, index.scorer, ranges, 1, rest)
@@ -206,10 +207,6 @@ def _place(index: Index) -> str:
     if index.folder is None:
         raise InputError("an index in memory cannot be shared with workers; save it to a folder")
     return str(index.folder.resolve())
-
-
-def _room() -> int:
-    return max(1, int(import_ray().cluster_resources().get("CPU", 1)))
 
 
 def _cuts(count: int, shares: int) -> list[int]:

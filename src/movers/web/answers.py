@@ -39,11 +39,22 @@ class Answers:
 
     def explanations(self, *, attention: bool, links: bool) -> Answer:
         """What makes what the page shows of pairs, with all it may ask for besides."""
-        return partial(self._answer, partial(_explanations, attention=attention, links=links))
+
+        def explained(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
+            def explain(*pair: str) -> dict[str, Any]:
+                return scorer.explain(*pair, links=links).to_dict(attention=attention)
+
+            return [_attempt(explain, pair) for pair in pairs]
+
+        return partial(self._answer, explained)
 
     def curves(self, steps: int) -> Answer:
         """What makes the curves of pairs over so many mixes."""
-        return partial(self._answer, partial(_curves, steps=steps))
+
+        def curved(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
+            return [_attempt(partial(scorer.curve, steps=steps), pair) for pair in pairs]
+
+        return partial(self._answer, curved)
 
     def _answer(
         self,
@@ -84,7 +95,7 @@ def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     scaled = scorer.scaled(distances)
     alike = [None] * len(pairs) if scaled is None else scaled.tolist()
     return [
-        Scored(float(value), similarity, None, signature, unread=_is_cut(scorer, pair))
+        Scored(float(value), similarity, None, signature, any(map(scorer.encoder.unread, pair)))
         if isfinite(value)
         else Scored(None, None, _reason(scorer, pair), signature)
         for pair, value, similarity in zip(pairs, distances, alike, strict=True)
@@ -103,23 +114,6 @@ def _reason(scorer: Scorer, pair: Pair) -> str:
 def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     scorer.prepare([text for pair in pairs for text in pair])
     return [_attempt(lambda *texts: scorer.compare(*texts).to_dict(), pair) for pair in pairs]
-
-
-def _is_cut(scorer: Scorer, pair: Pair) -> bool:
-    return any(scorer.encoder.unread(text) for text in pair)
-
-
-def _explanations(
-    scorer: Scorer, pairs: Sequence[Pair], *, attention: bool, links: bool
-) -> list[Any]:
-    def explained(source: str, target: str) -> dict[str, Any]:
-        return scorer.explain(source, target, links=links).to_dict(attention=attention)
-
-    return [_attempt(explained, pair) for pair in pairs]
-
-
-def _curves(scorer: Scorer, pairs: Sequence[Pair], *, steps: int) -> list[Any]:
-    return [_attempt(partial(scorer.curve, steps=steps), pair) for pair in pairs]
 
 
 def _attempt(answer: Callable[[str, str], Any], pair: Pair) -> Any:

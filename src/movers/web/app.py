@@ -93,7 +93,7 @@ class Service:
         self.metrics = Metrics()
         self.answers = Answers(limits.max_words)
         self.lanes = Lanes(models, limits, self.metrics.observe_batch)
-        self.metrics.watch_queue(lambda: self.lanes.waiting)
+        self.metrics.waiting.set_function(lambda: self.lanes.waiting)
 
     async def compare(self, body: CompareRequest) -> Response:
         """Compare two sentences: the distance, its parts, the plan and the alignment."""
@@ -140,7 +140,8 @@ class Service:
             self._check(candidate, f"candidate {number}")
         job = self._job(body, body.method, self.answers.distances, pairs)
         (scored,) = await self._ask([job])
-        order = sorted(range(len(scored)), key=lambda k: _or_last(scored[k].distance))
+        far = [inf if one.distance is None else one.distance for one in scored]
+        order = sorted(range(len(scored)), key=far.__getitem__)
         told = ("distance", "similarity", "reason", "unread")
         matches = [
             {"index": k, "text": body.candidates[k], **{of: getattr(scored[k], of) for of in told}}
@@ -345,7 +346,3 @@ def _of_third(error: Exception) -> Exception:
         return error
     _, target, other = SENTENCES
     return type(error)(error.message.replace(target, other), *error.remedies)
-
-
-def _or_last(distance: float | None) -> float:
-    return inf if distance is None else distance

@@ -189,12 +189,9 @@ class Batcher:
             self._changed.notify()
         self._thread.join()
 
-    def _drop_cancelled(self) -> None:
+    def _drop_cancelled(self) -> bool:
+        """Keep the jobs that somebody still waits for; whether there are any."""
         self._jobs = [job for job in self._jobs if not job.future.done()]
-
-    def _wanted(self) -> bool:
-        """Whether there is a job that somebody still waits for."""
-        self._drop_cancelled()
         return bool(self._jobs)
 
     def _work(self) -> None:
@@ -208,7 +205,7 @@ class Batcher:
         """Wait for jobs and take a batch of their pairs; None once closed and done."""
         with self._changed:
             self._under_way = 0.0
-            self._changed.wait_for(lambda: self._wanted() or self._closed)
+            self._changed.wait_for(lambda: self._drop_cancelled() or self._closed)
             if not self._jobs:
                 return None
             self._shortest_first = not self._shortest_first

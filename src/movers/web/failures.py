@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
 from functools import reduce
 from http import HTTPStatus
-from itertools import islice
 from typing import Any, ClassVar
 
 from fastapi import FastAPI, Request
@@ -142,15 +140,11 @@ async def _answered(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    return failure(422, "; ".join(_complaints(error.errors())))
-
-
-def _complaints(errors: Iterable[Any]) -> list[str]:
-    """What is wrong where; the offending value may be large or no JSON and is not repeated."""
-    return [_complaint(error)[:QUOTED] for error in islice(errors, COMPLAINTS)]
+    return failure(422, "; ".join(_complaint(one)[:QUOTED] for one in error.errors()[:COMPLAINTS]))
 
 
 def _complaint(error: Any) -> str:
+    """What is wrong where; the offending value may be large or no JSON and is not repeated."""
     place = error["loc"][1:]
     if error["type"] == "json_invalid":
         return f"the body is not valid JSON: {error['ctx']['error']} at {place[0]}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 from prometheus_client import (
@@ -45,10 +44,6 @@ class Metrics:
         self.pairs.inc(pairs)
         self.batches.observe(pairs)
         self.batch_seconds.inc(seconds)
-
-    def watch_queue(self, waiting: Callable[[], float]) -> None:
-        """Report the queue as it is when asked."""
-        self.waiting.set_function(waiting)
 
     def text(self) -> bytes:
         """Everything, as Prometheus reads it."""
