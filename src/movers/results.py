@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from movers.align.linking import Link, Linking
+from movers.align.reading import Sentence
 from movers.align.results import make_links
-from movers.align.sentences import Sentence
 from movers.explain.compared import Broken, Compared, Flow, HeadValue, Signature
 from movers.explain.drawing import draw_plan
 from movers.explain.explanation import Explanation

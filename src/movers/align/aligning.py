@@ -11,9 +11,8 @@ import numpy as np
 
 from movers.align.aligners import DEFAULT, Aligner, find_aligner
 from movers.align.linking import Link
-from movers.align.reading import Words, middle, read_words
+from movers.align.reading import Given, Sentence, Words, middle, read_sentences, read_words
 from movers.align.results import Alignment, make_links
-from movers.align.sentences import Given, Sentence, read_sentences
 from movers.encode.transformer import TransformerEncoder
 from movers.runtime.progress import progress_bar
 from movers.version import __version__

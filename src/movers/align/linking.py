@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from movers.align.reading import Words
-from movers.align.sentences import Span
+from movers.align.reading import Span, Words
 from movers.arrays import Floats
 
 SHRINKAGE = 60.0

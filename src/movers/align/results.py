@@ -11,7 +11,7 @@ import numpy as np
 
 from movers.align.drawing import FOOT, HEAD, draw
 from movers.align.linking import Link, Linking
-from movers.align.sentences import Sentence, Span
+from movers.align.reading import Sentence, Span
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,8 +13,8 @@ from typing import Any
 
 from movers.align.aligning import align_pairs, signature
 from movers.align.drawing import FOOT, HEAD
+from movers.align.reading import Given
 from movers.align.results import Alignment
-from movers.align.sentences import Given
 from movers.bulk.noticing import LongSentences, Rowlist
 from movers.bulk.output import Kept, Outcome, in_steps, open_output
 from movers.encode.transformer import TransformerEncoder

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from movers.align.aligning import align_with
-from movers.align.sentences import Sentence
+from movers.align.reading import Sentence
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.gold_links import GoldPair, Pairs

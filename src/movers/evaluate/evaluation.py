@@ -13,7 +13,10 @@ from typing import Any
 from movers.encode.stopwords import describe_stopwords
 from movers.evaluate.benchmark import Benchmark, MeasureGrid, measure_variability
 from movers.evaluate.collect import (
+    CRITERION,
     ColumnValues,
+    LayerChoice,
+    check_selections,
     column_distances,
     development_scores,
     head_scores,
@@ -22,7 +25,6 @@ from movers.evaluate.collect import (
     structured,
 )
 from movers.evaluate.datasets import Dataset
-from movers.evaluate.layers import CRITERION, LayerChoice, check_selections
 from movers.evaluate.outcomes import Gain, Results, Score
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.frequencies import load_frequencies

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from movers.errors import InputError
 from movers.evaluate.benchmark import MeasureGrid
+from movers.evaluate.collect import CRITERION
 from movers.evaluate.datasets import (
     DATASETS,
     TOKENISED,
@@ -17,7 +18,6 @@ from movers.evaluate.datasets import (
     read_dataset,
 )
 from movers.evaluate.evaluation import Task, evaluate
-from movers.evaluate.layers import CRITERION
 from movers.evaluate.metrics import spearman
 from movers.evaluate.outcomes import Illustration, Overlap, Results
 from movers.evaluate.published import paper_model, published_facts

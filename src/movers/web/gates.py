@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Collection
 from typing import Any
 
 from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from movers.errors import InputError
 from movers.web.failures import failure
 from movers.web.limits import Limits
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 GUARDED = ("/v1/", "/metrics", "/openapi.json")
 """Where a token is needed if there is one; the page itself holds nothing."""
@@ -28,15 +24,10 @@ BODIES_HELD = 64
 """Full-size bodies the server holds at a time, over all connections."""
 
 
-def header(scope: Scope, name: bytes) -> bytes:
-    """The value of a header; empty if there is none."""
-    return next((bytes(value) for key, value in scope["headers"] if key == name), b"")
-
-
 class Gate:
     """What stands before an application; here, to refuse some requests."""
 
-    def __init__(self, app: Application) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,7 +42,7 @@ class Gate:
 class BodyGate(Gate):
     """Reads a body before the application does: at most so many bytes in so many seconds."""
 
-    def __init__(self, app: Application, limits: Limits) -> None:
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
         super().__init__(app)
         self.limits, self.held = limits, 0
 
@@ -69,10 +60,10 @@ class BodyGate(Gate):
     async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> Any:
         """Fill `body`; the return value is the refusal, if there is one."""
         limit = self.limits.max_body
-        encoding = header(scope, b"content-encoding").decode("latin-1")
+        encoding = Headers(scope=scope).get("content-encoding", "")
         if encoding.lower() not in ("", "identity"):
             return _not_taken(encoding)
-        declared = int(header(scope, b"content-length") or 0)
+        declared = int(Headers(scope=scope).get("content-length") or 0)
         if declared > limit:
             return self._too_large(declared)
         try:
@@ -133,15 +124,15 @@ WRONG = "this is not the token of this server", 'Bearer error="invalid_token"'
 class TokenGate(Gate):
     """Lets only those in who know the token."""
 
-    def __init__(self, app: Application, token: str) -> None:
+    def __init__(self, app: ASGIApp, token: str) -> None:
         super().__init__(app)
         self.token = token.encode()
 
     def refusal(self, scope: Scope) -> JSONResponse | None:
         """Answer 401 unless the token is there."""
-        scheme, _, token = header(scope, b"authorization").partition(b" ")
-        known = scheme.lower() == b"bearer" and token
-        right = known and hmac.compare_digest(token.strip(), self.token)
+        scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+        known = scheme.lower() == "bearer" and token
+        right = known and hmac.compare_digest(token.strip().encode("latin-1"), self.token)
         if right or not scope["path"].startswith(GUARDED):
             return None
         message, wanted = WRONG if known else UNKNOWN
@@ -156,13 +147,13 @@ class HostGate(Gate):
     Without it, any page could have its own name point to this machine and read answers as its own.
     """
 
-    def __init__(self, app: Application, hosts: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
         super().__init__(app)
         self.hosts = {host.lower() for host in hosts}
 
     def refusal(self, scope: Scope) -> JSONResponse | None:
         """Answer 421 to what is meant for others."""
-        name = _PORT.sub("", header(scope, b"host").decode("latin-1")).strip("[]").lower()
+        name = _PORT.sub("", Headers(scope=scope).get("host", "")).strip("[]").lower()
         if not name or name in self.hosts:
             return None
         return failure(
@@ -188,17 +179,9 @@ class HeadGate(Gate):
         await self.app({**scope, "method": "GET"}, receive, sent)
 
 
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 HEADERS = tuple(
     (name.encode(), value.encode())

@@ -13,8 +13,9 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from movers.web.gates import Application, Gate, Message, Receive, Scope, Send
+from movers.web.gates import Gate
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 Kind = TypeVar("Kind", Counter, Gauge, Histogram)
@@ -53,7 +54,7 @@ class Metrics:
 class RequestCounter(Gate):
     """Counts and times requests."""
 
-    def __init__(self, app: Application, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         super().__init__(app)
         self.metrics = metrics
 
