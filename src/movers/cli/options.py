@@ -169,8 +169,7 @@ TableFormat = Annotated[
     ),
 ]
 Resume = Annotated[
-    Flag,
-    Parameter(help="Go on behind the rows that a run broken off has left beside the output."),
+    Flag, Parameter(help="Go on behind the rows that a run broken off has left beside the output.")
 ]
 BatchSize = Annotated[
     int | None,

@@ -170,12 +170,7 @@ def make_score(
 
 
 def make_gain(
-    dataset: Dataset,
-    column: Column,
-    selection: str,
-    base: Column,
-    distances: Floats,
-    other: Floats,
+    dataset: Dataset, column: Column, selection: str, base: Column, distances: Floats, other: Floats
 ) -> Gain:
     """What a column gains over the distances of its base on the same pairs."""
     settled = settle(dataset.gold, np.stack([distances, other]), dataset.empty)

@@ -17,13 +17,7 @@ import uvicorn
 from movers.errors import InputError
 from movers.runtime.notices import TruncationWarning, UndefinedWarning
 from movers.web.app import create_app
-from movers.web.connections import (
-    IDLE_SECONDS,
-    Connection,
-    Listener,
-    most_connections,
-    report,
-)
+from movers.web.connections import IDLE_SECONDS, Connection, Listener, most_connections, report
 from movers.web.gates import LOOPBACK
 from movers.web.limits import Limits
 from movers.web.models import Models

@@ -105,12 +105,7 @@ def published_improvements() -> dict[tuple[str, ...], float]:
 
 
 def find_published(
-    model: str | Path,
-    dataset: str,
-    method: str,
-    embedding: int,
-    layers: int,
-    selection: str = "",
+    model: str | Path, dataset: str, method: str, embedding: int, layers: int, selection: str = ""
 ) -> float | None:
     """What the paper reports, in percent; None if it does not.
 
