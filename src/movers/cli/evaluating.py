@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -249,6 +250,7 @@ def threshold(
         Column of the labels: 0 and 1, yes and no. Default: label and the like.
     """
     from movers.cli.terminal import print_thresholds
+    from movers.evaluate.layouts import read_table
     from movers.evaluate.thresholds import thresholds_of_corpus, thresholds_of_pairs
 
     common: dict[str, Any] = {"cut": cut, "progress": not quiet}
@@ -256,9 +258,11 @@ def threshold(
     if sentences := _sentences(file, column, pairs=bool(source or target or gold)):
         found = thresholds_of_corpus(options.load(method), sentences, sample=sample, **common)
     else:
-        pairs, labels = _pairs(file, source, target, gold)
+        rows = list(read_table(file, source, target, gold, labelled=False))
+        pairs, labels = [(first, second) for first, second, _ in rows], [row[2] for row in rows]
+        known = None if any(map(isnan, labels)) else labels
         scorer = options.load(method)
-        found = thresholds_of_pairs(scorer, pairs, labels, precision=precision, **common)
+        found = thresholds_of_pairs(scorer, pairs, known, precision=precision, **common)
     show(found, partial(print_thresholds, precision=precision), json=json)
 
 
@@ -274,25 +278,6 @@ def _sentences(file: Path, column: str | None, *, pairs: bool) -> list[str]:
             if pairs or known_columns(opened.columns):
                 return []
     return list(read_texts(file, column=column))
-
-
-def _pairs(
-    file: Path, source: str | None, target: str | None, gold: str | None
-) -> tuple[list[tuple[str, str]], list[float] | None]:
-    """The pairs of a table, and their labels if it has any."""
-    from movers.evaluate.layouts import find_gold, read_table
-    from movers.io.tables import check_texts, open_table, pick_columns
-
-    with open_table(file) as table:
-        sides = pick_columns(table.columns, source, target)
-        if find_gold(table.columns, sides, gold) is None:
-            pairs: list[tuple[str, str]] = []
-            for chunk in table.chunks:
-                texts = [check_texts(chunk[side], side, len(pairs)) for side in sides]
-                pairs += zip(*texts, strict=True)
-            return pairs, None
-    rows = list(read_table(file, source, target, gold))
-    return [(first, second) for first, second, _ in rows], [label for *_, label in rows]
 
 
 def _listed(text: str, kind: Callable[[str], Number]) -> list[Number]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -58,38 +58,23 @@ METRICS: dict[str, tuple[str, Callable[[Floats], Floats]]] = {
 
 
 @dataclass(frozen=True)
-class AlignmentScore:
-    """How an aligner did: every metric by name, from 0 to 1."""
-
-    aligner: str
-    metrics: dict[str, Estimate]
-
-
-@dataclass(frozen=True)
 class AlignmentReport:
-    """Aligners held against one set of gold links."""
+    """Aligners held against one set of gold links: by aligner every metric, from 0 to 1."""
 
     name: str
     pairs: int
     sure: int
     possible: int
     model: str
-    scores: tuple[AlignmentScore, ...]
+    scores: dict[str, dict[str, Estimate]]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        facts = {name: value for name, value in vars(self).items() if name != "scores"}
-        return facts | {
-            "scores": {
-                score.aligner: {name: vars(one) for name, one in score.metrics.items()}
-                for score in self.scores
-            }
-        }
+        return asdict(self)
 
     def __str__(self) -> str:
         """A table in Markdown, values times 100."""
-        shown = self.scores[0].metrics
-        titles = [METRICS[name][0] for name in shown]
+        titles = [METRICS[name][0] for name in next(iter(self.scores.values()))]
         lines = [
             f"{self.name}: {self.pairs} pairs, {self.sure} sure and {self.possible} possible "
             f"links; {self.model}",
@@ -97,13 +82,12 @@ class AlignmentReport:
             f"| aligner | {titles[0]} | 95 % | {' | '.join(titles[1:])} |",
             "|---" * (len(titles) + 2) + "|",
         ]
-        for score in self.scores:
-            first, *others = score.metrics.values()
+        for aligner, metrics in self.scores.items():
+            first, *others = metrics.values()
             cells = [f"{100 * one.value:.2f}" for one in others]
             interval = f"{100 * first.low:.1f}–{100 * first.high:.1f}"
             lines.append(
-                f"| {score.aligner} | **{100 * first.value:.2f}** | {interval} | "
-                f"{' | '.join(cells)} |"
+                f"| {aligner} | **{100 * first.value:.2f}** | {interval} | {' | '.join(cells)} |"
             )
         return "\n".join(lines)
 
@@ -123,7 +107,7 @@ def evaluate_alignment(
     if not gold:
         raise InputError("no pairs to evaluate on")
     found = _all_links(scorer, gold, aligners, progress=progress)
-    scores = tuple(AlignmentScore(name, score_links(gold, links)) for name, links in found.items())
+    scores = {name: score_links(gold, links) for name, links in found.items()}
     sure, possible = (sum(len(getattr(pair, of)) for pair in gold) for of in ("sure", "possible"))
     model = f"{scorer.encoder.name}@{scorer.encoder.fingerprint}"
     return AlignmentReport(name, len(gold), sure, possible, model, scores)

@@ -12,7 +12,7 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from movers.web.failures import failure
+from movers.web.failures import CLOSING, failure
 
 logger = logging.getLogger("movers")
 
@@ -80,7 +80,7 @@ class Connection(H11Protocol):
         """Say why, and close when the client had time to read it."""
         self.refused = True
         self._watch()
-        response = failure(status, message, retry_after=retry_after, close=True)
+        response = failure(status, message, retry_after=retry_after, headers=CLOSING)
         head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode()]
         head += [name + b": " + value for name, value in response.raw_headers]
         self.transport.write(b"\r\n".join([*head, b"", bytes(response.body)]))

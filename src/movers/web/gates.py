@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from movers.errors import InputError
-from movers.web.failures import failure
+from movers.web.failures import CLOSING, failure
 from movers.web.limits import Limits
 
 GUARDED = ("/v1/", "/metrics", "/openapi.json")
@@ -62,7 +62,8 @@ class BodyGate(Gate):
         limit = self.limits.max_body
         encoding = Headers(scope=scope).get("content-encoding", "")
         if encoding.lower() not in ("", "identity"):
-            return _not_taken(encoding)
+            told = f"bodies are taken as they are, not in the encoding {encoding!r}"
+            return failure(415, told, headers={"Accept-Encoding": "identity"})
         declared = int(Headers(scope=scope).get("content-length") or 0)
         if declared > limit:
             return self._too_large(declared)
@@ -80,7 +81,7 @@ class BodyGate(Gate):
                         return None
         except TimeoutError:
             told = f"{len(body)} bytes of the request arrived within {self.limits.timeout:g} s"
-            return failure(408, told, close=True)
+            return failure(408, told, headers=CLOSING)
         return failure(400, "the connection closed before the request was complete")
 
     def _too_large(self, size: int) -> Any:
@@ -89,12 +90,6 @@ class BodyGate(Gate):
             f"the request has {size} bytes or more and this server takes {self.limits.max_body}; "
             "send fewer pairs at a time, or start the server with --max-body",
         )
-
-
-def _not_taken(encoding: str) -> JSONResponse:
-    refusal = failure(415, f"bodies are taken as they are, not in the encoding {encoding!r}")
-    refusal.headers["Accept-Encoding"] = "identity"
-    return refusal
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
@@ -136,9 +131,7 @@ class TokenGate(Gate):
         if right or not scope["path"].startswith(GUARDED):
             return None
         message, wanted = WRONG if known else UNKNOWN
-        refusal = failure(401, message)
-        refusal.headers["WWW-Authenticate"] = wanted
-        return refusal
+        return failure(401, message, headers={"WWW-Authenticate": wanted})
 
 
 class HostGate(Gate):
