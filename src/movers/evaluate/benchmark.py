@@ -51,14 +51,11 @@ class MeasureGrid:
             Column(dataset, method.name, recipe, layer, mix): None
             for recipe in self.recipes
             for method in map(find_method, self.methods)
-            for layer in _layers(method.under(recipe), self.embeddings, last)  # type: ignore[arg-type]
+            for row in [method.under(recipe)]  # type: ignore[arg-type]
+            for layer in (self.embeddings if row.needs_vectors and row.layer is None else (last,))
             for mix in (self.mixes if method.transport == "both" else (None,))
         }
         return list(found)
-
-
-def _layers(method: Method, embeddings: Sequence[int], last: int) -> Sequence[int]:
-    return embeddings if method.needs_vectors and method.layer is None else (last,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +214,8 @@ class Benchmark:
         root = self._scorer(columns[0], self.corpus, statistics)
         for column in columns:
             method = root.using(**_settings(column)).method
-            if method.weights == "swf" or _learns(method):
+            baseline = method.baseline and find_baseline(method.baseline)
+            if method.weights == "swf" or hasattr(baseline, "fit"):
                 root = root.using(**_settings(column)).fit(self.counts.elements())
         return root.statistics
 
@@ -282,10 +280,6 @@ def _settings(column: Column) -> dict[str, Any]:
 
 def _stage(column: Column) -> str:
     return column.base.method if column.base and column.is_word_part else column.method
-
-
-def _learns(method: Method) -> bool:
-    return method.baseline is not None and hasattr(find_baseline(method.baseline), "fit")
 
 
 def _sharing(scorers: Mapping[Column, Scorer]) -> dict[Any, list[Column]]:

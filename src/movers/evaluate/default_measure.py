@@ -314,9 +314,10 @@ def describe(findings: Findings, command: str) -> str:
     peers = (row(name, f"{value:.1f}") for name, value in published_peers().items())
     units = dict.fromkeys(f"{one.question}: {one.units}" for one in findings.answers)
     facts = (f"{name}: {value}" for name, value in findings.facts.items())
+    gains = _table(findings, "gain", METHODS[1:], signed)
     sections = (
-        Section("Scores", (SCORES,), (_table(findings, METHODS, _score),)),
-        Section("What the default measure adds", (GAINS,), (_table(findings, METHODS[1:], _gain),)),
+        Section("Scores", (SCORES,), (_table(findings, "score", METHODS, percent),)),
+        Section("What the default measure adds", (GAINS,), (gains,)),
         Section("Published", (PEERS_SOURCE,), (table("model", ["average precision"], peers),)),
         Section("Similarity", (SIMILARITY,), (_grouped(findings, "similarity"),)),
         Section("Behaviour", (BEHAVIOUR,), (_grouped(findings, "behaviour"),)),
@@ -326,22 +327,17 @@ def describe(findings: Findings, command: str) -> str:
 
 
 def _table(
-    findings: Findings, methods: Sequence[str], cell: Callable[[Answer], Cell]
+    findings: Findings, asked: str, methods: Sequence[str], shown: Callable[[float], str]
 ) -> ReportTable:
-    found = {(one.method, one.question): one for one in findings.answers}
+    """Scores or gains of methods, a column for each question."""
+    found = {(one.method, one.question): getattr(one, asked) for one in findings.answers}
     questions = list(dict.fromkeys(one.question for one in findings.answers))
-    rows = (row(name, *(cell(found[name, asked]) for asked in questions)) for name in methods)
+
+    def cell(of: Estimate) -> Cell:
+        return Cell(shown(of.value), f"({shown(of.low)} to {shown(of.high)})")
+
+    rows = (row(name, *(cell(found[name, title]) for title in questions)) for name in methods)
     return table("measure", questions, rows)
-
-
-def _score(answer: Answer) -> Cell:
-    score = answer.score
-    return Cell(percent(score.value), f"({percent(score.low)} to {percent(score.high)})")
-
-
-def _gain(answer: Answer) -> Cell:
-    gain = answer.gain
-    return Cell(signed(gain.value), f"({signed(gain.low)} to {signed(gain.high)})")
 
 
 def _grouped(findings: Findings, name: str) -> ReportTable:

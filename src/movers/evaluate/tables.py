@@ -24,7 +24,7 @@ from movers.evaluate.document import (
     signed,
     table,
 )
-from movers.evaluate.findings import VARIANTS, Agreement, Improvement, Place, metric_name
+from movers.evaluate.findings import VARIANTS, Improvement, Place, metric_name
 from movers.evaluate.outcomes import Column, Gain, Illustration, Results, Score, grouped
 from movers.methods import METHODS
 
@@ -330,14 +330,16 @@ def agreement_tables(results: Results) -> Iterator[ReportTable]:
     pairs = grouped(found, lambda one: (one.first.dataset, one.second.dataset))
     headings = [Heading(of, ("ρ × 100", "count")) for of in ("heads", "layers")]
     for number, (datasets, agreeing) in enumerate(pairs.items()):
-        rows = (_agreement_row(results, one) for one in agreeing)
+        rows = (
+            row(
+                _column_name(results, one.first),
+                *(percent(one.heads), f"{one.head_count}"),
+                *(percent(one.layers), f"{one.layer_count}"),
+            )
+            for one in agreeing
+        )
         title = " and ".join(datasets)
         yield table("measure", headings, rows, title=title, folded=number > 1)
-
-
-def _agreement_row(results: Results, one: Agreement) -> Row:
-    shown = percent(one.heads), f"{one.head_count}", percent(one.layers), f"{one.layer_count}"
-    return row(_column_name(results, one.first), *shown)
 
 
 def illustration_table(results: Results) -> Iterator[ReportTable]:

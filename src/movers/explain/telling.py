@@ -62,19 +62,15 @@ def _chance(found: Compared) -> float:
 
 def tell_story(found: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
     """What each part said, and which relation cost most."""
-    return tuple(_told(found, broken)) if np.isfinite(found.distance) else ()
-
-
-def _told(found: Compared, broken: Sequence[Broken]) -> Iterator[str]:
-    for name, unread in (("A", found.source_unread), ("B", found.target_unread)):
-        if unread:
-            yield tell_unread(name, unread)
+    if not np.isfinite(found.distance):
+        return ()
+    sides = (("A", found.source_unread), ("B", found.target_unread))
+    told = [tell_unread(name, unread) for name, unread in sides if unread]
     if "sentence" in found.parts and found.distance > 0:
-        yield from _priced(found)
+        told += _priced(found)
     if (found.at_home or 0.0) > TRACE * found.distance:
-        yield _stayed(found)
-    if broken:
-        yield f"Broken most: {tell_broken(broken[0])}."
+        told.append(_stayed(found))
+    return (*told, *(f"Broken most: {tell_broken(one)}." for one in broken[:1]))
 
 
 def _priced(found: Compared) -> Iterator[str]:

@@ -163,7 +163,8 @@ class RayEngine:
         task = {"queries": texts, "top_k": top_k, "within": limit}
         with cluster(self.address), plain_errors():
             room = max(1, int(import_ray().cluster_resources().get("CPU", 1)))
-            cuts = _cuts(len(corpus.shards), SHARES * (self.workers.count or room))
+            count, shares = len(corpus.shards), SHARES * (self.workers.count or room)
+            cuts = sorted({round(count * share / shares) for share in range(shares + 1)})
             ranges = {"low": cuts[:-1], "high": cuts[1:]}
             rest = (_place(index), task)
             rows = self._mapped(ShardSearcher, index.scorer, ranges, 1, rest)
@@ -207,11 +208,6 @@ def _place(index: Index) -> str:
     if index.folder is None:
         raise InputError("an index in memory cannot be shared with workers; save it to a folder")
     return str(index.folder.resolve())
-
-
-def _cuts(count: int, shares: int) -> list[int]:
-    """Boundaries of about equal ranges."""
-    return sorted({round(count * share / shares) for share in range(shares + 1)})
 
 
 def _merged(parts: Iterable[Any], top_k: int) -> Found:

@@ -230,12 +230,13 @@ class Batcher:
         return batch
 
     def _answer_batch(self, batch: list[Share]) -> None:
-        scorers = {}
-        for job, _ in batch:
-            if job.setup not in scorers:
-                scorers[job.setup] = self._scorer(job.setup)
-        for group in _alike(batch):
-            self._answer(scorers[group[0][0].setup], group)
+        """Answer in one call what has the same setup and answer."""
+        scorers = {setup: self._scorer(setup) for setup in {job.setup: None for job, _ in batch}}
+        alike: dict[Any, list[Share]] = {}
+        for job, share in batch:
+            alike.setdefault((job.setup, job.answer), []).append((job, share))
+        for (setup, _), group in alike.items():
+            self._answer(scorers[setup], group)
 
     def _scorer(self, setup: Hashable) -> Any:
         """The scorer of a setup, or why there is none."""
@@ -265,11 +266,3 @@ class Batcher:
         left = iter(results)
         for job, share in group:
             job.deliver([*islice(left, share.stop - share.start)])
-
-
-def _alike(batch: list[Share]) -> list[list[Share]]:
-    """Group shares that one call can answer."""
-    groups: dict[Any, list[Share]] = {}
-    for job, share in batch:
-        groups.setdefault((job.setup, job.answer), []).append((job, share))
-    return list(groups.values())

@@ -113,9 +113,13 @@ class Models:
 
     def apart(self) -> Models:
         """The same models with encodings and tokenizers of their own, for another thread."""
-        other = copy(self)
-        other.scorers = {name: _apart(scorer) for name, scorer in self.scorers.items()}
-        return other
+        apart = {}
+        for name, scorer in self.scorers.items():
+            encoder = copy(scorer.encoder)
+            encoder.tokenizer = deepcopy(encoder.tokenizer)  # serves one thread at a time
+            settings = replace(scorer.settings, statistics=scorer.statistics)
+            apart[name] = Scorer(settings, encoder)
+        return Models(apart)
 
     def effort(self, setup: Setup, *, plans: bool, every_head: bool, most_words: int) -> Effort:
         """What a pair takes under a setup."""
@@ -161,9 +165,3 @@ def _missing(method: Method, scorer: Scorer) -> str | None:
     if method.weights == "swf" and "swf" not in scorer.statistics.tables:
         return "needs weights from the trees of a corpus: start the server with --statistics"
     return None
-
-
-def _apart(scorer: Scorer) -> Scorer:
-    encoder = copy(scorer.encoder)
-    encoder.tokenizer = deepcopy(encoder.tokenizer)  # serves one thread at a time
-    return Scorer(replace(scorer.settings, statistics=scorer.statistics), encoder)
