@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -79,9 +80,9 @@ def align(
     from movers.align.aligning import signature
     from movers.bulk.aligning import align_table
 
-    how: dict[str, Any] = {"tokens": tokens, "aligner": aligner, "style": style}
-    how |= {"columns": (source, target), "input_format": format}
-    report = align_table(Path(file), output, encoder, resume=resume, progress=not quiet, **how)
+    aligned = partial(align_table, Path(file), output, encoder, aligner=aligner, tokens=tokens)
+    reading = partial(aligned, columns=(source, target), input_format=format)
+    report = reading(style=style, resume=resume, progress=not quiet)
     if report.cut.count:
         say(f"words behind the last one that the model reads match nothing in {report.cut}")
     if not quiet:

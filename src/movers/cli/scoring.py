@@ -6,9 +6,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from movers.cli import options as given
 from movers.cli.messages import say
@@ -73,21 +74,22 @@ def score(
     scorers = dict(zip(method_names(methods), make_scorers(methods, options), strict=True))
     table = _table(file, source_file, target_file)
     as_json = json and output == STANDARD
-    common: dict[str, Any] = {"columns": (source, target), "input_format": format}
     with limited_batches(scorers.values(), batch_size):
         if engine == "ray":
             from movers.integrations.ray_files import score_files
 
             tables = _for_ray(table, as_json=as_json, resume=resume)
-            report = score_files(
-                tables, output, scorers, fit_first=fit, **_by_ray(ray, quiet=quiet), **common
-            )
+            added = partial(score_files, tables, output, scorers, fit_first=fit)
+            reading = partial(added, columns=(source, target), input_format=format)
+            report = reading(workers=ray.pool(), address=ray.address, progress=_bars(quiet))
         else:
             from movers.bulk.scoring import score_table
 
             ray.refuse()
-            common |= {"output_format": "jsonl" if as_json else None, "progress": not quiet}
-            report = score_table(table, output, scorers, fit=fit, resume=resume, **common)
+            written = "jsonl" if as_json else None
+            scored = partial(score_table, table, output, scorers, fit=fit, output_format=written)
+            from_columns = partial(scored, columns=(source, target), input_format=format)
+            report = from_columns(resume=resume, progress=not quiet)
     _tell(report, scorers, output, json=json, quiet=quiet)
 
 
@@ -104,10 +106,9 @@ def _table(file: Path | None, sources: Path | None, targets: Path | None) -> Pat
     return TwoTexts(sources, targets)
 
 
-def _by_ray(ray: given.RayOptions, *, quiet: bool) -> dict[str, Any]:
-    """Where Ray works, and whether it shows its bars."""
-    shown = not quiet and sys.stderr.isatty()
-    return {"workers": ray.pool(), "address": ray.address, "progress": shown}
+def _bars(quiet: bool) -> bool:
+    """Whether Ray shows its bars, which need a terminal."""
+    return not quiet and sys.stderr.isatty()
 
 
 def _for_ray(table: Path | TwoTexts, *, as_json: bool, resume: bool) -> Path:
@@ -178,17 +179,18 @@ def fit(
         Compute in this process or in worker processes of Ray, which fit whitening and idf only.
     """
     scorer = options.load("wsmd")
-    where: dict[str, Any] = {"column": column, "format": format}
     if engine == "ray":
         from movers.integrations.ray_files import fit_files
 
-        statistics = fit_files(file, scorer, embeddings, **where, **_by_ray(ray, quiet=quiet))
+        fitted = partial(fit_files, file, scorer, embeddings, column=column, format=format)
+        statistics = fitted(workers=ray.pool(), address=ray.address, progress=_bars(quiet))
     else:
         from movers.bulk.scoring import fit_file
 
         ray.refuse()
         with limited_batches([scorer], batch_size):
-            statistics = fit_file(file, scorer, embeddings, **where, progress=not quiet)
+            read = partial(fit_file, file, scorer, embeddings, column=column, format=format)
+            statistics = read(progress=not quiet)
     statistics.save(output)
     if quiet:
         return

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -310,9 +311,9 @@ def mine(
         return _show(found, threshold, f"{found.pairs:,} pairs lie within {threshold:g}")
     output = _named(output)
     format_of(output)
-    started, keeping = time.monotonic(), {"blocks": work.by.mine, "progress": not work.quiet}
+    started, mine, progress = time.monotonic(), work.by.mine, not work.quiet
     with work.corpus(file, texts, output) as corpus:
-        pairs, resumed = mine_file(corpus, threshold, output, **keeping)
+        pairs, resumed = mine_file(corpus, threshold, output, blocks=mine, progress=progress)
     if work.quiet:
         return
     if resumed:
@@ -372,9 +373,10 @@ def dedupe(
     output = _named(output)
     if dropped is not None:
         format_of(dropped)
-    keeping = {"blocks": work.by.mine, "progress": not work.quiet}
+    blocks = work.by.mine
     with work.corpus(file, texts, output) as corpus:
-        found = dedupe_file(corpus, threshold, output, dropped, lines=texts, align=align, **keeping)
+        deduped = partial(dedupe_file, corpus, threshold, output, dropped, lines=texts)
+        found = deduped(align=align, blocks=blocks, progress=not work.quiet)
     if not work.quiet:
         say(str(found))
         say(str(corpus.scorer.signature))

@@ -116,8 +116,7 @@ def thresholds_of_pairs(
     ranked = _Ranked(
         found[order], [pairs[row] for row in order], None if gold is None else gold[order]
     )
-    wanted = None if gold is None else _recommended(ranked, precision)
-    best = None if gold is None else float(_precisions(ranked).max())
+    wanted, best = (None, None) if gold is None else _recommended(ranked, precision)
     return _thresholds(f"{len(order):,} pairs", scorer, ranked, ranked.distances, cut, wanted, best)
 
 
@@ -173,16 +172,13 @@ class _Ranked:
     gold: Floats | None
 
 
-def _precisions(ranked: _Ranked) -> Floats:
-    """Precision of the cut at each pair's distance, those of ties being that of the last."""
+def _recommended(ranked: _Ranked, precision: float) -> tuple[float | None, float]:
+    """The largest distance to cut at with a precision, and the best that any cut has."""
     assert ranked.gold is not None
-    inside = np.searchsorted(ranked.distances, ranked.distances, side="right")
-    return np.asarray(np.cumsum(ranked.gold)[inside - 1] / inside)
-
-
-def _recommended(ranked: _Ranked, precision: float) -> float | None:
-    good = np.flatnonzero(_precisions(ranked) >= precision)
-    return float(ranked.distances[good[-1]]) if len(good) else None
+    inside = np.searchsorted(ranked.distances, ranked.distances, side="right")  # ties go together
+    precisions = np.cumsum(ranked.gold)[inside - 1] / inside
+    good = ranked.distances[precisions >= precision]
+    return float(good[-1]) if len(good) else None, float(precisions.max())
 
 
 def _thresholds(

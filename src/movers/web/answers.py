@@ -40,21 +40,14 @@ class Answers:
     def explanations(self, *, attention: bool, links: bool) -> Answer:
         """What makes what the page shows of pairs, with all it may ask for besides."""
 
-        def explained(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-            def explain(*pair: str) -> dict[str, Any]:
-                return scorer.explain(*pair, links=links).to_dict(attention=attention)
+        def explained(scorer: Scorer, *pair: str) -> dict[str, Any]:
+            return scorer.explain(*pair, links=links).to_dict(attention=attention)
 
-            return [_attempt(explain, pair) for pair in pairs]
-
-        return partial(self._answer, explained)
+        return partial(self._answer, partial(_each, explained))
 
     def curves(self, steps: int) -> Answer:
         """What makes the curves of pairs over so many mixes."""
-
-        def curved(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-            return [_attempt(partial(scorer.curve, steps=steps), pair) for pair in pairs]
-
-        return partial(self._answer, curved)
+        return partial(self._answer, partial(_each, partial(Scorer.curve, steps=steps)))
 
     def _answer(
         self,
@@ -113,12 +106,15 @@ def _reason(scorer: Scorer, pair: Pair) -> str:
 
 def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     scorer.prepare([text for pair in pairs for text in pair])
-    return [_attempt(lambda *texts: scorer.compare(*texts).to_dict(), pair) for pair in pairs]
+    return _each(lambda scorer, *pair: scorer.compare(*pair).to_dict(), scorer, pairs)
 
 
-def _attempt(answer: Callable[[str, str], Any], pair: Pair) -> Any:
-    """The answer, or the error that is meant for this pair alone."""
-    try:
-        return answer(*pair)
-    except InputError as error:
-        return error
+def _each(answer: Callable[..., Any], scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
+    """The answers pair by pair, or the errors that are meant for one pair alone."""
+    found: list[Any] = []
+    for pair in pairs:
+        try:
+            found.append(answer(scorer, *pair))
+        except InputError as error:
+            found.append(error)
+    return found
