@@ -119,7 +119,7 @@ class Models:
             encoder.tokenizer = deepcopy(encoder.tokenizer)  # serves one thread at a time
             settings = replace(scorer.settings, statistics=scorer.statistics)
             apart[name] = Scorer(settings, encoder)
-        return Models(apart)
+        return type(self)(apart)
 
     def effort(self, setup: Setup, *, plans: bool, every_head: bool, most_words: int) -> Effort:
         """What a pair takes under a setup."""
