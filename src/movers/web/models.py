@@ -113,13 +113,14 @@ class Models:
 
     def apart(self) -> Models:
         """The same models with encodings and tokenizers of their own, for another thread."""
-        apart = {}
+        other = copy(self)
+        other.scorers = {}
         for name, scorer in self.scorers.items():
             encoder = copy(scorer.encoder)
             encoder.tokenizer = deepcopy(encoder.tokenizer)  # serves one thread at a time
             settings = replace(scorer.settings, statistics=scorer.statistics)
-            apart[name] = Scorer(settings, encoder)
-        return type(self)(apart)
+            other.scorers[name] = Scorer(settings, encoder)
+        return other
 
     def effort(self, setup: Setup, *, plans: bool, every_head: bool, most_words: int) -> Effort:
         """What a pair takes under a setup."""
