@@ -85,13 +85,7 @@ class Report:
 
 
 def examine(checks: Mapping[str, Callable[[], str]] | None = None) -> Report:
-    """Gather facts about the installation and run the self-tests.
-
-    Parameters
-    ----------
-    checks
-        Self-tests by name, each returning what it found or raising; None runs `CHECKS`.
-    """
+    """Gather facts about the installation and run the self-tests, by default those of `CHECKS`."""
     return Report(facts(), [_run(*item) for item in (CHECKS if checks is None else checks).items()])
 
 
@@ -112,6 +106,8 @@ def facts() -> dict[str, dict[str, str]]:
 
     numba, llvm = import_module("numba"), import_module("llvmlite.binding")
     kernels = import_module("movers.runtime.kernel_cache").folder()
+    core = import_module("numpy._core._multiarray_umath")
+    features: dict[str, bool] = getattr(core, "__cpu_features__", {})
     return {
         "versions": {
             "python": sys.version.split()[0],
@@ -121,7 +117,7 @@ def facts() -> dict[str, dict[str, str]]:
         "processor": {
             "machine": platform.machine(),
             "numba": numba.config.CPU_NAME or llvm.get_host_cpu_name(),
-            "numpy": " ".join(name for name, has in _numpy_features().items() if has),
+            "numpy": " ".join(name for name, has in features.items() if has),
             "torch": torch.backends.cpu.get_cpu_capability(),
         },
         "matrix libraries": _matrix_libraries(),
@@ -137,11 +133,6 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return ""
-
-
-def _numpy_features() -> dict[str, bool]:
-    core = import_module("numpy._core._multiarray_umath")
-    return dict(getattr(core, "__cpu_features__", {}))
 
 
 def _matrix_libraries() -> dict[str, str]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from movers.align.linking import Linking
-from movers.align.results import Link, make_links
-from movers.align.sentences import Sentence
+from movers.align.linking import Link, Linking
+from movers.align.reading import Sentence
+from movers.align.results import make_links
 from movers.explain.compared import Broken, Compared, Flow, HeadValue, Signature
 from movers.explain.drawing import draw_plan
 from movers.explain.explanation import Explanation

@@ -11,8 +11,8 @@ import numpy as np
 
 from movers.align.aligners import DEFAULT as DEFAULT_ALIGNER
 from movers.align.aligning import align_pairs
+from movers.align.reading import Given
 from movers.align.results import Alignment
-from movers.align.sentences import Given
 from movers.arrays import Floats, Ints
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Home

@@ -253,10 +253,7 @@ class Settings:
     )
     device: str = setting("auto", '"auto", "cuda", "mps" or "cpu".', of_model=True)
     dtype: str = setting(
-        "float32",
-        '"float32"; on a GPU also "bfloat16" or "float16".',
-        write=itself,
-        of_model=True,
+        "float32", '"float32"; on a GPU also "bfloat16" or "float16".', write=itself, of_model=True
     )
     threads: int | None = setting(
         None,

@@ -5,8 +5,7 @@ import movers
 from movers.align import aligning
 from movers.align.aligners import ALIGNERS
 from movers.align.aligning import align_with
-from movers.align.reading import middle, read_words, request_of
-from movers.align.sentences import Sentence, read_sentences
+from movers.align.reading import Sentence, middle, read_sentences, read_words, request_of
 from movers.errors import InputError
 from movers.runtime.notices import TruncationWarning
 from tiny_models import ATTENTIVE, SENTENCES

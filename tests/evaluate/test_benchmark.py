@@ -129,7 +129,8 @@ def test_encodings_go_when_they_are_not_needed_any_more(done):
 
 def test_a_finished_benchmark_computes_nothing(done, monkeypatch):
     monkeypatch.setattr(benchmark_file, "CHUNK_PAIRS", 16)
-    monkeypatch.setattr(Benchmark, "_encode", lambda *_, **__: pytest.fail("encoded again"))
+    encoder = benchmark_file.CorpusEncoder
+    monkeypatch.setattr(encoder, "run", lambda *_, **__: pytest.fail("encoded again"))
     Benchmark(done.base, done.dataset, done.columns, done.folder).run()
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from movers.web.effort import Effort
+from movers.web.models import Effort
 
 LIGHT = Effort(size=1, heads=12, plans=False, most=200)
 PAIR = ("word " * 20, "word " * 20)

@@ -22,16 +22,10 @@ ARASE = "Arase et al. (2023), Unbalanced optimal transport for unbalanced word a
 
 @dataclass(frozen=True)
 class Aligner:
-    """One way of linking words.
+    """One way of linking words: what it is called, what it does, where it is from.
 
-    Parameters
-    ----------
-    name, title, paper
-        What it is called, what it does, where it is from.
-    link
-        From the words of both sentences and the model's mean word vector to a `Linking`.
-    threshold
-        Links weaker than this are not made.
+    ``link`` gets the words of both sentences and the model's mean word vector; links weaker than
+    the threshold are not made.
     """
 
     name: str

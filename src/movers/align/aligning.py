@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from movers.align.aligners import DEFAULT, Aligner, find_aligner
-from movers.align.reading import Words, middle, read_words
-from movers.align.results import Alignment, Link, make_links
-from movers.align.sentences import Given, Sentence, read_sentences
+from movers.align.linking import Link
+from movers.align.reading import Given, Sentence, Words, middle, read_sentences, read_words
+from movers.align.results import Alignment, make_links
 from movers.encode.transformer import TransformerEncoder
 from movers.runtime.progress import progress_bar
 from movers.version import __version__
@@ -32,12 +32,7 @@ def align_pairs(
 ) -> Iterator[Alignment]:
     """Align pairs of sentences one after another, each given as text or as a list of words.
 
-    Parameters
-    ----------
-    aligner
-        Row of `movers.align.aligners.ALIGNERS`.
-    progress
-        Show a progress bar on standard error.
+    The aligner is a row of `movers.align.aligners.ALIGNERS`.
     """
     for (found,) in align_with(encoder, pairs, [aligner], progress=progress):
         yield found
@@ -56,8 +51,8 @@ def align_with(
     with progress_bar("aligning", "pairs", len(pairs), progress=progress) as bar:
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
-            for source, target in reader.read(chunk):
-                yield [_align(encoder, one, source, target, name) for one, name in chosen]
+            for pair in reader.read(chunk):
+                yield [_align(encoder, one, pair, name) for one, name in chosen]
             bar.update(len(chunk))
 
 
@@ -103,13 +98,9 @@ def signature(encoder: TransformerEncoder, aligner: str) -> str:
 
 
 def _align(
-    encoder: TransformerEncoder,
-    aligner: Aligner,
-    source_read: Read,
-    target_read: Read,
-    signature: str,
+    encoder: TransformerEncoder, aligner: Aligner, pair: tuple[Read, Read], signature: str
 ) -> Alignment:
-    (source, left), (target, right) = source_read, target_read
+    (source, left), (target, right) = pair
     links: tuple[Link, ...] = ()
     if len(left) and len(right):
         typical = encoder.typical(middle(encoder)).astype(np.float64)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from html import escape
-from typing import Protocol
 from unicodedata import combining, east_asian_width
+
+from movers.align.linking import Link
 
 CELL, GAP, MARGIN = 8.5, 14.0, 10.0
 """Width of a letter, and the room between words and around them, in pixels."""
@@ -28,59 +29,23 @@ nothing.</p>
 FOOT = "</body></html>\n"
 
 
-class Line(Protocol):
-    """What is drawn of a link."""
-
-    @property
-    def source_index(self) -> int:
-        """Which word of the source."""
-
-    @property
-    def target_index(self) -> int:
-        """Which word of the target."""
-
-    @property
-    def confidence(self) -> float:
-        """How sure it is, from 0 to 1."""
-
-
-class Drawable(Protocol):
-    """What is drawn of an alignment."""
-
-    @property
-    def source_words(self) -> tuple[str, ...]:
-        """Words of the sentence above."""
-
-    @property
-    def target_words(self) -> tuple[str, ...]:
-        """Words of the sentence below."""
-
-    @property
-    def links(self) -> Sequence[Line]:
-        """What goes with what."""
-
-    @property
-    def unmatched_source(self) -> tuple[int, ...]:
-        """Words above without a link."""
-
-    @property
-    def unmatched_target(self) -> tuple[int, ...]:
-        """Words below without a link."""
-
-
-def draw(alignment: Drawable) -> str:
-    """Draw an alignment as a piece of HTML that needs nothing else."""
-    source, source_end = _middles(alignment.source_words)
-    target, target_end = _middles(alignment.target_words)
+def draw(
+    sides: tuple[Sequence[str], Sequence[str]],
+    links: Iterable[Link],
+    alone: tuple[Collection[int], Collection[int]],
+    label: str,
+) -> str:
+    """Draw the words of two sentences, their links, and the words alone as a piece of HTML."""
+    source, target = (_middles(words) for words in sides)
     parts = [
-        *(_curve(link, source, target) for link in alignment.links),
-        *_texts(alignment.source_words, source, TOP, alignment.unmatched_source),
-        *_texts(alignment.target_words, target, BOTTOM, alignment.unmatched_target),
+        *(_curve(link, source[0], target[0]) for link in links),
+        *_texts(sides[0], source[0], TOP, alone[0]),
+        *_texts(sides[1], target[0], BOTTOM, alone[1]),
     ]
     return (
         '<figure class="alignment" style="overflow-x:auto"><svg '
-        f'width="{max(source_end, target_end):.0f}" '
-        f'height="{HEIGHT:.0f}" role="img" aria-label="{escape(str(alignment))}" '
+        f'width="{max(source[1], target[1]):.0f}" '
+        f'height="{HEIGHT:.0f}" role="img" aria-label="{escape(label)}" '
         f'style="font:{FONT}">{"".join(parts)}</svg></figure>\n'
     )
 
@@ -102,7 +67,7 @@ def _cells(word: str) -> int:
     )
 
 
-def _curve(link: Line, source: list[float], target: list[float]) -> str:
+def _curve(link: Link, source: list[float], target: list[float]) -> str:
     a, b = source[link.source_index], target[link.target_index]
     top, bottom, half = TOP + 7, BOTTOM - 16, (TOP + BOTTOM) / 2
     return (
@@ -113,7 +78,7 @@ def _curve(link: Line, source: list[float], target: list[float]) -> str:
 
 
 def _texts(
-    words: tuple[str, ...], middles: list[float], height: float, unmatched: tuple[int, ...]
+    words: Sequence[str], middles: list[float], height: float, unmatched: Collection[int]
 ) -> Iterable[str]:
     for number, (word, middle) in enumerate(zip(words, middles, strict=True)):
         alone = number in unmatched

@@ -6,25 +6,53 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from movers.align.reading import Words
+from movers.align.reading import Span, Words
 from movers.arrays import Floats
 
 SHRINKAGE = 60.0
 """Words that the model's own mean counts for beside those of the two sentences."""
 
 
-@dataclass(frozen=True, eq=False)
-class Linking:
-    """How words of two sentences go together, all arrays ``(n, m)``.
+@dataclass(frozen=True)
+class Link:
+    """Two words that go together.
 
     Parameters
     ----------
-    strength
-        From 0 to 1, how sure the link is; those above the aligner's threshold are made.
-    share
-        How much of the two words goes to each other, from 0 to 1.
+    source_index, target_index
+        Which words of their sentences these are, counted from 0.
+    source, target
+        The words.
+    source_span, target_span
+        Their character ranges in the texts.
+    mass
+        How much of the two words goes to each other, from 0 to 1: the geometric mean of either's
+        share in the other.
     cost
         One minus the cosine of the two words.
+    confidence
+        From 0 to 1, how sure the link is. For the default aligner about how often people agree.
+    """
+
+    source_index: int
+    target_index: int
+    source: str
+    target: str
+    source_span: Span
+    target_span: Span
+    mass: float
+    cost: float
+    confidence: float
+
+    def __str__(self) -> str:
+        return f"{self.source} → {self.target}  {self.confidence:.2f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Linking:
+    """How words of two sentences go together, all arrays ``(n, m)``: what a `Link` has of each.
+
+    Links whose strength is above the aligner's threshold are made with that confidence.
     """
 
     strength: Floats

@@ -1,6 +1,6 @@
-"""Sentences as aligners see them: vectors of words and attention between words.
+"""Sentences as aligners see them: where words stand, their vectors, attention between them.
 
-Taken from the lower half of a model, where words have met their context and are still
+These are taken from the lower half of a model, where words have met their context and are still
 themselves: vectors of the middle layer, attention of the layers around a third of the way up.
 """
 
@@ -8,32 +8,77 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from unicodedata import combining
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.align.sentences import Sentence, Span
 from movers.arrays import Floats, Ints
 from movers.encode.encodings import MEAN_HEAD, Encodings, Request
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 
+Span = tuple[int, int]
+Given = str | Sequence[str]
+"""A text, or its words ready-made."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A text and the character range of each of its words."""
+
+    text: str
+    spans: tuple[Span, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words as they stand in the text."""
+        return tuple(self.text[start:end] for start, end in self.spans)
+
+    @classmethod
+    def of_words(cls, words: Sequence[str]) -> Sentence:
+        """Ready-made words, written with one blank between them.
+
+        Examples
+        --------
+        >>> Sentence.of_words(["don't", "panic", "!"]).spans
+        ((0, 5), (6, 11), (12, 13))
+        """
+        ends = accumulate(words, lambda end, word: end + 1 + len(word), initial=-1)
+        spans = zip(ends, words, strict=False)
+        return cls(" ".join(words), tuple((end + 1, end + 1 + len(word)) for end, word in spans))
+
+
+def read_sentences(encoder: TransformerEncoder, given: Sequence[Given]) -> list[Sentence]:
+    """Sentences given as text, split as the encoder splits them, or as words."""
+    texts = list(dict.fromkeys(one for one in given if isinstance(one, str)))
+    spans = encoder.encode(texts, Request(rules=TokenRules())).spans
+    split = {
+        text: Sentence(text, tuple(_trimmed(text, *span) for span in found.tolist()))
+        for text, found in zip(texts, spans, strict=True)
+    }
+    return [split[one] if isinstance(one, str) else Sentence.of_words(one) for one in given]
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    """A range without the blanks that some tokenizers count to a word, and with all its accents."""
+    word = text[start:end]
+    left = len(word) - len(word.lstrip())
+    end -= len(word) - len(word.rstrip())
+    while end < len(text) and combining(text[end]):  # stripped by tokenizers of plain letters
+        end += 1
+    return start + left, end
+
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """The words of a sentence that the model has read.
+    """The words of a sentence that the model has read, by place ``(n,)`` in the sentence.
 
-    Parameters
-    ----------
-    places : (n,)
-        Which words of the sentence these are: not those behind the model's last token, nor
-        those that its tokenizer drops (control characters).
-    vectors : (n, dimension)
-        Mean of each word's pieces.
-    attention : (layers, n, n)
-        Attention between different words, mean over heads: mean over the pieces that look, sum
-        over those looked at, as a share of what the word gives to all words and itself. No layers
-        where the model has no attention.
+    Those behind the model's last token and those that its tokenizer drops are not among them.
+    Vectors ``(n, dimension)`` are means of each word's pieces; attention between different words
+    ``(layers, n, n)`` is the mean over heads and over the pieces that look, the sum over those
+    looked at, as a share of what the word gives to all words and itself.
     """
 
     places: Ints

@@ -10,43 +10,8 @@ from typing import Any
 import numpy as np
 
 from movers.align.drawing import FOOT, HEAD, draw
-from movers.align.linking import Linking
-from movers.align.sentences import Sentence, Span
-
-
-@dataclass(frozen=True)
-class Link:
-    """Two words that go together.
-
-    Parameters
-    ----------
-    source_index, target_index
-        Which words of their sentences these are, counted from 0.
-    source, target
-        The words.
-    source_span, target_span
-        Their character ranges in the texts.
-    mass
-        How much of the two words goes to each other, from 0 to 1: the geometric mean of either's
-        share in the other.
-    cost
-        One minus the cosine of the two words.
-    confidence
-        From 0 to 1, how sure the link is. For the default aligner about how often people agree.
-    """
-
-    source_index: int
-    target_index: int
-    source: str
-    target: str
-    source_span: Span
-    target_span: Span
-    mass: float
-    cost: float
-    confidence: float
-
-    def __str__(self) -> str:
-        return f"{self.source} → {self.target}  {self.confidence:.2f}"
+from movers.align.linking import Link, Linking
+from movers.align.reading import Sentence, Span
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,14 +64,12 @@ class Alignment:
     @cached_property
     def unmatched_source(self) -> tuple[int, ...]:
         """Words of the source that match nothing, by index."""
-        linked = {link.source_index for link in self.links}
-        return tuple(k for k in range(len(self.source_spans)) if k not in linked)
+        return tuple(sorted({*range(len(self.source_spans))} - {i for i, _ in self.pairs}))
 
     @cached_property
     def unmatched_target(self) -> tuple[int, ...]:
         """Words of the target that match nothing, by index."""
-        linked = {link.target_index for link in self.links}
-        return tuple(k for k in range(len(self.target_spans)) if k not in linked)
+        return tuple(sorted({*range(len(self.target_spans))} - {j for _, j in self.pairs}))
 
     @property
     def pairs(self) -> frozenset[tuple[int, int]]:
@@ -143,13 +106,16 @@ class Alignment:
             "signature": self.signature,
         }
 
-    def _repr_html_(self) -> str:
+    def drawn(self) -> str:
         """The two sentences drawn one above the other."""
-        return draw(self)
+        alone = self.unmatched_source, self.unmatched_target
+        return draw((self.source_words, self.target_words), self.links, alone, str(self))
+
+    _repr_html_ = drawn
 
     def to_html(self) -> str:
         """The alignment as a page of its own."""
-        return HEAD + draw(self) + FOOT
+        return HEAD + self.drawn() + FOOT
 
 
 def make_links(
@@ -167,19 +133,9 @@ def make_links(
     rows, columns = places or (range(len(source.spans)), range(len(target.spans)))
     source_words, target_words = source.words, target.words
     links = []
-    for row, column in np.argwhere(linking.strength >= threshold).tolist():
-        i, j = int(rows[row]), int(columns[column])
-        links.append(
-            Link(
-                i,
-                j,
-                source_words[i],
-                target_words[j],
-                source.spans[i],
-                target.spans[j],
-                float(linking.share[row, column]),
-                float(linking.cost[row, column]),
-                float(linking.strength[row, column]),
-            )
-        )
+    for place in map(tuple, np.argwhere(linking.strength >= threshold)):
+        i, j = int(rows[place[0]]), int(columns[place[1]])
+        words, spans = (source_words[i], target_words[j]), (source.spans[i], target.spans[j])
+        numbers = (float(array[place]) for array in (linking.share, linking.cost, linking.strength))
+        links.append(Link(i, j, *words, *spans, *numbers))
     return tuple(links)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from movers.align.aligning import align_pairs, signature
-from movers.align.drawing import FOOT, HEAD, draw
+from movers.align.drawing import FOOT, HEAD
+from movers.align.reading import Given
 from movers.align.results import Alignment
-from movers.align.sentences import Given
 from movers.bulk.noticing import LongSentences, Rowlist
 from movers.bulk.output import Kept, Outcome, in_steps, open_output
 from movers.encode.transformer import TransformerEncoder
@@ -52,7 +52,7 @@ class Style:
 STYLES = {
     "pharaoh": Style(lambda found: found.pharaoh + "\n"),
     "json": Style(lambda found: json.dumps(found.to_dict(), ensure_ascii=False) + "\n"),
-    "html": Style(draw, HEAD, FOOT),
+    "html": Style(Alignment.drawn, HEAD, FOOT),
 }
 
 

@@ -10,16 +10,13 @@ from pathlib import Path
 from cyclopts import App, Parameter
 
 from movers.cli.aligning import align, evaluate_alignment
-from movers.cli.comparing import compare, methods, models
-from movers.cli.evaluating import evaluate, reproduce
-from movers.cli.examining import doctor, warm_up
-from movers.cli.explaining import explain
+from movers.cli.comparing import compare, explain
+from movers.cli.evaluating import evaluate, reproduce, threshold
+from movers.cli.examining import doctor, methods, models, warm_up
 from movers.cli.messages import CommandLine, plain_messages, say, told
-from movers.cli.ranking import rank
 from movers.cli.scoring import fit, score
-from movers.cli.search import dedupe, index, mine, search
+from movers.cli.search import dedupe, index, mine, rank, search
 from movers.cli.serving import serve
-from movers.cli.thresholds import threshold
 from movers.errors import MoversError
 from movers.plugins import add_outside_measures
 from movers.runtime.atomic import FULL, room

@@ -5,41 +5,41 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from movers.cli.messages import print_json, say
-from movers.cli.options import Flag, Json, Out, Sentence
+from movers.cli import options as given
+from movers.cli.messages import print_json, say, show
+from movers.cli.options import STANDARD
 from movers.errors import InputError
 
 if TYPE_CHECKING:
-    from movers.align.results import Alignment
     from movers.encode.transformer import TransformerEncoder
 
-STANDARD = Path("-")
 Aligners = Annotated[str, Parameter(name=["--aligners", "--aligner"])]
 
 
 def align(
-    file: Sentence,
-    target_sentence: Sentence | None = None,
+    file: given.Sentence,
+    target_sentence: given.Sentence | None = None,
     /,
     *,
-    output: Out = STANDARD,
+    output: given.Out = STANDARD,
     aligner: str = "shares",
-    tokens: Flag = False,
-    json: Flag = False,
-    html: Flag = False,
-    resume: Flag = False,
-    quiet: Flag = False,
-    source: str | None = None,
-    target: str | None = None,
-    format: str | None = None,
-    model: str | None = None,
-    device: str = "auto",
-    dtype: str = "float32",
+    tokens: given.Flag = False,
+    json: given.Flag = False,
+    html: given.Flag = False,
+    resume: given.Resume = False,
+    quiet: given.Quiet = False,
+    source: given.First = None,
+    target: given.Second = None,
+    format: given.TableFormat = None,
+    model: given.Model = None,
+    device: given.Device = "auto",
+    dtype: given.Dtype = "float32",
 ) -> None:
     """Link the words of sentence pairs: which goes with which, and which with none.
 
@@ -67,22 +67,6 @@ def align(
         Write JSON lines with everything: words, character ranges, confidence, unmatched words.
     html
         Write a page that draws the links.
-    resume
-        Go on behind the rows that a run broken off has left beside the output.
-    quiet
-        Say nothing but warnings and errors.
-    source
-        Column of the first sentence. Default: source, sentence1 and the like, or the only two.
-    target
-        Column of the second sentence.
-    format
-        Format of the input if its name does not tell: tsv, csv, jsonl, parquet, arrow.
-    model
-        Hugging Face name or folder of an encoder. Default: the model installed with movers.
-    device
-        "auto", "cuda", "mps" or "cpu".
-    dtype
-        "float32"; on a GPU also "bfloat16" or "float16".
     """
     from movers.loading import load_encoder
 
@@ -91,25 +75,14 @@ def align(
     encoder = load_encoder(model, device=device, dtype=dtype)
     style = "json" if json else "html" if html else "pharaoh"
     if target_sentence is not None:
-        _align_two(
-            encoder, (file, target_sentence), output, aligner=aligner, tokens=tokens, style=style
-        )
-        return
+        pair = (file.split(), target_sentence.split()) if tokens else (file, target_sentence)
+        return _align_two(encoder, pair, output, aligner, style)
     from movers.align.aligning import signature
     from movers.bulk.aligning import align_table
 
-    report = align_table(
-        Path(file),
-        output,
-        encoder,
-        columns=(source, target),
-        input_format=format,
-        tokens=tokens,
-        aligner=aligner,
-        style=style,
-        resume=resume,
-        progress=not quiet,
-    )
+    aligned = partial(align_table, Path(file), output, encoder, aligner=aligner, tokens=tokens)
+    reading = partial(aligned, columns=(source, target), input_format=format)
+    report = reading(style=style, resume=resume, progress=not quiet)
     if report.cut.count:
         say(f"words behind the last one that the model reads match nothing in {report.cut}")
     if not quiet:
@@ -120,21 +93,18 @@ def align(
 
 def _align_two(
     encoder: TransformerEncoder,
-    pair: tuple[str, str],
+    pair: tuple[str | list[str], str | list[str]],
     output: Path,
-    *,
     aligner: str,
-    tokens: bool,
     style: str,
 ) -> None:
     """Write the links of two sentences, or show them on a terminal."""
     from movers.align.aligning import align_pairs
+    from movers.cli.terminal import print_alignment
 
-    given = (pair[0].split(), pair[1].split()) if tokens else pair
-    (found,) = align_pairs(encoder, [given], aligner=aligner)
+    (found,) = align_pairs(encoder, [pair], aligner=aligner)
     if output == STANDARD and style != "html":
-        _show(found, json=style == "json")
-        return
+        return show(found, print_alignment, json=style == "json")
     from movers.bulk.aligning import STYLES
     from movers.io.tables import text_output
     from movers.runtime.atomic import replacing
@@ -144,27 +114,15 @@ def _align_two(
         stream.write(STYLES[style].page(found))
 
 
-def _show(found: Alignment, *, json: bool) -> None:
-    """Print the links of two sentences."""
-    from rich.console import Console
-
-    from movers.cli.terminal import print_alignment
-
-    if json:
-        print_json(found.to_dict())
-    else:
-        print_alignment(Console(), found)
-
-
 def evaluate_alignment(
     *files: Path,
     aligners: Aligners = "shares,argmax,itermax,match,balanced,partial,unbalanced",
-    one_based: Flag = False,
+    one_based: given.Flag = False,
     limit: int | None = None,
-    json: Json = False,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    model: str | None = None,
-    device: str = "auto",
+    json: given.Json = False,
+    output: given.Target | None = None,
+    model: given.Model = None,
+    device: given.Device = "auto",
 ) -> None:
     """Hold aligners against links that people made.
 
@@ -188,10 +146,6 @@ def evaluate_alignment(
         Take only the first so many pairs.
     output
         File for the table; it is printed as well.
-    model
-        Hugging Face name or folder of an encoder. Default: the model installed with movers.
-    device
-        "auto", "cuda", "mps" or "cpu".
     """
     from movers.evaluate.alignment import evaluate_alignment as run
     from movers.evaluate.gold_links import read_gold

@@ -1,35 +1,25 @@
-"""Commands that compare two sentences and list what there is."""
+"""Commands that compare two sentences, and show why they are near or far."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
 
+from movers.cli import options as given
 from movers.cli.messages import print_json, say, told
-from movers.cli.options import (
-    DEFAULTS,
-    Device,
-    Flag,
-    Json,
-    Methods,
-    Options,
-    Sentence,
-    make_scorers,
-    method_names,
-)
+from movers.cli.options import DEFAULTS, make_scorers, method_names
 from movers.errors import InputError
 
 
 def compare(
-    source: Sentence,
-    target: Sentence,
+    source: given.Sentence,
+    target: given.Sentence,
     /,
     *,
-    methods: Methods = "wmd,wsmd,movers",
-    json: Flag = False,
-    options: Options = DEFAULTS,
+    methods: given.Methods = "wmd,wsmd,movers",
+    json: given.Flag = False,
+    options: given.Options = DEFAULTS,
 ) -> None:
     """Compare two sentences under several measures and show which word went where.
 
@@ -64,9 +54,8 @@ def compare(
     for failure in failures.values():
         say(told(failure))
     if json:
-        print_json([comparison.to_dict() for comparison in comparisons])
-    else:
-        print_comparisons(Console(), comparisons)
+        return print_json([comparison.to_dict() for comparison in comparisons])
+    print_comparisons(Console(), comparisons)
 
 
 def _ask_about_files(source: str, target: str) -> None:
@@ -83,35 +72,53 @@ def _ask_about_files(source: str, target: str) -> None:
         )
 
 
-def methods(*, json: Json = False) -> None:
-    """List the measures.
+def explain(
+    source: given.Sentence,
+    target: given.Sentence,
+    other: given.Sentence | None = None,
+    /,
+    *,
+    html: Path | None = None,
+    links: given.Flag = False,
+    method: str = "movers",
+    json: given.Flag = False,
+    options: given.Options = DEFAULTS,
+) -> None:
+    """Show why two sentences are near or far, as a page that needs no server.
 
-    Example: `movers methods --json`
-    """
-    from movers.cli.terminal import print_methods
-    from movers.methods import ALIASES, METHODS
-
-    if json:
-        print_json([asdict(method) for method in METHODS.values()])
-    else:
-        print_methods(Console(), METHODS, ALIASES)
-
-
-def models(model: str | None = None, /, *, device: Device = "auto", json: Json = False) -> None:
-    """Show a model: layers, heads, limits, statistics, what would be used by default.
-
-    Example: `movers models bert-base-uncased`
+    Example: `movers explain "a dog chases a cat" "a cat chases a dog" --html why.html`
 
     Parameters
     ----------
-    model
-        Hugging Face name or folder. Default: the model installed with movers.
+    source
+        The first sentence.
+    target
+        The second sentence.
+    other
+        A third one: is it nearer to the first than the second is?
+    html
+        File to write the page to.
+    links
+        Also link the words as `movers align` does: which goes with which, and which with none.
+    method
+        The measure; `movers methods` lists them. With structure it is shown beside words alone.
+    json
+        Print what the page shows as JSON.
     """
-    from movers.cli.terminal import print_facts
-    from movers.loading import describe_model
+    from movers.runtime.atomic import replacing
 
-    facts = describe_model(model, device)
+    if html is None and not json:
+        raise InputError("say where the page goes: --html out.html (or --json to print it)")
+    scorer = options.load(method)
+    explanation = (
+        scorer.explain(source, target, links=links)
+        if other is None
+        else scorer.contrast(source, target, other, links=links)
+    )
+    if html is not None:
+        page = explanation.to_html()
+        with replacing(html) as temporary:
+            temporary.write_text(page, "utf-8")
+        say(f"wrote {html}, {len(page.encode()) / 1000:.0f} kB")
     if json:
-        print_json(facts)
-    else:
-        print_facts(Console(), facts)
+        print_json(explanation.to_dict())

@@ -1,4 +1,4 @@
-"""Commands that hold measures against labelled pairs, and rerun the paper's experiments."""
+"""Commands that hold measures against labelled pairs: scores, experiments, thresholds."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from cyclopts import Parameter
-from rich.console import Console
 
-from movers.cli.messages import print_json, say
-from movers.cli.options import MODEL_DEFAULTS, Flag, Methods, ModelOptions, Quiet, method_names
+from movers.cli import options as given
+from movers.cli.messages import print_json, say, show
+from movers.cli.options import DEFAULTS, MODEL_DEFAULTS, method_names
 from movers.errors import InputError
 
 if TYPE_CHECKING:
     from movers.evaluate.outcomes import Results
+    from movers.evaluate.thresholds import Thresholds
 
-Folder = Annotated[Path, Parameter(name=["--output", "-o"])]
+Resume = Annotated[given.Flag, Parameter(help="Go on with the run in --output.")]
+Scores = Annotated[given.Flag, Parameter(help="Print the scores as JSON.")]
 Number = TypeVar("Number", int, float)
 
 
@@ -29,7 +33,7 @@ def evaluate(
     dataset: str,
     /,
     *,
-    methods: Methods = "movers,wmd,wsmd-wmd,wrd,wsmd-wrd",
+    methods: given.Methods = "movers,wmd,wsmd-wmd,wrd,wsmd-wrd",
     protocol: Literal["default", "paper"] = "default",
     source: str | None = None,
     target: str | None = None,
@@ -42,11 +46,11 @@ def evaluate(
     dev: str | None = None,
     data: Path | None = None,
     limit: int | None = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    resume: Flag = False,
-    json: Flag = False,
-    quiet: Quiet = False,
-    options: ModelOptions = MODEL_DEFAULTS,
+    output: given.Target | None = None,
+    resume: Resume = False,
+    json: Scores = False,
+    quiet: given.Quiet = False,
+    options: given.ModelOptions = MODEL_DEFAULTS,
 ) -> None:
     """Hold measures against labelled pairs: scores with intervals, gains with tests.
 
@@ -88,10 +92,6 @@ def evaluate(
         Take only so many of the shortest pairs.
     output
         Folder for values, report and figures; a run broken off goes on in it with --resume.
-    resume
-        Go on with the run in --output.
-    json
-        Print the scores as JSON.
     """
     from movers.evaluate.benchmark import MeasureGrid
     from movers.evaluate.datasets import read_dataset
@@ -131,15 +131,15 @@ def evaluate(
 
 def reproduce(
     *tables: str,
-    output: Folder = Path("reproduction"),
+    output: given.Target = Path("reproduction"),
     data: Path | None = None,
     recipes: str = "reference",
     limit: int | None = None,
     sample: int | None = None,
-    resume: Flag = False,
-    json: Flag = False,
-    quiet: Quiet = False,
-    options: ModelOptions = MODEL_DEFAULTS,
+    resume: Resume = False,
+    json: Scores = False,
+    quiet: given.Quiet = False,
+    options: given.ModelOptions = MODEL_DEFAULTS,
 ) -> None:
     """Rerun the paper's experiments; published numbers stand beside ours for its models.
 
@@ -160,19 +160,15 @@ def reproduce(
         Take only so many of the shortest pairs of each data set, to try things out.
     sample
         For default-measure, take so many pairs of each data set at random; for slow models.
-    resume
-        Go on with the run in --output.
-    json
-        Print the scores as JSON.
     """
     from movers.evaluate.default_measure import NAME
 
+    keeping: dict[str, Any] = {"data": data, "limit": limit}
+    keeping |= {"resume": resume, "progress": not quiet}
     if NAME in tables:
         if len(tables) > 1:
             raise InputError(f"{NAME} has a report of its own; name it alone")
-        settings = {"data": data, "sample": sample, "limit": limit, "resume": resume}
-        settings |= {"progress": not quiet}
-        return _default_measure(options, output, settings, json=json)
+        return _default_measure(options, output, keeping | {"sample": sample}, json=json)
     if sample is not None:
         raise InputError(f"--sample belongs to {NAME}; take --limit")
     from movers.evaluate.experiments import ONE_MODEL, find_experiment
@@ -185,21 +181,13 @@ def reproduce(
     others = () if options.model else own.pop()
     for model in others or (options.model,):
         folder = output / model.replace("/", "--") if model and others else output
-        results = run(
-            _with_files(options.but(model=model), data).load("wsmd"),
-            names,
-            folder,
-            data=data,
-            recipes=recipes.split(","),
-            limit=limit,
-            resume=resume,
-            progress=not quiet,
-        )
+        scorer = _with_files(options.but(model=model), data).load("wsmd")
+        results = run(scorer, names, folder, recipes=recipes.split(","), **keeping)
         _show(results, folder, json=json)
 
 
 def _default_measure(
-    options: ModelOptions, folder: Path, settings: dict[str, Any], *, json: bool
+    options: given.ModelOptions, folder: Path, settings: dict[str, Any], *, json: bool
 ) -> None:
     """Hold the default measure against others; write report.md and report.json."""
     from json import dumps
@@ -217,6 +205,81 @@ def _default_measure(
     say(f"report: {folder / 'report.md'}")
 
 
+def threshold(
+    file: Path,
+    /,
+    *,
+    cut: float | None = None,
+    precision: float = 0.9,
+    sample: int = 400,
+    column: str | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    gold: str | None = None,
+    method: given.Measure = "movers",
+    json: given.Json = False,
+    quiet: given.Quiet = False,
+    options: given.Options = DEFAULTS,
+) -> None:
+    """Help to choose the threshold of `movers dedupe`, `mine` and `search --within`.
+
+    Shows what lies within several distances, and the pairs next to a cut. For labelled pairs it
+    tells how many of them are right, and recommends the largest threshold that is precise enough;
+    for sentences, how many of a sample have another so near.
+
+    Example: `movers threshold examples/data/labelled.tsv --precision 0.9`
+
+    Parameters
+    ----------
+    file
+        A table of pairs, with a column of labels if there are any; or sentences, one per line or
+        in --column of a table.
+    cut
+        A threshold to look at closely. Default: the recommended one.
+    precision
+        Share of right pairs that the recommended threshold should have.
+    sample
+        How many of the sentences to compare with one another.
+    column
+        Column of a table that holds sentences, not pairs.
+    source
+        Column of the first sentence of a pair. Default: source, sentence1 and the like.
+    target
+        Column of the second sentence of a pair.
+    gold
+        Column of the labels: 0 and 1, yes and no. Default: label and the like.
+    """
+    from movers.cli.terminal import print_thresholds
+    from movers.evaluate.layouts import read_table
+    from movers.evaluate.thresholds import thresholds_of_corpus, thresholds_of_pairs
+
+    common: dict[str, Any] = {"cut": cut, "progress": not quiet}
+    found: Thresholds
+    if sentences := _sentences(file, column, pairs=bool(source or target or gold)):
+        found = thresholds_of_corpus(options.load(method), sentences, sample=sample, **common)
+    else:
+        rows = list(read_table(file, source, target, gold, labelled=False))
+        pairs, labels = [(first, second) for first, second, _ in rows], [row[2] for row in rows]
+        known = None if any(map(isnan, labels)) else labels
+        scorer = options.load(method)
+        found = thresholds_of_pairs(scorer, pairs, known, precision=precision, **common)
+    show(found, partial(print_thresholds, precision=precision), json=json)
+
+
+def _sentences(file: Path, column: str | None, *, pairs: bool) -> list[str]:
+    """The sentences of a file, or none if it is a table of pairs."""
+    from movers.io.pairs import known_columns
+    from movers.io.tables import SUFFIXES, open_table
+    from movers.io.texts import read_texts
+
+    table = file.suffix.lower() in SUFFIXES and file.suffix.lower() != ".txt"
+    if pairs or (table and column is None):
+        with open_table(file) as opened:
+            if pairs or known_columns(opened.columns):
+                return []
+    return list(read_texts(file, column=column))
+
+
 def _listed(text: str, kind: Callable[[str], Number]) -> list[Number]:
     """Numbers separated by commas."""
     try:
@@ -225,7 +288,7 @@ def _listed(text: str, kind: Callable[[str], Number]) -> list[Number]:
         raise InputError(f"expected numbers separated by commas, got {text!r}") from None
 
 
-def _with_files(options: ModelOptions, data: Path | None) -> ModelOptions:
+def _with_files(options: given.ModelOptions, data: Path | None) -> given.ModelOptions:
     """The options, with trees and word counts of the data folder where none were named."""
     from movers.evaluate.datasets import auxiliary_files
 
@@ -252,10 +315,7 @@ def _show(results: Results, folder: Path | None, *, json: bool) -> None:
 
     command = shlex.join(["movers", *sys.argv[1:]])
     results = replace(results, facts={"command": command, **results.facts})
-    if json:
-        print_json(results.to_dict())
-    else:
-        print_scores(Console(), results)
+    show(results, print_scores, json=json)
     if folder is not None:
         write_report(results, folder)
         say(f"report and figures: {folder / 'report.html'}")

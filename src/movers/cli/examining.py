@@ -1,10 +1,46 @@
-"""The commands that test an installation and get it ready."""
+"""Commands that list what there is, test an installation and get it ready."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
+from rich.console import Console
+
 from movers.cli.messages import print_json, say
-from movers.cli.options import Flag
+from movers.cli.options import Device, Flag, Json
 from movers.errors import MoversError
+
+
+def methods(*, json: Json = False) -> None:
+    """List the measures.
+
+    Example: `movers methods --json`
+    """
+    from movers.cli.terminal import print_methods
+    from movers.methods import ALIASES, METHODS
+
+    if json:
+        return print_json([asdict(method) for method in METHODS.values()])
+    print_methods(Console(), METHODS, ALIASES)
+
+
+def models(model: str | None = None, /, *, device: Device = "auto", json: Json = False) -> None:
+    """Show a model: layers, heads, limits, statistics, what would be used by default.
+
+    Example: `movers models bert-base-uncased`
+
+    Parameters
+    ----------
+    model
+        Hugging Face name or folder. Default: the model installed with movers.
+    """
+    from movers.cli.terminal import print_facts
+    from movers.loading import describe_model
+
+    facts = describe_model(model, device)
+    if json:
+        return print_json(facts)
+    print_facts(Console(), facts)
 
 
 def doctor(*, json: Flag = False) -> None:

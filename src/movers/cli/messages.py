@@ -6,24 +6,25 @@ import json as jsonlib
 import logging
 import sys
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
+
+from rich.console import Console
 
 from movers.errors import Advised, Choose, Wording
 
 
-class CommandLine(Wording):
-    """Remedies as options of the command at hand.
+class Plain(Protocol):
+    """A result that JSON can hold."""
 
-    Parameters
-    ----------
-    options
-        Options of the command.
-    built
-        Options of the command that made what this one reads.
-    """
+    def to_dict(self) -> Any:
+        """Plain values."""
+
+
+class CommandLine(Wording):
+    """Remedies as options of the command at hand, or of the one that built what it reads."""
 
     acts: ClassVar = {
         "add": (Choose("add", True),),
@@ -79,6 +80,14 @@ def plain_messages(wording: Wording) -> Iterator[None]:
         WORDING.reset(token)
         warnings.showwarning = shown
         logger.removeHandler(handler)
+
+
+def show(found: Plain, draw: Callable[[Console, Any], None], *, json: bool) -> None:
+    """Print a result as JSON, or have it drawn."""
+    if json:
+        print_json(found.to_dict())
+    else:
+        draw(Console(), found)
 
 
 def print_json(value: Any) -> None:

@@ -127,14 +127,54 @@ class RayOptions:
 
 
 RAY_DEFAULTS = RayOptions()
+STANDARD = Path("-")
 Sentence = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Input = Annotated[Path, Parameter(allow_leading_hyphen=True)]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print as JSON.")]
 Quiet = Annotated[Flag, Parameter(help="Say nothing but warnings and errors.")]
 Out = Annotated[Path, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)]
+Target = Annotated[Path, Parameter(name=["--output", "-o"])]
+TopK = Annotated[int, Parameter(name=["--top-k", "-k"])]
 Methods = Annotated[str, Parameter(name=["--methods", "--method"])]
+Measure = Annotated[str, Parameter(help="The measure; `movers methods` lists them.")]
+Model = Annotated[str | None, Parameter(help=table()["model"].help)]
 Device = Annotated[str, Parameter(help=table()["device"].help)]
+Dtype = Annotated[str, Parameter(help=table()["dtype"].help)]
+First = Annotated[
+    str | None,
+    Parameter(
+        help="Column of the first sentence. Default: source, sentence1 and the like, or the "
+        "only two."
+    ),
+]
+Second = Annotated[str | None, Parameter(help="Column of the second sentence.")]
+Column = Annotated[
+    str | None,
+    Parameter(
+        help="Column of a table that holds the sentences. Default: sentence, text and the like, "
+        "or the only one."
+    ),
+]
+TextFormat = Annotated[
+    str | None,
+    Parameter(
+        help="Format of the file if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow."
+    ),
+]
+TableFormat = Annotated[
+    str | None,
+    Parameter(
+        help="Format of the input if its name does not tell: tsv, csv, jsonl, parquet, arrow."
+    ),
+]
+Resume = Annotated[
+    Flag, Parameter(help="Go on behind the rows that a run broken off has left beside the output.")
+]
+BatchSize = Annotated[
+    int | None,
+    Parameter(help="Most sentences the model reads at once. Default: as many as suit the device."),
+]
 
 
 def method_names(methods: str) -> list[str]:

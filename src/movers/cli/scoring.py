@@ -5,28 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import partial
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
+from movers.cli import options as given
 from movers.cli.messages import say
-from movers.cli.options import (
-    DEFAULTS,
-    RAY_DEFAULTS,
-    Engine,
-    Flag,
-    Input,
-    Methods,
-    Options,
-    Out,
-    Quiet,
-    RayOptions,
-    make_scorers,
-    method_names,
-)
+from movers.cli.options import DEFAULTS, RAY_DEFAULTS, STANDARD, make_scorers, method_names
 from movers.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,28 +21,26 @@ if TYPE_CHECKING:
     from movers.io.tables import TwoTexts
     from movers.scorer import Scorer
 
-STANDARD = Path("-")
-
 
 def score(
-    file: Input | None = None,
+    file: given.Input | None = None,
     /,
     *,
-    output: Out = Path("-"),
-    source: str | None = None,
-    target: str | None = None,
+    output: given.Out = STANDARD,
+    source: given.First = None,
+    target: given.Second = None,
     source_file: Path | None = None,
     target_file: Path | None = None,
-    methods: Methods = "movers",
-    format: str | None = None,
-    fit: Flag = False,
-    resume: Flag = False,
-    json: Flag = False,
-    quiet: Quiet = False,
-    batch_size: int | None = None,
-    engine: Engine = "local",
-    options: Options = DEFAULTS,
-    ray: RayOptions = RAY_DEFAULTS,
+    methods: given.Methods = "movers",
+    format: given.TableFormat = None,
+    fit: given.Flag = False,
+    resume: given.Resume = False,
+    json: given.Flag = False,
+    quiet: given.Quiet = False,
+    batch_size: given.BatchSize = None,
+    engine: given.Engine = "local",
+    options: given.Options = DEFAULTS,
+    ray: given.RayOptions = RAY_DEFAULTS,
 ) -> None:
     """Add distances to a table of sentence pairs.
 
@@ -73,107 +58,70 @@ def score(
     output
         Where to write, in the format its name ends in; - is standard output. For Ray a folder,
         which gets Parquet files.
-    source
-        Column of the first sentence. Default: source, sentence1 and the like, or the only two.
-    target
-        Column of the second sentence.
     source_file
         In place of a table: a text with the first sentence of each pair on a line of its own.
     target_file
         A text with the second sentences.
     methods
         Measures, separated by commas; each becomes a column of that name.
-    format
-        Format of the input if its name does not tell: tsv, csv, jsonl, parquet, arrow.
     fit
         First fit whitening and idf on the sentences of this file, as the paper does.
-    resume
-        Go on behind the rows that a run broken off has left beside the output.
     json
         Write JSON lines; with -o, print the summary as JSON.
-    batch_size
-        Most sentences the model reads at once. Default: as many as suit the device.
     engine
         Compute in this process or, with the same results, in worker processes of Ray.
     """
     scorers = dict(zip(method_names(methods), make_scorers(methods, options), strict=True))
-    files = _Files(file, source_file, target_file, output, format, json and output == STANDARD)
+    table = _table(file, source_file, target_file)
+    as_json = json and output == STANDARD
     with limited_batches(scorers.values(), batch_size):
         if engine == "ray":
-            if resume:
-                raise InputError(
-                    "--engine ray starts anew; leave out --resume, or go on with --engine local. "
-                    "For a long run, score several tables into folders of their own: what is "
-                    "finished then stays finished"
-                )
-            report = _score_by_ray(files, scorers, (source, target), ray, fit=fit, quiet=quiet)
+            from movers.integrations.ray_files import score_files
+
+            tables = _for_ray(table, as_json=as_json, resume=resume)
+            added = partial(score_files, tables, output, scorers, fit_first=fit)
+            reading = partial(added, columns=(source, target), input_format=format)
+            report = reading(workers=ray.pool(), address=ray.address, progress=_bars(quiet))
         else:
             from movers.bulk.scoring import score_table
 
             ray.refuse()
-            report = score_table(
-                files.table,
-                output,
-                scorers,
-                columns=(source, target),
-                input_format=format,
-                output_format="jsonl" if files.as_json else None,
-                fit=fit,
-                resume=resume,
-                progress=not quiet,
-            )
+            written = "jsonl" if as_json else None
+            scored = partial(score_table, table, output, scorers, fit=fit, output_format=written)
+            from_columns = partial(scored, columns=(source, target), input_format=format)
+            report = from_columns(resume=resume, progress=not quiet)
     _tell(report, scorers, output, json=json, quiet=quiet)
 
 
-@dataclass(frozen=True)
-class _Files:
-    """Where pairs come from and where they go."""
+def _table(file: Path | None, sources: Path | None, targets: Path | None) -> Path | TwoTexts:
+    """The table, or the two texts that take its place."""
+    from movers.io.tables import TwoTexts
 
-    file: Path | None
-    sources: Path | None
-    targets: Path | None
-    output: Path
-    format: str | None
-    as_json: bool
-
-    @property
-    def table(self) -> Path | TwoTexts:
-        """The table, or the two texts that take its place."""
-        from movers.io.tables import TwoTexts
-
-        if self.file is not None:
-            if self.sources or self.targets:
-                raise InputError("name a table, or --source-file and --target-file; not both")
-            return self.file
-        if self.sources is None or self.targets is None:
-            raise InputError("name a table of pairs, or both --source-file and --target-file")
-        return TwoTexts(self.sources, self.targets)
+    if file is not None:
+        if sources or targets:
+            raise InputError("name a table, or --source-file and --target-file; not both")
+        return file
+    if sources is None or targets is None:
+        raise InputError("name a table of pairs, or both --source-file and --target-file")
+    return TwoTexts(sources, targets)
 
 
-def _score_by_ray(
-    files: _Files,
-    scorers: dict[str, Scorer],
-    columns: tuple[str | None, str | None],
-    ray: RayOptions,
-    *,
-    fit: bool,
-    quiet: bool,
-) -> Report:
-    from movers.integrations.ray_files import score_files
+def _bars(quiet: bool) -> bool:
+    """Whether Ray shows its bars, which need a terminal."""
+    return not quiet and sys.stderr.isatty()
 
-    if files.as_json or files.file is None:
+
+def _for_ray(table: Path | TwoTexts, *, as_json: bool, resume: bool) -> Path:
+    """The table, if Ray can do what is asked with it."""
+    if resume:
+        raise InputError(
+            "--engine ray starts anew; leave out --resume, or go on with --engine local. "
+            "For a long run, score several tables into folders of their own: what is "
+            "finished then stays finished"
+        )
+    if as_json or not isinstance(table, Path):
         raise InputError("--engine ray reads tables and writes Parquet; name a table and a folder")
-    return score_files(
-        files.file,
-        files.output,
-        scorers,
-        columns=columns,
-        input_format=files.format,
-        fit_first=fit,
-        workers=ray.pool(),
-        address=ray.address,
-        progress=not quiet and sys.stderr.isatty(),
-    )
+    return table
 
 
 def _tell(
@@ -201,18 +149,18 @@ def _tell(
 
 
 def fit(
-    file: Input,
+    file: given.Input,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    column: str | None = None,
-    format: str | None = None,
+    output: given.Target,
+    column: given.Column = None,
+    format: given.TextFormat = None,
     embeddings: str | None = None,
-    quiet: Quiet = False,
-    batch_size: int | None = None,
-    engine: Engine = "local",
-    options: Options = DEFAULTS,
-    ray: RayOptions = RAY_DEFAULTS,
+    quiet: given.Quiet = False,
+    batch_size: given.BatchSize = None,
+    engine: given.Engine = "local",
+    options: given.Options = DEFAULTS,
+    ray: given.RayOptions = RAY_DEFAULTS,
 ) -> None:
     """Fit whitening, idf and attention variability on sentences, and save them.
 
@@ -225,15 +173,8 @@ def fit(
         standard input. For Ray also a folder of them or a quoted pattern.
     output
         Statistics file to write (safetensors); use it with --statistics.
-    column
-        Column of a table that holds the sentences. Default: sentence, text and the like, or the
-        only one.
-    format
-        Format of the input if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow.
     embeddings
         Embedding layers to whiten: "0", "0,6" or "all". Default: the one of --embedding.
-    batch_size
-        Most sentences the model reads at once. Default: as many as suit the device.
     engine
         Compute in this process or in worker processes of Ray, which fit whitening and idf only.
     """
@@ -241,24 +182,15 @@ def fit(
     if engine == "ray":
         from movers.integrations.ray_files import fit_files
 
-        statistics = fit_files(
-            file,
-            scorer,
-            embeddings,
-            column=column,
-            format=format,
-            workers=ray.pool(),
-            address=ray.address,
-            progress=not quiet and sys.stderr.isatty(),
-        )
+        fitted = partial(fit_files, file, scorer, embeddings, column=column, format=format)
+        statistics = fitted(workers=ray.pool(), address=ray.address, progress=_bars(quiet))
     else:
         from movers.bulk.scoring import fit_file
 
         ray.refuse()
         with limited_batches([scorer], batch_size):
-            statistics = fit_file(
-                file, scorer, embeddings, column=column, format=format, progress=not quiet
-            )
+            read = partial(fit_file, file, scorer, embeddings, column=column, format=format)
+            statistics = read(progress=not quiet)
     statistics.save(output)
     if quiet:
         return

@@ -1,4 +1,4 @@
-"""Commands that search a corpus: index, search, mine, dedupe."""
+"""Commands that search a corpus: rank, index, search, mine, dedupe."""
 
 from __future__ import annotations
 
@@ -6,24 +6,17 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cyclopts import Parameter
 from rich.console import Console
 
-from movers.cli.messages import print_json, say
-from movers.cli.options import (
-    DEFAULTS,
-    RAY_DEFAULTS,
-    Engine,
-    Flag,
-    Input,
-    Json,
-    Options,
-    RayOptions,
-    Sentence,
-)
+from movers.cli import options as given
+from movers.cli.messages import say, show
+from movers.cli.options import DEFAULTS, RAY_DEFAULTS
 from movers.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,30 +24,146 @@ if TYPE_CHECKING:
     from movers.search.dedupe import Preview
     from movers.search.index import Index
 
-Method = Annotated[str, Parameter(name=["--method"])]
-Target = Annotated[Path, Parameter(name=["--output", "-o"])]
-TopK = Annotated[int, Parameter(name=["--top-k", "-k"])]
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Work:
+    """How sentences are read and compared, and by what.
+
+    Parameters
+    ----------
+    method
+        The default measure, or one of transport: wsmd, wmd, wrd, smd, lambda, …
+    engine
+        "ray" works on many processes or machines, which see index and output folder under the same
+        path.
+    """
+
+    column: given.Column = None
+    format: given.TextFormat = None
+    method: str = "movers"
+    quiet: given.Quiet = False
+    engine: given.Engine = "local"
+    ray: given.RayOptions = RAY_DEFAULTS
+    options: given.Options = DEFAULTS
+
+    def texts(self, file: Path) -> Texts:
+        """The sentences of a file, of which the first can be read."""
+        from movers.io.texts import Texts
+
+        texts = Texts(file, self.column, self.format)
+        texts.check()
+        return texts
+
+    def unless_index(self, file: Path) -> Texts | None:
+        """The sentences of a file; None for an index, which has them encoded."""
+        from movers.search.manifest import NAME
+
+        return None if (file / NAME).is_file() else self.texts(file)
+
+    @property
+    def by(self) -> Any:
+        """What builds, mines and searches: this process, or workers of Ray."""
+        return chosen_engine(self.engine, self.ray)
+
+    def build(self, texts: Texts, folder: Path | None = None, **options: Any) -> Index:
+        """Make an index, in memory without a folder."""
+        scorer = self.options.load(self.method)
+        built: Index = self.by.build(scorer, texts, folder, progress=not self.quiet, **options)
+        return built
+
+    @contextmanager
+    def corpus(self, file: Path, texts: Texts | None, output: Path) -> Iterator[Index]:
+        """Open the index, or make one beside the output that lasts until the work is done."""
+        from movers.runtime.locks import locked
+        from movers.search.index import Index
+
+        if texts is None:
+            yield Index.open(file)
+            return
+        folder = output.with_name(output.name + ".index")
+        with locked(folder.with_name(folder.name + ".lock"), repr(str(output))):
+            yield self.build(texts, folder, replace=True)
+            shutil.rmtree(folder)
+
+    def preview(self, file: Path, texts: Texts | None, threshold: float) -> Preview:
+        """What would come of it; everything stays in memory."""
+        from movers.search.dedupe import preview
+        from movers.search.index import Index
+
+        if self.engine != "local":
+            raise InputError("--dry-run works in this process; leave out --engine ray")
+        index = Index.open(file) if texts is None else self.build(texts)
+        return preview(index, threshold, lines=texts, progress=not self.quiet)
+
+
+def chosen_engine(engine: given.Engine, ray: given.RayOptions) -> Any:
+    """What builds, mines and searches: this process, or workers of Ray."""
+    if engine == "ray":
+        from movers.integrations.ray_search import RayEngine
+
+        return RayEngine(ray.pool(), ray.address)
+    from movers.search.local import LocalEngine
+
+    ray.refuse()
+    return LocalEngine()
+
+
+USUAL = Work()
+
+
+def rank(
+    query: given.Sentence,
+    file: given.Input,
+    /,
+    *,
+    top_k: given.TopK = 10,
+    column: given.Column = None,
+    format: given.TextFormat = None,
+    method: given.Measure = "movers",
+    json: given.Json = False,
+    quiet: given.Quiet = False,
+    options: given.Options = DEFAULTS,
+) -> None:
+    """Rank the sentences of a file by their distance to a query.
+
+    For many queries, `movers index` and `movers search` do the same without reading the file anew.
+
+    Example: `movers rank "a dog runs after a cat" examples/data/sentences.txt -k 3`
+
+    Parameters
+    ----------
+    query
+        A sentence.
+    file
+        Text with one sentence per line, a table with a column of sentences, or - for lines from
+        standard input.
+    top_k
+        How many sentences to show.
+    """
+    from movers.cli.terminal import print_matches
+    from movers.io.texts import read_texts
+
+    corpus = list(read_texts(file, column=column, format=format))
+    ranking = options.load(method).rank(query, corpus, top_k=top_k, progress=not quiet)
+    show(ranking, print_matches, json=json)
+    if not (json or quiet):
+        say(f"{len(corpus):,} sentences; {ranking.signature}")
 
 
 def index(
-    file: Input,
+    file: given.Input,
     /,
     *,
-    output: Target | None = None,
-    column: str | None = None,
-    format: str | None = None,
-    method: Method = "movers",
+    output: given.Target | None = None,
     keep: Literal["text", "words"] | None = None,
     vectors: Literal["float32", "int8"] | None = None,
-    add: Flag = False,
-    delete: Flag = False,
-    compact: Flag = False,
-    replace: Flag = False,
-    check: Flag = False,
-    quiet: Flag = False,
-    engine: Engine = "local",
-    ray: RayOptions = RAY_DEFAULTS,
-    options: Options = DEFAULTS,
+    add: given.Flag = False,
+    delete: given.Flag = False,
+    compact: given.Flag = False,
+    replace: given.Flag = False,
+    check: given.Flag = False,
+    work: Work = USUAL,
 ) -> None:
     """Encode a corpus for exact search.
 
@@ -69,13 +178,6 @@ def index(
         standard input; with --check or --compact the folder of an index.
     output
         Folder of the index.
-    column
-        Column of a table that holds the sentences. Default: sentence, text and the like, or the
-        only one.
-    format
-        Format of the file if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow.
-    method
-        The default measure, or one of transport: wsmd, wmd, wrd, smd, lambda, …
     keep
         For the default measure: "text" (default), or "words" for quicker searches in fifty times
         the space.
@@ -91,10 +193,6 @@ def index(
         Build anew over an index that is there already.
     check
         Compare every byte of an index with its checksums, and do nothing else.
-    quiet
-        Say nothing but warnings and errors.
-    engine
-        "ray" encodes on many processes or machines, which see the folder under the same path.
     """
     from movers.search.index import Index
 
@@ -104,25 +202,16 @@ def index(
         return
     if output is None:
         raise InputError("where should the index go? name a folder with -o")
-    started, texts, told = time.monotonic(), _texts(file, column, format), ""
+    started, texts, told = time.monotonic(), work.texts(file), ""
     if add:
         found = Index.open(output)
-        told = f"added {found.add(texts, progress=not quiet):,} sentences"
+        told = f"added {found.add(texts, progress=not work.quiet):,} sentences"
     elif delete:
         found = Index.open(output)
         told = f"deleted {found.delete(texts):,} sentences"
     else:
-        build = _engine(engine, ray).build
-        found = build(
-            options.load(method),
-            texts,
-            output,
-            keep=keep,
-            vectors=vectors,
-            replace=replace,
-            progress=not quiet,
-        )
-    if quiet:
+        found = work.build(texts, output, keep=keep, vectors=vectors, replace=replace)
+    if work.quiet:
         return
     if told:
         say(told)
@@ -133,17 +222,17 @@ def index(
 
 def search(
     folder: Path,
-    query: Sentence,
+    query: given.Sentence,
     /,
     *,
-    top_k: TopK = 10,
+    top_k: given.TopK = 10,
     within: float | None = None,
     candidates: int | None = None,
-    exact: Flag = False,
+    exact: given.Flag = False,
     align: int = 1,
-    json: Json = False,
-    engine: Engine = "local",
-    ray: RayOptions = RAY_DEFAULTS,
+    json: given.Json = False,
+    engine: given.Engine = "local",
+    ray: given.RayOptions = RAY_DEFAULTS,
 ) -> None:
     """Find the sentences of an index nearest to a query, exactly.
 
@@ -165,8 +254,6 @@ def search(
         With --candidates: search exactly as well, and report the recall.
     align
         Show which word went where for so many of the first matches.
-    json
-        Print as JSON.
     engine
         "ray" gives every worker some of the files of the index.
     """
@@ -177,32 +264,23 @@ def search(
     if engine == "ray":
         if candidates is not None or exact:
             raise InputError("--engine ray searches exactly; leave out --candidates and --exact")
-        (found,) = _engine(engine, ray).search_many(index, [query], top_k, within, align)
+        found = chosen_engine(engine, ray).search_many(index, [query], top_k, within, align)[0]
     else:
         ray.refuse()
         found = index.search(
             query, top_k, within=within, candidates=candidates, exact=exact, align=align
         )
-    if json:
-        print_json(found.to_dict())
-    else:
-        print_ranking(Console(), found)
+    show(found, print_ranking, json=json)
 
 
 def mine(
-    file: Input,
+    file: given.Input,
     /,
     *,
     threshold: float,
-    output: Target | None = None,
-    column: str | None = None,
-    format: str | None = None,
-    method: Method = "movers",
-    dry_run: Flag = False,
-    quiet: Flag = False,
-    engine: Engine = "local",
-    ray: RayOptions = RAY_DEFAULTS,
-    options: Options = DEFAULTS,
+    output: given.Target | None = None,
+    dry_run: given.Flag = False,
+    work: Work = USUAL,
 ) -> None:
     """Find all pairs of sentences at most so far apart, exactly.
 
@@ -220,37 +298,23 @@ def mine(
         Largest distance of a pair; `movers threshold` helps to choose it.
     output
         Table to write: .tsv, .csv, .jsonl or .parquet.
-    column
-        Column of a table that holds the sentences. Default: sentence, text and the like, or the
-        only one.
-    format
-        Format of the file if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow.
-    method
-        The default measure, or one of transport.
     dry_run
         Write nothing: say how many pairs there are, and show those nearest to the threshold.
-    quiet
-        Say nothing but warnings and errors.
-    engine
-        "ray" mines blocks on many processes or machines, which see index and output folder under
-        the same path.
     """
     from movers.io.tables import format_of
     from movers.search.mining import check_threshold, mine_file
 
     check_threshold(threshold)
-    work = _Work(file, column, format, method, options, engine, ray, progress=not quiet)
+    texts = work.unless_index(file)
     if dry_run:
-        found = work.preview(threshold)
+        found = work.preview(file, texts, threshold)
         return _show(found, threshold, f"{found.pairs:,} pairs lie within {threshold:g}")
     output = _named(output)
     format_of(output)
-    started = time.monotonic()
-    with work.corpus(output) as corpus:
-        pairs, resumed = mine_file(
-            corpus, threshold, output, blocks=work.engine.mine, progress=not quiet
-        )
-    if quiet:
+    started, mine, progress = time.monotonic(), work.by.mine, not work.quiet
+    with work.corpus(file, texts, output) as corpus:
+        pairs, resumed = mine_file(corpus, threshold, output, blocks=mine, progress=progress)
+    if work.quiet:
         return
     if resumed:
         say(f"resumed behind {resumed} finished blocks")
@@ -259,21 +323,15 @@ def mine(
 
 
 def dedupe(
-    file: Input,
+    file: given.Input,
     /,
     *,
     threshold: float,
-    output: Target | None = None,
+    output: given.Target | None = None,
     dropped: Path | None = None,
-    align: Flag = False,
-    column: str | None = None,
-    format: str | None = None,
-    method: Method = "movers",
-    dry_run: Flag = False,
-    quiet: Flag = False,
-    engine: Engine = "local",
-    ray: RayOptions = RAY_DEFAULTS,
-    options: Options = DEFAULTS,
+    align: given.Flag = False,
+    dry_run: given.Flag = False,
+    work: Work = USUAL,
 ) -> None:
     """Drop sentences that repeat an earlier one, word order respected.
 
@@ -298,19 +356,8 @@ def dedupe(
         .csv, .jsonl or .parquet.
     align
         In that table, also say which word went where.
-    column
-        Column of a table that holds the sentences. Default: sentence, text and the like, or the
-        only one.
-    format
-        Format of the file if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow.
-    method
-        The default measure, or one of transport.
     dry_run
         Write nothing: say what would be dropped, and show the pairs nearest to the threshold.
-    quiet
-        Say nothing but warnings and errors.
-    engine
-        "ray" mines blocks on many processes or machines.
     """
     from movers.io.tables import STANDARD, format_of
     from movers.search.dedupe import dedupe_file
@@ -319,114 +366,26 @@ def dedupe(
     check_threshold(threshold)
     if file == STANDARD:
         raise InputError("what is deduplicated is read twice; put it into a file")
-    work = _Work(file, column, format, method, options, engine, ray, progress=not quiet)
+    texts = work.unless_index(file)
     if dry_run:
-        previewed = work.preview(threshold)
+        previewed = work.preview(file, texts, threshold)
         return _show(previewed, threshold, f"would have {previewed.found}")
     output = _named(output)
     if dropped is not None:
         format_of(dropped)
-    with work.corpus(output) as corpus:
-        found = dedupe_file(
-            corpus,
-            threshold,
-            output,
-            dropped,
-            lines=work.texts,
-            align=align,
-            blocks=work.engine.mine,
-            progress=not quiet,
-        )
-    if not quiet:
+    blocks = work.by.mine
+    with work.corpus(file, texts, output) as corpus:
+        deduped = partial(dedupe_file, corpus, threshold, output, dropped, lines=texts)
+        found = deduped(align=align, blocks=blocks, progress=not work.quiet)
+    if not work.quiet:
         say(str(found))
         say(str(corpus.scorer.signature))
-
-
-def _engine(engine: Engine, ray: RayOptions) -> Any:
-    """What builds, mines and searches: this process, or workers of Ray."""
-    if engine == "ray":
-        from movers.integrations.ray_search import RayEngine
-
-        return RayEngine(ray.pool(), ray.address)
-    from movers.search.local import LocalEngine
-
-    ray.refuse()
-    return LocalEngine()
-
-
-def _texts(file: Path, column: str | None, format: str | None) -> Texts:
-    """The sentences of a file, of which the first can be read."""
-    from movers.io.texts import Texts
-
-    texts = Texts(file, column, format)
-    texts.check()
-    return texts
 
 
 def _named(output: Path | None) -> Path:
     if output is None:
         raise InputError("where should it go? name a file with -o, or look first with --dry-run")
     return output
-
-
-class _Work:
-    """A corpus that pairs are looked for in, and what does it.
-
-    Parameters
-    ----------
-    file, column, format
-        The folder of an index, or sentences to make one of.
-    method, options, engine, ray
-        How.
-    """
-
-    def __init__(
-        self,
-        file: Path,
-        column: str | None,
-        format: str | None,
-        method: str,
-        options: Options,
-        engine: Engine,
-        ray: RayOptions,
-        *,
-        progress: bool,
-    ) -> None:
-        from movers.search.manifest import NAME
-
-        self.file, self.method, self.options, self.progress = file, method, options, progress
-        self.texts = None if (file / NAME).is_file() else _texts(file, column, format)
-        self.engine = _engine(engine, ray)
-        self.local = engine == "local"
-
-    @contextmanager
-    def corpus(self, output: Path) -> Iterator[Index]:
-        """Open the index, or make one beside the output that lasts until the work is done."""
-        from movers.runtime.locks import locked
-        from movers.search.index import Index
-
-        if self.texts is None:
-            yield Index.open(self.file)
-            return
-        folder = output.with_name(output.name + ".index")
-        with locked(folder.with_name(folder.name + ".lock"), repr(str(output))):
-            yield self._built(self.texts, folder, replace=True)
-            shutil.rmtree(folder)
-
-    def preview(self, threshold: float) -> Preview:
-        """What would come of it; everything stays in memory."""
-        from movers.search.dedupe import preview
-        from movers.search.index import Index
-
-        if not self.local:
-            raise InputError("--dry-run works in this process; leave out --engine ray")
-        index = Index.open(self.file) if self.texts is None else self._built(self.texts)
-        return preview(index, threshold, lines=self.texts, progress=self.progress)
-
-    def _built(self, texts: Texts, folder: Path | None = None, **options: bool) -> Index:
-        scorer = self.options.load(self.method)
-        built: Index = self.engine.build(scorer, texts, folder, progress=self.progress, **options)
-        return built
 
 
 def _show(found: Preview, threshold: float, summary: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -63,12 +64,6 @@ def serve(
         if token is None and host not in LOOPBACK:
             say(f"anyone who reaches {host} can use this server; set MOVERS_TOKEN to keep them out")
         models = Models.load(model, statistics=statistics, **vars(options))
-        run(
-            models,
-            limits,
-            listener,
-            token=token,
-            names=name,
-            ready=lambda: say(f"serving on {address}"),
-        )
+        ready = partial(say, f"serving on {address}")
+        run(models, limits, listener, token=token, names=name, ready=ready)
     say("stopped")

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from movers.align.results import Alignment
-from movers.evaluate.outcomes import Gain, Results, Score
+from movers.evaluate.outcomes import Gain, Results, Score, grouped
 from movers.methods import Method
 from movers.results import SHOWN, Comparison, Ranking
 from movers.search.results import SearchRanking
@@ -28,31 +28,42 @@ VERSIONS = (("wsmd-X", "X with structure", "value"), ("lambda-X", "words of wsmd
 """Name, title and reported part of the versions that every word measure has."""
 
 
+def _table(*headings: str, numbers: Sequence[str] = (), wrapped: bool = True) -> Table:
+    """An empty table without lines, columns of numbers set to the right."""
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for heading in headings:
+        right = "right" if heading in numbers else "left"
+        table.add_column(heading, justify=right, no_wrap=not wrapped)  # type: ignore[arg-type]
+    return table
+
+
 def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
     """Print a table of measures, and which word went where under the last of them."""
     last = comparisons[-1]
-    console.print(Text(last.source, "bold"))
-    console.print(Text(last.target, "bold"))
-    console.print()
-    console.print(_measures(comparisons))
+    _print_pair(console, last, _measures(comparisons))
     if told := [line for line in (last.verdict, *last.story) if line]:
-        console.print()
-        for line in told:
-            console.print(line, highlight=False)
+        console.print("", *told, sep="\n", highlight=False)
     if last.alignment:
-        console.print()
-        console.print(Text(f"Which word went where under {last.method}", "bold"))
-        console.print(_alignment(last))
-    console.print()
-    console.print(Text(str(last.signature), "dim"), soft_wrap=True)
+        title = Text(f"\nWhich word went where under {last.method}", "bold")
+        console.print(title, _alignment(last), sep="\n")
+    _print_signature(console, last.signature)
+
+
+def _print_pair(console: Console, pair: Comparison | Alignment, table: Table) -> None:
+    console.print(Text(pair.source, "bold"))
+    console.print(Text(f"{pair.target}\n", "bold"))
+    console.print(table)
+
+
+def _print_signature(console: Console, signature: object) -> None:
+    console.print(Text(f"\n{signature}", "dim"), soft_wrap=True)
 
 
 def print_ranking(console: Console, ranking: SearchRanking) -> None:
     """Print ranked sentences, which word went where in the first, and what was spared."""
     print_matches(console, ranking)
     for comparison in ranking.comparisons:
-        console.print()
-        console.print(Text(f"Which word went where: {comparison.target}", "bold"))
+        console.print(Text(f"\nWhich word went where: {comparison.target}", "bold"))
         console.print(_alignment(comparison))
     console.print()
     if ranking.recall is not None:
@@ -63,13 +74,10 @@ def print_ranking(console: Console, ranking: SearchRanking) -> None:
 
 def print_matches(console: Console, ranking: Ranking) -> None:
     """Print the sentences of a ranking, nearest first."""
-    console.print(Text(ranking.query, "bold"))
-    console.print()
+    console.print(Text(f"{ranking.query}\n", "bold"))
     scaled = any(match.similarity is not None for match in ranking)
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    for heading in ("", "distance", *(["similarity"] if scaled else [])):
-        table.add_column(heading, justify="right")
-    table.add_column("sentence")
+    numbers = ("", "distance", *(["similarity"] if scaled else []))
+    table = _table(*numbers, "sentence", numbers=numbers)
     for place, match in enumerate(ranking, 1):
         alike = [f"{match.similarity:.2f}"] if match.similarity is not None else []
         near = Text(f"{match.distance:.4f}", "bold")
@@ -81,10 +89,8 @@ def print_thresholds(console: Console, found: Thresholds, precision: float) -> N
     """Print possible cuts, the recommended one, and the pairs around a cut."""
     labelled = found.best is not None
     console.print(Text(f"What lies within a threshold: {found.about}", "bold"))
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    what = "share" if labelled else "with one so near"
-    for heading in ("threshold", "pairs", what, *(["precision", "recall"] if labelled else [])):
-        table.add_column(heading, justify="right")
+    what = ("share", "precision", "recall") if labelled else ("with one so near",)
+    table = _table(*(numbers := ("threshold", "pairs", *what)), numbers=numbers)
     for cut in found.cuts:
         shares = [cut.precision, cut.recall] if labelled else []
         cells = ["–" if share is None else f"{share:.1%}" for share in (cut.share, *shares)]
@@ -96,7 +102,7 @@ def print_thresholds(console: Console, found: Thresholds, precision: float) -> N
         told = f"\nRecommended: {found.recommended:.4f}, the largest right for {precision:.0%}."
         console.print(told, highlight=False)
     print_around(console, found.cut, found.around)
-    console.print(Text(f"\n{found.signature}", "dim"), soft_wrap=True)
+    _print_signature(console, found.signature)
 
 
 def print_around(console: Console, cut: float, pairs: Sequence[Near | Pair]) -> None:
@@ -111,14 +117,7 @@ def print_around(console: Console, cut: float, pairs: Sequence[Near | Pair]) -> 
 
 def print_alignment(console: Console, alignment: Alignment) -> None:
     """Print the links of two sentences, and the words that match nothing."""
-    console.print(Text(alignment.source, "bold"))
-    console.print(Text(alignment.target, "bold"))
-    console.print()
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    table.add_column("link")
-    table.add_column("source", justify="right")
-    table.add_column("confidence")
-    table.add_column("target")
+    table = _table("link", "source", "confidence", "target", numbers=["source"])
     alone = Text("matches nothing", "dim")
     for link in alignment:
         bar = f"{_bar(link.confidence)} {link.confidence:4.0%}"
@@ -128,9 +127,8 @@ def print_alignment(console: Console, alignment: Alignment) -> None:
         table.add_row(f"{number}-", Text(alignment.source_words[number]), alone, "")
     for number in alignment.unmatched_target:
         table.add_row(f"-{number}", "", alone, Text(alignment.target_words[number]))
-    console.print(table)
-    console.print()
-    console.print(Text(alignment.signature, "dim"), soft_wrap=True)
+    _print_pair(console, alignment, table)
+    _print_signature(console, alignment.signature)
 
 
 def print_methods(
@@ -153,7 +151,8 @@ def print_methods(
 
 def _print_method(console: Console, name: str, title: str, method: Method) -> None:
     """Name and title on a line, and below it where it is from and how the recipes differ."""
-    paper, differs = _source(method)
+    paper = method.paper[: method.paper.find(")") + 1]  # authors and year
+    differs = method.recipes.removeprefix("reference: ")
     console.print(Text.assemble((f"{name:<12} ", "bold"), title), soft_wrap=False)
     details = "; ".join(filter(None, [paper, differs and f"the reference recipe: {differs}"]))
     if details:
@@ -163,9 +162,7 @@ def _print_method(console: Console, name: str, title: str, method: Method) -> No
 def print_scores(console: Console, results: Results) -> None:
     """Print scores with their intervals, what structure gains, and notes."""
     gains = {(gain.column, gain.selection): gain for gain in results.gains}
-    groups: dict[tuple[str, str], list[Score]] = {}
-    for score in results.scores:
-        groups.setdefault((score.column.dataset, score.column.recipe), []).append(score)
+    groups = grouped(results.scores, lambda score: (score.column.dataset, score.column.recipe))
     for (dataset, recipe), rows in groups.items():
         about = f"{dataset}, {recipe} recipe: {rows[0].metric} × 100, {rows[0].pairs} pairs"
         if rows[0].dropped:
@@ -179,11 +176,8 @@ def print_scores(console: Console, results: Results) -> None:
 
 def _scores(rows: Sequence[Score], gains: Mapping[Any, Gain]) -> Table:
     published = any(row.published is not None for row in rows)
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    table.add_column("measure", no_wrap=True)
-    table.add_column("layers", no_wrap=True)
-    for heading in ("vectors", "score", "95 %", "gain", "p", *["published"] * published):
-        table.add_column(heading, justify="right", no_wrap=True)
+    numbers = ("vectors", "score", "95 %", "gain", "p", *["published"] * published)
+    table = _table("measure", "layers", *numbers, numbers=numbers, wrapped=False)
     for row in rows:
         column, gain = row.column, gains.get((row.column, row.selection))
         name = column.method if column.mix in (None, 0.5) else f"{column.method} λ={column.mix:g}"
@@ -193,7 +187,7 @@ def _scores(rows: Sequence[Score], gains: Mapping[Any, Gain]) -> Table:
             layers.strip(),
             str(column.embedding),
             Text(f"{100 * row.value:.2f}", "bold"),
-            Text(_range(row.low, row.high), "dim"),
+            Text(f"{100 * row.low:.1f}–{100 * row.high:.1f}", "dim"),
             f"{100 * gain.value:+.2f}" if gain else "",
             f"{gain.p:.3f}" if gain else "",
         ]
@@ -201,16 +195,6 @@ def _scores(rows: Sequence[Score], gains: Mapping[Any, Gain]) -> Table:
             cells.append("" if row.published is None else f"{100 * row.published:.2f}")
         table.add_row(*cells)
     return table
-
-
-def _range(low: float, high: float) -> str:
-    return f"{100 * low:.1f}–{100 * high:.1f}"
-
-
-def _source(method: Method) -> tuple[str, str]:
-    """Authors and year, and how the recipes differ."""
-    year = method.paper.find(")") + 1
-    return method.paper[:year], method.recipes.removeprefix("reference: ")
 
 
 def print_facts(console: Console, facts: Mapping[str, Any]) -> None:
@@ -223,11 +207,9 @@ def print_facts(console: Console, facts: Mapping[str, Any]) -> None:
 
 
 def _measures(comparisons: Sequence[Comparison]) -> Table:
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    table.add_column("measure")
     home = [name for name in ("at home",) if any(name in one.parts for one in comparisons)]
-    for heading in ("similarity", "distance", *PARTS, *home):
-        table.add_column(heading, justify="right")
+    numbers = ("similarity", "distance", *PARTS, *home)
+    table = _table("measure", *numbers, numbers=numbers)
     for comparison in comparisons:
         similarity, parts = comparison.similarity, comparison.parts
         table.add_row(
@@ -240,11 +222,8 @@ def _measures(comparisons: Sequence[Comparison]) -> Table:
 
 
 def _alignment(comparison: Comparison) -> Table:
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    table.add_column("source", justify="right")
-    table.add_column("share of the sentence")
-    table.add_column("target")
-    table.add_column("cost", justify="right")
+    columns = "source", "share of the sentence", "target", "cost"
+    table = _table(*columns, numbers=["source", "cost"])
     most = max((flow.mass for flow in comparison.alignment), default=1.0)
     flows, left_out = comparison.largest(SHOWN)
     for flow in flows:

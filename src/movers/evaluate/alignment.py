@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from movers.align.aligning import align_with
-from movers.align.sentences import Sentence
+from movers.align.reading import Sentence
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.gold_links import GoldPair, Pairs
+from movers.evaluate.metrics import Estimate, interval
 from movers.evaluate.resampling import draw_weights
 from movers.scorer import Scorer
 
@@ -56,47 +58,23 @@ METRICS: dict[str, tuple[str, Callable[[Floats], Floats]]] = {
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A value and the range of 95 % of its resamples."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class AlignmentScore:
-    """How an aligner did: every metric by name, from 0 to 1."""
-
-    aligner: str
-    metrics: dict[str, Interval]
-
-
-@dataclass(frozen=True)
 class AlignmentReport:
-    """Aligners held against one set of gold links."""
+    """Aligners held against one set of gold links: by aligner every metric, from 0 to 1."""
 
     name: str
     pairs: int
     sure: int
     possible: int
     model: str
-    scores: tuple[AlignmentScore, ...]
+    scores: dict[str, dict[str, Estimate]]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        facts = {name: value for name, value in vars(self).items() if name != "scores"}
-        return facts | {
-            "scores": {
-                score.aligner: {name: vars(one) for name, one in score.metrics.items()}
-                for score in self.scores
-            }
-        }
+        return asdict(self)
 
     def __str__(self) -> str:
         """A table in Markdown, values times 100."""
-        shown = self.scores[0].metrics
-        titles = [METRICS[name][0] for name in shown]
+        titles = [METRICS[name][0] for name in next(iter(self.scores.values()))]
         lines = [
             f"{self.name}: {self.pairs} pairs, {self.sure} sure and {self.possible} possible "
             f"links; {self.model}",
@@ -104,13 +82,12 @@ class AlignmentReport:
             f"| aligner | {titles[0]} | 95 % | {' | '.join(titles[1:])} |",
             "|---" * (len(titles) + 2) + "|",
         ]
-        for score in self.scores:
-            first, *others = score.metrics.values()
+        for aligner, metrics in self.scores.items():
+            first, *others = metrics.values()
             cells = [f"{100 * one.value:.2f}" for one in others]
             interval = f"{100 * first.low:.1f}–{100 * first.high:.1f}"
             lines.append(
-                f"| {score.aligner} | **{100 * first.value:.2f}** | {interval} | "
-                f"{' | '.join(cells)} |"
+                f"| {aligner} | **{100 * first.value:.2f}** | {interval} | {' | '.join(cells)} |"
             )
         return "\n".join(lines)
 
@@ -125,26 +102,15 @@ def evaluate_alignment(
 ) -> AlignmentReport:
     """Hold aligners against gold links.
 
-    Parameters
-    ----------
-    aligners
-        Rows of `movers.align.aligners.ALIGNERS`, ``"identical words"``, or ``"plan:METHOD"``.
-    name
-        What the gold links are called.
+    They are rows of `movers.align.aligners.ALIGNERS`, ``"identical words"``, or ``"plan:METHOD"``.
     """
     if not gold:
         raise InputError("no pairs to evaluate on")
-    encoder = scorer.encoder
     found = _all_links(scorer, gold, aligners, progress=progress)
-    scores = tuple(AlignmentScore(name, score_links(gold, links)) for name, links in found.items())
-    return AlignmentReport(
-        name,
-        len(gold),
-        sum(len(pair.sure) for pair in gold),
-        sum(len(pair.possible) for pair in gold),
-        f"{encoder.name}@{encoder.fingerprint}",
-        scores,
-    )
+    scores = {name: score_links(gold, links) for name, links in found.items()}
+    sure, possible = (sum(len(getattr(pair, of)) for pair in gold) for of in ("sure", "possible"))
+    model = f"{scorer.encoder.name}@{scorer.encoder.fingerprint}"
+    return AlignmentReport(name, len(gold), sure, possible, model, scores)
 
 
 def _all_links(
@@ -181,11 +147,11 @@ def _planned(scorer: Scorer, pair: GoldPair) -> Pairs:
     if not all(side.spans for side in sides):
         return frozenset()
     links = scorer.compare(sides[0].text, sides[1].text).links
-    starts = [np.array([start for start, _ in side.spans]) for side in sides]
+    starts = [[start for start, _ in side.spans] for side in sides]
     return frozenset(
         (
-            int(np.searchsorted(starts[0], link.source_span[0], "right")) - 1,
-            int(np.searchsorted(starts[1], link.target_span[0], "right")) - 1,
+            bisect_right(starts[0], link.source_span[0]) - 1,
+            bisect_right(starts[1], link.target_span[0]) - 1,
         )
         for link in links
     )
@@ -197,7 +163,7 @@ def score_links(
     *,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-) -> dict[str, Interval]:
+) -> dict[str, Estimate]:
     """Every metric of some links, with a bootstrap over pairs.
 
     The error rate is there only where the gold has possible links.
@@ -211,8 +177,7 @@ def score_links(
     out = {}
     for name in names:
         _, metric = METRICS[name]
-        low, high = np.percentile(metric(drawn), [2.5, 97.5])
-        out[name] = Interval(float(metric(counts.sum(axis=0))), float(low), float(high))
+        out[name] = Estimate(float(metric(counts.sum(axis=0))), *interval(metric(drawn)))
     return out
 
 

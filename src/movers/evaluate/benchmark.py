@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,15 +18,13 @@ from movers.baselines import find_baseline
 from movers.encode.corpus import CorpusEncoder
 from movers.encode.encodings import Request
 from movers.encode.transformer import TransformerEncoder
-from movers.errors import InputError
 from movers.evaluate.datasets import Dataset
-from movers.evaluate.outcomes import Column, Stage
+from movers.evaluate.outcomes import Column, Stage, grouped
 from movers.evaluate.runs import RunFolder, is_whole, write_chunk
 from movers.measure.fitting import follow, statistics_of
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
 from movers.methods import Method, find_method
-from movers.runtime.atomic import replacing
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
 
@@ -37,14 +35,9 @@ CHUNK_BYTES = 1 << 27
 
 @dataclass(frozen=True)
 class MeasureGrid:
-    """Measures times recipes times embedding layers times mixes.
+    """Measures times recipes times embedding layers, counted from 0, times mixes.
 
-    Parameters
-    ----------
-    methods, recipes, mixes
-        What to cross; a mix only matters to measures of words and structure.
-    embeddings
-        Layers of the word vectors, counted from 0.
+    A mix only matters to measures of words and structure.
     """
 
     methods: tuple[str, ...]
@@ -58,24 +51,18 @@ class MeasureGrid:
             Column(dataset, method.name, recipe, layer, mix): None
             for recipe in self.recipes
             for method in map(find_method, self.methods)
-            for layer in _layers(method.under(recipe), self.embeddings, last)  # type: ignore[arg-type]
+            for row in [method.under(recipe)]  # type: ignore[arg-type]
+            for layer in (self.embeddings if row.needs_vectors and row.layer is None else (last,))
             for mix in (self.mixes if method.transport == "both" else (None,))
         }
         return list(found)
-
-
-def _layers(method: Method, embeddings: Sequence[int], last: int) -> Sequence[int]:
-    return embeddings if method.needs_vectors and method.layer is None else (last,)
 
 
 @dataclass(frozen=True, eq=False)
 class Benchmark:
     """Columns of one data set, computed into a run folder.
 
-    Parameters
-    ----------
-    base
-        A scorer with the model and all settings that the columns leave open.
+    ``base`` has the model and all settings that the columns leave open.
     """
 
     base: Scorer
@@ -95,7 +82,8 @@ class Benchmark:
         for path in missing:
             path.unlink(missing_ok=True)
         if missing:
-            self._encode(progress=progress)
+            with self.folder.timed("encode", len(self.counts), "sentences"):
+                self.corpus.run(progress=progress)
             for recipe in dict.fromkeys(column.recipe for column in self.columns):
                 self._score(recipe, overall, progress=progress)
         elif overall is not None:
@@ -106,10 +94,7 @@ class Benchmark:
     @cached_property
     def groups(self) -> dict[str, list[Column]]:
         """Columns by recipe and embedding layer, which share a file."""
-        groups = defaultdict(list)
-        for column in self.columns:
-            groups[group_of(column)].append(column)
-        return dict(groups)
+        return grouped(self.columns, group_of)
 
     def paths(self, group: str) -> list[Path]:
         """The files of a group, in order of the pairs."""
@@ -158,39 +143,23 @@ class Benchmark:
     def _scorer(
         self, column: Column, encoder: TransformerEncoder, statistics: Statistics | None = None
     ) -> Scorer:
-        method = find_method(column.method)
-        settings = replace(
-            self.base.settings,
-            method=method,
-            recipe=column.recipe,  # type: ignore[arg-type]
-            embedding=column.embedding,
-            layers="all" if method.leaves_heads else None,
-            mix=self.base.settings.mix if column.mix is None else column.mix,
-            statistics=statistics,
-        )
+        settings = replace(self.base.settings, **_settings(column), statistics=statistics)
         return Scorer(settings, encoder)
-
-    def _encode(self, *, progress: bool) -> None:
-        with self.folder.timed("encode", len(self.counts), "sentences"):
-            self.corpus.run(progress=progress)
 
     def _score(self, recipe: str, overall: Bar | None, *, progress: bool) -> None:
         columns = [column for column in self.columns if column.recipe == recipe]
-        first, *_ = columns
-        root = self._scorer(first, self.corpus, self._statistics(columns, progress=progress))
+        root = self._scorer(columns[0], self.corpus, self._statistics(columns))
         scorers = {column: root.using(**_settings(column)) for column in columns}
         for scorer in scorers.values():
             scorer.prepare()
-        total = len(columns) * len(self.dataset)
-        with progress_bar(
-            f"{self.dataset.name}, {recipe}", "distances", total, progress=progress
-        ) as bar:
+        title, total = f"{self.dataset.name}, {recipe}", len(columns) * len(self.dataset)
+        with progress_bar(title, "distances", total, progress=progress) as bar:
+            bars = [bar, *([] if overall is None else [overall])]
             for number, chunk in enumerate(self.chunks):
                 for group, members in self.groups.items():
                     if members[0].recipe != recipe:
                         continue
                     path = self.folder.chunk(self.dataset.name, group, number)
-                    bars = [bar, *([] if overall is None else [overall])]
                     if path.exists():
                         _move(bars, len(members) * (chunk.stop - chunk.start))
                     else:
@@ -227,7 +196,7 @@ class Benchmark:
         counts = dict(zip(texts, words.counts.tolist(), strict=True))
         return np.array([not (counts[a] and counts[b]) for a, b in pairs])
 
-    def _statistics(self, columns: Sequence[Column], *, progress: bool) -> Statistics:
+    def _statistics(self, columns: Sequence[Column]) -> Statistics:
         """Statistics of the data set under one recipe, fitted once and read from then on."""
         path = self.folder.statistics(self.dataset.name, columns[0].recipe)
         if not path.exists():
@@ -237,20 +206,16 @@ class Benchmark:
 
     def _fit(self, columns: Sequence[Column]) -> Statistics:
         settings = self._scorer(columns[0], self.model).settings
-        moments = self.corpus.moments if settings.whitening_to_fit else {}
+        whitening, origin = settings.whitening_to_fit, self.dataset.title
+        moments = self.corpus.moments if whitening else {}
         follow(moments, self._texts())
-        statistics = statistics_of(
-            self.corpus,
-            self.counts,
-            moments,
-            settings.rules,
-            whitening=settings.whitening_to_fit,
-            origin=self.dataset.title,
-        )
+        known = (self.corpus, self.counts, moments, settings.rules)
+        statistics = statistics_of(*known, whitening=whitening, origin=origin)
         root = self._scorer(columns[0], self.corpus, statistics)
         for column in columns:
             method = root.using(**_settings(column)).method
-            if method.weights == "swf" or _learns(method):
+            baseline = method.baseline and find_baseline(method.baseline)
+            if method.weights == "swf" or hasattr(baseline, "fit"):
                 root = root.using(**_settings(column)).fit(self.counts.elements())
         return root.statistics
 
@@ -264,8 +229,8 @@ def measure_variability(
     base: Scorer, dataset: Dataset, folder: RunFolder, *, progress: bool = False
 ) -> Floats:
     """BV_A of every head on all sentences of a data set, shape ``(layers, heads)``."""
-    path = folder.variability(dataset.name)
-    if not path.exists():
+
+    def measured() -> Floats:
         encoder = base.encoder
         sentences = [text for side in zip(*dataset.pairs, strict=True) for text in side]
         with (
@@ -273,12 +238,9 @@ def measure_variability(
             progress_bar("BV", "sentences", 2 * len(sentences), progress=progress) as bar,
         ):
             found = attention_variability(lambda: _counted(encoder.attentions(sentences), bar))
-        with replacing(path) as temporary:
-            np.save(temporary, found.reshape(encoder.layers, encoder.heads))
-    try:
-        return np.asarray(np.load(path))
-    except (ValueError, EOFError) as error:
-        raise InputError(f"{path} is damaged ({error}); remove it to measure it again") from error
+        return found.reshape(encoder.layers, encoder.heads)
+
+    return folder.array(folder.variability(dataset.name), measured, "measure")
 
 
 def _counted(items: Iterator[Any], bar: Any) -> Iterator[Any]:
@@ -312,25 +274,20 @@ def label(column: Column) -> str:
 
 
 def _settings(column: Column) -> dict[str, Any]:
-    mix = {} if column.mix is None else {"mix": column.mix}
     layers = "all" if find_method(column.method).leaves_heads else None
-    return {"method": column.method, "embedding": column.embedding, "layers": layers, **mix}
+    return {**column.settings, "layers": layers}
 
 
 def _stage(column: Column) -> str:
     return column.base.method if column.base and column.is_word_part else column.method
 
 
-def _learns(method: Method) -> bool:
-    return method.baseline is not None and hasattr(find_baseline(method.baseline), "fit")
-
-
 def _sharing(scorers: Mapping[Column, Scorer]) -> dict[Any, list[Column]]:
     """Columns by the problem they solve; some only report another part of the solution."""
-    shared = defaultdict(list)
-    for column, scorer in scorers.items():
-        problem = replace(
-            scorer.method, name="", title="", paper="", recipes="", reports="value", reference=None
-        )
-        shared[problem, column.mix].append(column)
-    return dict(shared)
+
+    def problem(column: Column) -> tuple[Method, float | None]:
+        method = scorers[column].method
+        told = replace(method, name="", title="", paper="", recipes="", reports="value")
+        return replace(told, reference=None), column.mix
+
+    return grouped(scorers, problem)

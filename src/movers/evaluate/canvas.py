@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from io import BytesIO
 from math import cos, pi, sin
+from typing import Any
 
 import numpy as np
 from matplotlib import rc_context, style
@@ -71,20 +72,14 @@ def styled(
     return drawn
 
 
-def open_figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
 def open_panels(
     count: int, width: float, height: float, *, columns: int = 2
 ) -> tuple[Figure, list[Axes]]:
     """A figure of so many panels, each of so many inches, ``columns`` in a row."""
     columns = min(columns, count)
     rows = -(-count // columns)
-    figure = open_figure(columns * width, rows * height)
+    figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
+    FigureCanvasAgg(figure)
     axes: list[Axes] = list(figure.subplots(rows, columns, squeeze=False).flat)
     for spare in axes[count:]:
         spare.set_axis_off()
@@ -167,16 +162,9 @@ def _place(axes: Axes, label: Label, taken: Floats) -> Floats:
 
 def _annotated(axes: Axes, label: Label) -> Annotation:
     line = {"arrowstyle": "-", "color": label.color, "lw": 0.5, "alpha": 0.6, "shrinkA": 0}
-    note = axes.annotate(
-        label.text,
-        (label.x, label.y),
-        (0, 0),
-        textcoords="offset points",
-        color=label.color,
-        fontsize=7,
-        va="center",
-        arrowprops=line,
-    )
+    look: dict[str, Any] = {"color": label.color, "fontsize": 7, "va": "center", "arrowprops": line}
+    place = (label.x, label.y)
+    note = axes.annotate(label.text, place, (0, 0), textcoords="offset points", **look)
     note.set_in_layout(False)
     return note
 

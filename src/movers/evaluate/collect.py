@@ -1,23 +1,76 @@
-"""From the values of a run to its scores."""
+"""From the values of a run to its scores, under every choice of attention layers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, dataclass, field
 
 import numpy as np
 
 from movers.arrays import Floats
 from movers.encode.transformer import TransformerEncoder
+from movers.errors import Choose, Do, InputError
 from movers.evaluate.benchmark import Benchmark, group_of, label
 from movers.evaluate.datasets import TOKENISED, Dataset
-from movers.evaluate.layers import CRITERION, LayerChoice
 from movers.evaluate.metrics import compare, estimate, score, settle
 from movers.evaluate.outcomes import Column, Gain, Score
 from movers.evaluate.published import find_published
 from movers.evaluate.runs import read_column
-from movers.measure.structure import describe_numbers
+from movers.measure.structure import describe_numbers, parse_numbers
 from movers.methods import find_method
+
+CRITERION = "wsmd-wmd"
+"""The measure whose scores on a development set pick the single best layer."""
+PICKED = ("top1", "best", "BV")
+NEEDS_DEV = f"layers {', '.join(PICKED)} are picked on a development set"
+
+
+@dataclass(frozen=True)
+class LayerChoice:
+    """What selections of layers come to for one model with so many attention layers.
+
+    ``contextual`` are those that attention variability picks, if it was measured; ``development``
+    has the score of the mean over each layer's heads under `CRITERION` on a development set,
+    ``(layers,)``, by recipe and embedding layer.
+    """
+
+    available: int
+    contextual: tuple[int, ...] | None = None
+    development: Mapping[tuple[str, int], Floats] = field(default_factory=dict)
+
+    def layers(self, selection: str, recipe: str, embedding: int) -> tuple[int, ...]:
+        """The layers, counted from 1, that a selection comes to.
+
+        ``"top1"`` is the best single layer on the development set among those that attention
+        variability picks, as in the paper; ``"best"`` the best of all layers; ``"BV"`` all that
+        variability picks; anything else ``"all"`` or a range.
+        """
+        if selection == "top1":
+            return (self._best(recipe, embedding, self._contextual()),)
+        if selection == "best":
+            return (self._best(recipe, embedding, range(1, self.available + 1)),)
+        if selection == "BV":
+            return self._contextual()
+        return parse_numbers(selection, range(1, self.available + 1), "layer")
+
+    def _contextual(self) -> tuple[int, ...]:
+        if self.contextual is None:
+            raise InputError(NEEDS_DEV, Choose("dev"), Do("name layers"))
+        return self.contextual
+
+    def _best(self, recipe: str, embedding: int, among: Sequence[int]) -> int:
+        scores = self.development.get((recipe, embedding))
+        if scores is None:
+            raise InputError(NEEDS_DEV, Choose("dev"), Do("name layers"))
+        return max(among, key=lambda layer: float(scores[layer - 1]))
+
+
+def check_selections(selections: Sequence[str], available: int, *, dev: bool) -> None:
+    """Refuse a selection that cannot be read before anything is computed."""
+    choice = LayerChoice(available)
+    for selection in selections:
+        if selection not in PICKED or not dev:
+            choice.layers(selection, "", 0)
 
 
 class ColumnValues:
@@ -117,12 +170,7 @@ def make_score(
 
 
 def make_gain(
-    dataset: Dataset,
-    column: Column,
-    selection: str,
-    base: Column,
-    distances: Floats,
-    other: Floats,
+    dataset: Dataset, column: Column, selection: str, base: Column, distances: Floats, other: Floats
 ) -> Gain:
     """What a column gains over the distances of its base on the same pairs."""
     settled = settle(dataset.gold, np.stack([distances, other]), dataset.empty)

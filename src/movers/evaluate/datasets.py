@@ -48,20 +48,10 @@ WORD = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Labelled pairs in sorted order.
+    """Labelled pairs in sorted order, the name users type and the title a table shows.
 
-    Parameters
-    ----------
-    name, title
-        What users type, and what a table shows.
-    pairs
-        Two sentences each.
-    gold
-        Labels 0 and 1, where 1 is a paraphrase, or scores that grow with similarity.
-    metric
-        How distances are held against the gold values.
-    empty
-        What becomes of pairs without a distance: dropped, or counted as the least similar.
+    Gold values are labels, 1 for a paraphrase and 0, or scores that grow with similarity. Pairs
+    without a distance are dropped, or count as the least similar.
     """
 
     name: str
@@ -141,6 +131,15 @@ PARAPHRASES = Columns(3, 4, 0, fields=5, label=True)
 
 QQP_TRAIN, QQP_TEST = ("PAWSQQP/train.tsv",), ("PAWSQQP/dev_and_test.tsv",)
 WIKI_DEV, WIKI_TEST = ("PAWSWiki/dev.tsv",), ("PAWSWiki/test.tsv",)
+EN_TEST = "PAWSX/en_test_ids.txt"
+SICK, MRPC = ("SICK/SICK_test_annotated.txt",), ("MRPC/msr_paraphrase_test.txt",)
+
+
+def _graded(part: str, rows: int, copy: str = "", origin: str = STSB) -> Source:
+    """The row of a part of the STS Benchmark, as it is or as another copy has it."""
+    title = f"STS-B {part}, {copy}" if copy else f"STS-B {part}"
+    files = (f"STSB{copy and '_'}{copy}/sts-{part}.csv",)
+    return Source(title, origin, files, BENCHMARK, "spearman", rows)
 
 
 def _task(year: int, rows: int, *parts: str) -> Source:
@@ -162,31 +161,13 @@ DATASETS: dict[str, Source] = {
     ),
     "paws-wiki-test": Source("PAWS-Wiki test", WIKI, WIKI_TEST, LABELLED, "auc", 8000, 44.20),
     "paws-x-en-test": Source(
-        "PAWS-X English test",
-        CROSS,
-        WIKI_DEV,
-        LABELLED,
-        "auc",
-        2000,
-        45.35,
-        ids="PAWSX/en_test_ids.txt",
+        "PAWS-X English test", CROSS, WIKI_DEV, LABELLED, "auc", 2000, 45.35, ids=EN_TEST
     ),
-    "stsb-dev": Source("STS-B dev", STSB, ("STSB/sts-dev.csv",), BENCHMARK, "spearman", 1500),
-    "stsb-test": Source("STS-B test", STSB, ("STSB/sts-test.csv",), BENCHMARK, "spearman", 1379),
-    "stsb-dev-tokenised": Source(
-        "STS-B dev, tokenised", MOSES, ("STSB_tokenised/sts-dev.csv",), BENCHMARK, "spearman", 1500
-    ),
-    "stsb-test-tokenised": Source(
-        "STS-B test, tokenised",
-        MOSES,
-        ("STSB_tokenised/sts-test.csv",),
-        BENCHMARK,
-        "spearman",
-        1379,
-    ),
-    "sick-test": Source(
-        "SICK-R test", MARELLI, ("SICK/SICK_test_annotated.txt",), RELATED, "spearman", 4927
-    ),
+    "stsb-dev": _graded("dev", 1500),
+    "stsb-test": _graded("test", 1379),
+    "stsb-dev-tokenised": _graded("dev", 1500, "tokenised", MOSES),
+    "stsb-test-tokenised": _graded("test", 1379, "tokenised", MOSES),
+    "sick-test": Source("SICK-R test", MARELLI, SICK, RELATED, "spearman", 4927),
     "sts12": _task(
         12, 3108, "MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"
     ),
@@ -198,9 +179,7 @@ DATASETS: dict[str, Source] = {
     "sts16": _task(
         16, 1186, "answer-answer", "headlines", "plagiarism", "postediting", "question-question"
     ),
-    "mrpc-test": Source(
-        "MRPC test", DOLAN, ("MRPC/msr_paraphrase_test.txt",), PARAPHRASES, "auc", 1725, 66.49
-    ),
+    "mrpc-test": Source("MRPC test", DOLAN, MRPC, PARAPHRASES, "auc", 1725, 66.49),
 }
 
 

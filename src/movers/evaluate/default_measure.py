@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,13 @@ from movers.encode.corpus import CorpusEncoder
 from movers.errors import InputError
 from movers.evaluate.benchmark import joined_requests
 from movers.evaluate.datasets import Dataset, read_dataset
-from movers.evaluate.document import Cell, Heading, ReportTable, Row, Section, percent, signed
+from movers.evaluate.document import Cell, ReportTable, Section, percent, row, signed, table
 from movers.evaluate.metrics import METRICS, RESAMPLES, Estimate, interval, settle
+from movers.evaluate.outcomes import grouped
 from movers.evaluate.rendering import write_markdown
 from movers.evaluate.resampling import Weights, draw_weights
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.gating import sentence_distances
-from movers.runtime.atomic import replacing
 from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scale import similarity_of
@@ -50,26 +51,6 @@ QUESTIONS = {
 ANCHORS = "stsb-dev"
 BANDS = ((5.0, 5.0), (4.0, 5.0), (3.0, 4.0), (2.0, 3.0), (1.0, 2.0), (0.0, 1.0))
 """Gold scores of STS-B; a band ends below its second number, unless it is that number alone."""
-PEERS_SOURCE = (
-    "embeddings-benchmark/results at f4cc6c8b3, results/*/*/PawsXPairClassification.json: average "
-    "precision of the cosine on the same 2,000 pairs. Some of these models may have been trained "
-    "on PAWS; the lists do not say."
-)
-PEERS = {
-    "potion-base-8M": 43.5,
-    "LaBSE": 54.1,
-    "bge-small-en-v1.5": 56.8,
-    "all-MiniLM-L6-v2": 59.1,
-    "gte-small": 59.1,
-    "bge-m3": 61.1,
-    "e5-large": 64.7,
-    "text-embedding-3-large": 66.4,
-    "gemini-embedding-001": 69.0,
-    "Qwen3-Embedding-0.6B": 72.2,
-    "Qwen3-Embedding-4B": 77.8,
-    "Qwen3-Embedding-8B": 82.8,
-    "gte-Qwen1.5-7B-instruct": 84.4,
-}
 
 
 @dataclass(frozen=True)
@@ -97,14 +78,9 @@ class Instance:
 
 @dataclass(frozen=True)
 class Trial:
-    """Pairs to compare, and what their distances are asked.
+    """Pairs to compare, and by title the value of their distances under each row of weights.
 
-    Parameters
-    ----------
-    units
-        What a resample draws: pairs, or triples.
-    scores
-        By title, the value of distances under each row of weights.
+    A resample draws units: pairs, or triples.
     """
 
     name: str
@@ -146,7 +122,7 @@ class Findings:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {**asdict(self), "published": PEERS}
+        return {**asdict(self), "published": published_peers()}
 
 
 def load_triples() -> list[Triple]:
@@ -157,6 +133,11 @@ def load_triples() -> list[Triple]:
 def load_behaviour() -> list[Instance]:
     """The pairs shipped with the package that show what the measure sees."""
     return [Instance(*row) for row in _shipped("behaviour_english.tsv")]
+
+
+def published_peers() -> dict[str, float]:
+    """Average precision of the cosine under other models on the English test pairs of PAWS-X."""
+    return {name: float(value) for name, value in _shipped("peers_paws_x.tsv")}
 
 
 def _shipped(name: str) -> Iterator[list[str]]:
@@ -174,66 +155,39 @@ def measure_default(
     resume: bool = False,
     progress: bool = False,
 ) -> Findings:
-    """Hold the default measure against others on all its questions.
+    """Hold the default measure against others on all its questions, with the model of ``base``.
 
-    Parameters
-    ----------
-    base
-        A scorer with the model.
-    folder
-        Run folder: distances stay in it data set by data set; with ``resume`` a run broken off
-        goes on.
-    data
-        Folder of evaluation data; None reads ``MOVERS_DATA``.
-    sample
-        Take so many pairs of each data set at random, always the same ones, for slow models.
-    limit
-        Take only the shortest so many pairs of each data set, to try things out.
+    Distances stay in the run folder data set by data set; with ``resume`` a run broken off goes
+    on. ``sample`` takes so many pairs of each data set at random, always the same ones, for slow
+    models, and ``limit`` the shortest so many, to try things out.
     """
     if sample is not None and sample < 1:
         raise InputError(f"sample must be at least 1, got {sample}")
     read = [read_dataset(name, data, limit=limit) for name in (*QUESTIONS, ANCHORS)]
     datasets = [_sampled(dataset, sample) for dataset in read]
-    settings = {
-        "movers": __version__,
-        "model": base.encoder.fingerprint,
-        **{dataset.name: dataset.digest for dataset in datasets},
-    }
+    digests = {dataset.name: dataset.digest for dataset in datasets}
+    settings = {"movers": __version__, "model": base.encoder.fingerprint, **digests}
     run = open_run(folder, settings, resume=resume)
-    triples, behaviour = load_triples(), load_behaviour()
-    trials = [*map(_labelled, datasets[:-1]), *_tripled(triples)]
+    measured = partial(_distances, base, run, progress=progress)
+    trials = [*map(_labelled, datasets[:-1]), *_tripled()]
     answers: list[Answer] = []
     total = sum(len(trial.pairs) for trial in trials)
     with progress_bar("all data sets", "pairs", total, progress=progress) as overall:
         for trial in trials:
-            found = _distances(base, trial.name, trial.pairs, METHODS, run, progress=progress)
-            answers += _answers(trial, found)
+            answers += _answers(trial, measured(trial.name, trial.pairs, METHODS))
             overall.update(len(trial.pairs))
-    groups = [
-        *_bands(datasets[-1]),
-        *(
-            (f"triples: {kind}", [(one.sentence, getattr(one, kind)) for one in triples])
-            for kind in ("paraphrase", "swap")
-        ),
-    ]
-    kinds = defaultdict(list)
-    for one in behaviour:
-        kinds[one.kind].append((one.source, one.target))
-    tables = {"similarity": groups, "behaviour": list(kinds.items())}
-    return Findings(
-        {
-            "model": f"{Path(base.encoder.name).name}@{base.encoder.fingerprint}",
-            "chance": f"{base.encoder.chance:.4g}",
-            "pairs": "all" if sample is None else f"at most {sample} random ones of each set",
-            "words": "shipped statistics" if base.statistics.whitening else "raw vectors",
-        },
-        tuple(answers),
-        tuple(
-            group
-            for table, rows in tables.items()
-            for group in _groups(base, table, rows, run, progress=progress)
-        ),
-    )
+    groups: list[Group] = []
+    for name, kinds in _kinds(datasets[-1]).items():
+        pairs = [pair for members in kinds.values() for pair in members]
+        found = measured(name, pairs, ("movers", COSINE))
+        groups += _groups(name, kinds, found, base.encoder.chance)
+    facts = {
+        "model": f"{Path(base.encoder.name).name}@{base.encoder.fingerprint}",
+        "chance": f"{base.encoder.chance:.4g}",
+        "pairs": "all" if sample is None else f"at most {sample} random ones of each set",
+        "words": "shipped statistics" if base.statistics.whitening else "raw vectors",
+    }
+    return Findings(facts, tuple(answers), tuple(groups))
 
 
 def _sampled(dataset: Dataset, count: int | None) -> Dataset:
@@ -254,10 +208,10 @@ def _labelled(dataset: Dataset) -> Trial:
     return Trial(dataset.name, dataset.pairs, len(dataset), scores)
 
 
-def _tripled(triples: Sequence[Triple]) -> Iterator[Trial]:
+def _tripled() -> Iterator[Trial]:
     """Whether the paraphrase is nearer than the swap, for each half of the triples."""
     for half, title in (("report", "held out"), ("choose", "chosen on")):
-        own = [triple for triple in triples if triple.half == half]
+        own = [triple for triple in load_triples() if triple.half == half]
         pairs = [(one.sentence, one.paraphrase) for one in own]
         pairs += [(one.sentence, one.swap) for one in own]
 
@@ -266,6 +220,19 @@ def _tripled(triples: Sequence[Triple]) -> Iterator[Trial]:
             return np.asarray(weights @ (near < far).astype(float) / len(near))
 
         yield Trial(f"triples-{half}", pairs, len(own), {f"triples, {title}": right})
+
+
+def _kinds(anchors: Dataset) -> dict[str, dict[str, Pairs]]:
+    """Pairs by kind, for either table of means."""
+    similarity = dict(_bands(anchors))
+    for kind in ("paraphrase", "swap"):
+        own = [(one.sentence, getattr(one, kind)) for one in load_triples()]
+        similarity[f"triples: {kind}"] = own
+    behaviour = {
+        kind: [(one.source, one.target) for one in shown]
+        for kind, shown in grouped(load_behaviour(), lambda one: one.kind).items()
+    }
+    return {"similarity": similarity, "behaviour": behaviour}
 
 
 def _bands(dataset: Dataset) -> Iterator[tuple[str, Pairs]]:
@@ -289,68 +256,48 @@ def _answers(trial: Trial, found: Mapping[str, Floats]) -> Iterator[Answer]:
         draws = {name: score(one, weights) for name, one in settled.items()}
         best, drawn = values["movers"], draws["movers"]
         for name, value in values.items():
-            yield Answer(
-                question,
-                trial.units,
-                name,
-                Estimate(value, *interval(draws[name])),
-                Estimate(best - value, *interval(drawn - draws[name])),
-            )
+            own = Estimate(value, *interval(draws[name]))
+            gain = Estimate(best - value, *interval(drawn - draws[name]))
+            yield Answer(question, trial.units, name, own, gain)
 
 
 def _groups(
-    base: Scorer,
-    table: str,
-    groups: Sequence[tuple[str, Pairs]],
-    run: RunFolder,
-    *,
-    progress: bool,
+    name: str, kinds: Mapping[str, Pairs], found: Mapping[str, Floats], far: float
 ) -> Iterator[Group]:
-    pairs = [pair for _, members in groups for pair in members]
-    found = _distances(base, table, pairs, ("movers", COSINE), run, progress=progress)
-    far = base.encoder.chance
+    """Means over the pairs of each kind, which lie one kind after another."""
     start = 0
-    for kind, members in groups:
-        rows = slice(start, start + len(members))
-        start = rows.stop
+    for kind, members in kinds.items():
+        rows = slice(start, start := start + len(members))
         if members:
             distances = found["movers"][rows]
             means = (found[COSINE][rows], distances, similarity_of(distances, far))
-            yield Group(table, kind, len(members), *(float(one.mean()) for one in means))
+            yield Group(name, kind, len(members), *(float(one.mean()) for one in means))
 
 
 def _distances(
-    base: Scorer,
-    name: str,
-    pairs: Pairs,
-    methods: Sequence[str],
-    run: RunFolder,
-    *,
-    progress: bool,
+    base: Scorer, run: RunFolder, name: str, pairs: Pairs, methods: Sequence[str], *, progress: bool
 ) -> dict[str, Floats]:
     """Distances of pairs under every measure: one forward pass, kept in the run folder."""
-    path = run.path / "distances" / f"{name}.npy"
-    if not path.exists():
+
+    def computed() -> Floats:
         raw = {} if base.statistics.whitening else {"whitening": "none"}
-        scorers = {
-            method: base.using(method, empty="nan", **raw) for method in methods if method != COSINE
-        }
+        named = [method for method in methods if method != COSINE]
+        scorers = {method: base.using(method, empty="nan", **raw) for method in named}
         requests = joined_requests(scorer.request for scorer in scorers.values())
         store = run.encodings(name)
         counts = Counter(text for pair in pairs for text in pair)
         corpus = CorpusEncoder(base.encoder, store, counts, requests)
         corpus.run(progress=progress)
-        found = {}
+        found = {COSINE: _cosines(corpus, scorers["movers"], pairs)}
         for method, scorer in scorers.items():
             reader = Scorer(replace(scorer.settings, statistics=base.statistics), corpus)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UndefinedWarning)
+            with warnings.catch_warnings(action="ignore", category=UndefinedWarning):
                 found[method] = reader.distances(pairs, progress=progress)
-        found[COSINE] = _cosines(corpus, scorers["movers"], pairs)
-        with replacing(path) as temporary, temporary.open("wb") as stream:
-            np.save(stream, np.stack([found[method] for method in methods]))
         shutil.rmtree(store, ignore_errors=True)
-    return dict(zip(methods, np.load(path), strict=True))
+        return np.stack([found[method] for method in methods])
+
+    found = run.array(run.path / "distances" / f"{name}.npy", computed)
+    return dict(zip(methods, found, strict=True))
 
 
 def _cosines(corpus: CorpusEncoder, scorer: Scorer, pairs: Pairs) -> Floats:
@@ -364,68 +311,48 @@ def _cosines(corpus: CorpusEncoder, scorer: Scorer, pairs: Pairs) -> Floats:
 
 def describe(findings: Findings, command: str) -> str:
     """The findings as Markdown."""
-    questions = list(dict.fromkeys(answer.question for answer in findings.answers))
-    headings = tuple(map(Heading, questions))
+    peers = (row(name, f"{value:.1f}") for name, value in published_peers().items())
+    units = dict.fromkeys(f"{one.question}: {one.units}" for one in findings.answers)
+    facts = (f"{name}: {value}" for name, value in findings.facts.items())
+    gains = _table(findings, "gain", METHODS[1:], signed)
     sections = (
-        Section("Scores", (SCORES,), (_table(findings, headings, _score),)),
-        Section("What the default measure adds", (GAINS,), (_table(findings, headings, _gain),)),
-        Section("Published", (PEERS_SOURCE,), (_peers(),)),
+        Section("Scores", (SCORES,), (_table(findings, "score", METHODS, percent),)),
+        Section("What the default measure adds", (GAINS,), (gains,)),
+        Section("Published", (PEERS_SOURCE,), (table("model", ["average precision"], peers),)),
         Section("Similarity", (SIMILARITY,), (_grouped(findings, "similarity"),)),
         Section("Behaviour", (BEHAVIOUR,), (_grouped(findings, "behaviour"),)),
-        Section(
-            "This run",
-            points=(
-                command,
-                *(f"{name}: {value}" for name, value in findings.facts.items()),
-                *dict.fromkeys(f"{one.question}: {one.units}" for one in findings.answers),
-            ),
-        ),
+        Section("This run", points=(command, *facts, *units)),
     )
     return write_markdown("The default measure", sections)
 
 
 def _table(
-    findings: Findings, headings: tuple[Heading, ...], cell: Callable[[Answer], Cell]
+    findings: Findings, asked: str, methods: Sequence[str], shown: Callable[[float], str]
 ) -> ReportTable:
-    found = {(one.method, one.question): one for one in findings.answers}
-    rows = tuple(
-        Row(name, tuple(cell(found[name, heading.text]) for heading in headings))
-        for name in METHODS
-        if cell is _score or name != "movers"
-    )
-    return ReportTable("", "measure", headings, rows)
+    """Scores or gains of methods, a column for each question."""
+    found = {(one.method, one.question): getattr(one, asked) for one in findings.answers}
+    questions = list(dict.fromkeys(one.question for one in findings.answers))
+
+    def cell(of: Estimate) -> Cell:
+        return Cell(shown(of.value), f"({shown(of.low)} to {shown(of.high)})")
+
+    rows = (row(name, *(cell(found[name, title]) for title in questions)) for name in methods)
+    return table("measure", questions, rows)
 
 
-def _score(answer: Answer) -> Cell:
-    score = answer.score
-    return Cell(percent(score.value), f"({percent(score.low)} to {percent(score.high)})")
-
-
-def _gain(answer: Answer) -> Cell:
-    gain = answer.gain
-    return Cell(signed(gain.value), f"({signed(gain.low)} to {signed(gain.high)})")
-
-
-def _peers() -> ReportTable:
-    rows = tuple(Row(name, (Cell(f"{value:.1f}"),)) for name, value in PEERS.items())
-    return ReportTable("", "model", (Heading("average precision"),), rows)
-
-
-def _grouped(findings: Findings, table: str) -> ReportTable:
-    headings = ("pairs", "1 − cosine", "movers", "similarity")
-    rows = tuple(
-        Row(
-            group.kind,
-            (
-                Cell(str(group.pairs)),
-                *(Cell(f"{one:.3f}") for one in (group.cosine, group.distance)),
-                Cell(f"{group.similarity:.2f}"),
-            ),
+def _grouped(findings: Findings, name: str) -> ReportTable:
+    rows = (
+        row(
+            one.kind,
+            f"{one.pairs}",
+            f"{one.cosine:.3f}",
+            f"{one.distance:.3f}",
+            f"{one.similarity:.2f}",
         )
-        for group in findings.groups
-        if group.table == table
+        for one in findings.groups
+        if one.table == name
     )
-    return ReportTable("", "pairs", tuple(map(Heading, headings)), rows)
+    return table("pairs", ("pairs", "1 − cosine", "movers", "similarity"), rows)
 
 
 SCORES = (
@@ -434,5 +361,10 @@ SCORES = (
     "nearer than the sentence with its roles swapped."
 )
 GAINS = "movers minus each measure, with 95 % intervals from the same resamples for both."
+PEERS_SOURCE = (
+    "embeddings-benchmark/results at f4cc6c8b3, results/*/*/PawsXPairClassification.json: average "
+    "precision of the cosine on the same 2,000 pairs. Some of these models may have been trained "
+    "on PAWS; the lists do not say."
+)
 SIMILARITY = "Means over the pairs of each kind."
 BEHAVIOUR = "Means over the pairs of each kind; these pairs were used in choosing the measure."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,20 +14,9 @@ MISSING = "–"
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry of a table.
+    """One entry of a table: text, an aside in a lighter tone, and a hint that a pointer brings up.
 
-    Parameters
-    ----------
-    text
-        What stands there.
-    aside
-        What follows in a lighter tone, such as an interval.
-    tone
-        Whether it is a gain, a loss, or something to compare with.
-    best
-        Whether it is the best of its column.
-    hint
-        What a pointer on the entry brings up.
+    ``tone`` tells a gain, a loss or something to compare with; ``best`` is the best of a column.
     """
 
     text: str = ""
@@ -43,6 +33,12 @@ class Row:
     label: str
     cells: tuple[Cell, ...] = ()
     indent: bool = False
+
+
+def row(label: str, *entries: Cell | str, indent: bool = False) -> Row:
+    """A line of a table, of cells and of texts that become some."""
+    cells = (Cell(entry) if isinstance(entry, str) else entry for entry in entries)
+    return Row(label, tuple(cells), indent)
 
 
 @dataclass(frozen=True)
@@ -73,6 +69,20 @@ class ReportTable:
             for heading in self.headings
             for number in range(len(heading.parts) or 1)
         ]
+
+
+def table(
+    corner: str,
+    headings: Iterable[Heading | str],
+    rows: Iterable[Row],
+    *,
+    title: str = "",
+    folded: bool = False,
+    verbal: bool = False,
+) -> ReportTable:
+    """A table, of headings and of texts that become some."""
+    above = (Heading(one) if isinstance(one, str) else one for one in headings)
+    return ReportTable(title, corner, tuple(above), tuple(rows), folded, verbal)
 
 
 @dataclass(frozen=True)

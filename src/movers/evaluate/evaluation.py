@@ -13,7 +13,10 @@ from typing import Any
 from movers.encode.stopwords import describe_stopwords
 from movers.evaluate.benchmark import Benchmark, MeasureGrid, measure_variability
 from movers.evaluate.collect import (
+    CRITERION,
     ColumnValues,
+    LayerChoice,
+    check_selections,
     column_distances,
     development_scores,
     head_scores,
@@ -22,7 +25,6 @@ from movers.evaluate.collect import (
     structured,
 )
 from movers.evaluate.datasets import Dataset
-from movers.evaluate.layers import CRITERION, LayerChoice, check_selections
 from movers.evaluate.outcomes import Gain, Results, Score
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.frequencies import load_frequencies
@@ -65,20 +67,22 @@ def evaluate(
         as ``"5-12"``; see `LayerChoice.layers`.
     dev
         Data set that the first three are picked on.
-    progress
-        Show progress bars.
     """
     check_selections(selections, base.encoder.layers, dev=dev is not None)
     if dev is not None:
         tasks = _with_development(tasks, dev)
     run = open_run(folder, _settings(base, tasks, dev), resume=resume)
-    benchmarks = [_benchmark(base, task, run) for task in tasks]
+    last = base.encoder.layers
+    benchmarks = [
+        Benchmark(base, task.dataset, task.grid.columns(task.dataset.name, last), run)
+        for task in tasks
+    ]
     total = sum(benchmark.size for benchmark in benchmarks)
     with progress_bar("all data sets", "distances", total, progress=progress) as overall:
         for benchmark in benchmarks:
             benchmark.run(progress=progress, overall=overall)
     found = {benchmark.dataset.name: ColumnValues(benchmark) for benchmark in benchmarks}
-    choice, variability = LayerChoice(base.encoder.layers), {}
+    choice, variability = LayerChoice(last), {}
     if dev is not None:
         variability[dev.name] = measure_variability(base, dev, run, progress=progress)
         choice = replace(
@@ -109,11 +113,6 @@ def _with_development(tasks: Sequence[Task], dev: Dataset) -> list[Task]:
     mixes = dict.fromkeys([*same[0].grid.mixes, *needed.mixes])
     wider = replace(needed, methods=tuple(methods), mixes=tuple(mixes))
     return [Task(dev, wider) if task is same[0] else task for task in tasks]
-
-
-def _benchmark(base: Scorer, task: Task, run: RunFolder) -> Benchmark:
-    columns = task.grid.columns(task.dataset.name, base.encoder.layers)
-    return Benchmark(base, task.dataset, columns, run)
 
 
 def _collected(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from movers.errors import InputError
 from movers.evaluate.benchmark import MeasureGrid
+from movers.evaluate.collect import CRITERION
 from movers.evaluate.datasets import (
     DATASETS,
     TOKENISED,
@@ -17,7 +18,6 @@ from movers.evaluate.datasets import (
     read_dataset,
 )
 from movers.evaluate.evaluation import Task, evaluate
-from movers.evaluate.layers import CRITERION
 from movers.evaluate.metrics import spearman
 from movers.evaluate.outcomes import Illustration, Overlap, Results
 from movers.evaluate.published import paper_model, published_facts
@@ -39,16 +39,10 @@ OTHER_MODELS = ("distilbert-base-uncased", "google/multiberts-seed_0")
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment of the paper.
+    """One experiment of the paper: what it shows, and what to run.
 
-    Parameters
-    ----------
-    title
-        What it shows.
-    datasets, methods
-        What to run; without methods the model does not look at these data sets.
-    models
-        Models to run unless others are named; empty for the one installed with movers.
+    Without methods the model does not look at the data sets; without models it is the one
+    installed with movers, unless others are named.
     """
 
     title: str
@@ -91,15 +85,13 @@ def reproduce(
         Model, parser, word frequencies and the like.
     experiments
         Rows of `EXPERIMENTS`.
-    folder
-        Run folder; see `evaluate`.
     data
         Folder of evaluation data; None reads ``MOVERS_DATA``.
     recipes
         ``"reference"`` is what the published numbers were computed with.
     limit
         Take only the shortest so many pairs of each data set, to try things out.
-    resume, progress
+    folder, resume, progress
         As in `evaluate`.
     """
     rows = [find_experiment(name) for name in experiments]
@@ -108,16 +100,12 @@ def reproduce(
     results = Results({}, ())
     if tasks:
         dev = next((there[name] for name in DEVELOPMENT if name in there), None)
-        notes += [*_without_trees(base, recipes), *_about_layers(dev)]
-        results = evaluate(
-            base,
-            tasks,
-            folder,
-            selections=SELECTIONS if dev else ("all",),
-            dev=dev,
-            resume=resume,
-            progress=progress,
-        )
+        if missing := [name for name in METHODS if not _possible(base, name, recipes)]:
+            notes.append(f"left out without a parser: {', '.join(missing)}")
+        notes += _about_layers(dev)
+        keeping = {"resume": resume, "progress": progress}
+        chosen = SELECTIONS if dev else ("all",)
+        results = evaluate(base, tasks, folder, selections=chosen, dev=dev, **keeping)
     counted = EXPERIMENTS["common-words"].datasets if "common-words" in experiments else ()
     return replace(
         results,
@@ -181,18 +169,12 @@ def _possible(base: Scorer, method: str, recipes: Sequence[str]) -> bool:
     )
 
 
-def _without_trees(base: Scorer, recipes: Sequence[str]) -> list[str]:
-    missing = [name for name in METHODS if not _possible(base, name, recipes)]
-    return [f"left out without a parser: {', '.join(missing)}"] if missing else []
-
-
 def _overlap(dataset: Dataset) -> Overlap:
     common = common_words(dataset)
     published = published_facts()["correlations"]["common_words"].get(dataset.name)
     rho = spearman(dataset.gold, -common.astype(float))
-    return Overlap(
-        dataset.name, common, dataset.gold, rho, None if published is None else published / 100
-    )
+    known = None if published is None else published / 100
+    return Overlap(dataset.name, common, dataset.gold, rho, known)
 
 
 OBAMA = (

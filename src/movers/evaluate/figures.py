@@ -10,17 +10,8 @@ from matplotlib.colors import ListedColormap, to_rgba
 from matplotlib.ticker import MaxNLocator
 
 from movers.arrays import Floats
-from movers.evaluate.canvas import (
-    BLUE,
-    GROUND,
-    INK,
-    ORANGE,
-    SOFT,
-    finish,
-    open_figure,
-    open_panels,
-    styled,
-)
+from movers.evaluate import canvas
+from movers.evaluate.canvas import BLUE, GROUND, INK, ORANGE, SOFT
 from movers.evaluate.document import Drawing, percent
 from movers.evaluate.gain_figures import improvement_figures
 from movers.evaluate.head_figures import SHADES, head_figures, layer_figures
@@ -36,19 +27,19 @@ __all__ = [
 ]
 
 
-@styled
+@canvas.styled
 def variability_figure(results: Results) -> Iterator[Drawing]:
     """BV_A by layer, a panel per data set."""
     found, contextual = results.variability, results.contextual
     if not found:
         return
-    figure, axes = open_panels(len(found), 5.2, 3.2)
+    figure, axes = canvas.open_panels(len(found), 5.2, 3.2)
     for panel, (dataset, values) in zip(axes, found.items(), strict=True):
         _draw_variability(panel, values, contextual.get(dataset, ()))
         panel.set_title(dataset)
         panel.set(xlabel="layer", ylabel="BV_A")
     picked = "; ".join(f"{name}: {', '.join(map(str, row))}" for name, row in contextual.items())
-    yield finish(
+    yield canvas.finish(
         figure,
         "variability",
         "How much attention depends on the sentence",
@@ -69,20 +60,20 @@ def _draw_variability(axes: Axes, values: Floats, picked: tuple[int, ...]) -> No
     axes.grid(True, axis="y")
 
 
-@styled
+@canvas.styled
 def overlap_figure(results: Results) -> Iterator[Drawing]:
     """Common words against gold scores, a panel per data set."""
     found = results.overlaps
     if not found:
         return
-    figure, axes = open_panels(len(found), 3.5, 3.4, columns=3)
+    figure, axes = canvas.open_panels(len(found), 3.5, 3.4, columns=3)
     for panel, overlap in zip(axes, found, strict=True):
         binary = set(np.unique(overlap.gold)) <= {0.0, 1.0}
         (_draw_labels if binary else _draw_graded)(panel, overlap)
         panel.set_title(_rho(overlap).replace(", ", "\n", 1))
         panel.set_ylabel("common words")
         panel.yaxis.set_major_locator(MaxNLocator(integer=True))
-    yield finish(
+    yield canvas.finish(
         figure,
         "common-words",
         "Common words and gold scores",
@@ -125,14 +116,13 @@ def _draw_graded(axes: Axes, overlap: Overlap) -> None:
     axes.set_xlabel("gold score")
 
 
-@styled
+@canvas.styled
 def stage_figure(results: Results) -> Iterator[Drawing]:
     """Time by stage."""
     stages = results.stages
     if not stages:
         return
-    figure = open_figure(10.4, 0.7 + 0.32 * len(stages))
-    axes = figure.subplots()
+    figure, (axes,) = canvas.open_panels(1, 10.4, 0.7 + 0.32 * len(stages))
     seconds = [stage.seconds for stage in stages]
     bars = axes.barh([stage.name for stage in stages], seconds, color=BLUE, height=0.6)
     told = [f"{stage.seconds:.1f} s, {stage.count} {stage.unit}" for stage in stages]
@@ -144,4 +134,4 @@ def stage_figure(results: Results) -> Iterator[Drawing]:
     axes.tick_params(axis="y", length=0, labelcolor=INK)
     axes.spines["left"].set_visible(False)
     description = f"Wall time of each stage; {sum(seconds):.1f} seconds in all."
-    yield finish(figure, "stages", "Where the time goes", description)
+    yield canvas.finish(figure, "stages", "Where the time goes", description)

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TypeVar
 
 import numpy as np
 
 from movers.arrays import Floats
 from movers.evaluate.metrics import METRICS
-from movers.evaluate.outcomes import Column, Results, Score
+from movers.evaluate.outcomes import Column, Results, Score, grouped
 
 VARIANTS = "wmd", "wmd-idf", "wrd", "wrd-idf", "synwmd-cos", "synwmd"
 """The measures whose gains are averaged."""
 
 Place = tuple[str, int]
 """Recipe and embedding layer."""
-Item = TypeVar("Item")
-Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class Improvement:
-    """Mean gain of the structural measures over their bases.
+    """Mean gain of the structural measures over their bases, and the same of published cells.
 
-    Parameters
-    ----------
-    variants
-        The bases that were averaged; all of `VARIANTS` if the run was complete.
-    value
-        Mean difference, on the scale of the metric.
-    published
-        The same mean over the published cells; None unless all of the variants have them.
+    The bases that were averaged are all of `VARIANTS` if the run was complete; there is no
+    published mean unless all of them have one.
     """
 
     dataset: str
@@ -60,14 +51,6 @@ class Agreement:
     head_count: int
     layers: float
     layer_count: int
-
-
-def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Items by key, in the order in which the keys appear."""
-    groups: dict[Key, list[Item]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups
 
 
 def by_question(scores: Iterable[Score]) -> dict[tuple[str, str], list[Score]]:
@@ -119,12 +102,7 @@ def _averaged(pairs: list[tuple[Score, Score]]) -> Improvement:
         if above.published is not None and base.published is not None
     ]
     return Improvement(
-        dataset=column.dataset,
-        metric=metric,
-        recipe=column.recipe,
-        embedding=column.embedding,
-        selection=selection,
-        mix=column.mix,
+        *(column.dataset, metric, column.recipe, column.embedding, selection, column.mix),
         variants=tuple(name for name in VARIANTS if name in names),
         value=float(np.mean([above.value - base.value for above, base in pairs])),
         published=float(np.mean(known)) if len(known) == len(pairs) else None,

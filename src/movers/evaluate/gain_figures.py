@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from movers.evaluate.canvas import (
-    GROUND,
-    SOFT,
-    Label,
-    Labels,
-    finish,
-    open_panels,
-    place_labels,
-    styled,
-)
+from movers.evaluate import canvas
+from movers.evaluate.canvas import GROUND, SOFT, Label, Labels
 from movers.evaluate.document import Drawing
-from movers.evaluate.findings import by_question, find_bases, grouped, metric_name
-from movers.evaluate.outcomes import Results, Score
+from movers.evaluate.findings import by_question, find_bases, metric_name
+from movers.evaluate.outcomes import Results, Score, grouped
 from movers.evaluate.svg import PALETTE, slug
 
 SERIES = [PALETTE[name] for name in ("orange", "blue", "green", "purple", "gold", "sky")]
 MARKERS = "^", "o", "s", "D", "v", "P"
 
 
-@styled
+@canvas.styled
 def improvement_figures(results: Results) -> Iterator[Drawing]:
     """What structure adds to each measure, a figure per data set and metric."""
     shown = by_question(
@@ -51,7 +44,7 @@ def _improvement(results: Results, scores: list[Score], name: str) -> Drawing:
     bases = find_bases(scores)
     recipes = dict.fromkeys(score.column.recipe for score in bases)
     marks = _marks(scores, bases)
-    figure, axes = open_panels(len(recipes), 5.2, 5.6)
+    figure, axes = canvas.open_panels(len(recipes), 5.2, 5.6)
     handles = _legend(marks, results)
     figure.legend(handles=handles, loc="outside upper left", ncols=len(handles))
     _same_limits(axes, [100 * score.value for score in scores])
@@ -62,9 +55,9 @@ def _improvement(results: Results, scores: list[Score], name: str) -> Drawing:
         panel.set_xlabel(f"base, {metric_name(metric)} × 100")
         chosen = [score for score in scores if score.column.recipe == recipe]
         labels.append(_draw_panel(panel, chosen, bases, marks))
-    place_labels(figure, labels)
+    canvas.place_labels(figure, labels)
     better = sum(score.value > base.value for score, base in bases.items())
-    return finish(
+    return canvas.finish(
         figure,
         name,
         f"What structure adds on {dataset}",
@@ -85,10 +78,8 @@ class Marks:
 def _marks(scores: list[Score], bases: dict[Score, Score]) -> Marks:
     embeddings = sorted({score.column.embedding for score in scores})
     selections = dict.fromkeys(score.selection for score in bases)
-    return Marks(
-        {one: SERIES[number % len(SERIES)] for number, one in enumerate(embeddings)},
-        {one: MARKERS[number % len(MARKERS)] for number, one in enumerate(selections)},
-    )
+    colors = dict(zip(embeddings, cycle(SERIES), strict=False))
+    return Marks(colors, dict(zip(selections, cycle(MARKERS), strict=False)))
 
 
 def _legend(marks: Marks, results: Results) -> list[Line2D]:

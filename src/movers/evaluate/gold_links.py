@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,10 +50,7 @@ class GoldPair:
 def read_gold(files: Sequence[Path], *, one_based: bool = False) -> list[GoldPair]:
     """Read gold links from one file, or from the three files of words, words and links.
 
-    Parameters
-    ----------
-    one_based
-        Whether links count words from 1.
+    ``one_based`` says that links count words from 1.
     """
     first = int(one_based)
     if len(files) == 3:
@@ -63,8 +60,7 @@ def read_gold(files: Sequence[Path], *, one_based: bool = False) -> list[GoldPai
             f"expected one file of gold links, or three of words, words and links; got {len(files)}"
         )
     lines = _lines(files[0])
-    layout = _layout(lines, files[0])
-    pairs = layout(lines, files[0], first)
+    pairs = _layout(lines, files[0])(lines, files[0], first)
     if not pairs:
         raise InputError(f"{files[0]} holds no pairs")
     return pairs
@@ -95,26 +91,28 @@ def _layout(lines: list[str], path: Path) -> Callable[[list[str], Path, int], li
 
 def _read_multimwa(lines: list[str], path: Path, first: int) -> list[GoldPair]:
     pairs = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where, fields = f"{path}, line {number}", line.split("\t")
+    for where, line in _numbered_lines(lines, path):
+        fields = line.split("\t")
         if len(fields) < 9:
             raise InputError(f"{where}: {len(fields)} fields, expected at least 9")
-        pairs.append(_pair(where, fields[1], fields[3], fields[7], fields[8], first))
+        pairs.append(_pair(where, first, fields[1], fields[3], *fields[7:9]))
     return pairs
 
 
 def _read_single(lines: list[str], path: Path, first: int) -> list[GoldPair]:
     pairs = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where, fields = f"{path}, line {number}", FIELDS.split(line)
+    for where, line in _numbered_lines(lines, path):
+        fields = FIELDS.split(line)
         if len(fields) != 3:
             raise InputError(f"{where}: {len(fields)} fields, expected words, words and links")
-        pairs.append(_pair(where, fields[0], fields[1], fields[2], "", first))
+        pairs.append(_pair(where, first, *fields))
     return pairs
+
+
+def _numbered_lines(lines: Iterable[str], path: Path) -> Iterator[tuple[str, str]]:
+    """The lines that are not blank, and where each stands."""
+    numbered = ((f"{path}, line {k}", line) for k, line in enumerate(lines, 1))
+    return ((where, line) for where, line in numbered if line.strip())
 
 
 def _read_json(lines: list[str], path: Path, first: int) -> list[GoldPair]:
@@ -123,8 +121,7 @@ def _read_json(lines: list[str], path: Path, first: int) -> list[GoldPair]:
     if text.lstrip().startswith("["):
         found = [(f"{path}, record {k}", one) for k, one in enumerate(_json(text, str(path)), 1)]
     else:
-        numbered = [(f"{path}, line {k}", line) for k, line in enumerate(lines, 1) if line.strip()]
-        found = [(where, _json(line, where)) for where, line in numbered]
+        found = [(where, _json(line, where)) for where, line in _numbered_lines(lines, path)]
     return [_record(where, record, first) for where, record in found]
 
 
@@ -143,7 +140,7 @@ def _record(where: str, record: Any, first: int) -> GoldPair:
     for text in links:
         if not isinstance(text, str):
             raise InputError(f"{where}: links are {text!r}, expected a text such as '0-0 1-2'")
-    return _pair(where, words[0], words[1], links[0], links[1], first)
+    return _pair(where, first, *words, *links)
 
 
 def _parallel(source: Path, target: Path, links: Path, first: int) -> list[GoldPair]:
@@ -161,7 +158,7 @@ def _parallel(source: Path, target: Path, links: Path, first: int) -> list[GoldP
             f"{sizes[2]} lines; they must belong together line by line"
         )
     rows = enumerate(zip(*columns, gold, strict=True), 1)
-    return [_pair(f"{links}, {unit} {k}", a, b, found, "", first) for k, (a, b, found) in rows]
+    return [_pair(f"{links}, {unit} {k}", first, a, b, found) for k, (a, b, found) in rows]
 
 
 def _trimmed(lines: list[str]) -> list[str]:
@@ -171,26 +168,21 @@ def _trimmed(lines: list[str]) -> list[str]:
 def _numbered(lines: Iterable[str], sentences: int, path: Path) -> list[str]:
     """Links of the shared tasks' layout, gathered by sentence."""
     gathered: list[list[str]] = [[] for _ in range(sentences)]
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for where, line in _numbered_lines(lines, path):
         found = NUMBERED.fullmatch(line.strip())
         if not found or not 1 <= int(found[1]) <= sentences:
             raise InputError(
-                f"{path}, line {number}: {line!r} is not 'sentence i j' with a sentence from 1 to "
-                f"{sentences}"
+                f"{where}: {line!r} is not 'sentence i j' with a sentence from 1 to {sentences}"
             )
         gathered[int(found[1]) - 1].append(f"{found[2]}{'p' if found[4] == 'P' else '-'}{found[3]}")
     return [" ".join(links) for links in gathered]
 
 
+Side = str | list[str]
+
+
 def _pair(
-    where: str,
-    source: str | list[str],
-    target: str | list[str],
-    sure: str,
-    possible: str,
-    first: int,
+    where: str, first: int, source: Side, target: Side, sure: str, possible: str = ""
 ) -> GoldPair:
     words = [tuple(side.split() if isinstance(side, str) else side) for side in (source, target)]
     certain: set[tuple[int, int]] = set()

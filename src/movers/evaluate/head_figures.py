@@ -10,28 +10,17 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colors import ListedColormap, Normalize, to_rgba
 
 from movers.arrays import Floats
-from movers.evaluate.canvas import (
-    BLUE,
-    FAINT,
-    GROUND,
-    INK,
-    ORANGE,
-    Label,
-    Labels,
-    finish,
-    open_panels,
-    place_labels,
-    styled,
-)
+from movers.evaluate import canvas
+from movers.evaluate.canvas import BLUE, FAINT, GROUND, INK, ORANGE, Label, Labels
 from movers.evaluate.document import Drawing, percent
-from movers.evaluate.findings import Agreement, agreements, grouped, metric_name
-from movers.evaluate.outcomes import Column, Results
+from movers.evaluate.findings import Agreement, agreements, metric_name
+from movers.evaluate.outcomes import Column, Results, grouped
 from movers.evaluate.svg import slug
 
 SHADES = 24
 
 
-@styled
+@canvas.styled
 def head_figures(results: Results) -> Iterator[Drawing]:
     """Scores of single heads on each two data sets."""
     shown = _shown(results)
@@ -55,7 +44,7 @@ def _heads(
     first, other = datasets
     method = group[0].first.method
     told = {_where(results, one.first): _correlations(one) for one in group}
-    figure, axes = open_panels(len(group), 5.2, 4.3)
+    figure, axes = canvas.open_panels(len(group), 5.2, 4.3)
     labels = []
     for panel, one, (where, correlations) in zip(axes, group, told.items(), strict=True):
         panel.set_title(f"{where}\n{correlations}")
@@ -63,9 +52,9 @@ def _heads(
         panel.set_ylabel(_axis(results, other))
         panel.grid(True)
         labels.append(_draw_heads(panel, results, one.first, one.second))
-    place_labels(figure, labels)
+    canvas.place_labels(figure, labels)
     sentence = "; ".join(f"{where}: {correlations}" for where, correlations in told.items())
-    return finish(
+    return canvas.finish(
         figure,
         f"heads-{slug(first)}-{slug(other)}",
         f"{method} with single heads on {first} and {other}",
@@ -119,7 +108,7 @@ def _base_value(results: Results, column: Column) -> float | None:
     return next(found, None)
 
 
-@styled
+@canvas.styled
 def layer_figures(results: Results) -> Iterator[Drawing]:
     """Scores of all heads as a map, a figure per data set, development sets first."""
     datasets = grouped(_shown(results), lambda column: column.dataset)
@@ -131,7 +120,7 @@ def _layers(results: Results, columns: list[Column], *, folded: bool) -> Drawing
     first = columns[0]
     maps = {column: _differences(results, column) for column in columns}
     bound = max(float(np.nanmax(np.abs(values))) for values in maps.values())
-    figure, axes = open_panels(len(columns), 5.2, 1.1 + 0.22 * len(maps[first]))
+    figure, axes = canvas.open_panels(len(columns), 5.2, 1.1 + 0.22 * len(maps[first]))
     for panel, column in zip(axes, columns, strict=True):
         mesh = _draw_map(panel, maps[column], max(bound, 1e-9))
         panel.set_title(_where(results, column))
@@ -139,7 +128,7 @@ def _layers(results: Results, columns: list[Column], *, folded: bool) -> Drawing
     bar.outline.set_visible(False)
     known = _base_value(results, first) is not None
     against = f"{_base_name(first)} without structure" if known else "the mean over all heads"
-    return finish(
+    return canvas.finish(
         figure,
         f"layers-{slug(first.dataset)}",
         f"{first.method} with every single head on {first.dataset}",

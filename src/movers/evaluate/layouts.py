@@ -13,26 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from movers.errors import InputError
-from movers.io.tables import (
-    check_texts,
-    decoded_lines,
-    open_table,
-    pick_columns,
-    plain_values,
-)
+from movers.io.tables import check_texts, decoded_lines, open_table, pick_columns, plain_values
 
 Row = tuple[str, str, float]
 """Two sentences and what people say about them."""
 
 GOLD = (
-    "label",
-    "score",
-    "gold",
-    "similarity",
-    "similarity_score",
-    "relatedness_score",
-    "is_duplicate",
-    "quality",
+    *("label", "score", "gold", "similarity", "similarity_score", "relatedness_score"),
+    *("is_duplicate", "quality"),
 )
 """Columns that usually hold the label or score, the likeliest first."""
 
@@ -51,12 +39,10 @@ class Columns:
     ----------
     source, target, gold
         Positions of the sentences and of the label or score, counted from 0.
-    fields
-        Fields of a row.
+    fields, extra
+        Fields of a row, and whether there may be more.
     header
         Whether the first line names the columns.
-    extra
-        Whether rows may have more fields.
     label
         Whether the gold column is 0 or 1.
     wrapped
@@ -133,35 +119,40 @@ def read_scored(texts: Path, scores: Path) -> Iterator[Row]:
 
 
 def read_table(
-    path: Path, source: str | None = None, target: str | None = None, gold: str | None = None
+    path: Path,
+    source: str | None = None,
+    target: str | None = None,
+    gold: str | None = None,
+    *,
+    labelled: bool = True,
 ) -> Iterator[Row]:
-    """Yield the rows of any table of pairs that has a column of labels or scores."""
+    """Yield the rows of any table of pairs with a column of labels or scores.
+
+    Gold values are NaN without one, where the pairs need not be labelled.
+    """
     with open_table(path) as table:
         sides = pick_columns(table.columns, source, target)
-        golds = _pick_gold(table.columns, sides, gold)
+        golds = _find_gold(table.columns, sides, gold, labelled=labelled)
         seen = 0
         for chunk in table.chunks:
-            texts = (check_texts(chunk[side], side, seen) for side in sides)
-            for number, (first, second, value) in enumerate(
-                zip(*texts, plain_values(chunk[golds]), strict=True), seen + 1
-            ):
-                yield first, second, label_in(value, f"{path}, row {number}, column {golds!r}")
-            seen += len(chunk[golds])
+            texts = [check_texts(chunk[side], side, seen) for side in sides]
+            values = plain_values(chunk[golds]) if golds else [math.nan] * len(texts[0])
+            rows = enumerate(zip(*texts, values, strict=True), seen + 1)
+            for seen, (first, second, value) in rows:
+                where = f"{path}, row {seen}, column {golds!r}"
+                yield first, second, label_in(value, where) if golds else math.nan
 
 
-def find_gold(columns: list[str], sides: tuple[str, str], named: str | None) -> str | None:
-    """The column of labels or scores: the one named or well known; None if there is none."""
+def _find_gold(
+    columns: list[str], sides: tuple[str, str], named: str | None, *, labelled: bool
+) -> str | None:
+    """The column of labels or scores: the one named or well known, or the only one there is."""
     others = [name for name in columns if name not in sides]
     if named is not None and named not in others:
         raise InputError(f"no column {named!r} of labels; there are: {', '.join(others)}")
-    return named or next((name for name in GOLD if name in others), None)
-
-
-def _pick_gold(columns: list[str], sides: tuple[str, str], named: str | None) -> str:
-    others = [name for name in columns if name not in sides]
-    found = find_gold(columns, sides, named)
-    if found or len(others) == 1:
-        return found or others[0]
+    found = named or next((name for name in GOLD if name in others), None)
+    if found or not labelled or len(others) == 1:
+        return found or (others[0] if labelled else None)
     raise InputError(
         "which column holds the label or score? call it 'label' or 'score', or name it; "
         f"beside the sentences there are: {', '.join(others) or 'none'}"
@@ -179,25 +170,16 @@ def label_in(value: Any, where: str) -> float:
         raise InputError(
             f"{where}: the label is blank; fill it in, or take the row out of the table"
         )
-    if isinstance(value, str) and text not in WORDS and not _is_number(text):
-        raise InputError(f"{where}: {value!r} is not a number, and not yes, no, true or false")
-    return WORDS[text] if text in WORDS else number_in(value, where)
+    also = ", and not yes, no, true or false" if isinstance(value, str) else ""
+    return WORDS[text] if text in WORDS else number_in(value, where, also)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def number_in(value: Any, where: str) -> float:
-    """The number that a cell holds."""
+def number_in(value: Any, where: str, also: str = "") -> float:
+    """The number that a cell holds; the message for any other tells what ``also`` it is not."""
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise InputError(f"{where}: {value!r} is not a number") from None
+        raise InputError(f"{where}: {value!r} is not a number{also}") from None
     if not math.isfinite(number):
         raise InputError(f"{where}: {value!r} is not a finite number")
     return number

@@ -36,15 +36,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Metric:
-    """One way of holding distances against gold values.
-
-    Parameters
-    ----------
-    name, title
-        What users type, and what a table shows.
-    resample
-        Value under each row of weights, from gold values, similarities and weights.
-    """
+    """One way of holding distances against gold values: the value under each row of weights."""
 
     name: str
     title: str
@@ -53,14 +45,9 @@ class Metric:
 
 @dataclass(frozen=True)
 class Settled:
-    """What counts of a data set for one method, or for several that are compared.
+    """What counts of a data set for one method, or for several with a row of distances each.
 
-    Parameters
-    ----------
-    gold, distances
-        The pairs that count; ``distances`` has a row per method if several were given.
-    dropped, last
-        Pairs without a distance that do not count, and those that count as the least similar.
+    Of the pairs without a distance, some are ``dropped``, or ``last`` as the least similar.
     """
 
     gold: Floats
@@ -148,12 +135,7 @@ def score(metric: str, gold: ArrayLike, distances: ArrayLike) -> float:
 
 
 def estimate(
-    metric: str,
-    gold: ArrayLike,
-    distances: ArrayLike,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    metric: str, gold: ArrayLike, distances: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Estimate:
     """A metric with its percentile interval over bootstrap resamples of the pairs."""
     values = _resampled(metric, gold, distances, resamples, seed)

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from movers.arrays import Floats, Ints
 from movers.methods import METHODS
 
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items by key, in the order in which the keys appear."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
 
 @dataclass(frozen=True)
 class Column:
-    """One measure under one set of choices, on one data set.
+    """One measure under one set of choices, on one data set, all by name.
 
-    Parameters
-    ----------
-    dataset
-        Name of the data set, ``"paws-wiki-test"``.
-    method
-        Name of the measure, ``"wsmd-wmd"``.
-    recipe
-        ``"paper"`` or ``"reference"``.
-    embedding
-        Layer of the word vectors; 0 is the input layer.
-    mix
-        Share of structure; None for a measure that has no such choice.
+    ``embedding`` is the layer of the word vectors, 0 the input layer; ``mix`` the share of
+    structure, None for a measure that has no such choice.
     """
 
     dataset: str
@@ -32,6 +34,12 @@ class Column:
     recipe: str
     embedding: int
     mix: float | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a scorer has to be told."""
+        mix = {} if self.mix is None else {"mix": self.mix}
+        return {"method": self.method, "recipe": self.recipe, "embedding": self.embedding, **mix}
 
     @property
     def base(self) -> Column | None:
@@ -48,23 +56,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Score:
-    """How well one column agrees with the labels, with a 95 % interval.
+    """How well one column agrees with the labels, between -1 and 1, with a 95 % interval.
 
-    Parameters
-    ----------
-    selection
-        Attention layers whose heads are averaged: ``"top1"``, ``"BV"``, ``"all"``, a range such as
-        ``"5-6"``; empty for a measure without structure.
-    layers
-        The layers the selection came to, ``"5-12"``; empty without structure.
-    metric
-        ``"auc"``, ``"spearman"`` or ``"pearson"``.
-    value, low, high
-        The metric and its interval, between -1 and 1.
-    pairs, dropped
-        Pairs that count, and pairs without a distance that do not.
-    published
-        What the paper reports for this cell, on the same scale; None if it does not.
+    ``selection`` names the attention layers whose heads are averaged, ``"top1"``, ``"BV"``,
+    ``"all"`` or a range, and ``layers`` what it came to, ``"5-12"``; both are empty without
+    structure. ``pairs`` count, those ``dropped`` have no distance. ``published`` is what the paper
+    reports for this cell, if it does.
     """
 
     column: Column
@@ -86,16 +83,9 @@ class Score:
 
 @dataclass(frozen=True)
 class Gain:
-    """How much better a measure does than another on the same pairs, by paired bootstrap.
+    """How much better a measure does than its base on the same pairs, by paired bootstrap.
 
-    Parameters
-    ----------
-    base
-        Name of the measure it is held against: the one without structure, or the first of a run.
-    value, low, high
-        Difference of the metric and its 95 % interval.
-    p
-        Two-sided p-value.
+    The difference of the metric, its 95 % interval, and a two-sided p-value.
     """
 
     column: Column
@@ -142,22 +132,9 @@ class Stage:
 class Results:
     """Everything a report shows.
 
-    Parameters
-    ----------
-    facts
-        Model, versions, command, machine and the like, in order of display.
-    scores
-        One row per cell of the tables.
-    gains
-        What structure adds to each measure, with a test.
-    heads
-        Metric of every single head, shape ``(layers, heads)``, by column; layers counted from 1.
-    layer_means
-        Metric of the mean over the heads of each layer, shape ``(layers,)``, by column.
-    variability
-        BV_A of every head, shape ``(layers, heads)``, by data set.
-    contextual
-        Layers that BV_A picks, by data set.
+    ``heads`` has the metric of every single head, ``(layers, heads)``, and ``layer_means`` that of
+    the mean over each layer's heads, by column; ``variability`` BV_A of every head, and
+    ``contextual`` the layers, counted from 1, that it picks, by data set.
     """
 
     facts: dict[str, str]

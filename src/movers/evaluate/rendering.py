@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from movers.evaluate.document import Cell, ReportTable, Row, Section
+from movers.evaluate.document import ReportTable, Row, Section
 from movers.evaluate.svg import inlined
 
 
@@ -82,9 +82,6 @@ def _line(row: Row, table: ReportTable) -> list[str]:
     if not row.cells:
         return [f"**{escape(row.label)}**", *("" for _ in table.openings)]
     mark = "↳ " if row.indent else ""
-    return [mark + escape(row.label), *map(_entry, row.cells)]
-
-
-def _entry(cell: Cell) -> str:
-    text = escape(cell.text)
-    return " ".join(filter(None, (f"**{text}**" if cell.best else text, escape(cell.aside))))
+    texts = (f"**{escape(cell.text)}**" if cell.best else escape(cell.text) for cell in row.cells)
+    entries = zip(texts, (escape(cell.aside) for cell in row.cells), strict=True)
+    return [mark + escape(row.label), *(" ".join(filter(None, entry)) for entry in entries)]

@@ -9,12 +9,11 @@ from pathlib import Path
 from types import ModuleType
 
 from movers.errors import DependencyError
-from movers.evaluate import finding_tables as tables
+from movers.evaluate import tables
 from movers.evaluate.document import Drawing, ReportTable, Section
 from movers.evaluate.findings import VARIANTS
 from movers.evaluate.outcomes import Results
 from movers.evaluate.rendering import write_markdown, write_webpage
-from movers.evaluate.score_tables import score_tables
 from movers.runtime.atomic import replacing
 
 TITLE = "Words and structure: evaluation"
@@ -25,19 +24,7 @@ def write_report(results: Results, folder: Path, *, title: str = TITLE) -> None:
 
     The same results give the same bytes. What `results` does not hold is absent from the report.
 
-    Parameters
-    ----------
-    results
-        What the evaluation found.
-    folder
-        Where to write; made if it is not there, files of these names are replaced.
-    title
-        Heading of the report.
-
-    Raises
-    ------
-    DependencyError
-        If matplotlib is not installed.
+    The folder is made if it is not there; files of these names are replaced.
     """
     sections = tuple(filter(None, report_sections(results)))
     for drawing in (b for section in sections for b in section.blocks if isinstance(b, Drawing)):
@@ -56,28 +43,20 @@ def report_sections(results: Results) -> Iterator[Section]:
     figures = _figures()
 
     def blocks(*makers: Callable[[Results], Iterable[Block]]) -> tuple[Block, ...]:
-        return tuple(chain.from_iterable(make(results) for make in makers))
+        made = chain.from_iterable(make(results) for make in makers)
+        return tuple(block for block in made if isinstance(block, Drawing) or block.rows)
 
     yield Section("At a glance", (GLANCE,), blocks(tables.glance_table))
-    yield Section("Scores", (SCORES,), blocks(score_tables))
-    yield Section(
-        "What structure adds",
-        (ADDS,),
-        blocks(tables.improvement_table, figures.improvement_figures),
-    )
-    yield Section(
-        "Choice of layers",
-        (LAYERS,),
-        blocks(
-            figures.variability_figure,
-            tables.variability_table,
-            tables.layer_tables,
-            figures.layer_figures,
-        ),
-    )
+    yield Section("Scores", (SCORES,), blocks(tables.score_tables))
+    adding = blocks(tables.improvement_table, figures.improvement_figures)
+    yield Section("What structure adds", (ADDS,), adding)
+    picking = blocks(figures.variability_figure, tables.variability_table)
+    layers = blocks(tables.layer_tables, figures.layer_figures)
+    yield Section("Choice of layers", (LAYERS,), picking + layers)
+    known = {"paws-qqp-dev", "paws-wiki-dev"}
     yield Section(
         "Do data sets agree on heads?",
-        (AGREE, PUBLISHED) if _has_published_heads(results) else (AGREE,),
+        (AGREE, PUBLISHED) if known <= {column.dataset for column in results.heads} else (AGREE,),
         blocks(tables.agreement_tables, figures.head_figures),
     )
     yield Section("Common words", (WORDS,), blocks(figures.overlap_figure))
@@ -108,10 +87,6 @@ PUBLISHED = (
     "and PAWS-Wiki dev."
 )
 WORDS = "How far the gold scores can be told from the number of words two sentences share."
-
-
-def _has_published_heads(results: Results) -> bool:
-    return {"paws-qqp-dev", "paws-wiki-dev"} <= {column.dataset for column in results.heads}
 
 
 def _pairs(results: Results) -> tuple[str, ...]:

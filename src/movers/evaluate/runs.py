@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +47,18 @@ class RunFolder:
         """Where the attention variability on a data set is kept."""
         return self.path / "variability" / f"{dataset}.npy"
 
+    def array(self, path: Path, compute: Callable[[], Floats], again: str = "compute") -> Floats:
+        """An array that is computed once and read from then on."""
+        if not path.exists():
+            values = compute()
+            with replacing(path) as temporary, temporary.open("wb") as stream:
+                np.save(stream, values)
+        try:
+            return np.asarray(np.load(path))
+        except (ValueError, EOFError) as error:
+            message = f"{path} is damaged ({error}); remove it to {again} it again"
+            raise InputError(message) from error
+
     @property
     def stages(self) -> tuple[Stage, ...]:
         """Time spent so far, over all starts of the run."""
@@ -74,14 +86,9 @@ class RunFolder:
 
 
 def open_run(path: Path, settings: Mapping[str, Any], *, resume: bool = False) -> RunFolder:
-    """Start a run in a new folder, or go on with the one that is there.
+    """Start a run in a new folder, or ``resume`` the one that is there.
 
-    Parameters
-    ----------
-    settings
-        Everything that shapes the values, as plain JSON; a folder made with others is refused.
-    resume
-        Go on with a run that was broken off.
+    The settings are everything that shapes the values; a folder made with others is refused.
     """
     header = {"format": FORMAT, **json.loads(json.dumps(settings))}
     file = path / "run.json"
@@ -112,16 +119,9 @@ def _check_same(path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
 def write_chunk(
     path: Path, columns: Mapping[str, Floats], empty: Bools, facts: Mapping[str, Any]
 ) -> None:
-    """Write the values of some pairs: a row per pair, a column per measure.
+    """Write the values of some pairs by measure, shape ``(pairs,)`` or ``(pairs, heads)``.
 
-    Parameters
-    ----------
-    columns
-        Values by name, shape ``(pairs,)`` or ``(pairs, heads)``.
-    empty
-        Which pairs have nothing to compare on one side.
-    facts
-        What to keep in the header of the file: signatures and the like.
+    ``empty`` tells which pairs have nothing to compare on one side; facts go into the header.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -27,18 +28,10 @@ PRECISION = 0.9
 
 @dataclass(frozen=True)
 class Cut:
-    """What lies within a threshold.
+    """What lies within a threshold: pairs, and the share of all pairs.
 
-    Parameters
-    ----------
-    threshold
-        Largest distance that counts.
-    share, pairs
-        How much lies within it: of the labelled pairs, or of the sentences of a sample that have
-        another so near.
-    precision, recall
-        Share of paraphrases among what lies within, and of all paraphrases that do; None without
-        labels.
+    Without labels, the share is that of the sentences which have another so near. Precision is the
+    share of paraphrases among what lies within, recall that of all paraphrases that do.
     """
 
     threshold: float
@@ -60,25 +53,11 @@ class Near:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Possible cuts, the one that is recommended, and what lies around it.
+    """Possible cuts, nearest first, and the pairs around one of them.
 
-    Parameters
-    ----------
-    about
-        What was compared.
-    cuts
-        Possible cuts, nearest first.
-    recommended
-        The largest cut whose precision is what was asked for; None without labels, or if no cut
-        has it.
-    best
-        The highest precision of any cut, where there are labels.
-    cut
-        The cut that ``around`` looks at: the one named, recommended, or the middle of the list.
-    around
-        The pairs next to that cut, nearest first.
-    signature
-        All settings that change a distance.
+    ``recommended`` is the largest cut with the precision that was asked for, ``best`` the highest
+    precision of any; None without labels. ``around`` looks at ``cut``: the one named, else the
+    recommended one, else the middle of the list.
     """
 
     about: str
@@ -107,16 +86,12 @@ def thresholds_of_pairs(
 
     Parameters
     ----------
-    scorer
-        The measure.
     pairs, labels
         Sentences, and 1 for each pair that should lie within the threshold, 0 for others.
     cut
         A threshold to look at closely.
     precision
         Share of right pairs that the recommended threshold should have.
-    progress
-        Show progress bars.
 
     Examples
     --------
@@ -132,8 +107,7 @@ def thresholds_of_pairs(
     if gold is not None and not np.isin(gold, (0.0, 1.0)).all():
         odd = gold[~np.isin(gold, (0.0, 1.0))][0]
         raise InputError(f"labels must be 0 or 1, yes or no, to tell a precision; found {odd:g}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedWarning)
+    with warnings.catch_warnings(action="ignore", category=UndefinedWarning):
         found = scorer.distances(pairs, progress=progress)
     known = np.flatnonzero(np.isfinite(found))
     if not len(known):
@@ -142,8 +116,7 @@ def thresholds_of_pairs(
     ranked = _Ranked(
         found[order], [pairs[row] for row in order], None if gold is None else gold[order]
     )
-    wanted = None if gold is None else _recommended(ranked, precision)
-    best = None if gold is None else float(_precisions(ranked).max())
+    wanted, best = (None, None) if gold is None else _recommended(ranked, precision)
     return _thresholds(f"{len(order):,} pairs", scorer, ranked, ranked.distances, cut, wanted, best)
 
 
@@ -161,16 +134,12 @@ def thresholds_of_corpus(
 
     Parameters
     ----------
-    scorer
-        The measure.
     sentences
         The corpus; repeated sentences count once.
     cut
         A threshold to look at closely.
     sample
         How many sentences to compare with one another.
-    progress
-        Show progress bars.
     """
     texts = list(dict.fromkeys(sentences))
     if len(texts) < 2 or sample < 2:
@@ -178,8 +147,7 @@ def thresholds_of_corpus(
     if len(texts) > sample:
         picked = np.random.default_rng(0).choice(len(texts), sample, replace=False)
         texts = [texts[row] for row in np.sort(picked)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedWarning)
+    with warnings.catch_warnings(action="ignore", category=UndefinedWarning):
         matrix = scorer.matrix(texts, progress=progress)
     first, second = np.triu_indices(len(texts), 1)
     distances = matrix[first, second]
@@ -204,16 +172,13 @@ class _Ranked:
     gold: Floats | None
 
 
-def _precisions(ranked: _Ranked) -> Floats:
-    """Precision of the cut at each pair's distance, those of ties being that of the last."""
+def _recommended(ranked: _Ranked, precision: float) -> tuple[float | None, float]:
+    """The largest distance to cut at with a precision, and the best that any cut has."""
     assert ranked.gold is not None
-    inside = np.searchsorted(ranked.distances, ranked.distances, side="right")
-    return np.asarray(np.cumsum(ranked.gold)[inside - 1] / inside)
-
-
-def _recommended(ranked: _Ranked, precision: float) -> float | None:
-    good = np.flatnonzero(_precisions(ranked) >= precision)
-    return float(ranked.distances[good[-1]]) if len(good) else None
+    inside = np.searchsorted(ranked.distances, ranked.distances, side="right")  # ties go together
+    precisions = np.cumsum(ranked.gold)[inside - 1] / inside
+    good = ranked.distances[precisions >= precision]
+    return float(good[-1]) if len(good) else None, float(precisions.max())
 
 
 def _thresholds(
@@ -228,15 +193,9 @@ def _thresholds(
     named = [value for value in (cut, recommended) if value is not None]
     values = sorted({*named, *np.quantile(quantiles, SHARES).tolist()})
     middle = values[len(values) // 2] if cut is None and recommended is None else named[0]
-    return Thresholds(
-        about,
-        tuple(_cut(value, ranked, quantiles) for value in values),
-        recommended,
-        best,
-        middle,
-        _around(middle, ranked),
-        str(scorer.signature),
-    )
+    cuts = tuple(_cut(value, ranked, quantiles) for value in values)
+    around, signature = _around(middle, ranked), str(scorer.signature)
+    return Thresholds(about, cuts, recommended, best, middle, around, signature)
 
 
 def _cut(threshold: float, ranked: _Ranked, quantiles: Floats) -> Cut:
@@ -251,12 +210,7 @@ def _cut(threshold: float, ranked: _Ranked, quantiles: Floats) -> Cut:
 
 def _around(cut: float, ranked: _Ranked) -> tuple[Near, ...]:
     place = int(np.searchsorted(ranked.distances, cut, side="right"))
-    rows = range(max(0, place - AROUND), min(len(ranked.pairs), place + AROUND))
-    return tuple(
-        Near(
-            float(ranked.distances[row]),
-            *ranked.pairs[row],
-            None if ranked.gold is None else bool(ranked.gold[row]),
-        )
-        for row in rows
-    )
+    rows = slice(max(0, place - AROUND), place + AROUND)
+    labels = repeat(None) if ranked.gold is None else map(bool, ranked.gold[rows])
+    found = zip(ranked.distances[rows].tolist(), ranked.pairs[rows], labels, strict=False)
+    return tuple(Near(distance, *pair, label) for distance, pair, label in found)

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from movers.arrays import Floats
-from movers.errors import InputError
 from movers.evaluate.benchmark import MeasureGrid
 from movers.evaluate.collect import make_gain, make_score
 from movers.evaluate.datasets import Dataset
 from movers.evaluate.evaluation import describe_run, describe_settings
 from movers.evaluate.outcomes import Column, Gain, Results, Score
-from movers.evaluate.runs import RunFolder, open_run
+from movers.evaluate.runs import open_run
 from movers.measure.structure import describe_numbers
 from movers.methods import find_method
-from movers.runtime.atomic import replacing
 from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
@@ -53,15 +49,16 @@ def evaluate_as_used(
         ``resume``.
     selections
         Attention layers to average, one evaluation for each; "" is `movers.load`'s own choice.
-    progress
-        Show progress bars.
     """
     cells = [
         (column, selection)
         for column in grid.columns(dataset.name, base.encoder.layers)
         for selection in (selections if find_method(column.method).needs_attention else ("",))
     ]
-    scorers = {cell: _scorer(base, *cell) for cell in cells}
+    scorers = {
+        (column, layers): base.using(**column.settings, **({"layers": layers} if layers else {}))
+        for column, layers in cells
+    }
     settings = {
         **describe_settings(base),
         "statistics": base.statistics.digest,
@@ -74,46 +71,18 @@ def evaluate_as_used(
     with progress_bar(dataset.name, "distances", total, progress=progress) as bar:
         for number, (cell, scorer) in enumerate(scorers.items()):
             path = run.path / "distances" / f"{number:03d}.npy"
+            compute = partial(_distances, scorer, dataset, progress=progress)
             with run.timed(cell[0].method, len(dataset), "pairs"):
-                found[cell] = _distances(path, scorer, dataset, progress=progress)
+                found[cell] = run.array(path, compute)
             bar.update(len(dataset))
-    return _results(base, run, dataset, scorers, found)
-
-
-def _scorer(base: Scorer, column: Column, selection: str) -> Scorer:
-    settings: dict[str, Any] = {"recipe": column.recipe, "embedding": column.embedding}
-    if column.mix is not None:
-        settings["mix"] = column.mix
-    if selection:
-        settings["layers"] = selection
-    return base.using(column.method, **settings)
-
-
-def _distances(path: Path, scorer: Scorer, dataset: Dataset, *, progress: bool) -> Floats:
-    """Distances of a data set, from the run folder if they are there."""
-    if not path.exists():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedWarning)  # the scores tell how many
-            values = scorer.distances(dataset.pairs, progress=progress)
-        with replacing(path) as temporary, temporary.open("wb") as stream:
-            np.save(stream, values)
-    try:
-        return np.asarray(np.load(path))
-    except (ValueError, EOFError) as error:
-        raise InputError(f"{path} is damaged ({error}); remove it to compute it again") from error
-
-
-def _results(
-    base: Scorer,
-    run: RunFolder,
-    dataset: Dataset,
-    scorers: dict[Cell, Scorer],
-    found: dict[Cell, Floats],
-) -> Results:
     scores = tuple(_score(cell, dataset, scorer, found[cell]) for cell, scorer in scorers.items())
-    return Results(
-        describe_run(base, run), scores, tuple(_gains(dataset, found)), stages=run.stages
-    )
+    gains = tuple(_gains(dataset, found))
+    return Results(describe_run(base, run), scores, gains, stages=run.stages)
+
+
+def _distances(scorer: Scorer, dataset: Dataset, *, progress: bool) -> Floats:
+    with warnings.catch_warnings(action="ignore", category=UndefinedWarning):  # scores tell of them
+        return scorer.distances(dataset.pairs, progress=progress)
 
 
 def _score(cell: Cell, dataset: Dataset, scorer: Scorer, distances: Floats) -> Score:

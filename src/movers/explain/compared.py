@@ -67,14 +67,9 @@ class HeadValue:
 
 @dataclass(frozen=True, eq=False)
 class Home:
-    """What stays at home where words may match nothing.
+    """What stays at home where words may match nothing, and what is paid for it head by head.
 
-    Parameters
-    ----------
-    paid
-        What the distance pays for it, head by head.
-    source, target
-        Weights of the words; what of them the plan does not move stays.
+    Of the weights of the words, what the plan does not move stays.
     """
 
     paid: Floats
@@ -86,14 +81,8 @@ class Home:
 class Broken:
     """A relation between two words that their partners in the other sentence do not have.
 
-    Parameters
-    ----------
-    source, target
-        The word that looks and the word it looks at, in either sentence.
-    source_attention, target_attention
-        How much of its attention that is, mean over the heads of the distance.
-    share
-        What it costs, as a share of the distance.
+    In either sentence the word that looks and the word it looks at, how much of its attention that
+    is, mean over the heads of the distance, and what it costs as a share of the distance.
     """
 
     source: tuple[str, str]

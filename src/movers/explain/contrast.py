@@ -44,9 +44,9 @@ def contrast_verdict(first: dict[str, Any], second: dict[str, Any]) -> str | Non
     if any(found["structure"] is None for found in (first, second)):
         return None
     priced = first["structure"]["sentence"] is not None
-    alone, whole = (
-        _sight(seen(first), seen(second)) for seen in ((_vectors if priced else _words), _whole)
-    )
+    alone = _sight(_alone(first), _alone(second))
+    parts = (first["structure"], second["structure"])
+    whole = _sight(*((part["distance"], part["chance"]) for part in parts))
     if alone is None or whole is None:
         return None
     return tell_contrast("by sentence vectors" if priced else "by words alone", alone, whole)
@@ -56,17 +56,12 @@ Seen = tuple[float | None, float | None]
 """A distance, and what it would be between unrelated sentences or by chance."""
 
 
-def _vectors(found: dict[str, Any]) -> Seen:
-    return found["structure"]["sentence"], found["far"]
-
-
-def _words(found: dict[str, Any]) -> Seen:
+def _alone(found: dict[str, Any]) -> Seen:
+    """By sentence vectors where the measure has them, else by the words."""
+    if (sentence := found["structure"]["sentence"]) is not None:
+        return sentence, found["far"]
     alone = found["words"]
     return (None, None) if alone is None else (alone["distance"], alone["chance"])
-
-
-def _whole(found: dict[str, Any]) -> Seen:
-    return found["structure"]["distance"], found["structure"]["chance"]
 
 
 def _sight(first: Seen, second: Seen) -> Sight | None:

@@ -24,6 +24,7 @@ def mixes_of(steps: int) -> list[float]:
 
 def mix_curve(found: Sequence[Compared]) -> dict[str, Any]:
     """Two sentences compared at several mixes, as plain values for JSON; see `Scorer.curve`."""
+    moved = (np.abs(after.plan - before.plan).sum() / 2 for before, after in pairwise(found))
     return {
         "mixes": [one.mix for one in found],
         "distances": [plain_number(one.distance) for one in found],
@@ -31,7 +32,7 @@ def mix_curve(found: Sequence[Compared]) -> dict[str, Any]:
         "structural": [plain_number(one.structural) for one in found],
         "home": [one.at_home or 0.0 for one in found],
         "plans": [plain_flows(one.plan, mean_strain(one)) for one in found],
-        "moved": [0.0, *(_moved(*two) for two in pairwise(found))],
+        "moved": [0.0, *(float(f"{share:.4g}") for share in moved)],
     }
 
 
@@ -40,8 +41,3 @@ def mean_strain(found: Compared) -> Floats:
     charged = (found.plans * strain(found)).mean(axis=0)
     out = np.zeros_like(charged)
     return np.asarray(np.divide(charged, found.plan, out=out, where=found.plan > 0))
-
-
-def _moved(before: Compared, after: Compared) -> float:
-    """Share of the mass that goes elsewhere in one plan than in the other."""
-    return float(f"{np.abs(after.plan - before.plan).sum() / 2:.4g}")

@@ -31,17 +31,10 @@ LEVELS = 255
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """A comparison, and how it would look under other heads.
+    """A comparison, and the same under every head there is to show.
 
-    Parameters
-    ----------
-    comparison
-        The sentences compared.
-    every
-        The same under every head there is to show.
-    links
-        Which word goes with which, and which with none, as `Alignment.to_dict` has it; None if
-        nobody asked.
+    ``links`` say which word goes with which, and which with none, as `Alignment.to_dict` has it;
+    None if nobody asked.
     """
 
     comparison: Compared
@@ -71,13 +64,7 @@ class Explanation:
         return framed(self.to_html())
 
     def to_dict(self, *, attention: bool = True) -> dict[str, Any]:
-        """What the page shows, as plain values for JSON.
-
-        Parameters
-        ----------
-        attention
-            Whether to put in the attention of every head, which is most of it.
-        """
+        """What the page shows, as plain values for JSON; attention of every head is most of it."""
         found = self.comparison
         settings = dict(found.signature.fields)
         return {

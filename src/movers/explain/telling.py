@@ -62,19 +62,15 @@ def _chance(found: Compared) -> float:
 
 def tell_story(found: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
     """What each part said, and which relation cost most."""
-    return tuple(_told(found, broken)) if np.isfinite(found.distance) else ()
-
-
-def _told(found: Compared, broken: Sequence[Broken]) -> Iterator[str]:
-    for name, unread in (("A", found.source_unread), ("B", found.target_unread)):
-        if unread:
-            yield tell_unread(name, unread)
+    if not np.isfinite(found.distance):
+        return ()
+    sides = (("A", found.source_unread), ("B", found.target_unread))
+    told = [tell_unread(name, unread) for name, unread in sides if unread]
     if "sentence" in found.parts and found.distance > 0:
-        yield from _priced(found)
+        told += _priced(found)
     if (found.at_home or 0.0) > TRACE * found.distance:
-        yield _stayed(found)
-    if broken:
-        yield f"Broken most: {tell_broken(broken[0])}."
+        told.append(_stayed(found))
+    return (*told, *(f"Broken most: {tell_broken(one)}." for one in broken[:1]))
 
 
 def _priced(found: Compared) -> Iterator[str]:
@@ -126,13 +122,8 @@ def tell_unread(name: str, unread: str) -> str:
 def tell_contrast(by: str, alone: Sight, whole: Sight) -> str:
     """Whether a part of the measure tells two sentences apart, and whether the whole does.
 
-    Parameters
-    ----------
-    by
-        What the part looks at.
-    alone, whole
-        How far each of the two is from the first sentence, by the part and by the whole, as a share
-        of what unrelated sentences are.
+    ``by`` says what the part looks at. Either sight has how far each of the two is from the first
+    sentence, as a share of what unrelated sentences are.
     """
     before, after = (_nearer(sight) for sight in (alone, whole))
     if before == after:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from movers.arrays import Floats
 from movers.errors import InputError
@@ -84,7 +83,7 @@ class MoversEncoder:
             )
         vectors = []
         for text in (text for batch in inputs for text in batch["text"]):
-            digest = _digest(text)
+            digest = np.frombuffer(sha256(text.encode()).digest(), np.uint16, ENTRIES)
             self._sentences[digest.tobytes()] = text
             vectors.append([LEADING, *digest])
         return np.array(vectors, float).reshape(-1, 1 + ENTRIES)
@@ -119,10 +118,6 @@ class MoversEncoder:
                 "without one: the vectors cost nothing to make"
             )
         return [self._sentences[digest] for digest in digests]
-
-
-def _digest(text: str) -> NDArray[np.uint16]:
-    return np.frombuffer(sha256(text.encode()).digest(), np.uint16, ENTRIES)
 
 
 def by_distance(task: Task) -> Task:

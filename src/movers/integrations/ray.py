@@ -56,14 +56,8 @@ def score(
         A scorer, which fills a column named like its method, or scorers by name of column.
     columns
         The two columns to compare; None finds them.
-    workers
-        The worker processes to use.
-    batch_size
-        Rows a worker scores at a time.
-
-    Returns
-    -------
-    A ``ray.data.Dataset``.
+    workers, batch_size
+        The worker processes to use, and the rows that one scores at a time.
     """
     named = {scorers.method.name: scorers} if isinstance(scorers, Scorer) else dict(scorers)
     schema = _schema(dataset)
@@ -111,20 +105,16 @@ def fit(
     dataset
         A ``ray.data.Dataset`` with columns of sentences; a repeated sentence counts as often as
         it occurs.
+    scorer
+        Stays as it was; the one returned has the statistics.
     columns
         Columns of sentences; None takes a well-known pair or the only column.
     embeddings
         Embedding layers to whiten; None takes the scorer's own.
     origin
         What the sentences are, kept with the statistics.
-    workers
-        The worker processes to use.
-    batch_size
-        Rows a worker adds up at a time.
-
-    Returns
-    -------
-    A scorer with the statistics; the one given stays as it was.
+    workers, batch_size
+        The worker processes to use, and the rows that one adds up at a time.
     """
     names = _schema(dataset).names
     if columns is None:
@@ -197,12 +187,8 @@ def _pool(workers: Workers) -> Any:
         )
     first = max(1, int(room))
     most = workers.count or first
-    return ray.data.ActorPoolStrategy(
-        min_size=1,
-        max_size=most,
-        initial_size=min(first, most),
-        max_tasks_in_flight_per_actor=QUEUED,
-    )
+    sizes = {"min_size": 1, "max_size": most, "initial_size": min(first, most)}
+    return ray.data.ActorPoolStrategy(**sizes, max_tasks_in_flight_per_actor=QUEUED)
 
 
 def whitening_to_add_up(scorer: Scorer) -> WhiteningKind | None:

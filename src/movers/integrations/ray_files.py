@@ -63,23 +63,19 @@ def score_files(
         Folder to write; it appears when it is complete. The names of its Parquet files are in
         the order of the rows.
     scorers
-        Scorers by the name of the column they fill; fitting replaces them.
+        Scorers by the name of the column they fill; ``fit_first`` replaces them by ones fitted on
+        the sentences of the tables.
     columns
         Names of the two columns to compare; None finds them.
     input_format
         Format of the tables where their names do not tell.
-    fit_first
-        Fit the statistics on the sentences of the tables first.
-    workers
-        The worker processes to use.
-    address
-        A running cluster; None starts Ray on this machine for as long as the work takes.
-    progress
-        Show Ray's progress bars.
+    workers, address
+        The worker processes to use, and a running cluster; None starts Ray on this machine for as
+        long as the work takes.
     """
     started = time.monotonic()
     _check_folder(output)
-    tables = _tables(files, input_format)
+    tables = _expand(files)
     names = _common_columns(tables, input_format)
     pair = pick_columns(names, *columns)
     refuse_taken(names, all_columns(scorers))
@@ -89,11 +85,8 @@ def score_files(
             _fit_in_turn(dataset, scorers, pair, workers)
         scored = score_columns(dataset, scorers, pair, workers=workers)
         with _told(output), replacing_folder(output, partial=_partial(output)) as folder:
-            scored.write_parquet(
-                str(folder),
-                min_rows_per_file=SHARD_ROWS,
-                ray_remote_args={"num_cpus": LIGHT},
-            )
+            light = {"num_cpus": LIGHT}
+            scored.write_parquet(str(folder), min_rows_per_file=SHARD_ROWS, ray_remote_args=light)
             counts = _count(folder, [*scorers])
             if not counts[0]:
                 raise InputError(f"{files} has a header but no rows")
@@ -117,7 +110,7 @@ def fit_files(
     variability and what single measures learn need the whole corpus in one process:
     `movers.bulk.scoring.fit_file`.
     """
-    texts = _expand(files, set(SUFFIXES))
+    texts = _expand(files)
     for path in texts:
         Texts(path, column, format).check()
     layers: tuple[int, ...] = (scorer.embedding,)
@@ -129,43 +122,36 @@ def fit_files(
     return fitted.statistics
 
 
-def _expand(files: Path, suffixes: set[str]) -> list[Path]:
+def _expand(files: Path) -> list[Path]:
     """The files that a path, a folder or a pattern stands for, in order of name."""
     if files.is_dir():
         found = sorted(
             path
             for path in files.iterdir()
-            if path.suffix.lower() in suffixes and not path.name.startswith(".")
+            if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
         )
     elif has_magic(str(files)) and not files.exists():
         found = sorted(map(Path, glob(str(files), recursive=True)))
     else:
         found = [files]
     if not found or not found[0].exists():
-        raise InputError(f"no file {str(files)!r}; expected one ending in {', '.join(suffixes)}")
+        raise InputError(f"no file {str(files)!r}; expected one ending in {', '.join(SUFFIXES)}")
     return [path.resolve() for path in found]
-
-
-def _tables(files: Path, format: str | None) -> list[Path]:
-    found = _expand(files, set(SUFFIXES))
-    for path in found:
-        format_of(path, format)
-    return found
 
 
 def _common_columns(tables: list[Path], format: str | None) -> list[str]:
     """The columns of the first table, which every other must have in the same order."""
-    first: list[str] | None = None
+    found: list[list[str]] = []
     for path in tables:
+        format_of(path, format)
         with open_table(path, format) as table:
-            if first is not None and table.columns != first:
-                raise InputError(
-                    f"{path} has the columns {', '.join(table.columns)} while {tables[0]} has "
-                    f"{', '.join(first)}"
-                )
-            first = table.columns
-    assert first is not None
-    return first
+            found.append(table.columns)
+        if found[-1] != found[0]:
+            raise InputError(
+                f"{path} has the columns {', '.join(found[-1])} while {tables[0]} has "
+                f"{', '.join(found[0])}"
+            )
+    return found[0]
 
 
 def _dataset(files: list[Path], read: Callable[[Path], Iterator[Any]], *, progress: bool) -> Any:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ class ShardWriter(Worker):
 
 
 class Reader(Worker):
-    """Has an index open."""
+    """Has an index open, and looks into ranges of it."""
 
     def __init__(self, *rest: Any) -> None:
         *usual, folder, self.task = rest
@@ -63,38 +64,35 @@ class Reader(Worker):
         (scorer,) = self.scorers.values()
         self.index = Index.open(folder, scorer=scorer)
 
+    def work(self, batch: Any) -> dict[str, list[str]]:
+        """What every range holds."""
+        low, high = (batch.column(name).to_pylist() for name in ("low", "high"))
+        return {"found": [json.dumps(self.found(*ends)) for ends in zip(low, high, strict=True)]}
+
+    def found(self, low: int, high: int) -> list[Any]:
+        """What one range holds, as plain values."""
+        raise NotImplementedError
+
 
 class BlockMiner(Reader):
     """Mines blocks of an index."""
 
-    def work(self, batch: Any) -> dict[str, list[str]]:
-        """Near pairs of every block."""
-        low, high = (batch.column(name).to_pylist() for name in ("low", "high"))
-        found = [
-            mine_block(self.index, self.task["threshold"], range(*pair))
-            for pair in zip(low, high, strict=True)
-        ]
-        return {"pairs": [json.dumps([asdict(pair) for pair in pairs]) for pairs in found]}
+    def found(self, low: int, high: int) -> list[dict[str, Any]]:
+        """Near pairs of a block."""
+        pairs = mine_block(self.index, self.task["threshold"], range(low, high))
+        return [asdict(pair) for pair in pairs]
 
 
 class ShardSearcher(Reader):
     """Searches some shards of an index."""
 
-    def work(self, batch: Any) -> dict[str, list[str]]:
-        """What every query finds in every range of shards."""
-        low, high = (batch.column(name).to_pylist() for name in ("low", "high"))
-        return {"found": [json.dumps(self._found(*pair)) for pair in zip(low, high, strict=True)]}
-
-    def _found(self, low: int, high: int) -> list[dict[str, Any]]:
+    def found(self, low: int, high: int) -> list[tuple[list[int], list[float], dict[str, Any]]]:
+        """Rows, distances and pruning, query by query."""
         corpus, first = self.index.some(low, high)
         (scorer,) = self.scorers.values()
         found: list[Found] = self.index.layout.search(scorer, corpus, **self.task)
         return [
-            {
-                "rows": (one.rows + first).tolist(),
-                "distances": one.distances.tolist(),
-                "pruning": asdict(one.pruning),
-            }
+            ((one.rows + first).tolist(), one.distances.tolist(), asdict(one.pruning))
             for one in found
         ]
 
@@ -102,12 +100,7 @@ class ShardSearcher(Reader):
 class RayEngine:
     """Builds, mines and searches with workers of Ray.
 
-    Parameters
-    ----------
-    workers
-        The worker processes to use.
-    address
-        A running cluster; None starts Ray on this machine for as long as the work takes.
+    Without the address of a running cluster, Ray starts on this machine for as long as it takes.
     """
 
     def __init__(self, workers: Workers | None = None, address: str | None = None) -> None:
@@ -153,7 +146,7 @@ class RayEngine:
             rows = self._mapped(BlockMiner, index.scorer, blocks, 1, rest)
             with mining_bar(index, start, progress=progress) as bar:
                 for numbers, row in zip(ranges, rows, strict=True):
-                    yield [Pair(**pair) for pair in json.loads(row["pairs"])]
+                    yield [Pair(**pair) for pair in json.loads(row["found"])]
                     bar.update(len(numbers))
 
     def search_many(
@@ -169,7 +162,9 @@ class RayEngine:
         started, corpus = time.process_time(), index.corpus
         task = {"queries": texts, "top_k": top_k, "within": limit}
         with cluster(self.address), plain_errors():
-            cuts = _cuts(len(corpus.shards), SHARES * (self.workers.count or _room()))
+            room = max(1, int(import_ray().cluster_resources().get("CPU", 1)))
+            count, shares = len(corpus.shards), SHARES * (self.workers.count or room)
+            cuts = sorted({round(count * share / shares) for share in range(shares + 1)})
             ranges = {"low": cuts[:-1], "high": cuts[1:]}
             rest = (_place(index), task)
             rows = self._mapped(ShardSearcher, index.scorer, ranges, 1, rest)
@@ -215,20 +210,11 @@ def _place(index: Index) -> str:
     return str(index.folder.resolve())
 
 
-def _room() -> int:
-    return max(1, int(import_ray().cluster_resources().get("CPU", 1)))
-
-
-def _cuts(count: int, shares: int) -> list[int]:
-    """Boundaries of about equal ranges."""
-    return sorted({round(count * share / shares) for share in range(shares + 1)})
-
-
-def _merged(parts: Sequence[dict[str, Any]], top_k: int) -> Found:
+def _merged(parts: Iterable[Any], top_k: int) -> Found:
     """The best of what was found in parts of a corpus, ties in corpus order."""
-    rows = np.array([row for part in parts for row in part["rows"]], np.int64)
-    distances = np.array([value for part in parts for value in part["distances"]], np.float64)
+    found, values, pruned = zip(*parts, strict=True)
+    rows, distances = np.array([*chain(*found)], np.int64), np.array([*chain(*values)], np.float64)
     order = np.lexsort((rows, distances))[:top_k]
     counted = [name.name for name in fields(Pruning) if name.name in {"corpus", *STAGES}]
-    pruning = Pruning(**{name: sum(part["pruning"][name] for part in parts) for name in counted})
+    pruning = Pruning(**{name: sum(part[name] for part in pruned) for name in counted})
     return Found(rows[order], distances[order], pruning)

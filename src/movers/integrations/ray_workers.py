@@ -11,8 +11,6 @@ from hashlib import sha256
 from typing import Any
 
 from movers.bulk.scoring import named_columns
-from movers.encode.encodings import Request
-from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError, MoversError
 from movers.io.tables import check_texts
 from movers.measure.fitting import add_up
@@ -79,18 +77,9 @@ class Ledger:
 
 
 class Worker:
-    """Scorers in a worker process, all on one model and one store of encodings.
+    """Scorers, which Ray keeps, in a worker process: on one model and one store of encodings.
 
-    Parameters
-    ----------
-    scorers
-        Where Ray keeps them.
-    columns
-        Columns of sentences.
-    workers
-        What this process may use.
-    ledger
-        The actor that counts deaths.
+    The ledger is the actor that counts deaths.
     """
 
     def __init__(self, scorers: Any, columns: Sequence[str], workers: Workers, ledger: Any) -> None:
@@ -155,17 +144,9 @@ class PairScorer(Worker):
 class Adder(Worker):
     """Adds up what a fit needs."""
 
-    def __init__(
-        self,
-        scorers: Any,
-        columns: Sequence[str],
-        workers: Workers,
-        ledger: Any,
-        request: Request,
-        whitening: WhiteningKind | None,
-    ) -> None:
-        super().__init__(scorers, columns, workers, ledger)
-        self.request, self.whitening = request, whitening
+    def __init__(self, *rest: Any) -> None:
+        *usual, self.request, self.whitening = rest
+        super().__init__(*usual)
 
     def work(self, batch: Any) -> dict[str, list[bytes]]:
         """Add up the sentences of a batch, column by column."""

@@ -136,11 +136,7 @@ class MoversEvaluator(BaseEvaluator):
         self.primary_metric = f"{'auc' if self.labels else 'spearman'}_{method}"
 
     def __call__(
-        self,
-        model: BaseModel,
-        output_path: str | None = None,
-        epoch: int = -1,
-        steps: int = -1,
+        self, model: BaseModel, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
         """Evaluate a model as it is now."""
         scorer = scorer_of(model, self.method, **self.settings)

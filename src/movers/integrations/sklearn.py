@@ -81,14 +81,9 @@ class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit(self, X: Iterable[str], y: Any = None) -> Self:
         """Remember the sentences to compare with."""
         sentences = _texts(X)
+        named = {name: getattr(self, name) for name in ("embedding", "layers", "heads", "mix")}
         scorer = load(
-            self.method,
-            self.model,
-            embedding=self.embedding,
-            layers=self.layers,
-            heads=self.heads,
-            mix=self.mix,
-            **{"empty": "keep", **(self.settings or {})},
+            self.method, self.model, **named, **{"empty": "keep", **(self.settings or {})}
         )
         self.scorer_ = scorer.fit(sentences) if self.fit_statistics else scorer
         self.sentences_ = sentences

@@ -11,7 +11,7 @@ from typing import Any
 from movers.errors import InputError
 from movers.scorer import Scorer
 from movers.web.batching import Answer, Pair
-from movers.web.failures import HTTP
+from movers.web.failures import HTTP, sendable
 
 
 @dataclass(frozen=True)
@@ -25,33 +25,29 @@ class Scored:
     unread: bool = False
 
 
-@dataclass(frozen=True)
 class Answers:
     """The kinds of answers, each for many pairs at a time.
 
-    Parameters
-    ----------
-    max_words
-        Most words compared of a sentence; a pair with a longer one gets an error.
+    A pair with a sentence of more than ``max_words`` words to compare gets an error.
     """
 
-    max_words: int
-
-    def distances(self, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-        """Distances of pairs, computed together."""
-        return self._answer(_distances, scorer, pairs)
-
-    def comparisons(self, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-        """Whole comparisons, encoded together."""
-        return self._answer(_comparisons, scorer, pairs)
+    def __init__(self, max_words: int) -> None:
+        self.max_words = max_words
+        # Made once: jobs with the same answer share a call.
+        self.distances: Answer = partial(self._answer, _distances)
+        self.comparisons: Answer = partial(self._answer, _comparisons)
 
     def explanations(self, *, attention: bool, links: bool) -> Answer:
         """What makes what the page shows of pairs, with all it may ask for besides."""
-        return partial(self._answer, partial(_explanations, attention=attention, links=links))
+
+        def explained(scorer: Scorer, *pair: str) -> dict[str, Any]:
+            return scorer.explain(*pair, links=links).to_dict(attention=attention)
+
+        return partial(self._answer, partial(_each, explained))
 
     def curves(self, steps: int) -> Answer:
         """What makes the curves of pairs over so many mixes."""
-        return partial(self._answer, partial(_curves, steps=steps))
+        return partial(self._answer, partial(_each, partial(Scorer.curve, steps=steps)))
 
     def _answer(
         self,
@@ -92,7 +88,7 @@ def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     scaled = scorer.scaled(distances)
     alike = [None] * len(pairs) if scaled is None else scaled.tolist()
     return [
-        Scored(float(value), similarity, None, signature, unread=_is_cut(scorer, pair))
+        Scored(float(value), similarity, None, signature, any(map(scorer.encoder.unread, pair)))
         if isfinite(value)
         else Scored(None, None, _reason(scorer, pair), signature)
         for pair, value, similarity in zip(pairs, distances, alike, strict=True)
@@ -104,35 +100,21 @@ def _reason(scorer: Scorer, pair: Pair) -> str:
     try:
         scorer.using(empty="raise").compare(*pair)
     except InputError as error:
-        return error.told(HTTP)
+        return sendable(error.told(HTTP))
     return "the distance is not a finite number"
 
 
 def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     scorer.prepare([text for pair in pairs for text in pair])
-    return [_attempt(lambda *texts: scorer.compare(*texts).to_dict(), pair) for pair in pairs]
+    return _each(lambda scorer, *pair: scorer.compare(*pair).to_dict(), scorer, pairs)
 
 
-def _is_cut(scorer: Scorer, pair: Pair) -> bool:
-    return any(scorer.encoder.unread(text) for text in pair)
-
-
-def _explanations(
-    scorer: Scorer, pairs: Sequence[Pair], *, attention: bool, links: bool
-) -> list[Any]:
-    def explained(source: str, target: str) -> dict[str, Any]:
-        return scorer.explain(source, target, links=links).to_dict(attention=attention)
-
-    return [_attempt(explained, pair) for pair in pairs]
-
-
-def _curves(scorer: Scorer, pairs: Sequence[Pair], *, steps: int) -> list[Any]:
-    return [_attempt(partial(scorer.curve, steps=steps), pair) for pair in pairs]
-
-
-def _attempt(answer: Callable[[str, str], Any], pair: Pair) -> Any:
-    """The answer, or the error that is meant for this pair alone."""
-    try:
-        return answer(*pair)
-    except InputError as error:
-        return error
+def _each(answer: Callable[..., Any], scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
+    """The answers pair by pair, or the errors that are meant for one pair alone."""
+    found: list[Any] = []
+    for pair in pairs:
+        try:
+            found.append(answer(scorer, *pair))
+        except InputError as error:
+            found.append(error)
+    return found

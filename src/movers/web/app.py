@@ -24,15 +24,8 @@ from movers.methods import ALIASES, METHODS
 from movers.version import __version__
 from movers.web.answers import Answers, Scored
 from movers.web.batching import Answer, ClosedError, Job, LateError, Pair
-from movers.web.failures import LETTERS, InternalError, handle_failures, sendable
-from movers.web.gates import (
-    BodyGate,
-    HeadGate,
-    HostGate,
-    SafeHeaders,
-    TokenGate,
-    check_token,
-)
+from movers.web.failures import LETTERS, InternalError, handle_failures
+from movers.web.gates import BodyGate, HeadGate, HostGate, SafeHeaders, TokenGate, check_token
 from movers.web.lanes import Lanes
 from movers.web.limits import Limits
 from movers.web.metrics import Metrics, RequestCounter
@@ -100,7 +93,7 @@ class Service:
         self.metrics = Metrics()
         self.answers = Answers(limits.max_words)
         self.lanes = Lanes(models, limits, self.metrics.observe_batch)
-        self.metrics.watch_queue(lambda: self.lanes.waiting)
+        self.metrics.waiting.set_function(lambda: self.lanes.waiting)
 
     async def compare(self, body: CompareRequest) -> Response:
         """Compare two sentences: the distance, its parts, the plan and the alignment."""
@@ -147,16 +140,11 @@ class Service:
             self._check(candidate, f"candidate {number}")
         job = self._job(body, body.method, self.answers.distances, pairs)
         (scored,) = await self._ask([job])
-        order = sorted(range(len(scored)), key=lambda k: _or_last(scored[k].distance))
+        far = [inf if one.distance is None else one.distance for one in scored]
+        order = sorted(range(len(scored)), key=far.__getitem__)
+        told = ("distance", "similarity", "reason", "unread")
         matches = [
-            {
-                "index": k,
-                "text": body.candidates[k],
-                "distance": scored[k].distance,
-                "similarity": scored[k].similarity,
-                "reason": scored[k].reason and sendable(scored[k].reason),
-                "unread": scored[k].unread,
-            }
+            {"index": k, "text": body.candidates[k], **{of: getattr(scored[k], of) for of in told}}
             for k in order[: body.top_k]
         ]
         signature = scored[0].signature
@@ -170,13 +158,10 @@ class Service:
         """The measures."""
         methods = [
             {
-                "name": method.name,
-                "title": method.title,
-                "paper": method.paper,
+                **{name: getattr(method, name) for name in ("name", "title", "paper", "recipes")},
                 "structural": method.needs_attention,
                 "settings": list(method.settings),
                 "missing": self.models.missing(method),
-                "recipes": method.recipes,
             }
             for method in METHODS.values()
         ]
@@ -313,34 +298,27 @@ def create_app(
 
 def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
     security = [Security(HTTPBearer(auto_error=False))] if guarded else []  # for the document
-    router = APIRouter(prefix="/v1", dependencies=security)
+    router = APIRouter(dependencies=security)
     for path, route, answer in (
-        ("/compare", service.compare, CompareAnswer),
-        ("/score", service.score, ScoreAnswer),
-        ("/rank", service.rank, RankAnswer),
-        ("/explain", service.explain, ExplainAnswer),
-        ("/contrast", service.contrast, ContrastAnswer),
-        ("/curve", service.curve, CurveAnswer),
+        ("/v1/compare", service.compare, CompareAnswer),
+        ("/v1/score", service.score, ScoreAnswer),
+        ("/v1/rank", service.rank, RankAnswer),
+        ("/v1/explain", service.explain, ExplainAnswer),
+        ("/v1/contrast", service.contrast, ContrastAnswer),
+        ("/v1/curve", service.curve, CurveAnswer),
     ):
         router.add_api_route(path, route, methods=["POST"], response_model=answer, responses=ERRORS)
     router.add_api_route(
-        "/page", service.page, methods=["POST"], response_class=Response, responses=PAGE
+        "/v1/page", service.page, methods=["POST"], response_class=Response, responses=PAGE
     )
-    router.add_api_route(
-        "/models", service.list_models, response_model=ModelsAnswer, responses=READING
-    )
-    router.add_api_route(
-        "/methods", service.list_methods, response_model=MethodsAnswer, responses=READING
-    )
+    for path, listed, facts in (
+        ("/v1/models", service.list_models, ModelsAnswer),
+        ("/v1/methods", service.list_methods, MethodsAnswer),
+    ):
+        router.add_api_route(path, listed, response_model=facts, responses=READING)
+    router.add_api_route("/metrics", service.report, response_class=Response, responses=READING)
     app.include_router(router)
     app.add_api_route("/healthz", service.health, response_model=Health, responses=READING)
-    app.add_api_route(
-        "/metrics",
-        service.report,
-        response_class=Response,
-        dependencies=security,
-        responses=READING,
-    )
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
 
     @app.get("/", include_in_schema=False)
@@ -353,7 +331,7 @@ def _scores(found: list[Scored]) -> dict[str, Any]:
         "distances": [scored.distance for scored in found],
         "similarities": [scored.similarity for scored in found],
         "undefined": [
-            {"pair": number, "reason": sendable(scored.reason)}
+            {"pair": number, "reason": scored.reason}
             for number, scored in enumerate(found)
             if scored.reason is not None
         ],
@@ -368,7 +346,3 @@ def _of_third(error: Exception) -> Exception:
         return error
     _, target, other = SENTENCES
     return type(error)(error.message.replace(target, other), *error.remedies)
-
-
-def _or_last(distance: float | None) -> float:
-    return inf if distance is None else distance

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import compress, islice
 from typing import Any
 
 logger = logging.getLogger("movers")
@@ -46,18 +47,9 @@ class LateError(Exception):
 class Job:
     """Pairs of one request that get the same treatment.
 
-    Parameters
-    ----------
-    setup
-        What decides about the scorer, hashable; jobs with the same setup and answer share a call.
-    answer
-        What to do with the pairs.
-    pairs
-        The pairs.
-    efforts
-        Seconds that each pair takes, roughly, at a pace of 1.
-    future
-        Gets one result per pair; cancel it to drop the job.
+    The setup, which is hashable, decides about the scorer; jobs with the same setup and answer
+    share a call. Efforts are the seconds that each pair takes, roughly, at a pace of 1. The future
+    gets one result per pair; cancel it to drop the job.
     """
 
     setup: Any
@@ -130,19 +122,10 @@ class Batcher:
     ones get half of the time however many short ones come. A long job goes to the back of the
     queue after each share, until the next would be its last.
 
-    Parameters
-    ----------
-    make
-        Makes the scorer of a setup; called, like every answer, by the thread alone.
-    capacity
-        Most pairs waiting.
-    patience
-        Most seconds that a job may have to wait, going by the pace of late: one that would come
-        too late is better turned away at once.
-    stride
-        Seconds that a batch should take at most, going by the same pace.
-    observe
-        Told the pairs and the seconds of every batch.
+    ``make`` gives the scorer of a setup and is called, like every answer, by the thread alone. At
+    most ``capacity`` pairs wait, and no job longer than ``patience`` seconds, going by the pace of
+    late: one that would come too late is better turned away at once. A batch takes about ``stride``
+    seconds at that pace; ``observe`` is told the pairs and the seconds of every one.
     """
 
     def __init__(
@@ -206,27 +189,23 @@ class Batcher:
             self._changed.notify()
         self._thread.join()
 
-    def _drop_cancelled(self) -> None:
+    def _drop_cancelled(self) -> bool:
+        """Keep the jobs that somebody still waits for; whether there are any."""
         self._jobs = [job for job in self._jobs if not job.future.done()]
-
-    def _wanted(self) -> bool:
-        """Whether there is a job that somebody still waits for."""
-        self._drop_cancelled()
         return bool(self._jobs)
 
     def _work(self) -> None:
         while (batch := self._next_batch()) is not None:
             started = time.perf_counter()
             self._answer_batch(batch)
-            self._observe(
-                sum(share.stop - share.start for _, share in batch), time.perf_counter() - started
-            )
+            pairs = sum(share.stop - share.start for _, share in batch)
+            self._observe(pairs, time.perf_counter() - started)
 
     def _next_batch(self) -> list[Share] | None:
         """Wait for jobs and take a batch of their pairs; None once closed and done."""
         with self._changed:
             self._under_way = 0.0
-            self._changed.wait_for(lambda: self._wanted() or self._closed)
+            self._changed.wait_for(lambda: self._drop_cancelled() or self._closed)
             if not self._jobs:
                 return None
             self._shortest_first = not self._shortest_first
@@ -251,12 +230,13 @@ class Batcher:
         return batch
 
     def _answer_batch(self, batch: list[Share]) -> None:
-        scorers = {}
-        for job, _ in batch:
-            if job.setup not in scorers:
-                scorers[job.setup] = self._scorer(job.setup)
-        for group in _alike(batch):
-            self._answer(scorers[group[0][0].setup], group)
+        """Answer in one call what has the same setup and answer."""
+        scorers = {setup: self._scorer(setup) for setup in {job.setup: None for job, _ in batch}}
+        alike: dict[Any, list[Share]] = {}
+        for job, share in batch:
+            alike.setdefault((job.setup, job.answer), []).append((job, share))
+        for (setup, _), group in alike.items():
+            self._answer(scorers[setup], group)
 
     def _scorer(self, setup: Hashable) -> Any:
         """The scorer of a setup, or why there is none."""
@@ -281,22 +261,8 @@ class Batcher:
                     self._answer(scorer, [one])
             return
         efforts = [effort for job, share in group for effort in job.efforts[share]]
-        answered = sum(
-            effort
-            for effort, result in zip(efforts, results, strict=True)
-            if not isinstance(result, Exception)
-        )
-        self.pace.learn(answered, time.perf_counter() - started)
-        start = 0
+        answered = [not isinstance(result, Exception) for result in results]
+        self.pace.learn(sum(compress(efforts, answered)), time.perf_counter() - started)
+        left = iter(results)
         for job, share in group:
-            end = start + share.stop - share.start
-            job.deliver(results[start:end])
-            start = end
-
-
-def _alike(batch: list[Share]) -> list[list[Share]]:
-    """Group shares that one call can answer."""
-    groups: dict[Any, list[Share]] = {}
-    for job, share in batch:
-        groups.setdefault((job.setup, job.answer), []).append((job, share))
-    return list(groups.values())
+            job.deliver([*islice(left, share.stop - share.start)])

@@ -12,7 +12,7 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from movers.web.failures import failure
+from movers.web.failures import CLOSING, failure
 
 logger = logging.getLogger("movers")
 
@@ -30,20 +30,11 @@ RESERVED = 128
 
 
 class Connection(H11Protocol):
-    """Uvicorn's connection, with an end to every wait.
-
-    Parameters
-    ----------
-    most
-        Connections the server holds; this one is turned away if it is one more.
-    given
-        What uvicorn gives to every connection.
-    """
+    """Uvicorn's connection, with an end to every wait; turned away if it is one more than most."""
 
     def __init__(self, *, most: int, **given: Any) -> None:
         super().__init__(**given)
-        self.most = most
-        self.refused = False
+        self.most, self.refused = most, False
         self.timers: dict[str, asyncio.TimerHandle] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -89,7 +80,7 @@ class Connection(H11Protocol):
         """Say why, and close when the client had time to read it."""
         self.refused = True
         self._watch()
-        response = failure(status, message, retry_after=retry_after, close=True)
+        response = failure(status, message, retry_after=retry_after, headers=CLOSING)
         head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode()]
         head += [name + b": " + value for name, value in response.raw_headers]
         self.transport.write(b"\r\n".join([*head, b"", bytes(response.body)]))

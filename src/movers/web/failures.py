@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import reduce
 from http import HTTPStatus
-from itertools import islice
 from typing import Any, ClassVar
 
 from fastapi import FastAPI, Request
@@ -84,6 +83,9 @@ LETTERS = {"the source": "A", "the target": "B", "the other sentence": "C"}
 """What messages call sentences, and what the page does."""
 
 
+CLOSING = {"Connection": "close"}
+
+
 def sendable(message: str) -> str:
     """A message as text that can be sent."""
     message = message.encode("utf-8", "backslashreplace").decode()
@@ -96,17 +98,13 @@ def failure(
     *,
     spoken: str | None = None,
     retry_after: int | None = None,
-    close: bool = False,
+    headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
     """Say what went wrong, as every route does; ``spoken`` is how the page says it."""
     kind = HTTPStatus(status).phrase.lower().replace(" ", "_")
     said = {"message": sendable(message), "spoken": sendable(PAGE.name(spoken or message))}
-    response = JSONResponse({"error": {**said, "type": kind}}, status)
-    if retry_after is not None:
-        response.headers["Retry-After"] = str(retry_after)
-    if close:
-        response.headers["Connection"] = "close"
-    return response
+    again = {} if retry_after is None else {"Retry-After": str(retry_after)}
+    return JSONResponse({"error": {**said, "type": kind}}, status, {**again, **(headers or {})})
 
 
 STATUSES: dict[type[Exception], int] = {
@@ -142,15 +140,11 @@ async def _answered(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    return failure(422, "; ".join(_complaints(error.errors())))
-
-
-def _complaints(errors: Iterable[Any]) -> list[str]:
-    """What is wrong where; the offending value may be large or no JSON and is not repeated."""
-    return [_complaint(error)[:QUOTED] for error in islice(errors, COMPLAINTS)]
+    return failure(422, "; ".join(_complaint(one)[:QUOTED] for one in error.errors()[:COMPLAINTS]))
 
 
 def _complaint(error: Any) -> str:
+    """What is wrong where; the offending value may be large or no JSON and is not repeated."""
     place = error["loc"][1:]
     if error["type"] == "json_invalid":
         return f"the body is not valid JSON: {error['ctx']['error']} at {place[0]}"
@@ -161,9 +155,7 @@ def _complaint(error: Any) -> str:
 
 async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    response = failure(error.status_code, error.detail)
-    response.headers.update(error.headers or {})
-    return response
+    return failure(error.status_code, error.detail, headers=error.headers)
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:

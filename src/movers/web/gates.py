@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Collection
 from typing import Any
 
 from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from movers.errors import InputError
-from movers.web.failures import failure
+from movers.web.failures import CLOSING, failure
 from movers.web.limits import Limits
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 GUARDED = ("/v1/", "/metrics", "/openapi.json")
 """Where a token is needed if there is one; the page itself holds nothing."""
@@ -28,41 +24,47 @@ BODIES_HELD = 64
 """Full-size bodies the server holds at a time, over all connections."""
 
 
-def header(scope: Scope, name: bytes) -> bytes:
-    """The value of a header; empty if there is none."""
-    return next((bytes(value) for key, value in scope["headers"] if key == name), b"")
+class Gate:
+    """What stands before an application; here, to refuse some requests."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it with the refusal."""
+        refusal = self.refusal(scope) if scope["type"] == "http" else None
+        await (refusal or self.app)(scope, receive, send)
+
+    def refusal(self, scope: Scope) -> JSONResponse | None:
+        """What to answer to a request that goes no further."""
 
 
-class BodyGate:
+class BodyGate(Gate):
     """Reads a body before the application does: at most so many bytes in so many seconds."""
 
-    def __init__(self, app: Application, limits: Limits) -> None:
-        self.app = app
-        self.limits = limits
-        self.held = 0
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        super().__init__(app)
+        self.limits, self.held = limits, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its body complete, or answer 408, 413, 415 or 429."""
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
-            await self.app(scope, receive, send)
-            return
+            return await self.app(scope, receive, send)
         body = bytearray()
         try:
             refusal = await self._read(scope, receive, body)
-            if refusal is not None:
-                await refusal(scope, receive, send)
-                return
-            await self.app(scope, _replay(bytes(body), receive), send)
+            await (refusal or self.app)(scope, _replay(bytes(body), receive), send)
         finally:
             self.held -= len(body)
 
     async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> Any:
         """Fill `body`; the return value is the refusal, if there is one."""
         limit = self.limits.max_body
-        encoding = header(scope, b"content-encoding").decode("latin-1")
+        encoding = Headers(scope=scope).get("content-encoding", "")
         if encoding.lower() not in ("", "identity"):
-            return _not_taken(encoding)
-        declared = int(header(scope, b"content-length") or 0)
+            told = f"bodies are taken as they are, not in the encoding {encoding!r}"
+            return failure(415, told, headers={"Accept-Encoding": "identity"})
+        declared = int(Headers(scope=scope).get("content-length") or 0)
         if declared > limit:
             return self._too_large(declared)
         try:
@@ -78,11 +80,8 @@ class BodyGate:
                     if not message.get("more_body", False):
                         return None
         except TimeoutError:
-            return failure(
-                408,
-                f"{len(body)} bytes of the request arrived within {self.limits.timeout:g} s",
-                close=True,
-            )
+            told = f"{len(body)} bytes of the request arrived within {self.limits.timeout:g} s"
+            return failure(408, told, headers=CLOSING)
         return failure(400, "the connection closed before the request was complete")
 
     def _too_large(self, size: int) -> Any:
@@ -91,12 +90,6 @@ class BodyGate:
             f"the request has {size} bytes or more and this server takes {self.limits.max_body}; "
             "send fewer pairs at a time, or start the server with --max-body",
         )
-
-
-def _not_taken(encoding: str) -> JSONResponse:
-    refusal = failure(415, f"bodies are taken as they are, not in the encoding {encoding!r}")
-    refusal.headers["Accept-Encoding"] = "identity"
-    return refusal
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
@@ -118,71 +111,58 @@ def check_token(token: str | None) -> None:
         )
 
 
-class TokenGate:
+UNKNOWN = "this server needs its token: Authorization: Bearer TOKEN", "Bearer"
+WRONG = "this is not the token of this server", 'Bearer error="invalid_token"'
+"""What is said without a token and with another, and what the header asks for."""
+
+
+class TokenGate(Gate):
     """Lets only those in who know the token."""
 
-    def __init__(self, app: Application, token: str) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        super().__init__(app)
         self.token = token.encode()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer 401."""
-        if scope["type"] == "http" and scope["path"].startswith(GUARDED):
-            scheme, _, token = header(scope, b"authorization").partition(b" ")
-            known = scheme.lower() == b"bearer" and token
-            if not (known and hmac.compare_digest(token.strip(), self.token)):
-                await _unauthorised(wrong=bool(known))(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+    def refusal(self, scope: Scope) -> JSONResponse | None:
+        """Answer 401 unless the token is there."""
+        scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+        known = scheme.lower() == "bearer" and token
+        right = known and hmac.compare_digest(token.strip().encode("latin-1"), self.token)
+        if right or not scope["path"].startswith(GUARDED):
+            return None
+        message, wanted = WRONG if known else UNKNOWN
+        return failure(401, message, headers={"WWW-Authenticate": wanted})
 
 
-def _unauthorised(*, wrong: bool) -> JSONResponse:
-    refusal = failure(
-        401,
-        "this is not the token of this server"
-        if wrong
-        else "this server needs its token: Authorization: Bearer TOKEN",
-    )
-    refusal.headers["WWW-Authenticate"] = 'Bearer error="invalid_token"' if wrong else "Bearer"
-    return refusal
-
-
-class HostGate:
+class HostGate(Gate):
     """Takes only requests that are meant for this server by name.
 
     Without it, any page could have its own name point to this machine and read answers as its own.
     """
 
-    def __init__(self, app: Application, hosts: Collection[str]) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+        super().__init__(app)
         self.hosts = {host.lower() for host in hosts}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer 421."""
-        if scope["type"] == "http":
-            name = _PORT.sub("", header(scope, b"host").decode("latin-1")).strip("[]").lower()
-            if name and name not in self.hosts:
-                refusal = failure(
-                    421,
-                    f"this server is not {name!r} but {', '.join(sorted(self.hosts))}; start it "
-                    "with --name if a proxy calls it so",
-                )
-                await refusal(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+    def refusal(self, scope: Scope) -> JSONResponse | None:
+        """Answer 421 to what is meant for others."""
+        name = _PORT.sub("", Headers(scope=scope).get("host", "")).strip("[]").lower()
+        if not name or name in self.hosts:
+            return None
+        return failure(
+            421,
+            f"this server is not {name!r} but {', '.join(sorted(self.hosts))}; start it "
+            "with --name if a proxy calls it so",
+        )
 
 
-class HeadGate:
+class HeadGate(Gate):
     """Answers HEAD as GET, without the body."""
-
-    def __init__(self, app: Application) -> None:
-        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self.app(scope, receive, send)
-            return
+            return await self.app(scope, receive, send)
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.body":
@@ -192,17 +172,9 @@ class HeadGate:
         await self.app({**scope, "method": "GET"}, receive, sent)
 
 
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 HEADERS = tuple(
     (name.encode(), value.encode())
@@ -217,11 +189,8 @@ HEADERS = tuple(
 )
 
 
-class SafeHeaders:
+class SafeHeaders(Gate):
     """Forbids browsers everything the page does not need."""
-
-    def __init__(self, app: Application) -> None:
-        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Add the headers to whatever is answered."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from movers.methods import find_method
 from movers.web.batching import Batcher, Job
 from movers.web.limits import Limits
 from movers.web.models import Models
@@ -23,17 +24,11 @@ class Lanes:
 
     A pair of long sentences under every head cannot be broken off once begun, and may take
     seconds; the processors are shared out by the system meanwhile.
-
-    Parameters
-    ----------
-    observe
-        Told the pairs and the seconds of every batch.
     """
 
     def __init__(
         self, models: Models, limits: Limits, observe: Callable[[int, float], None]
     ) -> None:
-        self.models = models
         self.quick, self.long = (
             Batcher(
                 scorers.scorer,
@@ -59,7 +54,7 @@ class Lanes:
         """Queue the jobs of a request, all of them or none."""
         # Parsers are not made for two threads.
         quick = sum(job.effort_left for job in jobs) <= QUICK and not any(
-            self.models.needs_trees(job.setup) for job in jobs
+            find_method(job.setup.method).needs_trees for job in jobs
         )
         (self.quick if quick else self.long).submit(jobs)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from typing import Any, TypeVar
 
 from prometheus_client import (
     CollectorRegistry,
@@ -13,10 +13,12 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from movers.web.gates import Application, Message, Receive, Scope, Send
+from movers.web.gates import Gate
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+Kind = TypeVar("Kind", Counter, Gauge, Histogram)
 PAIRS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -26,24 +28,17 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self.requests = Counter(
-            "movers_requests", "Requests answered.", ("route", "status"), registry=self.registry
-        )
-        self.seconds = Histogram(
-            "movers_request_seconds",
-            "Time from the headers of a request to the end of its answer.",
-            ("route",),
-            buckets=SECONDS,
-            registry=self.registry,
-        )
-        self.waiting = Gauge("movers_pairs_waiting", "Pairs in the queue.", registry=self.registry)
-        self.pairs = Counter("movers_pairs", "Pairs worked on.", registry=self.registry)
-        self.batches = Histogram(
-            "movers_batch_pairs", "Pairs in a batch.", buckets=PAIRS, registry=self.registry
-        )
-        self.batch_seconds = Counter(
-            "movers_batch_seconds", "Time spent on batches.", registry=self.registry
-        )
+
+        def made(kind: type[Kind], name: str, about: str, *labels: str, **more: Any) -> Kind:
+            return kind(f"movers_{name}", about, labels, registry=self.registry, **more)
+
+        took = "Time from the headers of a request to the end of its answer."
+        self.requests = made(Counter, "requests", "Requests answered.", "route", "status")
+        self.seconds = made(Histogram, "request_seconds", took, "route", buckets=SECONDS)
+        self.waiting = made(Gauge, "pairs_waiting", "Pairs in the queue.")
+        self.pairs = made(Counter, "pairs", "Pairs worked on.")
+        self.batches = made(Histogram, "batch_pairs", "Pairs in a batch.", buckets=PAIRS)
+        self.batch_seconds = made(Counter, "batch_seconds", "Time spent on batches.")
 
     def observe_batch(self, pairs: int, seconds: float) -> None:
         """Count a batch."""
@@ -51,27 +46,22 @@ class Metrics:
         self.batches.observe(pairs)
         self.batch_seconds.inc(seconds)
 
-    def watch_queue(self, waiting: Callable[[], float]) -> None:
-        """Report the queue as it is when asked."""
-        self.waiting.set_function(waiting)
-
     def text(self) -> bytes:
         """Everything, as Prometheus reads it."""
         return generate_latest(self.registry)
 
 
-class RequestCounter:
+class RequestCounter(Gate):
     """Counts and times requests."""
 
-    def __init__(self, app: Application, metrics: Metrics) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        super().__init__(app)
         self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on and note how it went."""
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
+            return await self.app(scope, receive, send)
         status = 500
         started = time.perf_counter()
 

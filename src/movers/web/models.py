@@ -12,23 +12,50 @@ from movers.errors import InputError
 from movers.measure.statistics import Statistics
 from movers.methods import Method, find_method
 from movers.scorer import Scorer
-from movers.web.effort import Effort
 from movers.web.failures import UnknownModelError
 
 SMALL = 6 * 384**2
 """Layers times dimension squared of the model that efforts are told for."""
 WARM_UP = ("the press greets the president", "the president greets the press")
 
+PAIR = 0.01
+TOKEN = 5e-4
+STEP = 1e-8
+CELL = 2e-7
+"""Seconds on one ordinary core: for a pair as such; for a word in a model of six layers of 384; for
+a product of three lengths in solving, which takes their third power; for a cell of a plan that is
+shown. Only their proportions matter for long: the pace that is measured corrects the rest."""
+BYTES_PER_WORD = 6
+"""Of text that is not cut into words by blanks."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a pair takes with a model of some size, in models of six layers of 384.
+
+    There is a problem for each of the heads, of which plans may be asked for and not only values;
+    beyond ``most`` words a sentence is cut or refused.
+    """
+
+    size: float
+    heads: int
+    plans: bool
+    most: int
+
+    def of(self, source: str, target: str) -> float:
+        """Seconds that a pair takes, roughly, on one ordinary core."""
+        n, m = (min(_words(text), self.most) for text in (source, target))
+        solving = STEP * n * m * (n + m) + CELL * n * m * self.plans
+        return PAIR + TOKEN * self.size * (n + m) + self.heads * solving
+
+
+def _words(text: str) -> int:
+    return max(len(text.split()), len(text.encode("utf-8", "replace")) // BYTES_PER_WORD)
+
 
 @dataclass(frozen=True)
 class Setup:
-    """What decides about a distance besides the sentences.
-
-    Parameters
-    ----------
-    options
-        Settings of `movers.load` by name, as a tuple so that setups can be compared.
-    """
+    """What decides about a distance besides the sentences; can be compared and hashed."""
 
     model: str
     method: str
@@ -36,13 +63,7 @@ class Setup:
 
 
 class Models:
-    """Scorers by the name of their model.
-
-    Parameters
-    ----------
-    scorers
-        One scorer for each model; the first is used where a request names none.
-    """
+    """Scorers by the name of their model; the first is used where a request names none."""
 
     def __init__(self, scorers: Mapping[str, Scorer]) -> None:
         self.scorers = dict(scorers)
@@ -52,16 +73,10 @@ class Models:
     def load(
         cls, names: Iterable[str], *, statistics: Iterable[Path] = (), **settings: Any
     ) -> Models:
-        """Load models, each with the statistics that were fitted for it.
+        """Load models by Hugging Face name or folder; none means the model installed with movers.
 
-        Parameters
-        ----------
-        names
-            Hugging Face names or folders; none means the model installed with movers.
-        statistics
-            Files made by `movers fit`.
-        settings
-            Settings of `movers.load` that requests cannot choose: device, parser and the like.
+        Each gets the statistics, files made by `movers fit`, that were fitted for it. The settings
+        are those of `movers.load` that requests cannot choose: device, parser and the like.
         """
         from movers.loading import load
 
@@ -99,7 +114,12 @@ class Models:
     def apart(self) -> Models:
         """The same models with encodings and tokenizers of their own, for another thread."""
         other = copy(self)
-        other.scorers = {name: _apart(scorer) for name, scorer in self.scorers.items()}
+        other.scorers = {}
+        for name, scorer in self.scorers.items():
+            encoder = copy(scorer.encoder)
+            encoder.tokenizer = deepcopy(encoder.tokenizer)  # serves one thread at a time
+            settings = replace(scorer.settings, statistics=scorer.statistics)
+            other.scorers[name] = Scorer(settings, encoder)
         return other
 
     def effort(self, setup: Setup, *, plans: bool, every_head: bool, most_words: int) -> Effort:
@@ -111,10 +131,6 @@ class Models:
         size = encoder.layers * encoder.dimension**2 / SMALL
         words = min(most_words, encoder.max_length)
         return Effort(size, max(1, len(scorer.heads)), plans, words)
-
-    def needs_trees(self, setup: Setup) -> bool:
-        """Whether a setup needs the parser."""
-        return find_method(setup.method).needs_trees
 
     def missing(self, method: Method) -> dict[str, str]:
         """What a method lacks, by the models with which it does."""
@@ -150,9 +166,3 @@ def _missing(method: Method, scorer: Scorer) -> str | None:
     if method.weights == "swf" and "swf" not in scorer.statistics.tables:
         return "needs weights from the trees of a corpus: start the server with --statistics"
     return None
-
-
-def _apart(scorer: Scorer) -> Scorer:
-    encoder = copy(scorer.encoder)
-    encoder.tokenizer = deepcopy(encoder.tokenizer)  # serves one thread at a time
-    return Scorer(replace(scorer.settings, statistics=scorer.statistics), encoder)

@@ -199,31 +199,36 @@ class Broken(BaseModel):
     share: float = _said("What it costs, as a share of the distance.")
 
 
-class CompareAnswer(BaseModel):
-    """A distance and its reasons."""
+class Compared(BaseModel):
+    """Two sentences compared, in words."""
 
     source: str = _said("The first sentence.")
     target: str = _said("The second sentence.")
-    method: str = _said("Full name of the measure.")
-    distance: float | None = _said("The distance, small for similar; null where there is none.")
     similarity: float | None = _said("From 0, unrelated, to 1, the same; null without a scale.")
     verdict: str | None = _said("The similarity in words; null without a scale.")
     story: list[str] = _said("Where the distance comes from, in sentences.")
+    source_words: list[str] = _said("Words compared of the first sentence.")
+    target_words: list[str] = _said("Words compared of the second sentence.")
+    source_unread: str = _said("The end of the first sentence that the model does not read.")
+    target_unread: str = _said("The end of the second sentence likewise.")
+    signature: str = _said("All settings that change the number.")
+
+
+class CompareAnswer(Compared):
+    """A distance and its reasons."""
+
+    method: str = _said("Full name of the measure.")
+    distance: float | None = _said("The distance, small for similar; null where there is none.")
     sentence: float | None = _said("What the sentence vectors are apart; 0 if not looked at.")
     gate: float | None = _said("How much the rest counts, from 0 to 1; 1 if there is no gate.")
     linear: float | None = _said("Its part of the words, mean over heads.")
     structural: float | None = _said("Its part of the structure, mean over heads.")
     home: float | None = _said("Its part of words that match nothing; null where all must move.")
     mix: float = _said("Share of the structural part.")
-    source_words: list[str] = _said("Words compared of the first sentence.")
-    target_words: list[str] = _said("Words compared of the second sentence.")
-    source_unread: str = _said("The end of the first sentence that the model does not read.")
-    target_unread: str = _said("The end of the second sentence likewise.")
     plan: list[list[float]] = _said("Mass from each word to each, mean over heads.")
     broken: list[Broken] = _said("Relations whose loss costs most, dearest first.")
     alignment: list[Flow] = _said("The larger flows of the plan, in the order of the source.")
     heads: list[HeadValue] = _said("The distance head by head; empty without structure.")
-    signature: str = _said("All settings that change the number.")
 
 
 class WordsPart(BaseModel):
@@ -235,13 +240,14 @@ class WordsPart(BaseModel):
     plan: Cells = _said("Cells that hold mass: source word, target word, mass.")
 
 
+CHANCE = "The distance if every word went everywhere; for movers, that of unrelated sentences."
+
+
 class HeadPart(HeadParts):
     """The distance under one head, with what the page draws of it."""
 
     home: float | None = _said("What words that match nothing pay; 0 where all must move.")
-    chance: float | None = _said(
-        "The distance if every word went everywhere; for movers, that of unrelated sentences."
-    )
+    chance: float | None = _said(CHANCE)
     plan: Cells = _said("Cells that hold mass: source word, target word, mass, price of structure.")
     source_attention: str = _said("Attention in the source, row by row, as base64 of a byte each.")
     target_attention: str = _said("Attention in the target likewise; empty if too long to draw.")
@@ -258,46 +264,36 @@ class StructurePart(BaseModel):
     structural: float | None = _said("Its part of the structure.")
     mix: float = _said("Share of the structural part that was asked for.")
     shares: list[float] = _said("How much words and structure count in the distance.")
-    chance: float | None = _said(
-        "The distance if every word went everywhere; for movers, that of unrelated sentences."
-    )
+    chance: float | None = _said(CHANCE)
     trust: Cells | None = _said("How sure each move is; null for a measure that trusts all.")
     selected: list[Head] = _said("Heads that make the distance, each as layer and number.")
     heads: list[HeadPart] = _said("Every head of the model.")
 
 
-class LinksPart(BaseModel):
-    """Which word goes with which, all words of both sentences taken."""
+class Pieces(BaseModel):
+    """Two sentences cut up."""
 
-    source_words: list[str] = _said("All words of the first sentence.")
-    target_words: list[str] = _said("All words of the second sentence.")
     source_parts: list[list[str | int | None]] = _said(
         "The first sentence in pieces of text, each with the number of its word or null."
     )
     target_parts: list[list[str | int | None]] = _said("The second sentence likewise.")
+
+
+class LinksPart(Pieces):
+    """Which word goes with which, all words of both sentences taken."""
+
+    source_words: list[str] = _said("All words of the first sentence.")
+    target_words: list[str] = _said("All words of the second sentence.")
     links: Cells = _said("Links: source word, target word, confidence from 0 to 1.")
     unmatched_source: list[int] = _said("Words of the first sentence that match nothing.")
     unmatched_target: list[int] = _said("Words of the second sentence that match nothing.")
     signature: str = _said("All settings that change a link.")
 
 
-class ExplainAnswer(BaseModel):
+class ExplainAnswer(Compared, Pieces):
     """What the page shows."""
 
-    verdict: str | None = _said("The similarity in words; null without a scale.")
-    story: list[str] = _said("Where the distance comes from, in sentences.")
-    similarity: float | None = _said("From 0, unrelated, to 1, the same; null without a scale.")
     far: float | None = _said("Distance of unrelated sentences; null if that is not known.")
-    source: str = _said("The first sentence.")
-    target: str = _said("The second sentence.")
-    source_words: list[str] = _said("Words compared of the first sentence.")
-    target_words: list[str] = _said("Words compared of the second sentence.")
-    source_unread: str = _said("The end of the first sentence that the model does not read.")
-    target_unread: str = _said("The end of the second sentence likewise.")
-    source_parts: list[list[str | int | None]] = _said(
-        "The first sentence in pieces of text, each with the number of its word or null."
-    )
-    target_parts: list[list[str | int | None]] = _said("The second sentence likewise.")
     source_weights: list[float | None] = _said("Mass of each word of the first sentence.")
     target_weights: list[float | None] = _said("Mass of each word of the second sentence.")
     home: float | None = _said("What words that match nothing pay; null where all must move.")
@@ -305,7 +301,6 @@ class ExplainAnswer(BaseModel):
     words: WordsPart | None = _said("The words alone; null for a measure without word cost.")
     structure: StructurePart | None = _said("With structure; null for a measure without.")
     links: LinksPart | None = _said("The words linked; null unless asked for.")
-    signature: str = _said("All settings that change the number.")
     model: str | None = _said("The model and its fingerprint.")
     settings: dict[str, str] = _said("The signature by name.")
 

@@ -17,13 +17,7 @@ import uvicorn
 from movers.errors import InputError
 from movers.runtime.notices import TruncationWarning, UndefinedWarning
 from movers.web.app import create_app
-from movers.web.connections import (
-    IDLE_SECONDS,
-    Connection,
-    Listener,
-    most_connections,
-    report,
-)
+from movers.web.connections import IDLE_SECONDS, Connection, Listener, most_connections, report
 from movers.web.gates import LOOPBACK
 from movers.web.limits import Limits
 from movers.web.models import Models
@@ -103,7 +97,9 @@ def run(
     ready
         Called when the first request would be answered at once.
     """
-    _quieten()
+    # Clients are told of these anyway, and every pair could add a line to the log.
+    for category in (UndefinedWarning, TruncationWarning):
+        warnings.filterwarnings("ignore", category=category)
     os.environ.setdefault(*KERNEL_CACHE)
     models.warm_up()
     address = listener.getsockname()[0]
@@ -119,9 +115,3 @@ def run(
         signal.signal(number, stop)
     ready()
     server.run(sockets=[listener])
-
-
-def _quieten() -> None:
-    """Keep what clients are told anyway out of the log, where every pair could add a line."""
-    for category in (UndefinedWarning, TruncationWarning):
-        warnings.filterwarnings("ignore", category=category)

@@ -20,18 +20,10 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class PaperModel:
-    """One model of the paper.
+    """One model by the names of the paper and the hub, with the attention layers picked.
 
-    Parameters
-    ----------
-    name, hub
-        What the paper and the model hub call it.
-    layers
-        Number of layers.
-    top1
-        Attention layer picked on the development set of PAWS-QQP, by the end of the vectors.
-    contextual
-        Attention layers whose variability is high, from 1: "5-12" in the tables.
+    ``top1`` was picked on the development set of PAWS-QQP, by the end of the vectors;
+    ``contextual`` are those whose variability is high, from 1: "5-12" in the tables.
     """
 
     name: str
@@ -43,21 +35,11 @@ class PaperModel:
 
 @dataclass(frozen=True)
 class PublishedScore:
-    """One cell of the paper's tables of scores.
+    """One cell of the paper's tables: AUC or Spearman's correlation, in percent.
 
-    Parameters
-    ----------
-    model, dataset, method
-        The paper's name of the model, our names of the data set and of the method.
-    embedding
-        Layer of the word vectors; empty for a method that does not use them, or, as ``cls``,
-        takes the last layer whatever the choice.
-    selection
-        Attention layers that are averaged; empty for a method without structure.
-    value
-        AUC or Spearman's correlation, in percent.
-    gain
-        Change against the method without structure as printed; None where none is.
+    The model has the paper's name, data set and method ours. ``embedding`` is empty for a method
+    without word vectors, or that, as ``cls``, takes the last layer whatever the choice;
+    ``selection`` for one without structure. ``gain`` is the change against it, where printed.
     """
 
     model: str
@@ -82,11 +64,8 @@ def published_facts() -> dict[str, Any]:
 
 PAPER_MODELS: dict[str, PaperModel] = {
     name: PaperModel(
-        name,
-        row["hub"],
-        row["layers"],
-        row["top1"],
-        tuple(range(row["contextual_from"], row["layers"] + 1)),
+        *(name, row["hub"], row["layers"], row["top1"]),
+        contextual=tuple(range(row["contextual_from"], row["layers"] + 1)),
     )
     for name, row in published_facts()["models"].items()
 }
@@ -126,12 +105,7 @@ def published_improvements() -> dict[tuple[str, ...], float]:
 
 
 def find_published(
-    model: str | Path,
-    dataset: str,
-    method: str,
-    embedding: int,
-    layers: int,
-    selection: str = "",
+    model: str | Path, dataset: str, method: str, embedding: int, layers: int, selection: str = ""
 ) -> float | None:
     """What the paper reports, in percent; None if it does not.
 

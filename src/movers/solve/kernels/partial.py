@@ -23,12 +23,7 @@ from movers.solve.kernels.homes import (
     total_of,
     widest_difference,
 )
-from movers.solve.kernels.margins import (
-    Margins,
-    add_margins,
-    allocate_margins,
-    margin_energy,
-)
+from movers.solve.kernels.margins import Margins, add_margins, allocate_margins, margin_energy
 from movers.solve.kernels.pairs import WHOLE, recall_linear, remember_linear, solve_linear
 from movers.solve.kernels.simplex import northwest
 from movers.solve.kernels.vertices import energy, list_cells, on_cells, set_gradient
@@ -243,13 +238,7 @@ def _moved(plan: Floats, mass: Masses) -> float:
 
 @kernel
 def _solve_fixed(
-    w: Workspace,
-    room: Room,
-    mass: Masses,
-    factor: float,
-    floor: float,
-    moving: float,
-    bar: float,
+    w: Workspace, room: Room, mass: Masses, factor: float, floor: float, moving: float, bar: float
 ) -> int:
     """Find a plan in ``room.plan`` among those that move so much, from the product plan.
 

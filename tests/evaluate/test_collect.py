@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from movers.errors import InputError
-from movers.evaluate.layers import LayerChoice, check_selections
+from movers.evaluate.collect import LayerChoice, check_selections
 
 DEVELOPMENT = {("paper", 0): np.array([0.9, 0.5, 0.6, 0.8]), ("paper", 4): np.array([0.1] * 4)}
 CHOICE = LayerChoice(4, (3, 4), DEVELOPMENT)
