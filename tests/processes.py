@@ -23,15 +23,20 @@ def unsynced():
     os.fsync = lambda number: None
 
 
-def go_on_as(arguments, environment, errors):
-    """Be the command line, with another place for what goes wrong."""
+def go_on_as(arguments):
+    """Be the command line."""
     from movers.__main__ import run
 
-    os.environ.update(environment)
-    os.dup2(errors.fileno(), sys.stderr.fileno())
-    errors.close()
     sys.argv = ["movers", *arguments]
     sys.exit(run())
+
+
+def go_on_apart(arguments, environment, errors):
+    """Be the command line with variables, and a place for its messages, of its own."""
+    os.environ.update(environment)
+    os.dup2(errors.fileno(), 2)
+    errors.close()
+    go_on_as(arguments)
 
 
 class Command:
@@ -39,7 +44,7 @@ class Command:
 
     def __init__(self, *arguments, **environment):
         received, errors = PROCESSES.Pipe(duplex=False)
-        self.process = PROCESSES.Process(target=go_on_as, args=(arguments, environment, errors))
+        self.process = PROCESSES.Process(target=go_on_apart, args=(arguments, environment, errors))
         self.process.start()
         errors.close()
         self.stderr = os.fdopen(os.dup(received.fileno()), encoding="utf-8")
