@@ -9,6 +9,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 # Idle OpenMP threads that spin slow everything else down on few cores.
 export GOMP_SPINCOUNT := 0
 export HF_HUB_OFFLINE := 1
+# Every process that is started would compile the sources again, and pytest rewrite its tests.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-published test-processors lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve table \
 	methods-table docs wheel-test clean

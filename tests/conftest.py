@@ -1,5 +1,6 @@
 """Fixtures: tiny models, a fitted scorer, the embedded model and the evaluation data."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -30,6 +31,16 @@ TOGETHER = ("tests/integrations/", "tests/web/")
 """Folders whose tests share what is dear to start: a Ray cluster, a server with its browser."""
 LONGEST = (*TOGETHER, "tests/test_site.py", "tests/test_docs.py", "tests/test_examples.py")
 """What several processes begin with, so that none is left with much in the end."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Spare the collector of garbage what is imported now and stays until the end."""
+    gc.disable()
+    found = yield
+    gc.freeze()
+    gc.enable()
+    return found
 
 
 def pytest_collection_modifyitems(items):

@@ -1,16 +1,9 @@
 """Tiny random models of every tokenizer family, and sentences to feed them."""
 
+import importlib
 import warnings
 
-import torch
-import transformers
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-
-with warnings.catch_warnings():
-    # both script functions with torch.jit when they are imported
-    warnings.simplefilter("ignore", DeprecationWarning)
-    from transformers.models.deberta import modeling_deberta  # noqa: F401
-    from transformers.models.deberta_v2 import modeling_deberta_v2  # noqa: F401
 
 SENTENCES = (
     "The press greets the president in Chicago.",
@@ -109,6 +102,8 @@ TRAINERS = {"wordpiece": train_wordpiece, "bpe": train_bpe, "unigram": train_uni
 
 def build_tokenizer(family):
     """Train a tokenizer of one family on the sentences above."""
+    import transformers  # takes seconds, and a process that hands out tests makes no models
+
     tokenizer, trainer = TRAINERS[family]()
     tokenizer.train_from_iterator([*SENTENCES] * 4, trainer)
     if family == "wordpiece":
@@ -130,8 +125,20 @@ def build_tokenizer(family):
     )
 
 
+def import_quietly(family):
+    """Import a model that scripts functions with torch.jit when it is imported."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        importlib.import_module(f"transformers.models.{family}.modeling_{family}")
+
+
 def save_model(name, path, tokenizer):
     """Save a tiny random model with its tokenizer; the same weights every time."""
+    import torch
+    import transformers
+
+    if name.startswith("deberta"):
+        import_quietly(name.replace("-", "_"))
     _, config_class, options = TINY[name]
     options = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id} | options
     torch.manual_seed(len(name))

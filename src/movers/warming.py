@@ -14,6 +14,7 @@ from movers.measure import cost_kernels
 from movers.measure.costs import COSTS, norms_of, pair_cells, pair_costs
 from movers.measure.swd import Between
 from movers.runtime import compiling
+from movers.search.vector_kernels import halves_products, integer_products
 from movers.solve.batch import emd_batch, fgw_batch, price_batch
 from movers.solve.bounds import pairing_bounds, profile_bounds, structure_profiles, word_bounds
 from movers.solve.entropic import sinkhorn_batch
@@ -74,6 +75,12 @@ def _bounds() -> None:
     profile_bounds(cost, starts, single, single, profiles, profiles, factors, 1.0)
 
 
+def _scanning() -> None:
+    query, out = np.ones(1, np.float32), np.zeros(1, np.float32)
+    halves_products(np.ones((1, 1), np.int16), query, out)
+    integer_products(np.ones((1, 1), np.int8), query, out)
+
+
 def _resampling() -> None:
     gold, weights = np.array([0.0, 1.0]), resampling.draw_weights(2, 2, 0)
     for resample in (
@@ -98,6 +105,7 @@ STEPS: dict[str, Callable[[], object]] = {
     "sub-trees": _subtrees,
     "pooling": _pooling,
     "matching": _matching,
+    "scanning": _scanning,
     "resampling": _resampling,
 }
 """What there is to compile; the default measure needs the first three."""

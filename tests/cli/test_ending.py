@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from processes import PROCESSES, go_on_as
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
 
 EARLY = """
@@ -46,21 +48,30 @@ def test_ctrl_c_while_packages_load_is_one_line(tmp_path, name):
     assert done.stderr == "movers: interrupted\n"
 
 
-def test_a_bar_moves_and_a_terminal_that_hangs_up_loses_nothing(tmp_path, pairs):
-    import pty
+def score_on_a_terminal(name, arguments):
+    """Be the command line in a session of its own on a terminal."""
+    os.setsid()
+    terminal = os.open(name, os.O_RDWR)  # the first that a session opens is its own
+    for stream in range(3):
+        os.dup2(terminal, stream)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    go_on_as(arguments)
 
+
+def test_a_bar_moves_and_a_terminal_that_hangs_up_loses_nothing(tmp_path, pairs):
     output = tmp_path / "out.tsv"
     output.write_text("old\n", "utf-8")
     command = ["score", str(pairs), "-o", str(output), "--methods", "bow"]
-    child, terminal = pty.fork()
-    if not child:
-        os.execv(sys.executable, [sys.executable, "-m", "movers", *command])
+    terminal, other_end = os.openpty()
+    child = PROCESSES.Process(target=score_on_a_terminal, args=(os.ttyname(other_end), command))
+    child.start()
     shown = b""
     while len(set(re.findall(rb"scoring: [^\r]* (\d+)/300000", shown))) < 3:
         shown += os.read(terminal, 4096)
+    os.close(other_end)
     os.close(terminal)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
+    child.join()
+    assert child.exitcode == 128 + signal.SIGHUP
     assert output.read_text("utf-8") == "old\n"
     kept = (tmp_path / "out.tsv.partial").read_text("utf-8")
     assert kept.startswith("source\ttarget\tbow\nrow 0 about cats\tabout dogs and rivers 0\t")

@@ -82,8 +82,9 @@ def test_the_default_measure_is_explained_under_every_head(bert, layers):
 
 
 @pytest.mark.parametrize("method", ["movers", "wsmd", "smd"])
-def test_broken_relations_are_the_dearest_of_all_terms(bert, method):
-    found = bert.using(method).compare(*PAIR)
+def test_broken_relations_are_the_dearest_of_all_terms(embedded, method):
+    """Of a trained model: what structure charges under a random one may be next to nothing."""
+    found = embedded.using(method).compare(*PAIR)
     charged = charged_plans(found)
     a, b = found.source_attention, found.target_attention
     gaps = (a[:, :, None, :, None] - b[:, None, :, None, :]) ** 2  # heads, i, j, k, l

@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
 import sys
 from collections import Counter
 
@@ -24,6 +23,7 @@ from movers.integrations.ray_workers import Ledger
 from movers.measure.fitting import Sums, add_up
 from movers.runtime.atomic import UNFINISHED
 from movers.runtime.notices import ClusterWarning
+from processes import Command
 from tiny_models import PAIRS, SENTENCES
 
 ray = pytest.importorskip("ray", reason="needs the extra movers[ray]")
@@ -59,7 +59,7 @@ def worker_processes():
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
 def test_a_killed_worker_changes_nothing(cluster, bert):
-    pairs = [*PAIRS, ("the of", "a dog")] * 16
+    pairs = [*PAIRS, ("the of", "a dog")] * 6
     table = table_of(pairs, id=list(range(len(pairs))))
     scorers = {"wsmd": bert, "words": bert.using("wmd")}
     scored = score(ray.data.from_arrow(table), scorers, workers=Workers(2), batch_size=2)
@@ -71,7 +71,7 @@ def test_a_killed_worker_changes_nothing(cluster, bert):
     found = [first]
     for batch in batches:
         found.append(batch)
-        started |= worker_processes() - victims
+        started = started or worker_processes() - victims
     found = pa.concat_tables(found)
     assert started, "Ray started no worker in place of the one that was killed"
     assert found.select(table.column_names).equals(table)
@@ -80,7 +80,7 @@ def test_a_killed_worker_changes_nothing(cluster, bert):
         with pytest.warns(UserWarning, match="no distance"):
             expected = scorer.distances(pairs)
         np.testing.assert_array_equal(found[name].to_numpy(), expected)
-    assert np.isnan(found["wsmd"].to_numpy()).sum() == 16
+    assert np.isnan(found["wsmd"].to_numpy()).sum() == 6
 
 
 class Deadly:
@@ -202,12 +202,13 @@ def test_the_command_line_reaches_a_cluster_and_equals_the_local_engine(
     bert.save(tmp_path / "fitted.safetensors")
     arguments = ["--methods", "wmd,wsmd", "--model", str(tiny("bert"))]
     arguments += ["--statistics", str(tmp_path / "fitted.safetensors")]
-    command = [sys.executable, "-m", "movers", "score", str(folder), "-o", str(output)]
-    command += ["--engine", "ray", "--address", cluster, "--workers", "1"]
-    done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stderr
-    assert "44 rows" in done.stderr and "wmd: 2 pairs without a proper distance" in done.stderr
-    assert str(bert.signature) in done.stderr
+    engine = ["--engine", "ray", "--address", cluster, "--workers", "1"]
+    command = Command("score", str(folder), "-o", str(output), *engine, *arguments)
+    with command.stderr as stream:
+        said = stream.read()
+    assert command.wait() == 0, said
+    assert "44 rows" in said and "wmd: 2 pairs without a proper distance" in said
+    assert str(bert.signature) in said
     expected = []
     for file in sorted(folder.iterdir()):
         run("score", str(file), "-o", str(tmp_path / "one.parquet"), *arguments)

@@ -77,14 +77,15 @@ def test_scale_multiplies_the_energy(mix):
     assert solve(problem).value == pytest.approx(inside.value, rel=1e-9)
 
 
-def test_agrees_with_the_reference():
+@pytest.mark.parametrize("count", [10, pytest.param(25, marks=pytest.mark.published)])
+def test_agrees_with_the_reference(count):
     better = 0
-    for problem in mixed_problems(seed=11, count=25, most=7):
+    for problem in mixed_problems(seed=11, count=count, most=7):
         slow = reference.fgw(*problem[:5], mix=problem.mix, scale=problem.scale)
         found = solve(problem)
         assert found.value <= slow.value * (1 + 1e-6)
         better += found.value < slow.value * (1 - 1e-6)
-    assert better < 10
+    assert better < 0.4 * count
 
 
 def test_reference_makes_sense():

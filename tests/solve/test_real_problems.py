@@ -65,11 +65,10 @@ KINDS = [
     (unrelated, {"method": "wsmd-wrd-idf"}, 6),
 ]
 """Pairs, settings, and of how many heads one is tried at full size."""
-FEW = [(pairs, settings, slice(3, 72, 6)) for pairs, settings, _ in KINDS]
+FEW = [(pairs, settings, slice(3, 72, 12)) for pairs, settings, _ in KINDS]
 MANY = [
     pytest.param(pairs, settings, slice(0, 72, step), marks=pytest.mark.published)
     for pairs, settings, step in KINDS
-    if step < 6
 ]
 
 
@@ -87,7 +86,7 @@ def test_no_worse_than_pot(pairs, settings, heads):
     batch = pose(scorer.method, measured, rows)
     found = fgw_batch(batch, mix=0.5)
     result = tally(problems(batch, 0.5, heads), found.value[:, heads].ravel())
-    assert result.problems >= 132
+    assert result.problems >= 66
     assert result.worse <= 0.003 * result.problems + 1
     assert result.worse <= result.better + 1
     assert found.iterations.max() <= 100

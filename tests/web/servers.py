@@ -1,8 +1,6 @@
 """Servers on loopback: in a thread with a tiny model, and as the program users start."""
 
-import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -31,16 +29,17 @@ def serving(models, limits=None, **options):
             thread.join()
 
 
+def start_program(*arguments):
+    """The program as users start it."""
+    command = [sys.executable, "-m", "movers", *arguments]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
 class Program:
     """A running `movers serve`."""
 
-    def __init__(self, *arguments, **environment):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "movers", "serve", "--port", "0", *arguments],
-            stderr=subprocess.PIPE,
-            env={**os.environ, **environment},
-            text=True,
-        )
+    def __init__(self, *arguments, start=start_program, **environment):
+        self.process = start("serve", "--port", "0", *arguments, **environment)
         self.log, self.url = [], None
         self.begun = threading.Event()
         self.reader = threading.Thread(target=self._read, daemon=True)
@@ -65,7 +64,7 @@ class Program:
     def stop(self, patience=30):
         """Ask the program to stop; its exit code and how long it took."""
         started = time.monotonic()
-        self.process.send_signal(signal.SIGTERM)
+        self.process.terminate()
         code = self.process.wait(patience)
         self.reader.join()
         self.process.stderr.close()

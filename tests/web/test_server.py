@@ -15,7 +15,7 @@ from movers.web.batching import BATCH_PAIRS
 from movers.web.limits import Limits
 from movers.web.models import Models
 from movers.web.server import bind, run
-from processes import PROCESSES
+from processes import PROCESSES, Command
 
 PAIRS = [[f"dog number {k} barks at the moon", f"the cat {k} sleeps on a sofa"] for k in range(150)]
 
@@ -28,7 +28,7 @@ def accepted(client):
 
 def test_stopping_finishes_what_was_accepted():
     options = "--max-body 200000 --timeout 120 --name proxy.example"
-    program = Program(*options.split(), MOVERS_TOKEN="sesame")
+    program = Program(*options.split(), start=Command, MOVERS_TOKEN="sesame")
     answers = []
     with program.client(headers={"Authorization": "Bearer sesame"}) as client:
         idle = httpx.Client(base_url=program.url)
