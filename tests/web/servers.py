@@ -1,5 +1,6 @@
 """Servers on loopback: in a thread with a tiny model, and as the program users start."""
 
+import faulthandler
 import re
 import subprocess
 import sys
@@ -12,6 +13,9 @@ import httpx
 from movers.web.limits import Limits
 from movers.web.server import bind, make_server
 
+PATIENCE = 120
+"""Seconds that a server may take to end."""
+
 
 @contextmanager
 def serving(models, limits=None, **options):
@@ -19,14 +23,18 @@ def serving(models, limits=None, **options):
     server = make_server(models, limits or Limits(), **options)
     with bind("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        run = {"target": server.run, "kwargs": {"sockets": [listener]}}
+        thread = threading.Thread(**run, daemon=True)
         thread.start()
         try:
             with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
                 yield client
         finally:
             server.should_exit = True
-            thread.join()
+            thread.join(PATIENCE)
+            if thread.is_alive():
+                faulthandler.dump_traceback(sys.__stderr__)
+                raise AssertionError("the server did not end; the threads are above")
 
 
 def start_program(*arguments):
