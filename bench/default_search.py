@@ -37,7 +37,7 @@ from movers.search.measures import describe
 from movers.search.mining import mine
 from movers.search.scan import scan
 from movers.search.vectors import make_vectors
-from movers.search.words import WordCache, encode_words, pooled_vectors
+from movers.search.words import pooled_vectors
 from search import own_memory, processor_time, sources
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -72,7 +72,8 @@ def real_index(folder: Path) -> Index:
 
 def fresh_cache(index: Index) -> None:
     """Forget encoded sentences, so that every search pays for its own."""
-    index.layout.cache = WordCache()
+    index.layout.store = None
+    index._scorer.forget()
 
 
 def median(values: list[float]) -> float:
@@ -105,7 +106,8 @@ def compared(index: Index, queries: list[str]):
     lean = Index(scorer(), CosineLayout(), [thin(shard) for shard in index.shards])
     index.search(queries[0], 10), lean.search(queries[0], 10)
     for query in queries:
-        encoding = processor_time(encode_words, scorer(), [query])[1]
+        scorer().forget()
+        encoding = processor_time(scorer().words, [query])[1]
         found, taken = processor_time(brute_force, measured, rows[query])
         best = np.argsort(found, kind="stable")[:10]
         record = {"query": query, "brute": taken + encoding, "encoding": encoding}
@@ -213,7 +215,7 @@ def million(folder: Path, count: int) -> list[str]:
     taken, warm, compared, memory, exact = [], [], [], [], 0
     for query in queries[1:]:
         fresh_cache(index)
-        index.layout.cache.get([query], partial(encode_words, scorer()))
+        index._scorer.words([query])
         answer, spent = processor_time(index.search, query, 10)
         taken.append(spent)
         warm.append(processor_time(index.search, query, 10)[1])
@@ -223,7 +225,7 @@ def million(folder: Path, count: int) -> list[str]:
             exact += certificate_holds(index, query, answer)
     batch = queries[1:]
     fresh_cache(index)
-    index.layout.cache.get(batch, partial(encode_words, scorer()))
+    index._scorer.words(batch)
     together = processor_time(index.search_many, batch, 10)[1] / len(batch)
     return [
         f"{len(index):,} sentences, of which {len(real_sentences()):,} are real and the others "
@@ -247,7 +249,7 @@ def million(folder: Path, count: int) -> list[str]:
 
 def certificate_holds(index: Index, query: str, answer) -> bool:
     """Whether all sentences whose vectors are near enough were compared, looking at every one."""
-    (own,) = index.layout.cache.get([query], partial(encode_words, scorer()))
+    own = index._scorer.words([query])
     last, near = answer[len(answer) - 1].distance, 0
     for shard in index.shards:
         pooled = np.concatenate([own.pooled, shard.pooled(slice(None))])
@@ -284,7 +286,7 @@ def parts_of(shards, starts, rows):
     for number, shard in enumerate(shards):
         own = rows[(rows >= starts[number]) & (rows < starts[number + 1])] - starts[number]
         if len(own):
-            texts = [shard.sentence(row) for row in own.tolist()]
+            texts = [shard.words.sentences[row] for row in own.tolist()]
             yield make_vectors(texts, shard.pooled(own), "float32")
 
 
@@ -296,10 +298,9 @@ def beyond(index: Index, queries: list[str], layout) -> list[str]:
     of the pairs that were compared.
     """
     chance, rng = scorer().encoder.chance, np.random.default_rng(0)
-    words = layout.cache.get(queries, partial(encode_words, scorer()))
+    words = scorer().words(queries)
     powers, scales, structure = [], [], []
-    pooled = np.concatenate([one.pooled for one in words])
-    for nearest, query in zip(scan(index.corpus, pooled, 1000), queries, strict=True):
+    for nearest, query in zip(scan(index.corpus, words.pooled, 1000), queries, strict=True):
         near = np.maximum(nearest.bounds, 1e-6)
         ahead = near[20:]  # beyond the query itself and its variants
         power = 1.0 / np.mean(np.log(ahead[-1] / ahead))

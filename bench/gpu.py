@@ -126,7 +126,7 @@ def distances(model: str | None, pairs: list[Pair]) -> None:
             apart = np.abs(scorer.distances(few) - expected).max()
 
             def run(scorer: movers.Scorer = scorer) -> None:
-                scorer._stores.clear()
+                scorer.forget()
                 scorer.distances(pairs)
 
             rate = len(pairs) / median_seconds(run)

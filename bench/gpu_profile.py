@@ -38,7 +38,7 @@ def main(model: str | None) -> None:
         scorer.encoder.encode(sentences, scorer.request)
     pstats.Stats(profile).sort_stats("tottime").print_stats(25)
     scorer.distances(pairs)
-    scorer._stores.clear()
+    scorer.forget()
     with cProfile.Profile() as profile:
         scorer.distances(pairs)
     pstats.Stats(profile).sort_stats("tottime").print_stats(30)

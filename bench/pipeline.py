@@ -65,7 +65,7 @@ def measure(pairs: list[Pair], method: str) -> Callable[[], object]:
     scorer = movers.load(method, threads=1, device="cpu")
 
     def run() -> None:
-        scorer._stores.clear()
+        scorer.forget()
         scorer.distances(pairs)
 
     return run

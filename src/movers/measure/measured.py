@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Ragged, Singles
+from movers.arrays import Floats, Ints, Ragged, Rows, Singles, gathered
 from movers.encode.encodings import Encodings
 from movers.measure.context import Context
 from movers.measure.costs import COSTS, norms_of
@@ -49,39 +49,14 @@ class Bags:
     pooled: Singles
     subtrees: SubTrees | None = None
 
-    def take(self, rows: Ints) -> Bags:
+    def take(self, rows: Rows) -> Bags:
         """Copy some of the sentences; sub-trees stay behind."""
-        return Bags(
-            sentences=[self.sentences[row] for row in rows.tolist()],
-            weights=self.weights.take(rows),
-            vectors=None if self.vectors is None else self.vectors.take(rows),
-            norms=None if self.norms is None else self.norms.take(rows),
-            structure=self.structure.take(rows),
-            sums=self.sums[rows],
-            squares=self.squares[rows],
-            sizes=self.sizes[rows],
-            pooled=self.pooled[rows],
-        )
+        return gathered(Bags, [(self, rows)])
 
 
 def joined(every: Sequence[Bags]) -> Bags:
     """Sentences of one measure that lie apart, one after another."""
-    return Bags(
-        sentences=[text for one in every for text in one.sentences],
-        weights=Ragged.joined(*(one.weights for one in every)),
-        vectors=_joined([one.vectors for one in every]),
-        norms=_joined([one.norms for one in every]),
-        structure=Ragged.joined(*(one.structure for one in every)),
-        sums=np.concatenate([one.sums for one in every]),
-        squares=np.concatenate([one.squares for one in every]),
-        sizes=np.concatenate([one.sizes for one in every]),
-        pooled=np.concatenate([one.pooled for one in every]),
-    )
-
-
-def _joined(every: Sequence[Ragged | None]) -> Ragged | None:
-    there = [rows for rows in every if rows is not None]
-    return Ragged.joined(*there) if there else None
+    return gathered(Bags, [(one, slice(None)) for one in every])
 
 
 @dataclass(frozen=True, kw_only=True)

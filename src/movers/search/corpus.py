@@ -68,7 +68,7 @@ class Corpus(Generic[Kind]):
     def text(self, row: int) -> str:
         """The sentence of a row."""
         shard, place = self.place(row)
-        return shard.sentence(place)
+        return shard.words.sentences[place]
 
     def sentence(self, number: int) -> str:
         """The sentence of a number."""

@@ -95,7 +95,7 @@ def distances_within(
     -------
     The distances, and how many of the infinite ones a bound excluded before any was solved.
     """
-    bags = both.bags
+    bags = both.words
     targets = np.arange(1, len(both))
     pairs = np.stack([np.zeros_like(targets), targets], axis=1)
     odd = ~np.isfinite(bounds).all(axis=1)
