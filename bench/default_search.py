@@ -12,6 +12,7 @@ by the encoder but drawn between those of the two, with noise.
 """
 
 import os
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -29,6 +30,7 @@ import numpy as np
 
 import movers
 from movers.measure.gating import PRICE, gates, sentence_distances
+from movers.measure.measured import Bags
 from movers.search.cosine import CosineLayout
 from movers.search.dedupe import dedupe_file
 from movers.search.folder import Folder
@@ -72,11 +74,12 @@ def real_index(folder: Path) -> Index:
 
 def fresh_cache(index: Index) -> None:
     """Forget encoded sentences, so that every search pays for its own."""
-    index.layout.store = None
+    if isinstance(index.layout, CosineLayout):
+        index.layout.store = None
     index._scorer.forget()
 
 
-def median(values: list[float]) -> float:
+def median(values: Any) -> float:
     return float(np.median(values))
 
 
@@ -101,6 +104,7 @@ def compared(index: Index, queries: list[str]):
     if not queries:
         return
     texts = index.sentences
+    assert isinstance(index.layout, CosineLayout)
     measured = index.layout.words(scorer(), index.corpus, np.arange(len(texts)))
     rows = {text: row for row, text in enumerate(texts)}
     lean = Index(scorer(), CosineLayout(), [thin(shard) for shard in index.shards])
@@ -149,16 +153,17 @@ def thin(shard):
     return make_vectors(shard.sentences, shard.pooled(slice(None)), "float32")
 
 
-def brute_force(measured, row: int) -> np.ndarray:
+def brute_force(measured: Bags, row: int) -> np.ndarray:
     """Distances from one sentence to all."""
-    targets = np.arange(len(measured.encodings.sentences))
+    targets = np.arange(len(measured.sentences))
     pairs = np.stack([np.full_like(targets, row), targets], axis=1)
     return scorer().solve(measured, pairs).mean(axis=1)
 
 
 def composed(rng, pool: list[str], vectors: np.ndarray, count: int, known: set[str]):
     """So many new sentences, and vectors between those that they are made of."""
-    texts, pairs = [], []
+    texts: list[str] = []
+    pairs: list[tuple[int, int, float]] = []
     while len(texts) < count:
         a, b = (int(place) for place in rng.integers(len(pool), size=2))
         head, tail, cut = pool[a].split(), pool[b].split(), rng.uniform(0.3, 0.7)
@@ -167,9 +172,9 @@ def composed(rng, pool: list[str], vectors: np.ndarray, count: int, known: set[s
             known.add(text)
             texts.append(text)
             pairs.append((a, b, cut))
-    a, b, cut = (np.array(column) for column in zip(*pairs, strict=True))
+    left, right, share = (np.array(column) for column in zip(*pairs, strict=True))
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    made = cut[:, None] * units[a.astype(int)] + (1 - cut[:, None]) * units[b.astype(int)]
+    made = share[:, None] * units[left] + (1 - share[:, None]) * units[right]
     noise = rng.standard_normal(made.shape)
     made += NOISE * noise / np.linalg.norm(noise, axis=1, keepdims=True)
     return texts, made.astype(np.float32)
@@ -361,7 +366,7 @@ def planted(
     rng: random.Random, pool: list[str], change, count: int, known: set[str]
 ) -> list[tuple[int, str]]:
     """Changed copies of real sentences, and which they are copies of."""
-    found = []
+    found: list[tuple[int, str]] = []
     while len(found) < count:
         row = rng.randrange(len(pool))
         if len({word for word in pool[row].split() if len(word) > 3 and word.isalpha()}) < 3:

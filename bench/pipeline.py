@@ -32,7 +32,7 @@ def bare_pass(sentences: list[str]) -> Callable[[], object]:
 
     encoder = load_encoder(device="cpu")
     batches = list(encoder._batched(sentences)[1])
-    model = AutoModel.from_pretrained(encoder.folder, attn_implementation="sdpa").eval()
+    model = AutoModel.from_pretrained(str(encoder.folder), attn_implementation="sdpa").eval()
 
     def run() -> None:
         with torch.inference_mode():
