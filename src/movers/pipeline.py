@@ -127,16 +127,9 @@ def solve_pairs(
 ) -> Solved:
     """Solve the transport problem of every pair under every head.
 
-    Parameters
-    ----------
-    rows
-        Pairs of sentences by row, shape ``(pairs, 2)``.
-    share
-        Share of the structural part, as `Method.share` has it.
-    null
-        Price of a unit of mass that stays at home, in mean costs of the pair; None: all moves.
-    plans
-        Also return the plans.
+    ``rows`` are the pairs by row, ``(pairs, 2)``, and ``share`` that of the structural part, as
+    `Method.share` has it; ``null`` is the price of a unit of mass that stays at home, in mean costs
+    of the pair, None where all moves.
     """
     shapes = bags.weights.lengths[rows]
     filled = np.asarray((shapes > 0).all(axis=1))

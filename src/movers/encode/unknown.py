@@ -31,12 +31,8 @@ DRAWN = 64
 class Unknown:
     """The unknown words of sentences.
 
-    Parameters
-    ----------
-    words
-        Each once, as the tokenizer normalises it.
-    numbers
-        For every token 0, or from 1 on which of the words it stands for.
+    ``words`` holds each once, as the tokenizer normalises it; ``numbers`` says for every token
+    which it stands for, from 1 on, or 0.
     """
 
     words: tuple[str, ...]

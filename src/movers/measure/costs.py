@@ -65,15 +65,8 @@ def pair_costs(
 ) -> Ragged:
     """Cost matrices of sentence pairs, each row one flat ``(n, m)`` block.
 
-    Parameters
-    ----------
-    kind
-        Row of the table: ``"l2"`` (Euclidean) or ``"cosine"`` (one minus cosine, at least 0);
-        of ``"swd"`` the part without sub-trees.
-    vectors, norms
-        Word vectors of all sentences and their lengths.
-    sources, targets
-        Rows of ``vectors`` that form the pairs.
+    ``kind`` is a row of the table, of ``"swd"`` the part without sub-trees; ``sources`` and
+    ``targets`` are the rows of ``vectors`` that form the pairs.
     """
     from movers.measure import cost_kernels
 

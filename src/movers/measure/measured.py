@@ -63,14 +63,8 @@ def joined(every: Sequence[Bags]) -> Bags:
 class Measured(Bags):
     """Encoded sentences with the weights of their words.
 
-    Parameters
-    ----------
-    encodings
-        What the sentences were made from.
-    totals
-        What the weights of each sentence summed to before, shape ``(sentences,)``.
-    embedding
-        Embedding layer of the vectors; None without vectors.
+    ``totals`` are what the weights of each sentence summed to before; ``embedding`` is the layer of
+    the vectors, None without.
     """
 
     encodings: Encodings
@@ -88,14 +82,8 @@ def measure(
 ) -> Measured:
     """Weigh the words of encoded sentences.
 
-    Parameters
-    ----------
-    weights
-        Row of `movers.measure.weights.WEIGHTS`.
-    cost
-        Row of `movers.measure.costs.COSTS`, if the measure has one.
-    embedding
-        Embedding layer of the vectors; None if no vectors are needed.
+    ``weights`` and ``cost`` are rows of `WEIGHTS` and `COSTS`; ``embedding`` is the layer of the
+    vectors, None if none are needed.
     """
     vectors = None if embedding is None else encodings.vectors[embedding]
     norms = None if vectors is None else Ragged(norms_of(vectors), vectors.starts)

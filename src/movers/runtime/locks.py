@@ -32,12 +32,7 @@ def locked(path: Path, what: str) -> Iterator[None]:
 
     The system lets go of it when the process ends, in whatever way.
 
-    Parameters
-    ----------
-    path
-        The lock file; it is removed afterwards.
-    what
-        What only one may write at a time, for the message.
+    ``what`` names in the message what only one may write at a time.
     """
     with folder_of(path):
         yield from _locked(path, what)

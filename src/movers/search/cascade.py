@@ -33,12 +33,8 @@ BATCH = 2048
 class Cascade:
     """One query against the shards of an index.
 
-    Parameters
-    ----------
-    within
-        Distances above it are of no interest, however few lie below.
-    order
-        What earlier queries taught about the order of heads.
+    Distances above ``within`` are of no interest; ``order`` is what earlier queries taught about
+    heads.
     """
 
     def __init__(

@@ -23,12 +23,7 @@ class Corpus(Generic[Kind]):
 
     A *row* counts all sentences of all shards; a *number* only those that are still there.
 
-    Parameters
-    ----------
-    shards
-        Where the sentences lie.
-    hidden
-        Rows of deleted sentences, ascending.
+    ``hidden`` are rows of deleted sentences, ascending.
     """
 
     def __init__(self, shards: Sequence[Kind], hidden: Ints = NOTHING) -> None:

@@ -33,12 +33,8 @@ FOLD = 1.0 - 1e-9
 class HeadOrder:
     """Which heads to bound better, and in which order to solve them, learned as we go.
 
-    Parameters
-    ----------
-    gain
-        By how much the stronger bound of a head exceeds the first one, on average.
-    excess
-        By how much its values exceed its bounds.
+    ``gain`` is by how much the stronger bound of a head exceeds the first one, on average, and
+    ``excess`` by how much its values exceed its bounds.
     """
 
     heads: int
@@ -82,18 +78,9 @@ def distances_within(
 ) -> tuple[Floats, int]:
     """Distances from a query to sentences; infinite beyond the threshold.
 
-    Parameters
-    ----------
-    both
-        The query, then the sentences.
-    bounds
-        Lower bounds head by head, minus infinity for sentences that may be undefined.
-    threshold
-        Distances above it need not be known.
-
-    Returns
-    -------
-    The distances, and how many of the infinite ones a bound excluded before any was solved.
+    ``both`` are the query, then the sentences; ``bounds`` are head by head, minus infinity for
+    sentences that may be undefined. Also tells how many of the infinite ones a bound excluded
+    before any was solved.
     """
     bags = both.words
     targets = np.arange(1, len(both))

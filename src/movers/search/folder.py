@@ -159,10 +159,7 @@ class Folder:
     def change(self, shards: Iterable[Piece | Part], deleted: Ints) -> None:
         """Make the folder these shards, old and new; a writer that fails leaves nothing behind.
 
-        Parameters
-        ----------
-        deleted
-            Rows of deleted sentences, ascending.
+        ``deleted`` are rows, ascending.
         """
         old = self.manifest
         try:

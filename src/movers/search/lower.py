@@ -43,12 +43,8 @@ class Query:
 class Lower:
     """Lower bounds of the distances to some sentences.
 
-    Parameters
-    ----------
-    words
-        From the words alone, shape ``(sentences,)``.
-    heads
-        From words and structure, shape ``(sentences, heads)``; one column without structure.
+    ``words`` come from the words alone, ``(sentences,)``; ``heads`` from words and structure,
+    ``(sentences, heads)``, with one column where there is none.
     """
 
     words: Floats

@@ -25,12 +25,7 @@ DERIVED = ("heads", "request", "context", "whitening_key", "sentence_bytes")
 class Resolved:
     """What settings come to under one model.
 
-    Parameters
-    ----------
-    settings
-        What was asked for.
-    encoder
-        The model, or what loads it when it is first needed.
+    The model may be given as what loads it when it is first needed.
     """
 
     method: Method
