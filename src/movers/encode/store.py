@@ -1,4 +1,9 @@
-"""Encoded sentences by text: each goes through a model once, and is kept in memory or in a file."""
+"""Encoded sentences by text: each goes through a model once, and is kept in memory or in a file.
+
+A scorer keeps what it has compared, a run over a corpus what it made of it, and an index the
+sentences that it compared lately. What an index has on disk is another thing: words that are
+weighed already, and bounds, found by row (`movers.search.corpus`).
+"""
 
 from __future__ import annotations
 
