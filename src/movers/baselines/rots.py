@@ -86,13 +86,7 @@ class Level:
 
 
 def _compare(
-    level: Level,
-    above: Level,
-    plan: Floats,
-    rows: Ints,
-    *,
-    first: bool,
-    threads: int | None,
+    level: Level, above: Level, plan: Floats, rows: Ints, *, first: bool, threads: int | None
 ) -> tuple[Floats, Floats]:
     """The plan of a level, and one minus what it costs, for every pair."""
     sources, targets = rows.T

@@ -141,11 +141,7 @@ def row_numbers(marked: Bools, before: int) -> list[int]:
 
 
 def _scored(
-    scorers: dict[str, Scorer],
-    long: LongSentences,
-    pairs: list[tuple[str, str]],
-    *,
-    progress: bool,
+    scorers: dict[str, Scorer], long: LongSentences, pairs: list[tuple[str, str]], *, progress: bool
 ) -> Kept:
     """What some rows get."""
     values: dict[str, list[float]] = {}

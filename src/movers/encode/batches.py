@@ -68,13 +68,7 @@ class Shelf:
     """
 
     def __init__(
-        self,
-        ids: Ragged,
-        padding: int,
-        shortest: int,
-        device: str,
-        unknown: Unknown,
-        vectors: Any,
+        self, ids: Ragged, padding: int, shortest: int, device: str, unknown: Unknown, vectors: Any
     ) -> None:
         self.sizes, self.padding, self.shortest, self.device = (
             ids.lengths,

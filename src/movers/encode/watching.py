@@ -66,9 +66,7 @@ _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watching(
-    layers: Collection[int],
-    take: Callable[[int, Any], None],
-    states: Collection[int] | None = None,
+    layers: Collection[int], take: Callable[[int, Any], None], states: Collection[int] | None = None
 ) -> Iterator[Watch]:
     """Have what `Watch` tells handed over during one forward pass, which may end early."""
     watch = Watch(layers, take, states)

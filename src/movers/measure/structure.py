@@ -112,9 +112,7 @@ def describe_numbers(numbers: Iterable[int]) -> str:
     return ",".join("-".join(map(str, part)) for part in parts)
 
 
-def attention_variability(
-    attentions: Callable[[], Iterable[Singles]],
-) -> Floats:
+def attention_variability(attentions: Callable[[], Iterable[Singles]]) -> Floats:
     """Bidirectional attention variability BV_A of every head.
 
     BV = sum over sentences and cells of ``|A(x) - mean A|`` divided by twice the total attention;

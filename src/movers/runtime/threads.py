@@ -23,10 +23,7 @@ LONGEST_RANGE = 5e7
 
 
 def share_out(
-    solve: Callable[[int, int], None],
-    work: Ints,
-    threads: int | None,
-    stop: Ints | None = None,
+    solve: Callable[[int, int], None], work: Ints, threads: int | None, stop: Ints | None = None
 ) -> None:
     """Run ``solve(low, high)`` over ranges of about equal work.
 

@@ -70,11 +70,7 @@ class HeadOrder:
 
 
 def distances_within(
-    scorer: Scorer,
-    both: Shard,
-    bounds: Singles,
-    threshold: float,
-    order: HeadOrder,
+    scorer: Scorer, both: Shard, bounds: Singles, threshold: float, order: HeadOrder
 ) -> tuple[Floats, int]:
     """Distances from a query to sentences; infinite beyond the threshold.
 
@@ -93,12 +89,7 @@ def distances_within(
 
 
 def _plain(
-    scorer: Scorer,
-    bags: Bags,
-    pairs: Ints,
-    bounds: Singles,
-    threshold: float,
-    order: HeadOrder,
+    scorer: Scorer, bags: Bags, pairs: Ints, bounds: Singles, threshold: float, order: HeadOrder
 ) -> tuple[Floats, int]:
     """Distances of pairs that are known to have one."""
     out = np.full(len(pairs), np.inf)
@@ -128,11 +119,7 @@ def _plain(
 
 
 def _tighten(
-    problems: Problems,
-    share: float,
-    bounds: Singles,
-    order: HeadOrder,
-    threads: int | None,
+    problems: Problems, share: float, bounds: Singles, order: HeadOrder, threads: int | None
 ) -> None:
     """Raise the bounds of those heads that gain from it."""
     heads = order.paired

@@ -12,12 +12,7 @@ from movers.measure.gating import CONSTANT
 from movers.methods import Method
 from movers.scorer import Scorer
 from movers.search.shards import Shard
-from movers.solve.bounds import (
-    Profiles,
-    centroid_bounds,
-    profile_bounds,
-    word_bounds,
-)
+from movers.solve.bounds import Profiles, centroid_bounds, profile_bounds, word_bounds
 from movers.solve.rounding import SINGLE
 
 SLACK = 4e-6

@@ -93,12 +93,7 @@ def check_threshold(threshold: float) -> None:
 
 
 def mine_file(
-    index: Index,
-    threshold: float,
-    output: Path,
-    *,
-    blocks: Blocks = mine,
-    progress: bool = False,
+    index: Index, threshold: float, output: Path, *, blocks: Blocks = mine, progress: bool = False
 ) -> tuple[int, int]:
     """Write all near pairs to a table, by name TSV, CSV, JSON lines or Parquet.
 

@@ -34,9 +34,7 @@ class Resolved:
     """Share of structure in the distance: the mix, 0 or 1 as the method has it."""
 
     def __init__(
-        self,
-        settings: Settings,
-        encoder: TransformerEncoder | Callable[[], TransformerEncoder],
+        self, settings: Settings, encoder: TransformerEncoder | Callable[[], TransformerEncoder]
     ) -> None:
         self.settings, self.method = settings, settings.row
         self.share = self.method.share(float(settings.mix))

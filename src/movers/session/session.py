@@ -40,9 +40,7 @@ class Session(Resolved):
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        encoder: TransformerEncoder | Callable[[], TransformerEncoder],
+        self, settings: Settings, encoder: TransformerEncoder | Callable[[], TransformerEncoder]
     ) -> None:
         super().__init__(settings, encoder)
         self._stores = Stores()

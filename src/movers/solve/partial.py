@@ -44,11 +44,7 @@ from movers.solve.problems import Problems
 
 
 def solve_partial(
-    problems: Problems,
-    terms: Terms,
-    structures: Structures | None,
-    out: Found,
-    threads: int | None,
+    problems: Problems, terms: Terms, structures: Structures | None, out: Found, threads: int | None
 ) -> None:
     """Solve the problems above for every pair and head; without structures, for words alone."""
     from movers.solve.kernels.partial import (  # loads numba, so not before the call

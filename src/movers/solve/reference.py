@@ -70,14 +70,7 @@ def _value(cost: Floats, A: Floats, B: Floats, plan: Floats, mix: float, scale: 
 
 
 def _gradient(
-    cost: Floats,
-    A: Floats,
-    B: Floats,
-    u: Floats,
-    v: Floats,
-    plan: Floats,
-    mix: float,
-    scale: float,
+    cost: Floats, A: Floats, B: Floats, u: Floats, v: Floats, plan: Floats, mix: float, scale: float
 ) -> Floats:
     """Gradient for structures that need not be symmetric: mean over both orientations."""
     structural = np.zeros_like(plan)

@@ -418,13 +418,7 @@ def bound_pair(space: Space, few: Any, u: Any, n: int, many: Any, v: Any, m: int
 
 @entry
 def pairings_range(
-    low: int,
-    high: int,
-    batch: Batch,
-    structures: Structures,
-    eight: Eight,
-    mix: Any,
-    space: Space,
+    low: int, high: int, batch: Batch, structures: Structures, eight: Eight, mix: Any, space: Space
 ) -> None:
     """Bound ``min (1 - mix) <C, P> + mix scale E(P)`` for the pairs ``low .. high-1``."""
     source, target, few, many = space.source, space.target, space.u, space.v

@@ -22,19 +22,8 @@ from movers.solve.kernels.homes import (
     price_homes,
     widest_difference,
 )
-from movers.solve.kernels.margins import (
-    Margins,
-    add_margins,
-    allocate_margins,
-    margin_energy,
-)
-from movers.solve.kernels.pairs import (
-    WHOLE,
-    recall_linear,
-    remember_linear,
-    solve_linear,
-    total_of,
-)
+from movers.solve.kernels.margins import Margins, add_margins, allocate_margins, margin_energy
+from movers.solve.kernels.pairs import WHOLE, recall_linear, remember_linear, solve_linear, total_of
 from movers.solve.kernels.simplex import northwest
 from movers.solve.kernels.vertices import energy, list_cells, on_cells, set_gradient
 from movers.solve.kernels.workspace import Workspace
@@ -248,13 +237,7 @@ def _moved(plan: Floats, mass: Masses) -> float:
 
 @kernel
 def _solve_fixed(
-    w: Workspace,
-    room: Room,
-    mass: Masses,
-    factor: float,
-    floor: float,
-    moving: float,
-    bar: float,
+    w: Workspace, room: Room, mass: Masses, factor: float, floor: float, moving: float, bar: float
 ) -> int:
     """Find a plan in ``room.plan`` among those that move so much, from the product plan.
 

@@ -37,13 +37,7 @@ def emd_range(w: Workspace, low: int, high: int, batch: Batch, out: Found) -> No
 
 @entry
 def fgw_range(
-    w: Workspace,
-    low: int,
-    high: int,
-    batch: Batch,
-    structures: Structures,
-    mix: float,
-    out: Found,
+    w: Workspace, low: int, high: int, batch: Batch, structures: Structures, mix: float, out: Found
 ) -> None:
     """Solve ``min (1 - mix) <C, P> + mix scale E(P)`` for every head."""
     scale = structures.scale
@@ -185,14 +179,7 @@ def _write_plan(
 
 @kernel
 def _add_vertex(
-    w: Workspace,
-    n: int,
-    m: int,
-    slot: int,
-    weight: float,
-    columns: int,
-    plans: Floats,
-    start: int,
+    w: Workspace, n: int, m: int, slot: int, weight: float, columns: int, plans: Floats, start: int
 ) -> None:
     at = slot * (n + m)
     for c in range(at, at + w.cells[slot]):

@@ -267,14 +267,7 @@ def _best_candidate(
 
 @kernel
 def _pivot(
-    cost: Floats,
-    n: int,
-    m: int,
-    row: int,
-    column: int,
-    tree: Ints,
-    flow: Floats,
-    potential: Floats,
+    cost: Floats, n: int, m: int, row: int, column: int, tree: Ints, flow: Floats, potential: Floats
 ) -> None:
     """Bring in the arc row -> column and drop the arc that blocks it."""
     i, j = row, n + column

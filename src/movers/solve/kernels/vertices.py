@@ -128,17 +128,7 @@ def set_gradient(
         at_vertex(w.linear, factor / n, w.a, w.b_transposed, w.b, w.match, n, m, out)
     else:
         spread(
-            w.rows,
-            w.columns,
-            w.mass,
-            at,
-            w.cells[slot],
-            w.b,
-            w.b_transposed,
-            n,
-            m,
-            w.left,
-            w.right,
+            w.rows, w.columns, w.mass, at, w.cells[slot], w.b, w.b_transposed, n, m, w.left, w.right
         )
         at_vertex(w.linear, factor, w.a, w.left, w.right, w.counting, n, m, out)
     if margins is not None:
