@@ -94,16 +94,9 @@ class Solved:
 class Task:
     """Pairs of sentences, and how to solve them.
 
-    Parameters
-    ----------
-    rows
-        The pairs by row of ``bags``, shape ``(pairs, 2)``.
-    share
-        Share of the structural part.
-    null
-        Price of a unit of mass that stays at home, in mean costs of the pair; None: all moves.
-    plans
-        Whether to return the plans.
+    ``rows`` are the pairs by row of ``bags``, ``(pairs, 2)``, and ``share`` that of the structural
+    part; ``null`` is the price of a unit of mass that stays at home, in mean costs of the pair,
+    None where all moves.
     """
 
     method: Method

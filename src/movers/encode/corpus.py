@@ -32,18 +32,9 @@ class CorpusEncoder(TransformerEncoder):
     run broken off goes on where it stopped. Sentences outside the corpus, and requests that were
     not announced, go through the model as always.
 
-    Parameters
-    ----------
-    encoder
-        The model.
-    store
-        Folder to keep the parts in.
-    counts
-        The sentences of the corpus, and how often each occurs.
-    requests
-        What will be asked of the sentences; the rules of any two differ.
-    ordered
-        Keep all token vectors too, for as-coded whitening.
+    ``counts`` are the sentences of the corpus and how often each occurs, ``requests`` what will be
+    asked of them; the rules of any two differ. With ``ordered``, all token vectors are kept too,
+    for as-coded whitening.
     """
 
     def __init__(

@@ -74,10 +74,7 @@ def own_vectors(embeddings: Any, size: int, words: Sequence[str]) -> Tensor:
     Each is a sum of pieces that the hash of the word picks. Their weights sum to 1, which keeps the
     mean, and the squares of the weights too, which keeps the covariance.
 
-    Parameters
-    ----------
-    embeddings
-        The layer of a model that turns ids of pieces into vectors.
+    ``embeddings`` is the layer of a model that turns ids of pieces into vectors.
     """
     import torch
 

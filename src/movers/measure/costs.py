@@ -16,17 +16,10 @@ from movers.runtime.threads import share_out
 class Cost:
     """A row of the table of costs.
 
-    Parameters
-    ----------
-    name
-        Name in methods and signatures.
-    kernel
-        Name of the compiled function in `movers.measure.cost_kernels`.
-    to_zero
-        Cost between a word and the zero vector, from the word's norm: the reference recipe
-        averages over removed tokens as if they were zero vectors.
-    trees
-        Whether the sub-trees around the words add to it (`movers.measure.swd`).
+    ``kernel`` names the compiled function in `movers.measure.cost_kernels`. ``to_zero`` is the cost
+    between a word and the zero vector, from the word's norm: the reference recipe averages over
+    removed tokens as if they were zero vectors. ``trees`` tells whether the sub-trees around the
+    words add to it (`movers.measure.swd`).
     """
 
     name: str

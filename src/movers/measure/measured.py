@@ -17,6 +17,10 @@ from movers.measure.weights import normalised, raw_weights
 __all__ = ["Bags", "Context", "Measured", "measure"]
 
 
+AS_ENCODED = ("sentences", "structure", "sums", "squares", "sizes", "pooled")
+"""What weighing leaves as it is."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Bags:
     """Sentences as transport takes them: weighted words with vectors and structure.
@@ -98,16 +102,11 @@ def measure(
         subtrees = find_subtrees(encodings, trees, vectors, lengths, shares.data, pieces)
     return Measured(
         encodings=encodings,
-        sentences=encodings.sentences,
         weights=shares,
         vectors=vectors,
         norms=norms,
-        structure=encodings.structure,
-        sums=encodings.sums,
-        squares=encodings.squares,
-        sizes=encodings.sizes,
-        pooled=encodings.pooled,
         subtrees=subtrees,
+        **{name: getattr(encodings, name) for name in AS_ENCODED},
         totals=raw.sums(),
         embedding=embedding,
     )

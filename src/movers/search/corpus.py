@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Generic
 
 import numpy as np
@@ -97,17 +98,10 @@ class Corpus(Generic[Kind]):
 
     def unknown(self, texts: Iterable[str]) -> Iterator[str]:
         """Those of distinct sentences that are not there."""
-        held: list[str] = []
-        for text in texts:
-            held.append(text)
-            if len(held) == LOOKED_UP:
-                yield from self._missing(held)
-                held = []
-        yield from self._missing(held)
-
-    def _missing(self, texts: list[str]) -> Iterator[str]:
-        rows = self.find(texts).tolist()
-        return (text for text, row in zip(texts, rows, strict=True) if row < 0)
+        left = iter(texts)
+        while held := list(islice(left, LOOKED_UP)):
+            rows = self.find(held).tolist()
+            yield from (text for text, row in zip(held, rows, strict=True) if row < 0)
 
     @cached_property
     def _order(self) -> Ints:
