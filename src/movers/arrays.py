@@ -122,10 +122,11 @@ class Ragged:
         return cls(np.concatenate([first.data[:0], *blocks]), boundaries(lengths))
 
     def _blocks(self, rows: Rows) -> Iterator[Array]:
-        if isinstance(rows, slice):
-            yield self.between(*rows.indices(len(self))[:2]).data
-            return
         starts = self.starts
+        if isinstance(rows, slice):
+            low, high, _ = rows.indices(len(self))
+            yield self.data[starts[low] : starts[high]]
+            return
         for low, high in zip(starts[rows].tolist(), starts[rows + 1].tolist(), strict=True):
             yield self.data[low:high]
 
@@ -144,9 +145,9 @@ def gathered(kind: type[Kind], pieces: Sequence[tuple[Any, Rows]]) -> Kind:
 
 
 def _column(pieces: Sequence[tuple[Any, Rows]]) -> Any:
-    first = pieces[0][0]
-    if first is None:
-        return None
+    (first, stretch), *others = pieces
+    if first is None or (not others and isinstance(stretch, slice) and stretch == slice(None)):
+        return first
     if isinstance(first, np.ndarray):
         parts = [column[rows] for column, rows in pieces]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
