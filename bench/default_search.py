@@ -12,6 +12,7 @@ by the encoder but drawn between those of the two, with noise.
 """
 
 import os
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -29,6 +30,7 @@ import numpy as np
 
 import movers
 from movers.measure.gating import PRICE, gates, sentence_distances
+from movers.measure.measured import Bags
 from movers.search.cosine import CosineLayout
 from movers.search.dedupe import dedupe_file
 from movers.search.folder import Folder
@@ -37,7 +39,7 @@ from movers.search.measures import describe
 from movers.search.mining import mine
 from movers.search.scan import scan
 from movers.search.vectors import make_vectors
-from movers.search.words import WordCache, encode_words, pooled_vectors
+from movers.search.words import pooled_vectors
 from search import own_memory, processor_time, sources
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -72,10 +74,12 @@ def real_index(folder: Path) -> Index:
 
 def fresh_cache(index: Index) -> None:
     """Forget encoded sentences, so that every search pays for its own."""
-    index.layout.cache = WordCache()
+    if isinstance(index.layout, CosineLayout):
+        index.layout.store = None
+    index._scorer.forget()
 
 
-def median(values: list[float]) -> float:
+def median(values: Any) -> float:
     return float(np.median(values))
 
 
@@ -100,12 +104,14 @@ def compared(index: Index, queries: list[str]):
     if not queries:
         return
     texts = index.sentences
+    assert isinstance(index.layout, CosineLayout)
     measured = index.layout.words(scorer(), index.corpus, np.arange(len(texts)))
     rows = {text: row for row, text in enumerate(texts)}
     lean = Index(scorer(), CosineLayout(), [thin(shard) for shard in index.shards])
     index.search(queries[0], 10), lean.search(queries[0], 10)
     for query in queries:
-        encoding = processor_time(encode_words, scorer(), [query])[1]
+        scorer().forget()
+        encoding = processor_time(scorer().words, [query])[1]
         found, taken = processor_time(brute_force, measured, rows[query])
         best = np.argsort(found, kind="stable")[:10]
         record = {"query": query, "brute": taken + encoding, "encoding": encoding}
@@ -147,16 +153,17 @@ def thin(shard):
     return make_vectors(shard.sentences, shard.pooled(slice(None)), "float32")
 
 
-def brute_force(measured, row: int) -> np.ndarray:
+def brute_force(measured: Bags, row: int) -> np.ndarray:
     """Distances from one sentence to all."""
-    targets = np.arange(len(measured.encodings.sentences))
+    targets = np.arange(len(measured.sentences))
     pairs = np.stack([np.full_like(targets, row), targets], axis=1)
     return scorer().solve(measured, pairs).mean(axis=1)
 
 
 def composed(rng, pool: list[str], vectors: np.ndarray, count: int, known: set[str]):
     """So many new sentences, and vectors between those that they are made of."""
-    texts, pairs = [], []
+    texts: list[str] = []
+    pairs: list[tuple[int, int, float]] = []
     while len(texts) < count:
         a, b = (int(place) for place in rng.integers(len(pool), size=2))
         head, tail, cut = pool[a].split(), pool[b].split(), rng.uniform(0.3, 0.7)
@@ -165,9 +172,9 @@ def composed(rng, pool: list[str], vectors: np.ndarray, count: int, known: set[s
             known.add(text)
             texts.append(text)
             pairs.append((a, b, cut))
-    a, b, cut = (np.array(column) for column in zip(*pairs, strict=True))
+    left, right, share = (np.array(column) for column in zip(*pairs, strict=True))
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    made = cut[:, None] * units[a.astype(int)] + (1 - cut[:, None]) * units[b.astype(int)]
+    made = share[:, None] * units[left] + (1 - share[:, None]) * units[right]
     noise = rng.standard_normal(made.shape)
     made += NOISE * noise / np.linalg.norm(noise, axis=1, keepdims=True)
     return texts, made.astype(np.float32)
@@ -213,7 +220,7 @@ def million(folder: Path, count: int) -> list[str]:
     taken, warm, compared, memory, exact = [], [], [], [], 0
     for query in queries[1:]:
         fresh_cache(index)
-        index.layout.cache.get([query], partial(encode_words, scorer()))
+        index._scorer.words([query])
         answer, spent = processor_time(index.search, query, 10)
         taken.append(spent)
         warm.append(processor_time(index.search, query, 10)[1])
@@ -223,7 +230,7 @@ def million(folder: Path, count: int) -> list[str]:
             exact += certificate_holds(index, query, answer)
     batch = queries[1:]
     fresh_cache(index)
-    index.layout.cache.get(batch, partial(encode_words, scorer()))
+    index._scorer.words(batch)
     together = processor_time(index.search_many, batch, 10)[1] / len(batch)
     return [
         f"{len(index):,} sentences, of which {len(real_sentences()):,} are real and the others "
@@ -247,7 +254,7 @@ def million(folder: Path, count: int) -> list[str]:
 
 def certificate_holds(index: Index, query: str, answer) -> bool:
     """Whether all sentences whose vectors are near enough were compared, looking at every one."""
-    (own,) = index.layout.cache.get([query], partial(encode_words, scorer()))
+    own = index._scorer.words([query])
     last, near = answer[len(answer) - 1].distance, 0
     for shard in index.shards:
         pooled = np.concatenate([own.pooled, shard.pooled(slice(None))])
@@ -284,7 +291,7 @@ def parts_of(shards, starts, rows):
     for number, shard in enumerate(shards):
         own = rows[(rows >= starts[number]) & (rows < starts[number + 1])] - starts[number]
         if len(own):
-            texts = [shard.sentence(row) for row in own.tolist()]
+            texts = [shard.words.sentences[row] for row in own.tolist()]
             yield make_vectors(texts, shard.pooled(own), "float32")
 
 
@@ -296,10 +303,9 @@ def beyond(index: Index, queries: list[str], layout) -> list[str]:
     of the pairs that were compared.
     """
     chance, rng = scorer().encoder.chance, np.random.default_rng(0)
-    words = layout.cache.get(queries, partial(encode_words, scorer()))
+    words = scorer().words(queries)
     powers, scales, structure = [], [], []
-    pooled = np.concatenate([one.pooled for one in words])
-    for nearest, query in zip(scan(index.corpus, pooled, 1000), queries, strict=True):
+    for nearest, query in zip(scan(index.corpus, words.pooled, 1000), queries, strict=True):
         near = np.maximum(nearest.bounds, 1e-6)
         ahead = near[20:]  # beyond the query itself and its variants
         power = 1.0 / np.mean(np.log(ahead[-1] / ahead))
@@ -360,7 +366,7 @@ def planted(
     rng: random.Random, pool: list[str], change, count: int, known: set[str]
 ) -> list[tuple[int, str]]:
     """Changed copies of real sentences, and which they are copies of."""
-    found = []
+    found: list[tuple[int, str]] = []
     while len(found) < count:
         row = rng.randrange(len(pool))
         if len({word for word in pool[row].split() if len(word) > 3 and word.isalpha()}) < 3:

@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -78,10 +79,11 @@ def generate(path: Path, rows: int) -> None:
 def score(source: Path, output: Path) -> dict[str, float]:
     """Score one file in this process."""
     from movers.bulk.scoring import score_table
+    from movers.scorer import Scorer
 
     before = peak()
     started = time.perf_counter()
-    report = score_table(source, output, {"stub": Stub()})
+    report = score_table(source, output, {"stub": cast(Scorer, Stub())})
     seconds = time.perf_counter() - started
     return {"rows": report.rows, "seconds": seconds, "before": before, "peak": peak()}
 

@@ -15,6 +15,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -82,14 +83,12 @@ def encoding(model: str | None, sentences: list[str]) -> None:
     for method, request in requests.items():
         few = sentences[:1000]
         expected = near.encode(few, request)
-        seconds = median_seconds(lambda few=few, request=request: near.encode(few, request))
+        seconds = median_seconds(partial(near.encode, few, request))
         print(f"{method:8s} cpu  float32  {len(few) / seconds:8.0f} sentences/s", flush=True)
         for dtype in DTYPES:
             far = TransformerEncoder(model, device="cuda", dtype=dtype)
             told = differences(far.encode(few, request), expected)
-            seconds = median_seconds(
-                lambda far=far, request=request: far.encode(sentences, request)
-            )
+            seconds = median_seconds(partial(far.encode, sentences, request))
             print(
                 f"{method:8s} cuda {dtype:9s}{len(sentences) / seconds:8.0f} sentences/s   "
                 f"largest difference from the cpu: {told}",
@@ -126,7 +125,7 @@ def distances(model: str | None, pairs: list[Pair]) -> None:
             apart = np.abs(scorer.distances(few) - expected).max()
 
             def run(scorer: movers.Scorer = scorer) -> None:
-                scorer._stores.clear()
+                scorer.forget()
                 scorer.distances(pairs)
 
             rate = len(pairs) / median_seconds(run)
@@ -141,7 +140,8 @@ def forward_only(model: str | None, compiled: bool) -> None:
     """A forward pass at one shape: plain, captured in a CUDA graph, compiled."""
     from transformers import AutoModel
 
-    plain = AutoModel.from_pretrained(model, dtype=torch.float16).cuda().eval()
+    source = load_encoder(model, "cpu").folder or model
+    plain = AutoModel.from_pretrained(str(source), dtype=torch.float16).cuda().eval()
     ids = torch.randint(1000, 2000, (1024, 32), device="cuda")
 
     def timed(name: str, run: Callable[[], object]) -> None:

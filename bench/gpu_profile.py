@@ -7,6 +7,7 @@ import argparse
 import cProfile
 import pstats
 import warnings
+from functools import partial
 
 import torch
 from gpu import exchanged_pairs, median_seconds
@@ -24,7 +25,7 @@ def sweep(model: str | None, sentences: list[str], request: Request) -> None:
         for size in (1 << 28, 1 << 29, 1 << 30):
             transformer.WINDOW_BYTES = size
             encoder.encode(sentences, request)
-            seconds = median_seconds(lambda one=encoder: one.encode(sentences, request), rounds=1)
+            seconds = median_seconds(partial(encoder.encode, sentences, request), rounds=1)
             rate = len(sentences) / seconds
             print(f"{tokens:7d} tokens, window {size >> 20:5d} MiB {rate:8.0f} sentences/s")
 
@@ -38,7 +39,7 @@ def main(model: str | None) -> None:
         scorer.encoder.encode(sentences, scorer.request)
     pstats.Stats(profile).sort_stats("tottime").print_stats(25)
     scorer.distances(pairs)
-    scorer._stores.clear()
+    scorer.forget()
     with cProfile.Profile() as profile:
         scorer.distances(pairs)
     pstats.Stats(profile).sort_stats("tottime").print_stats(30)

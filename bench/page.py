@@ -52,6 +52,7 @@ def main() -> None:
     command = [sys.executable, "-m", "movers", "serve", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         try:
+            assert server.stderr is not None
             lines = iter(server.stderr.readline, "")
             address = next(m[1] for line in lines if (m := re.search(r"serving on (\S+)", line)))
             with sync_playwright() as playwright:

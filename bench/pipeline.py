@@ -32,7 +32,7 @@ def bare_pass(sentences: list[str]) -> Callable[[], object]:
 
     encoder = load_encoder(device="cpu")
     batches = list(encoder._batched(sentences)[1])
-    model = AutoModel.from_pretrained(encoder.folder, attn_implementation="sdpa").eval()
+    model = AutoModel.from_pretrained(str(encoder.folder), attn_implementation="sdpa").eval()
 
     def run() -> None:
         with torch.inference_mode():
@@ -65,7 +65,7 @@ def measure(pairs: list[Pair], method: str) -> Callable[[], object]:
     scorer = movers.load(method, threads=1, device="cpu")
 
     def run() -> None:
-        scorer._stores.clear()
+        scorer.forget()
         scorer.distances(pairs)
 
     return run

@@ -11,6 +11,7 @@ to nothing: bag of words.
 """
 
 import argparse
+import logging
 import os
 import platform
 import signal
@@ -72,8 +73,8 @@ def two_nodes() -> Iterator[None]:
     node = {"num_cpus": 2, "object_store_memory": STORE}
     cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
     try:
-        cluster.add_node(**node)
-        ray.init(cluster.address, log_to_driver=False, logging_level="ERROR")
+        cluster.add_node(**node)  # type: ignore[arg-type]
+        ray.init(cluster.address, log_to_driver=False, logging_level=logging.ERROR)
         ray.data.DataContext.get_current().enable_progress_bars = False
         yield
     finally:

@@ -5,7 +5,9 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import platform
+from typing import Any
 
+import numpy as np
 import pipeline
 import solver
 from sentences import Pair, swapped_pairs, unrelated_pairs
@@ -15,12 +17,12 @@ from movers.pipeline import pose
 from movers.solve import Problems
 
 
-def real_problems(pairs: list[Pair], **settings: object) -> Problems:
+def real_problems(pairs: list[Pair], **settings: Any) -> Problems:
     """The transport problems of sentence pairs under all 72 heads of the embedded model."""
     scorer = movers.load("wsmd-wmd", layers="all", empty="nan", **settings)
     measured = scorer._encoded([text for pair in pairs for text in pair])
     rows = measured.encodings.rows
-    index = solver.np.array([[rows[a], rows[b]] for a, b in pairs])
+    index = np.array([[rows[a], rows[b]] for a, b in pairs])
     filled = (measured.weights.lengths[index] > 1).all(axis=1)
     return pose(scorer.method, measured, index[filled])
 
@@ -49,8 +51,8 @@ def main() -> None:
 
 def only_oblong(batch: Problems) -> Problems:
     """Keep the pairs whose sides differ in size: those are not assignments."""
-    kept = solver.np.flatnonzero(batch.shapes[:, 0] != batch.shapes[:, 1])
-    return batch.take(kept, solver.np.arange(batch.heads))
+    kept = np.flatnonzero(batch.shapes[:, 0] != batch.shapes[:, 1])
+    return batch.take(kept, np.arange(batch.heads))
 
 
 if __name__ == "__main__":

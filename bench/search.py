@@ -89,7 +89,7 @@ def brute_force(index: movers.Index, query: str) -> np.ndarray:
     own = make_shard(scorer.measure([query]), [query], scorer.method)
     found = []
     for shard in index.shards:
-        bags = joined([own, shard]).bags
+        bags = joined([own, shard]).words
         pairs = np.stack([np.zeros(len(shard), np.int64), np.arange(1, len(shard) + 1)], axis=1)
         found.append(scorer.solve(bags, pairs).mean(axis=1))
     return np.concatenate(found)
@@ -104,11 +104,11 @@ def processor_time(function, *arguments):
 
 def compare_query(index: movers.Index, query: str) -> dict:
     """One query: brute force, then the search for several numbers of sentences."""
-    index.scorer._stores.clear()  # every search encodes its query itself
+    index._scorer.forget()  # every search encodes its query itself
     distances, brute = processor_time(brute_force, index, query)
     record: dict = {"query": query, "brute": brute}
     for name, (top, within) in WANTED.items():
-        index.scorer._stores.clear()
+        index._scorer.forget()
         found, taken = processor_time(partial(index.search, within=within), query, top)
         best = np.argsort(distances, kind="stable")[:top]
         best = best if within is None else best[distances[best] <= within]
@@ -188,7 +188,7 @@ def others(index: movers.Index, texts: list[str], queries: list[str]) -> list[st
     similarity, words = gensim_index(index.scorer, part.sentences)
     times: dict[str, list[float]] = defaultdict(list)
     for query in queries:
-        index.scorer._stores.clear()
+        index._scorer.forget()
         times["movers, exact top 10, WSMD"].append(processor_time(part.search, query, 10)[1])
         times["movers, brute force, WSMD"].append(processor_time(brute_force, part, query)[1])
         taken = processor_time(similarity.__getitem__, words(query))[1]
@@ -234,7 +234,7 @@ def pot_loop(index: movers.Index, query: str, count: int) -> None:
 
     shard = index.shards[0].take(np.arange(count))
     own = make_shard(index.scorer.measure([query]), [query], index.scorer.method)
-    bags = joined([own, shard]).bags
+    bags = joined([own, shard]).words
     structure, weights = bags.structure, bags.weights
     u = weights[0]
     for row in range(1, count + 1):

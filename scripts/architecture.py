@@ -73,7 +73,7 @@ def part(module):
 
 def parts_graph():
     """The parts that every part imports."""
-    found = defaultdict(set)
+    found: dict[str, set[str]] = defaultdict(set)
     for module, imported in imports().items():
         found[part(module)] |= {part(other) for other in imported} - {part(module)}
     return dict(found)
@@ -94,7 +94,7 @@ def essential(graph):
     }
 
 
-SHOWN = [
+SHOWN: list[dict[str, float]] = [
     {"cli": 1.7},
     {"web": 0.3, "search": 1.3, "integrations": 2.3},
     {"loading": 1.3, "bulk": 2.3, "evaluate": 3.3},

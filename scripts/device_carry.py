@@ -24,8 +24,10 @@ import numpy as np
 CARRY = Path("device-carry")
 SITE, LLVM, MODEL = CARRY / "site.tar.xz", CARRY / "libllvmlite.so.xz", CARRY / "model.tar.xz"
 SHARED = "llvmlite/binding/libllvmlite.so"
-WHEELS = ("numba", "llvmlite", "narwhals", "pytest", "pytest-timeout")
-WHEELS += ("iniconfig", "pluggy", "hypothesis", "sortedcontainers", "pygments", "platformdirs")
+WHEELS = [
+    *("numba", "llvmlite", "narwhals", "pytest", "pytest-timeout", "iniconfig", "pluggy"),
+    *("hypothesis", "sortedcontainers", "pygments", "platformdirs"),
+]
 NOT_NEEDED = ("/tests/", "/cuda/")
 EMBEDDINGS = "embeddings.word_embeddings.weight"
 X86 = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 9, "dict_size": 1 << 27}]
@@ -100,7 +102,7 @@ def rounded_model(folder: Path) -> Path:
         scale = np.abs(weights).max(axis=1, keepdims=True) / 127
         arrays[name] = np.round(weights / np.where(scale > 0, scale, 1)).astype(np.int8)
         arrays[f"{name}/scale"] = scale.astype(np.float32)
-    np.savez(folder / "rounded.npz", **arrays)
+    np.savez(folder / "rounded.npz", **arrays)  # type: ignore[arg-type]
     return folder
 
 

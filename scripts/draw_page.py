@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlencode
 
 from PIL import Image
@@ -43,7 +44,8 @@ FORTY = (
 )
 EXAMPLES = {"obama": ("wsmd", OBAMA), "word_swap": ("movers", PRESS)}
 SENTENCES = ("source", "target", "other")
-PICTURES = {
+Picture = tuple[dict[str, str], tuple[str, ...], int, Literal["light", "dark"], str]
+PICTURES: dict[str, Picture] = {
     "explain": ({"look": "C"}, PRESS, 1280, "light", ""),
     "explain_dark": ({"look": "C"}, PRESS, 1280, "dark", "flow"),
     "explain_phone": ({}, PRESS, 390, "light", ""),
@@ -76,6 +78,7 @@ def serving() -> Iterator[str]:
     command = [sys.executable, "-m", "movers", "serve", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         try:
+            assert server.stderr is not None
             lines = iter(server.stderr.readline, "")
             yield next(m[1] for line in lines if (m := re.search(r"serving on (\S+)", line)))
         finally:

@@ -11,6 +11,7 @@ import numpy as np
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import movers
@@ -33,7 +34,7 @@ def main() -> None:
     save(draw_matching(wsmd.using("wrd"), pairs), "matching")
 
 
-def draw_structure(pairs: list[Comparison]) -> plt.Figure:
+def draw_structure(pairs: list[Comparison]) -> Figure:
     """Attention among the words of the three sentences, one cell marked in each."""
     figure, axes = plt.subplots(1, 3, figsize=(10.2, 3.1), layout="constrained")
     there = dict(MEANINGS)
@@ -60,7 +61,7 @@ def draw_attention(
     axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=MARK, linewidth=2.5))
 
 
-def draw_matching(words: movers.Scorer, pairs: list[Comparison]) -> plt.Figure:
+def draw_matching(words: movers.Scorer, pairs: list[Comparison]) -> Figure:
     """What matching words by meaning costs cell by cell: squared differences of attention."""
     figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.4), layout="constrained")
     for panel, pair, target in zip(axes, pairs, (PARAPHRASE, SWAPPED), strict=True):
@@ -92,7 +93,7 @@ def mean(heads: np.ndarray) -> np.ndarray:
     return np.asarray(heads, np.float64).mean(axis=0)
 
 
-def save(figure: plt.Figure, name: str) -> None:
+def save(figure: Figure, name: str) -> None:
     figure.savefig(DOCS / f"{name}.svg", metadata={"Date": None}, facecolor="white")
 
 

@@ -68,10 +68,11 @@ def main(data: Path) -> None:
         layer: replace(white, mean=single(white.mean), matrix=single(white.matrix))
         for layer, white in statistics.whitening.items()
     }
-    arrays = statistics.arrays | components(encoder, sentences, statistics)
+    arrays = {**statistics.arrays, **components(encoder, sentences, statistics)}
     arrays = {name: single(array) for name, array in arrays.items()}
     replace(statistics, whitening=whitening, tables={}, arrays=arrays).save(TARGET)
     print(f"{TARGET.name}: {TARGET.stat().st_size:,} bytes, {statistics.origin}")
+    assert statistics.variability is not None
     print("BV by layer:", statistics.variability.mean(axis=1).round(4).tolist())
 
 

@@ -99,20 +99,25 @@ def test_large_batches_are_chunked_without_a_trace(bert, monkeypatch):
 
 def test_a_full_cache_is_dropped(bert, monkeypatch):
     expected = bert.using().distances(PAIRS[:6])
-    monkeypatch.setattr("movers.session.session.GROWTH_BYTES", 10)
+    monkeypatch.setattr("movers.encode.store.GROWTH_BYTES", 10)
     scorer = alone(bert)
     assert [scorer.distances([pair])[0] for pair in PAIRS[:6]] == expected.tolist()
-    assert [len(block) for block in scorer._stores[0].blocks] == [2]
+    (store,) = scorer._stores
+    held = [len(block) for block in store.blocks]
+    assert set(held) == {2}
     for number in range(3):
         scorer.distances([(f"new pair {number}", f"compare {number}")])
-    assert [len(block) for block in scorer._stores[0].blocks] == [2, 2]
-    monkeypatch.setattr("movers.session.session.KEEP_BYTES", 10)
+    assert [len(block) for block in store.blocks] == [2, 2, 2, *held]
+    store.limit = sum(block.nbytes for block in store.blocks[:2])
     scorer.distances([("last pair", "compared")])
-    assert [len(block) for block in scorer._stores[0].blocks] == [2]
+    assert [len(block) for block in store.blocks] == [2, 2, 2]
+    store.limit = 10
+    scorer.distances([("last of all", "compared")])
+    assert [len(block) for block in store.blocks] == [2]
 
 
 def test_a_corpus_beyond_the_growth_is_encoded_once(bert, spy, monkeypatch):
-    monkeypatch.setattr("movers.session.session.GROWTH_BYTES", 10)
+    monkeypatch.setattr("movers.encode.store.GROWTH_BYTES", 10)
     scorer = alone(bert)
     expected = bert.using().matrix(SENTENCES[:2], SENTENCES[2:])
     spy.clear()
@@ -459,8 +464,8 @@ def test_a_matrix_is_the_same_in_blocks(bert, method, monkeypatch):
     np.testing.assert_allclose(own.ravel(), scorer.distances(pairs), rtol=1e-9, atol=1e-9)
     monkeypatch.setattr("movers.session.blocks.CHUNK", 3)
     monkeypatch.setattr("movers.session.blocks.BLOCK_BYTES", 10)
-    monkeypatch.setattr("movers.session.session.GROWTH_BYTES", 10)
-    monkeypatch.setattr("movers.session.session.KEEP_BYTES", 10)
+    monkeypatch.setattr("movers.encode.store.GROWTH_BYTES", 10)
+    monkeypatch.setattr("movers.encode.store.KEEP_BYTES", 10)
     blocked = alone(scorer)
     np.testing.assert_array_equal(blocked.matrix(SENTENCES[:7], SENTENCES[2:]), both)
     assert len(blocked._stores[0].blocks[0]) <= 6

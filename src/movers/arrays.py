@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Rows = Ints | slice
+"""Which rows: copied in the order of their numbers, or a stretch of them, which is not."""
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +109,56 @@ class Ragged:
 
     def joined(self, *others: Ragged) -> Ragged:
         """These rows followed by the rows of others."""
-        every = (self, *others)
-        lengths = np.concatenate([one.lengths for one in every])
-        return Ragged(np.concatenate([one.data for one in every]), boundaries(lengths))
+        return Ragged.gathered([(one, slice(None)) for one in (self, *others)])
+
+    @classmethod
+    def gathered(cls, pieces: Sequence[tuple[Ragged, Rows]]) -> Ragged:
+        """Some rows of several, one after another; a stretch of one alone is not copied."""
+        (first, stretch), *others = pieces
+        if isinstance(stretch, slice) and not others:
+            return first.between(*stretch.indices(len(first))[:2])
+        blocks = [block for one, rows in pieces for block in one._blocks(rows)]
+        lengths = np.concatenate([one.lengths[rows] for one, rows in pieces])
+        return cls(np.concatenate([first.data[:0], *blocks]), boundaries(lengths))
+
+    def _blocks(self, rows: Rows) -> Iterator[Array]:
+        starts = self.starts
+        if isinstance(rows, slice):
+            low, high, _ = rows.indices(len(self))
+            yield self.data[starts[low] : starts[high]]
+            return
+        for low, high in zip(starts[rows].tolist(), starts[rows + 1].tolist(), strict=True):
+            yield self.data[low:high]
+
+
+def gathered(kind: type[Kind], pieces: Sequence[tuple[Any, Rows]]) -> Kind:
+    """Some rows of several tables in one.
+
+    A table is a dataclass whose fields without a default hold something for every row: arrays,
+    sequences, dictionaries of such, tables, or None for a column that is not there. A column
+    that knows better how its rows are put together has a ``gathered`` of its own.
+    """
+    columns = [part.name for part in fields(kind) if part.default is MISSING]  # type: ignore[arg-type]
+    return kind(
+        **{name: _column([(getattr(one, name), rows) for one, rows in pieces]) for name in columns}
+    )
+
+
+def _column(pieces: Sequence[tuple[Any, Rows]]) -> Any:
+    (first, stretch), *others = pieces
+    if first is None or (not others and isinstance(stretch, slice) and stretch == slice(None)):
+        return first
+    if isinstance(first, np.ndarray):
+        parts = [column[rows] for column, rows in pieces]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if isinstance(first, dict):
+        return {key: _column([(one[key], rows) for one, rows in pieces]) for key in first}
+    if hasattr(first, "gathered"):
+        return type(first).gathered(pieces)
+    if is_dataclass(first):
+        return gathered(type(first), pieces)
+    numbers = ((one, np.arange(len(one))[rows].tolist()) for one, rows in pieces)
+    return [one[row] for one, picked in numbers for row in picked]
 
 
 def boundaries(lengths: Iterable[int]) -> Ints:

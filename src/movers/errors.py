@@ -16,14 +16,8 @@ from typing import Any, ClassVar, Self
 class Choose:
     """A remedy: choose a value of a setting, or of another argument.
 
-    Parameters
-    ----------
-    name
-        The argument, as Python calls it.
-    value
-        What to choose; ``...`` if that is for users to find out.
-    then
-        What follows from it, or goes with it.
+    ``name`` is the argument as Python calls it, ``value`` what to choose, ``...`` if that is for
+    users to find out, and ``then`` what follows from it or goes with it.
     """
 
     name: str
@@ -35,12 +29,8 @@ class Choose:
 class Do:
     """A remedy: do something else.
 
-    Parameters
-    ----------
-    act
-        A name that the `Wording` of a surface knows, or words that hold everywhere.
-    then
-        What follows from it, or goes with it.
+    ``act`` is a name that the `Wording` of a surface knows, or words that hold everywhere, and
+    ``then`` what follows from it or goes with it.
     """
 
     act: str
@@ -106,12 +96,7 @@ PYTHON = Wording()
 class Advised(Exception):  # noqa: N818 (warnings are, too)
     """A message with remedies.
 
-    Parameters
-    ----------
-    message
-        What happened, with the observed values.
-    remedies
-        What can be done about it, the best first.
+    The message says what happened, with the observed values; the best remedy comes first.
     """
 
     def __init__(self, message: str = "", *remedies: Remedy) -> None:

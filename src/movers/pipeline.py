@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ from movers.measure.swd import add_subtree_costs
 from movers.methods import Method, Transport
 from movers.solve.batch import emd_batch, fgw_batch, price_batch
 from movers.solve.problems import Problems
-from movers.solve.solution import Many, One, linear_solution, pick
+from movers.solve.solution import NUMBERS, Many, One, linear_solution, pick
 
 SOURCE_EMPTY, TARGET_EMPTY = 1, 2
 
@@ -93,16 +94,9 @@ class Solved:
 class Task:
     """Pairs of sentences, and how to solve them.
 
-    Parameters
-    ----------
-    rows
-        The pairs by row of ``bags``, shape ``(pairs, 2)``.
-    share
-        Share of the structural part.
-    null
-        Price of a unit of mass that stays at home, in mean costs of the pair; None: all moves.
-    plans
-        Whether to return the plans.
+    ``rows`` are the pairs by row of ``bags``, ``(pairs, 2)``, and ``share`` that of the structural
+    part; ``null`` is the price of a unit of mass that stays at home, in mean costs of the pair,
+    None where all moves.
     """
 
     method: Method
@@ -127,16 +121,9 @@ def solve_pairs(
 ) -> Solved:
     """Solve the transport problem of every pair under every head.
 
-    Parameters
-    ----------
-    rows
-        Pairs of sentences by row, shape ``(pairs, 2)``.
-    share
-        Share of the structural part, as `Method.share` has it.
-    null
-        Price of a unit of mass that stays at home, in mean costs of the pair; None: all moves.
-    plans
-        Also return the plans.
+    ``rows`` are the pairs by row, ``(pairs, 2)``, and ``share`` that of the structural part, as
+    `Method.share` has it; ``null`` is the price of a unit of mass that stays at home, in mean costs
+    of the pair, None where all moves.
     """
     shapes = bags.weights.lengths[rows]
     filled = np.asarray((shapes > 0).all(axis=1))
@@ -220,17 +207,12 @@ def _price(task: Task) -> Solved:
     charged = (rows[:, 0] != rows[:, 1])[:, None]
     scales = charged * prices(errors, context.layers, context.chance)
     energies = price_batch(problems, trusted(moved.plan, costs), threads=context.threads)
-    values = replace(
-        moved,
-        value=np.broadcast_to(moved.value, scales.shape),
-        linear=np.broadcast_to(moved.linear, scales.shape),
-        structural=scales * energies,
-        plan=_repeated(moved.plan, costs, scales.shape[1]) if task.plans else moved.plan[:0],
-        iterations=np.broadcast_to(moved.iterations, scales.shape),
-        gap=np.broadcast_to(moved.gap, scales.shape),
-        converged=np.broadcast_to(moved.converged, scales.shape),
-        home=np.broadcast_to(moved.home, scales.shape),
-    )
+    repeated: dict[str, Any] = {
+        name: np.broadcast_to(getattr(moved, name), scales.shape) for name in NUMBERS
+    }
+    repeated["structural"] = scales * energies
+    plans = _repeated(moved.plan, costs, scales.shape[1]) if task.plans else moved.plan[:0]
+    values = replace(moved, **repeated, plan=plans)
     return Solved.of(problems, values, scales)
 
 
@@ -271,22 +253,21 @@ def _spread(solved: Solved, filled: Bools, shapes: Ints) -> Solved:
     """Put the solved pairs back among those with an empty side."""
     far = np.where((shapes == 0).all(axis=1), 0.0, np.inf)[:, None]
     values = solved.values
-    spread = replace(
-        values,
-        value=_placed(values.value, filled, far),
-        linear=_placed(values.linear, filled, far),
-        structural=_placed(values.structural, filled),
-        iterations=_placed(values.iterations, filled),
-        gap=_placed(values.gap, filled),
-        converged=_placed(values.converged, filled),
-        home=_placed(values.home, filled),
-    )
+    others: dict[str, Any] = {"value": far, "linear": far}
+    placed: dict[str, Any] = {
+        name: _placed(getattr(values, name), filled, others.get(name, 0.0)) for name in NUMBERS
+    }
     undefined = np.where(shapes[:, 0] == 0, SOURCE_EMPTY, TARGET_EMPTY).astype(np.int8)
     undefined[filled] = solved.undefined
     scales = _placed(solved.scales, filled)
     homes = None if solved.homes is None else _placed(solved.homes, filled)
     return replace(
-        solved, values=spread, shapes=shapes, scales=scales, undefined=undefined, homes=homes
+        solved,
+        values=replace(values, **placed),
+        shapes=shapes,
+        scales=scales,
+        undefined=undefined,
+        homes=homes,
     )
 
 

@@ -36,17 +36,10 @@ WORDS_ONLY: frozenset[str] = frozenset()
 class Wire:
     """How a request over HTTP may choose a setting.
 
-    Parameters
-    ----------
-    kind
-        Type in a request; None is that of the field.
-    bounds
-        Least and greatest number.
-    help
-        What the API says of it, where that is not what all others say.
-    control, options
-        What its control on the page is called, and values where that calls them otherwise; none
-        without a control.
+    ``kind`` is the type in a request, None that of the field, ``bounds`` the least and the greatest
+    number, and ``help`` what the API says of it where that is not what all others say. ``control``
+    is what its control on the page is called, if it has one, and ``options`` are values that this
+    calls otherwise.
     """
 
     kind: Any = None

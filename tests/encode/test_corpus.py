@@ -78,6 +78,17 @@ def test_sentences_come_back_as_the_model_gives_them(model, tmp_path, small_part
         assert_equal(found, expected)
 
 
+def test_files_are_mapped_one_by_one_where_there_is_no_room(
+    model, tmp_path, small_parts, monkeypatch
+):
+    monkeypatch.setattr(corpus_file, "OPEN_BYTES", 2)
+    encoder = made(model, tmp_path)
+    assert_equal(encoder.encode(SENTENCES, WORDS), model.encode(SENTENCES, WORDS))
+    store = encoder.stores[0]
+    assert sum(block.held is not None for block in store.blocks) == 1 < len(store.blocks)
+    assert_equal(encoder.encode(SENTENCES[::-1], WORDS), model.encode(SENTENCES[::-1], WORDS))
+
+
 def test_other_sentences_and_requests_go_through_the_model(model, tmp_path):
     encoder = made(model, tmp_path)
     other = [SENTENCES[0], "a sentence nobody announced"]

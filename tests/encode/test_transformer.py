@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from movers.arrays import gathered
 from movers.encode import transformer
-from movers.encode.encodings import Request
+from movers.encode.encodings import Encodings, Request
 from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder, TruncationWarning
@@ -88,7 +89,8 @@ def test_gathering_sentences_before_they_are_kept_changes_nothing(tiny, monkeypa
 def test_joined_is_encoding_all_at_once(tiny):
     encoder = TransformerEncoder(tiny("bert"))
     request = Request((3,), ((1, 1),), RULES)
-    joined = encoder.encode(SENTENCES[:4], request).joined(encoder.encode(SENTENCES[4:], request))
+    halves = (encoder.encode(half, request) for half in (SENTENCES[:4], SENTENCES[4:]))
+    joined = gathered(Encodings, [(half, slice(None)) for half in halves])
     assert joined.sentences == [*SENTENCES]
     assert_same(encoder.encode(SENTENCES, request), joined)
 

@@ -24,7 +24,7 @@ from movers.errors import InputError, MoversError
 from movers.search import cosine, transport
 from movers.search import folder as folder_module
 from movers.search.index import Index
-from movers.search.shards import gathered, joined
+from movers.search.shards import joined, some_of
 from processes import unsynced
 
 SOURCES = ("search/folder.py", "search/index.py", "search/manifest.py", "atomic.py", "locks.py")
@@ -305,7 +305,7 @@ def encode_once(*scorers):
 
     def encoded(index, chunk):
         picked = np.array([rows[text] for text in chunk])
-        return gathered([(whole[index.scorer.method.name], picked)])
+        return some_of([(whole[index.scorer.method.name], picked)])
 
     Index._encoded = encoded
 

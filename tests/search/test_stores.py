@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from corpus import make_corpus
 
+from movers.encode.store import Store
 from movers.errors import InputError
 from movers.search import Candidate, embed, rerank
 from movers.search.index import Index
-from movers.search.words import WordCache
 
 SIZE = 5_000
 QUERIES = ["the press greets the president", "soup and fox served dog"]
@@ -77,7 +77,7 @@ def make_qdrant(sentences, vectors, tmp_path):
 def test_a_store_gives_the_answers_of_an_index(
     scorer, sentences, vectors, expected, tmp_path, make
 ):
-    store, cache = make(sentences, vectors, tmp_path), WordCache()
+    store, cache = make(sentences, vectors, tmp_path), Store(scorer.request)
     for answer in expected:
         found = rerank(answer.query, store, scorer=scorer, cache=cache)
         assert found.matches == answer.matches and found.certified and found.bound is None

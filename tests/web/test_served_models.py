@@ -3,9 +3,9 @@ import gc
 import pytest
 
 import movers
+from movers.encode import store
 from movers.encode.encodings import Encodings
 from movers.errors import InputError
-from movers.session import session
 from movers.session.session import STORES
 from movers.web.answers import Answers
 from movers.web.failures import UnknownModelError
@@ -22,7 +22,8 @@ def living_encodings():
 
 def test_endless_new_sentences_and_settings_keep_memory_flat(tiny, monkeypatch):
     bound = 200_000
-    monkeypatch.setattr(session, "GROWTH_BYTES", bound)
+    monkeypatch.setattr(store, "GROWTH_BYTES", bound)
+    monkeypatch.setattr(store, "KEEP_BYTES", bound)
     models = Models({"tiny": movers.load("wsmd", tiny("bert"))})
     answers = Answers(max_words=50)
     before = living_encodings()
@@ -33,8 +34,8 @@ def test_endless_new_sentences_and_settings_keep_memory_flat(tiny, monkeypatch):
         pairs = [(f"{text} {number} dogs", f"dogs {number} {text}") for text in SENTENCES[:4]]
         assert len(answers.distances(models.scorer(setup), pairs)) == 4
     alive = [one for one in living_encodings() if not any(one is old for old in before)]
-    assert 0 < len(alive) <= 2 * STORES
     assert all(one.nbytes < 2 * bound for one in alive)
+    assert 0 < sum(one.nbytes for one in alive) <= 3 * bound * STORES
 
 
 def test_statistics_find_their_model_by_its_weights(tiny, bert, tmp_path):

@@ -13,14 +13,8 @@ from movers.arrays import Ints, boundaries
 class Grid:
     """Which matrix, row and column every cell of row-major blocks belongs to.
 
-    Parameters
-    ----------
-    shapes
-        Rows and columns of every block, shape ``(pairs, 2)``.
-    starts
-        Where the blocks start.
-    pair, row, column
-        Of every cell.
+    ``shapes`` are the rows and columns of every block, ``(pairs, 2)``, and ``starts`` where blocks
+    start; the others tell of every cell.
     """
 
     shapes: Ints

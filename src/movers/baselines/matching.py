@@ -15,13 +15,8 @@ from movers.runtime.threads import share_out
 class Matches:
     """Greedy matches of pairs of sentences.
 
-    Parameters
-    ----------
-    forth, back
-        Similarity of each source word to its best target word, and the other way round; one row
-        per pair.
-    chosen
-        Where the best target word of each source word stands.
+    ``forth`` and ``back`` hold the similarity of each word to its best one on the other side, a row
+    per pair; ``chosen`` where that of each source word stands.
     """
 
     forth: Ragged

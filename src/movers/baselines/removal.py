@@ -20,14 +20,8 @@ from movers.runtime.notices import UnfittedWarning, notify
 class Removal:
     """Compare sentence vectors, less a part of each shared component as large as its share.
 
-    Parameters
-    ----------
-    name
-        Name of the measure, under which its components are kept.
-    number
-        How many components are removed.
-    vectors
-        What makes the vectors of sentences, in the paper's recipe.
+    ``number`` components are removed, kept under the ``name`` of the measure; ``vectors`` makes the
+    vectors of sentences in the paper's recipe.
     """
 
     name: str

@@ -65,14 +65,9 @@ class Words:
 class Level:
     """The segments of all sentences at one level of their trees.
 
-    Parameters
-    ----------
-    vectors
-        Sums of weighted word vectors, rows of segments by sentence.
-    sizes
-        Their lengths, the masses of the transport.
-    parents
-        For every segment the segment of the level above that it begins in.
+    ``vectors`` are sums of weighted word vectors, rows of segments by sentence, and ``sizes`` their
+    lengths, the masses of the transport; ``parents`` the segments of the level above that each
+    begins in.
     """
 
     vectors: Ragged
@@ -144,12 +139,8 @@ def _levels(words: Words) -> list[Level]:
 class Cut:
     """A sentence cut into segments.
 
-    Parameters
-    ----------
-    begins
-        Where the segments begin; each ends where the next begins.
-    own
-        Whether each word belongs to the segment around it.
+    Segments end where the next begins; ``own`` tells whether each word belongs to the one around
+    it.
     """
 
     begins: Ints

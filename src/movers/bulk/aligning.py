@@ -16,9 +16,8 @@ from movers.align.drawing import FOOT, HEAD
 from movers.align.reading import Given
 from movers.align.results import Alignment
 from movers.bulk.noticing import LongSentences, Rowlist
-from movers.bulk.output import Kept, Outcome, in_steps, open_output
+from movers.bulk.output import Kept, Outcome, fill_output, open_output
 from movers.encode.transformer import TransformerEncoder
-from movers.errors import InputError
 from movers.io.pairs import check_words
 from movers.io.tables import (
     Chunk,
@@ -30,7 +29,6 @@ from movers.io.tables import (
     plain_values,
     text_output,
 )
-from movers.runtime.interrupts import end_if_asked
 from movers.runtime.progress import progress_bar
 
 Pairs = list[tuple[Given, Given]]
@@ -60,14 +58,8 @@ STYLES = {
 class Report:
     """What happened to a table.
 
-    Parameters
-    ----------
-    rows, links, seconds
-        How many pairs were aligned, how many links that made, and how long it took.
-    cut
-        Rows with a sentence that is longer than the model reads.
-    resumed
-        How many of the rows an earlier run had finished.
+    ``cut`` lists rows with a sentence that is longer than the model reads; ``resumed`` counts those
+    that an earlier run had finished.
     """
 
     rows: int
@@ -111,34 +103,28 @@ def align_table(
     progress
         Show a progress bar on standard error.
     """
-    started, links, cut, long = time.monotonic(), 0, Rowlist(), LongSentences()
+    started, links = time.monotonic(), 0
     outcome = Outcome(count_rows(file, input_format))
     writer = partial(_lines, style=STYLES[style])
     with open_table(file, input_format) as table:
         names = pick_columns(table.columns, *columns)
         task = {"links": signature(encoder, aligner), "columns": [*names], "output": style}
-        with (
-            progress_bar("aligning", "rows", outcome.total, progress=progress) as bar,
-            open_output(output, writer, task, outcome, resume=resume) as (write, kept),
-        ):
-            for _, pairs in in_steps(_pairs(table.chunks, names, tokens=tokens)):
-                end_if_asked()
-                step = kept.take(pairs)
-                if step is None:
-                    with long.noticed():
-                        found = [*align_pairs(encoder, pairs, aligner=aligner)]
-                    step = _kept(found, STYLES[style], long)
-                links += sum(step.values["links"])
-                cut.add(outcome.rows + place + 1 for place in step.cut)
-                write({**step.values}, pairs, step)
-                bar.update(len(pairs))
-            if not outcome.rows:
-                raise InputError(f"{file} has a header but no rows")
-    return Report(outcome.rows, links, time.monotonic() - started, cut, kept.rows)
+        bar = progress_bar("aligning", "rows", outcome.total, progress=progress)
+        writing = open_output(output, writer, task, outcome, resume=resume)
+        rows = _pairs(table.chunks, names, tokens=tokens)
+        make = partial(_aligned, encoder, aligner, STYLES[style], LongSentences())
+        for _, step in fill_output(file, rows, make, writing, outcome, bar):
+            links += sum(step.values["links"])
+    seconds = time.monotonic() - started
+    return Report(outcome.rows, links, seconds, outcome.cut, outcome.resumed)
 
 
-def _kept(found: list[Alignment], style: Style, long: LongSentences) -> Kept:
-    """What is written and counted of some alignments."""
+def _aligned(
+    encoder: TransformerEncoder, aligner: str, style: Style, long: LongSentences, pairs: Pairs
+) -> Kept:
+    """What is written and counted of some rows."""
+    with long.noticed():
+        found = [*align_pairs(encoder, pairs, aligner=aligner)]
     lines, links = [style.line(one) for one in found], [len(one) for one in found]
     return Kept(
         {"line": lines, "links": links}, long.places([(one.source, one.target) for one in found])

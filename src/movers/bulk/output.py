@@ -11,18 +11,21 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from movers.bulk.noticing import Rowlist
 from movers.errors import InputError, StorageError
-from movers.io.tables import STANDARD, Chunk, Write
+from movers.io.tables import STANDARD, Chunk, TwoTexts, Write
 from movers.runtime.atomic import FULL, clean_up, naming, room, sized, sync
-from movers.runtime.interrupts import undisturbed
-from movers.runtime.journal import record, records, whole_lines
+from movers.runtime.interrupts import end_if_asked, undisturbed
+from movers.runtime.journal import open_journal, record, records
 from movers.runtime.locks import locked
+from movers.runtime.progress import Bar
 
 logger = logging.getLogger("movers")
 
@@ -43,10 +46,16 @@ class Kept:
 
 @dataclass
 class Outcome:
-    """How far a run has come, of how many rows if that is known."""
+    """How far a run has come.
+
+    ``rows`` are safe, ``resumed`` of them since an earlier run, and ``cut`` those with a sentence
+    that is longer than the model reads; ``total`` is None if nobody knows.
+    """
 
     total: int | None
     rows: int = 0
+    resumed: int = 0
+    cut: Rowlist = field(default_factory=Rowlist)
 
 
 class Earlier:
@@ -55,14 +64,6 @@ class Earlier:
     def __init__(self, steps: Iterable[Any] = ()) -> None:
         self.rows = 0
         self._steps = iter(steps)
-
-    @classmethod
-    def of(cls, journal: Path, task: dict[str, Any]) -> Earlier:
-        """The steps of a journal, if it belongs to the same task."""
-        head, *_ = islice(records(journal), 1)
-        if head != task:
-            raise InputError(_differing(journal, head, task))
-        return cls(islice(records(journal), 1, None))
 
     def take(self, pairs: Pairs) -> Kept | None:
         """What these rows got in the earlier run; None if it did not come so far."""
@@ -92,6 +93,28 @@ def in_steps(chunks: Iterable[tuple[Chunk, list[Some]]]) -> Iterator[tuple[Chunk
             start, size = part.stop, min(2 * size, LONGEST_STEP)
 
 
+def fill_output(
+    file: Path | TwoTexts,
+    rows: Iterable[tuple[Chunk, list[Some]]],
+    make: Callable[[list[Some]], Kept],
+    output: AbstractContextManager[tuple[Save, Earlier]],
+    outcome: Outcome,
+    bar: AbstractContextManager[Bar],
+) -> Iterator[tuple[int, Kept]]:
+    """Write what rows get, unless an earlier run had it, and hand it on behind how many rows."""
+    with bar as shown, output as (write, earlier):
+        for chunk, pairs in in_steps(rows):
+            end_if_asked()
+            step = earlier.take(pairs) or make(pairs)
+            outcome.cut.add(outcome.rows + place + 1 for place in step.cut)
+            outcome.resumed = earlier.rows
+            yield outcome.rows, step
+            write({**chunk, **step.values}, pairs, step)
+            shown.update(len(pairs))
+        if not outcome.rows:
+            raise InputError(f"{file} has a header but no rows")
+
+
 @contextmanager
 def open_output(
     path: Path,
@@ -103,20 +126,8 @@ def open_output(
 ) -> Iterator[tuple[Save, Earlier]]:
     """Open the output of a table for writing.
 
-    Parameters
-    ----------
-    path, writer
-        Where to, ``-`` for standard output, and what writes there.
-    task
-        What shapes the values; a run that was broken off is resumed under the same only.
-    outcome
-        Counts the rows that are safe.
-    resume
-        Take what an earlier run has finished.
-
-    Yields
-    ------
-    A function that writes a step, and the steps of the earlier run.
+    A run that was broken off is resumed under the same ``task`` only, which names all that shapes
+    the values. Yields a function that writes a step, and the steps of the earlier run.
     """
     if path == STANDARD:
         if resume:
@@ -124,27 +135,28 @@ def open_output(
         with writer(path) as write:
             yield _counting(write, outcome), Earlier()
         return
-    partial, journal = (path.with_name(path.name + end) for end in (".partial", ".journal"))
+    grown, journal = (path.with_name(path.name + end) for end in (".partial", ".journal"))
     with locked(path.with_name(path.name + ".lock"), repr(str(path))):
         clean_up(path)
         if not resume:
-            _discard(partial, journal)
+            _discard(grown, journal)
         try:
             with (
-                _journal(journal, task) as (log, earlier),
+                open_journal(journal, task, partial(_differing, journal, task)) as (log, done),
                 naming(path),
-                writer(partial) as write,
+                writer(grown) as write,
             ):
+                earlier = Earlier(islice(records(journal), 1, 1 + done))
                 yield _recording(write, log, earlier, outcome), earlier
             with undisturbed():
-                sync(partial)
-                os.replace(partial, path)
+                sync(grown)
+                os.replace(grown, path)
                 sync(path.parent)
                 journal.unlink()
         except BaseException as error:
-            kept = _keep(partial, journal)
+            kept = _keep(grown, journal)
             if isinstance(error, OSError) and error.errno in FULL:
-                raise StorageError(_no_room(path, partial, outcome, kept)) from error
+                raise StorageError(_no_room(path, grown, outcome, kept)) from error
             if kept:
                 logger.warning("%s", kept)
             raise
@@ -169,18 +181,6 @@ def _recording(write: Write, log: Any, earlier: Earlier, outcome: Outcome) -> Sa
             outcome.rows += len(pairs)
 
     return save
-
-
-@contextmanager
-def _journal(path: Path, task: dict[str, Any]) -> Iterator[tuple[Any, Earlier]]:
-    """Open a journal behind its last whole line."""
-    lines = [len(line) for line in whole_lines(path)] if path.exists() else []
-    earlier = Earlier.of(path, task) if lines else Earlier()
-    with naming(path), path.open("ab") as stream:
-        stream.truncate(sum(lines))
-        if not lines:
-            record(stream, task)
-        yield stream, earlier
 
 
 def _discard(partial: Path, journal: Path) -> None:
@@ -232,7 +232,7 @@ def _digest(pairs: Pairs) -> str:
     return blake2b(json.dumps(pairs).encode(), digest_size=8).hexdigest()
 
 
-def _differing(path: Path, old: dict[str, Any], new: dict[str, Any]) -> str:
+def _differing(path: Path, new: dict[str, Any], old: dict[str, Any]) -> str:
     changes = [
         f"{name} was {old.get(name)}, is {new.get(name)}"
         for name in {**old, **new}

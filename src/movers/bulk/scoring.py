@@ -14,7 +14,7 @@ import numpy as np
 
 from movers.arrays import Bools, Floats
 from movers.bulk.noticing import LongSentences, Rowlist
-from movers.bulk.output import Kept, Outcome, in_steps, open_output
+from movers.bulk.output import Kept, Outcome, fill_output, open_output
 from movers.errors import InputError
 from movers.io.columns import all_columns, fill_columns
 from movers.io.tables import (
@@ -33,7 +33,6 @@ from movers.io.texts import read_texts
 from movers.measure.fitting import fit_statistics
 from movers.measure.statistics import Statistics
 from movers.measure.structure import parse_numbers
-from movers.runtime.interrupts import end_if_asked
 from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
@@ -46,16 +45,8 @@ Rows = tuple[Chunk, list[tuple[str, str]]]
 class Report:
     """What happened to a table.
 
-    Parameters
-    ----------
-    rows, seconds
-        How many were written, and how long that took.
-    undefined
-        Rows without a distance, by measure.
-    cut
-        Rows with a sentence that is longer than the model reads.
-    resumed
-        How many of the rows an earlier run had finished.
+    ``undefined`` lists rows without a distance, by measure, and ``cut`` those with a sentence that
+    is longer than the model reads; ``resumed`` counts those that an earlier run had finished.
     """
 
     rows: int
@@ -100,7 +91,7 @@ def score_table(
     kind = _output_format(file, output, input_format, output_format)
     total = count_rows(file, input_format)
     outcome = Outcome(total)
-    undefined, cut = {name: Rowlist() for name in scorers}, Rowlist()
+    undefined = {name: Rowlist() for name in scorers}
     with open_table(file, input_format) as table:
         source, target = pick_columns(table.columns, *columns)
         refuse_taken(table.columns, scorers)
@@ -112,26 +103,17 @@ def score_table(
         names = all_columns(scorers)
         refuse_taken(table.columns, names)
         task = _task(scorers, source, target)
-        long = LongSentences()
         writer = partial(
             table_writer, format=kind, columns=[*table.columns, *names], schema=table.schema
         )
-        with (
-            progress_bar("scoring", "rows", total, progress=progress) as bar,
-            open_output(output, writer, task, outcome, resume=resume) as (write, kept),
-        ):
-            for chunk, pairs in in_steps(chunks):
-                end_if_asked()
-                step = kept.take(pairs) or _scored(scorers, pairs, long, progress=progress)
-                for name, rows in undefined.items():
-                    rows.add(row_numbers(np.isnan(step.values[name]), outcome.rows))
-                cut.add(outcome.rows + place + 1 for place in step.cut)
-                write({**chunk, **step.values}, pairs, step)
-                bar.update(len(pairs))
-            if not outcome.rows:
-                raise InputError(f"{file} has a header but no rows")
+        bar = progress_bar("scoring", "rows", total, progress=progress)
+        writing = open_output(output, writer, task, outcome, resume=resume)
+        make = partial(_scored, scorers, LongSentences(), progress=progress)
+        for before, step in fill_output(file, chunks, make, writing, outcome, bar):
+            for name, rows in undefined.items():
+                rows.add(row_numbers(np.isnan(step.values[name]), before))
     seconds = time.monotonic() - started
-    return Report(outcome.rows, undefined, seconds, cut, kept.rows)
+    return Report(outcome.rows, undefined, seconds, outcome.cut, outcome.resumed)
 
 
 def _output_format(
@@ -159,11 +141,7 @@ def row_numbers(marked: Bools, before: int) -> list[int]:
 
 
 def _scored(
-    scorers: dict[str, Scorer],
-    pairs: list[tuple[str, str]],
-    long: LongSentences,
-    *,
-    progress: bool,
+    scorers: dict[str, Scorer], long: LongSentences, pairs: list[tuple[str, str]], *, progress: bool
 ) -> Kept:
     """What some rows get."""
     values: dict[str, list[float]] = {}

@@ -17,16 +17,9 @@ from movers.encode.unknown import Own, Unknown
 class Limits:
     """How large a batch may be.
 
-    Parameters
-    ----------
-    tokens
-        Tokens of a batch, padding included.
-    attention
-        Tokens times the length of a sentence, which attention grows with.
-    shortest
-        Shorter sentences are padded to so many tokens.
-    longest_padded
-        Longer sentences share a batch with none of another length.
+    ``tokens`` count padding; ``attention`` is tokens times the length of a sentence. Sentences
+    shorter than ``shortest`` are padded, and those above ``longest_padded`` share a batch with none
+    of another length.
     """
 
     tokens: int
@@ -55,18 +48,9 @@ class Limits:
 class Batch:
     """Sentences to run through a model together.
 
-    Parameters
-    ----------
-    rows
-        Which sentences.
-    places
-        The same on the device, ``(batch,)``.
-    lengths
-        Tokens of each, ``(batch,)``.
-    ids, mask
-        Token ids and which of them are no padding, ``(batch, tokens)``.
-    own
-        Vectors of unknown words, and which of them each token has; None if all are known.
+    ``places`` are its rows on the device; ``lengths`` are in tokens, ``(batch,)``; ``ids`` and
+    ``mask`` have the shape ``(batch, tokens)``; ``own`` holds vectors of unknown words, and which
+    of them each token has, or None if all are known.
     """
 
     rows: Ints
@@ -80,20 +64,11 @@ class Batch:
 class Shelf:
     """Token ids of sentences on a device, to take batches from.
 
-    Parameters
-    ----------
-    unknown, vectors
-        The unknown words, and a vector for each, on the device.
+    ``vectors`` holds one for each of the ``unknown`` words, on the device.
     """
 
     def __init__(
-        self,
-        ids: Ragged,
-        padding: int,
-        shortest: int,
-        device: str,
-        unknown: Unknown,
-        vectors: Any,
+        self, ids: Ragged, padding: int, shortest: int, device: str, unknown: Unknown, vectors: Any
     ) -> None:
         self.sizes, self.padding, self.shortest, self.device = (
             ids.lengths,

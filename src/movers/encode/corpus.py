@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from movers.arrays import Array, Ragged
 from movers.encode.encodings import Encodings, Request
 from movers.encode.spellings import Spellings
+from movers.encode.store import Store
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, OrderedMoments
 from movers.io.mapped import map_arrays
@@ -20,8 +21,8 @@ from movers.runtime.progress import progress_bar
 
 PART_BYTES = 1 << 28
 """About what the encodings of one part take."""
-OPEN = 8
-"""Files of parts mapped at a time: pages once read count as memory as long as they are mapped."""
+OPEN_BYTES = 8 * PART_BYTES
+"""What is mapped at a time."""
 
 
 class CorpusEncoder(TransformerEncoder):
@@ -31,18 +32,9 @@ class CorpusEncoder(TransformerEncoder):
     run broken off goes on where it stopped. Sentences outside the corpus, and requests that were
     not announced, go through the model as always.
 
-    Parameters
-    ----------
-    encoder
-        The model.
-    store
-        Folder to keep the parts in.
-    counts
-        The sentences of the corpus, and how often each occurs.
-    requests
-        What will be asked of the sentences; the rules of any two differ.
-    ordered
-        Keep all token vectors too, for as-coded whitening.
+    ``counts`` are the sentences of the corpus and how often each occurs, ``requests`` what will be
+    asked of them; the rules of any two differ. With ``ordered``, all token vectors are kept too,
+    for as-coded whitening.
     """
 
     def __init__(
@@ -123,48 +115,23 @@ class CorpusEncoder(TransformerEncoder):
         progress: bool = False,
     ) -> Encodings:
         """Read sentences of the corpus back; encode whatever else there is."""
-        known = [n for n, kept in enumerate(self.requests) if kept.covers(request)]
-        inside = all(text in self._places for text in sentences)
-        if not (known and inside and sentences) or moments:
+        known = [store for store in self.stores if store.request.covers(request)]
+        inside = sentences and known and all(text in known[0] for text in sentences)
+        if not inside or moments:
             return super().encode(
                 sentences, request, moments=moments, counts=counts, progress=progress
             )
-        return self._read(sentences, request, known[0])
-
-    def _read(self, sentences: Sequence[str], request: Request, place: int) -> Encodings:
-        """Sentences as they were kept for one of the requests, in the order given."""
-        heads = self.requests[place].heads
-        places = np.array([self._places[text] for text in sentences])
-        order = np.argsort(places[:, 0], kind="stable")
-        parts, rows = places[order].T
-        blocks = [
-            self._open(part, place).take(rows[parts == part], request, heads)
-            for part in np.unique(parts).tolist()
-        ]
-        joined = reduce(Encodings.joined, blocks)
-        if (order[:-1] < order[1:]).all():
-            return joined
-        return joined.take(np.argsort(order), request, request.heads)
-
-    def _open(self, part: int, place: int) -> Encodings:
-        if (part, place) not in self._opened:
-            if len(self._opened) == OPEN:
-                del self._opened[next(iter(self._opened))]
-            self._opened[part, place] = _encodings(_group(self._file(part), str(place)))
-        return self._opened[part, place]
+        return known[0].read(sentences, request)
 
     @cached_property
-    def _opened(self) -> dict[tuple[int, int], Encodings]:
-        return {}
-
-    @cached_property
-    def _places(self) -> dict[str, tuple[int, int]]:
-        """Part and row of every sentence."""
-        return {
-            text: (number, row)
-            for number, part in enumerate(self._parts())
-            for row, text in enumerate(part)
-        }
+    def stores(self) -> list[Store]:
+        """What was kept for every request."""
+        limit = OPEN_BYTES // max(1, len(self.requests))
+        stores = [Store(request, limit=limit) for request in self.requests]
+        for number, part in enumerate(self._parts()):
+            for place, store in enumerate(stores):
+                store.add_file(part, partial(_mapped, self._file(number), str(place)))
+        return stores
 
     def _file(self, part: int) -> Path:
         return self.store / f"part-{part:05d}.safetensors"
@@ -203,8 +170,9 @@ def _arrays(encodings: Encodings) -> dict[str, Array]:
     }
 
 
-def _encodings(arrays: dict[str, Array]) -> Encodings:
+def _mapped(path: Path, group: str) -> Encodings:
     """What `_arrays` took apart."""
+    arrays = _group(path, group)
     texts, starts = json.loads(arrays["words"].tobytes()), arrays["starts"]
     prefix = "vectors-"
     return Encodings(

@@ -18,16 +18,9 @@ Tensor = Any
 class Words:
     """The kept words of the sentences of a batch that have any.
 
-    Parameters
-    ----------
-    sentences
-        Places of these sentences in the batch, ``(sentences,)``.
-    counts
-        Words of each, ``(sentences,)``.
-    first, sizes
-        First token and number of tokens of every word, ``(sentences, words)``.
-    most
-        Pieces to look at: 1 where the first stands for its word.
+    ``sentences`` are their places in the batch and ``counts`` their words; ``first`` and ``sizes``
+    are the first token and the number of tokens of every word, ``(sentences, words)``; ``most``
+    pieces are looked at: 1 where the first stands for its word.
     """
 
     sentences: Tensor

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.arrays import Ragged
+from movers.arrays import Floats, Ints, Ragged, Singles, gathered
 from movers.encode.spellings import Spellings
 from movers.encode.tokens import TokenRules
 
@@ -96,20 +96,21 @@ class Encodings:
     spellings: Spellings
     vectors: dict[int, Ragged]
     structure: Ragged
-    sums: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    pooled: NDArray[np.float32]
-    rows: dict[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.rows.update((sentence, row) for row, sentence in enumerate(self.sentences))
+    sums: Floats
+    squares: Floats
+    sizes: Ints
+    pooled: Singles
 
     def __len__(self) -> int:
         return len(self.sentences)
 
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The row of every sentence."""
+        return {sentence: row for row, sentence in enumerate(self.sentences)}
+
     @property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Ints:
         """Kept words of every sentence, shape ``(sentences,)``."""
         return self.spans.lengths
 
@@ -118,7 +119,7 @@ class Encodings:
         """Bytes held by vectors and structure."""
         return self.structure.data.nbytes + sum(rows.data.nbytes for rows in self.vectors.values())
 
-    def numbers(self, sentences: Iterable[str]) -> NDArray[np.int64]:
+    def numbers(self, sentences: Iterable[str]) -> Ints:
         """The rows of sentences."""
         return np.array([self.rows[text] for text in sentences], np.int64)
 
@@ -130,53 +131,35 @@ class Encodings:
             for (start, end), name in zip(self.spans[row], names, strict=True)
         ]
 
-    def take(self, rows: NDArray[np.int64], request: Request, heads: Sequence[Head]) -> Encodings:
+    def take(self, rows: Ints, request: Request, heads: Sequence[Head]) -> Encodings:
         """Copy some sentences, and of them what a request names.
 
         ``heads`` are the ones these encodings hold.
         """
         picked = [heads.index(head) for head in request.heads]
-        counts = self.counts[rows]
-        structure = Ragged.zeros(len(picked) * counts**2, dtype=np.float32)
-        for place, row in enumerate(rows if picked else ()):
-            matrices = self.structure[row].reshape(len(heads), -1)
-            structure[place][:] = matrices[picked].ravel()
-        return Encodings(
-            sentences=[self.sentences[row] for row in rows],
-            spans=self.spans.take(rows),
-            spellings=self.spellings.take(rows),
-            vectors={layer: self.vectors[layer].take(rows) for layer in request.embeddings},
-            structure=structure,
-            sums=self.sums[rows][:, picked],
-            squares=self.squares[rows][:, picked],
-            sizes=self.sizes[rows],
-            pooled=self.pooled[rows] if request.pooled else self.pooled[rows, :0],
+        every = picked == [*range(len(heads))]
+        wanted = replace(
+            self,
+            vectors={layer: self.vectors[layer] for layer in request.embeddings},
+            structure=self.structure if every else Ragged.zeros([0] * len(self), dtype=np.float32),
+            sums=self.sums[:, picked],
+            squares=self.squares[:, picked],
+            pooled=self.pooled if request.pooled else self.pooled[:, :0],
         )
+        found = gathered(Encodings, [(wanted, rows)])
+        return found if every else replace(found, structure=self._heads(rows, picked, len(heads)))
+
+    def _heads(self, rows: Ints, picked: list[int], heads: int) -> Ragged:
+        """Attention of some sentences under some heads."""
+        blocks = (self.structure[row].reshape(heads, -1)[picked].ravel() for row in rows.tolist())
+        return Ragged.from_rows([*blocks], np.float32)
 
     def places(self, row: int) -> tuple[tuple[int, int], ...]:
         """Where the kept words of a sentence stand in its text, as ``(start, end)``."""
         return tuple((int(start), int(end)) for start, end in self.spans[row])
 
-    def attention(self, row: int, heads: int) -> NDArray[np.float64]:
+    def attention(self, row: int, heads: int) -> Floats:
         """Attention among the kept words of a sentence, ``(heads, words, words)``."""
         words = int(self.counts[row])
         block = self.structure[row] if heads else self.structure.data[:0]
         return block.reshape(heads, words, words).astype(np.float64)
-
-    def joined(self, other: Encodings) -> Encodings:
-        """These sentences followed by those of another with the same request."""
-        return replace(
-            self,
-            sentences=self.sentences + other.sentences,
-            spans=self.spans.joined(other.spans),
-            spellings=self.spellings.joined(other.spellings),
-            vectors={
-                layer: rows.joined(other.vectors[layer]) for layer, rows in self.vectors.items()
-            },
-            structure=self.structure.joined(other.structure),
-            sums=np.concatenate([self.sums, other.sums]),
-            squares=np.concatenate([self.squares, other.squares]),
-            sizes=np.concatenate([self.sizes, other.sizes]),
-            pooled=np.concatenate([self.pooled, other.pooled]),
-            rows={},
-        )

@@ -54,10 +54,7 @@ class CachedParser:
 class SpacyParser:
     """Trees from a spaCy pipeline.
 
-    Parameters
-    ----------
-    pipeline
-        Name of an installed pipeline, such as ``en_core_web_sm``, or a loaded one.
+    By the name of an installed one, such as ``en_core_web_sm``, or loaded.
     """
 
     def __init__(self, pipeline: Any) -> None:
@@ -104,10 +101,7 @@ def _spacy_head(token: Any, place: dict[int, int]) -> int:
 class StanzaParser:
     """Trees from stanza.
 
-    Parameters
-    ----------
-    language
-        Language code of a downloaded stanza model.
+    By the language code of a downloaded model.
     """
 
     def __init__(self, language: str = "en") -> None:
@@ -155,11 +149,8 @@ KINDS = {"conllu": ConlluParser, "spacy": SpacyParser, "stanza": StanzaParser}
 def load_parser(parser: Any) -> CachedParser | None:
     """Make a parser of what a user passes; None stays None.
 
-    Parameters
-    ----------
-    parser
-        ``"spacy:en_core_web_sm"``, ``"conllu:PATH"``, ``"stanza:en"``, the path of a CoNLL-U
-        file or folder, several paths, a loaded spaCy pipeline, or an object with ``parse``.
+    ``"spacy:en_core_web_sm"``, ``"conllu:PATH"``, ``"stanza:en"``, the path of a CoNLL-U file or
+    folder, several paths, a loaded spaCy pipeline, or an object with ``parse``.
     """
     if parser is None or isinstance(parser, CachedParser):
         return parser

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Ragged, boundaries
+from movers.arrays import Ragged, Rows, boundaries
 
 
 class Spellings(Sequence[list[str]]):
@@ -82,7 +83,12 @@ class Spellings(Sequence[list[str]]):
         pieces = _ranges(self.pieces.data, starts[words.data], starts[words.data + 1])
         return Spellings(self.names, pieces, words.starts)
 
-    def joined(self, other: Spellings) -> Spellings:
+    @classmethod
+    def gathered(cls, pieces: Sequence[tuple[Spellings, Rows]]) -> Spellings:
+        """Some sentences of several, one after another."""
+        return reduce(cls._joined, [one.take(np.arange(len(one))[rows]) for one, rows in pieces])
+
+    def _joined(self, other: Spellings) -> Spellings:
         """These sentences followed by others."""
         if self.names is not other.names:
             return Spellings.of([*self, *other])

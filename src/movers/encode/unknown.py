@@ -31,12 +31,8 @@ DRAWN = 64
 class Unknown:
     """The unknown words of sentences.
 
-    Parameters
-    ----------
-    words
-        Each once, as the tokenizer normalises it.
-    numbers
-        For every token 0, or from 1 on which of the words it stands for.
+    ``words`` holds each once, as the tokenizer normalises it; ``numbers`` says for every token
+    which it stands for, from 1 on, or 0.
     """
 
     words: tuple[str, ...]
@@ -78,10 +74,7 @@ def own_vectors(embeddings: Any, size: int, words: Sequence[str]) -> Tensor:
     Each is a sum of pieces that the hash of the word picks. Their weights sum to 1, which keeps the
     mean, and the squares of the weights too, which keeps the covariance.
 
-    Parameters
-    ----------
-    embeddings
-        The layer of a model that turns ids of pieces into vectors.
+    ``embeddings`` is the layer of a model that turns ids of pieces into vectors.
     """
     import torch
 

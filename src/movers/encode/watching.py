@@ -26,19 +26,10 @@ NAME = "movers"
 class Watch:
     """Somebody who reads the attention of some layers, and what goes into others.
 
-    Parameters
-    ----------
-    layers
-        The layers, counted from 1.
-    take
-        Called with a layer and its matrices, ``(sentences, heads, tokens, tokens)``.
-    states
-        Hidden states to keep, 0 for what goes into the first layer, where the model is to stop
-        as soon as these and the attention are read; None lets it run to its end.
-    seen
-        Layers whose attention has run.
-    found
-        The hidden states.
+    ``take`` is called with each of the ``layers``, counted from 1, and its matrices, ``(sentences,
+    heads, tokens, tokens)``. ``states`` are hidden states to find, 0 for what goes into the first
+    layer, where the model is to stop as soon as all is read; None lets it run to its end. ``seen``
+    counts the layers whose attention has run.
     """
 
     layers: Collection[int]
@@ -75,9 +66,7 @@ _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watching(
-    layers: Collection[int],
-    take: Callable[[int, Any], None],
-    states: Collection[int] | None = None,
+    layers: Collection[int], take: Callable[[int, Any], None], states: Collection[int] | None = None
 ) -> Iterator[Watch]:
     """Have what `Watch` tells handed over during one forward pass, which may end early."""
     watch = Watch(layers, take, states)

@@ -29,11 +29,6 @@ class Moments:
 
     The first rows seen fix an origin close to the mean; sums are taken around it, so that the
     covariance is not the small difference of two large numbers.
-
-    Parameters
-    ----------
-    dimension
-        Length of a vector.
     """
 
     ordered = False

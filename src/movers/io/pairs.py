@@ -144,7 +144,4 @@ def _read_frame(pairs: Any) -> list[tuple[str, str]] | None:
 def _check_pair(pair: Any, number: int, check: Check) -> tuple[Any, Any]:
     if isinstance(pair, str | Mapping | Set) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise InputError(f"pair {number} is {pair!r}; expected two sentences")
-    return (
-        check(pair[0], f"source of pair {number}"),
-        check(pair[1], f"target of pair {number}"),
-    )
+    return (check(pair[0], f"source of pair {number}"), check(pair[1], f"target of pair {number}"))

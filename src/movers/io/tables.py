@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -273,13 +273,8 @@ def _checked(rows: Iterator[list[str]], columns: list[str], path: Path) -> Itera
 
 
 def _chunks(rows: Iterable[list[Any]], columns: list[str]) -> Iterator[Chunk]:
-    held: list[list[Any]] = []
-    for row in rows:
-        held.append(row)
-        if len(held) == ROWS:
-            yield dict(zip(columns, map(list, zip(*held, strict=True)), strict=True))
-            held = []
-    if held:
+    left = iter(rows)
+    while held := list(islice(left, ROWS)):
         yield dict(zip(columns, map(list, zip(*held, strict=True)), strict=True))
 
 

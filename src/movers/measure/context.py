@@ -19,25 +19,11 @@ Located = tuple[list[list[str]], Ragged]
 class Context:
     """What a measure may look at besides the sentences themselves.
 
-    Parameters
-    ----------
-    statistics
-        Everything fitted.
-    recipe
-        Whether to follow the paper or the published code where they differ.
-    frequencies
-        File of word counts; None is the wordfreq package.
-    parser
-        Parser for measures that look at dependency trees.
-    located
-        Tokenizes sentences: all pieces of each, and the token range ``[first, end)`` of every
-        word kept by the given rules, or else by those in use.
-    chance
-        How far apart the vectors of unrelated sentences are, one minus their cosine.
-    layers
-        The layer of every attention head in use.
-    threads
-        Most threads to use; None is one per processor.
+    Where paper and published code differ, ``recipe`` says whom to follow; ``frequencies`` is a file
+    of word counts, None the wordfreq package. ``located`` tokenizes sentences: all pieces of each,
+    and the token range ``[first, end)`` of every word kept by the given rules, or else by those in
+    use. ``chance`` is how far apart the vectors of unrelated sentences are, one minus their cosine,
+    and ``layers`` has the layer of every attention head in use.
     """
 
     statistics: Statistics

@@ -16,17 +16,10 @@ from movers.runtime.threads import share_out
 class Cost:
     """A row of the table of costs.
 
-    Parameters
-    ----------
-    name
-        Name in methods and signatures.
-    kernel
-        Name of the compiled function in `movers.measure.cost_kernels`.
-    to_zero
-        Cost between a word and the zero vector, from the word's norm: the reference recipe
-        averages over removed tokens as if they were zero vectors.
-    trees
-        Whether the sub-trees around the words add to it (`movers.measure.swd`).
+    ``kernel`` names the compiled function in `movers.measure.cost_kernels`. ``to_zero`` is the cost
+    between a word and the zero vector, from the word's norm: the reference recipe averages over
+    removed tokens as if they were zero vectors. ``trees`` tells whether the sub-trees around the
+    words add to it (`movers.measure.swd`).
     """
 
     name: str
@@ -65,15 +58,8 @@ def pair_costs(
 ) -> Ragged:
     """Cost matrices of sentence pairs, each row one flat ``(n, m)`` block.
 
-    Parameters
-    ----------
-    kind
-        Row of the table: ``"l2"`` (Euclidean) or ``"cosine"`` (one minus cosine, at least 0);
-        of ``"swd"`` the part without sub-trees.
-    vectors, norms
-        Word vectors of all sentences and their lengths.
-    sources, targets
-        Rows of ``vectors`` that form the pairs.
+    ``kind`` is a row of the table, of ``"swd"`` the part without sub-trees; ``sources`` and
+    ``targets`` are the rows of ``vectors`` that form the pairs.
     """
     from movers.measure import cost_kernels
 

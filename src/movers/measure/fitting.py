@@ -68,14 +68,8 @@ def fit_statistics(
 class Sums:
     """What a fit adds up over sentences; those of the parts of a corpus add up to its own.
 
-    Parameters
-    ----------
-    total
-        Sentences.
-    moments
-        Moments of the token vectors by embedding layer.
-    words, pieces
-        In how many sentences each word and each piece of a word occurs.
+    ``total`` counts sentences, ``words`` and ``pieces`` those that each word and each piece of one
+    occurs in; ``moments`` are those of the token vectors by embedding layer.
     """
 
     total: int = 0
@@ -159,16 +153,8 @@ def statistics_of(
 ) -> Statistics:
     """Make statistics of a corpus whose token vectors have been added up already.
 
-    Parameters
-    ----------
-    counts
-        The sentences and how often each occurs.
-    moments
-        Moments of their token vectors by embedding layer.
-    rules
-        Recipe and sub-words; document frequencies are those of all words, whatever they drop.
-    whitening, origin
-        As in `fit_statistics`.
+    ``counts`` are the sentences and how often each occurs, ``moments`` those of their token vectors
+    by embedding layer. Document frequencies are those of all words, whatever the ``rules`` drop.
     """
     sums = Sums(sum(counts.values()), dict(moments), *_documents(encoder, counts, rules))
     corpus = corpus_digest(counts)

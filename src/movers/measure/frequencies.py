@@ -24,12 +24,7 @@ SENTENCE_LENGTH = 11
 class Frequencies:
     """The share of each word among all words of a language.
 
-    Parameters
-    ----------
-    name
-        Where it comes from, for signatures.
-    shares
-        Share by lower-case word.
+    ``name`` says in signatures where it comes from; ``shares`` are by lower-case word.
     """
 
     name: str

@@ -91,13 +91,8 @@ def trusted(plans: Floats, costs: Ragged) -> Floats:
 def prices(errors: Floats, layers: Sequence[int], chance: float) -> Floats:
     """Factor of the energy of every head, ``(pairs, heads)``; the mean over heads is s c S.
 
-    Parameters
-    ----------
-    errors
-        Mean squared differences A_MSE, ``(pairs, heads)``. Where they are 0 in a whole layer, it
-        has no structure to break.
-    layers
-        The layer of every head.
+    ``errors`` are mean squared differences A_MSE, ``(pairs, heads)``. Where they are 0 in a whole
+    layer, it has no structure to break.
     """
     heads, distinct = np.array(layers), sorted(set(layers))
     out = np.zeros_like(errors)

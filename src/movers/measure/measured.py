@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Ragged, Singles
+from movers.arrays import Floats, Ints, Ragged, Rows, Singles, gathered
 from movers.encode.encodings import Encodings
 from movers.measure.context import Context
 from movers.measure.costs import COSTS, norms_of
@@ -15,6 +15,10 @@ from movers.measure.swd import SubTrees, find_subtrees
 from movers.measure.weights import normalised, raw_weights
 
 __all__ = ["Bags", "Context", "Measured", "measure"]
+
+
+AS_ENCODED = ("sentences", "structure", "sums", "squares", "sizes", "pooled")
+"""What weighing leaves as it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,53 +53,22 @@ class Bags:
     pooled: Singles
     subtrees: SubTrees | None = None
 
-    def take(self, rows: Ints) -> Bags:
+    def take(self, rows: Rows) -> Bags:
         """Copy some of the sentences; sub-trees stay behind."""
-        return Bags(
-            sentences=[self.sentences[row] for row in rows.tolist()],
-            weights=self.weights.take(rows),
-            vectors=None if self.vectors is None else self.vectors.take(rows),
-            norms=None if self.norms is None else self.norms.take(rows),
-            structure=self.structure.take(rows),
-            sums=self.sums[rows],
-            squares=self.squares[rows],
-            sizes=self.sizes[rows],
-            pooled=self.pooled[rows],
-        )
+        return gathered(Bags, [(self, rows)])
 
 
 def joined(every: Sequence[Bags]) -> Bags:
     """Sentences of one measure that lie apart, one after another."""
-    return Bags(
-        sentences=[text for one in every for text in one.sentences],
-        weights=Ragged.joined(*(one.weights for one in every)),
-        vectors=_joined([one.vectors for one in every]),
-        norms=_joined([one.norms for one in every]),
-        structure=Ragged.joined(*(one.structure for one in every)),
-        sums=np.concatenate([one.sums for one in every]),
-        squares=np.concatenate([one.squares for one in every]),
-        sizes=np.concatenate([one.sizes for one in every]),
-        pooled=np.concatenate([one.pooled for one in every]),
-    )
-
-
-def _joined(every: Sequence[Ragged | None]) -> Ragged | None:
-    there = [rows for rows in every if rows is not None]
-    return Ragged.joined(*there) if there else None
+    return gathered(Bags, [(one, slice(None)) for one in every])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured(Bags):
     """Encoded sentences with the weights of their words.
 
-    Parameters
-    ----------
-    encodings
-        What the sentences were made from.
-    totals
-        What the weights of each sentence summed to before, shape ``(sentences,)``.
-    embedding
-        Embedding layer of the vectors; None without vectors.
+    ``totals`` are what the weights of each sentence summed to before; ``embedding`` is the layer of
+    the vectors, None without.
     """
 
     encodings: Encodings
@@ -113,14 +86,8 @@ def measure(
 ) -> Measured:
     """Weigh the words of encoded sentences.
 
-    Parameters
-    ----------
-    weights
-        Row of `movers.measure.weights.WEIGHTS`.
-    cost
-        Row of `movers.measure.costs.COSTS`, if the measure has one.
-    embedding
-        Embedding layer of the vectors; None if no vectors are needed.
+    ``weights`` and ``cost`` are rows of `WEIGHTS` and `COSTS`; ``embedding`` is the layer of the
+    vectors, None if none are needed.
     """
     vectors = None if embedding is None else encodings.vectors[embedding]
     norms = None if vectors is None else Ragged(norms_of(vectors), vectors.starts)
@@ -135,16 +102,11 @@ def measure(
         subtrees = find_subtrees(encodings, trees, vectors, lengths, shares.data, pieces)
     return Measured(
         encodings=encodings,
-        sentences=encodings.sentences,
         weights=shares,
         vectors=vectors,
         norms=norms,
-        structure=encodings.structure,
-        sums=encodings.sums,
-        squares=encodings.squares,
-        sizes=encodings.sizes,
-        pooled=encodings.pooled,
         subtrees=subtrees,
+        **{name: getattr(encodings, name) for name in AS_ENCODED},
         totals=raw.sums(),
         embedding=embedding,
     )

@@ -118,15 +118,8 @@ def attention_variability(attentions: Callable[[], Iterable[Singles]]) -> Floats
     BV = sum over sentences and cells of ``|A(x) - mean A|`` divided by twice the total attention;
     the mean divides by all sentences, not only by those long enough to reach a cell.
 
-    Parameters
-    ----------
-    attentions
-        Called twice; each time yields the full matrices ``(heads, tokens, tokens)`` of every
-        sentence, special tokens included.
-
-    Returns
-    -------
-    Array of shape ``(heads,)``.
+    ``attentions`` is called twice; each time it yields the full matrices ``(heads, tokens,
+    tokens)`` of every sentence, special tokens included.
     """
     mean, sentences = _mean_attention(attentions())
     deviation = np.zeros(len(mean))

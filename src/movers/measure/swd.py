@@ -25,17 +25,9 @@ EDGES = 3
 class SubTrees:
     """The sub-trees of many sentences.
 
-    Parameters
-    ----------
-    vectors, norms
-        A vector for every sub-tree of every sentence, and its length.
-    members
-        For every word, one after another over all sentences, the sub-trees of its sentence it
-        belongs to.
-    words
-        Where the words of each sentence start.
-    pieces
-        How many tokens of the model every word has.
+    ``vectors`` and ``norms`` are of every sub-tree of every sentence; ``members`` lists for every
+    word the sub-trees of its sentence it belongs to, ``words`` where the words of each sentence
+    start, and ``pieces`` how many tokens every word has.
     """
 
     vectors: Ragged
@@ -68,14 +60,8 @@ def find_subtrees(
 
     A sub-tree's vector is the weighted mean of the unit vectors of its words.
 
-    Parameters
-    ----------
-    trees
-        One per sentence.
-    vectors, norms, weights
-        Of all words.
-    pieces
-        Tokens of every word; None counts a word as one.
+    ``vectors``, ``norms`` and ``weights`` are of all words; so are ``pieces``, their tokens, where
+    None counts a word as one.
     """
     starts = encodings.spans.starts
     units = vectors.data / np.where(norms > 0, norms, 1)[:, None]

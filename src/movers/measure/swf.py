@@ -106,15 +106,8 @@ def pagerank(
 ) -> Floats:
     """PageRank by power iteration, as networkx does it.
 
-    Parameters
-    ----------
-    links, shares
-        Links from one node to another, shape ``(links, 2)``, and their weights; repeated links
-        add up.
-    size
-        Number of nodes.
-    tolerance
-        Largest mean change of a node's rank to stop at.
+    ``links`` lead from one node to another, ``(links, 2)``, and repeated ones add up; ``tolerance``
+    is the largest mean change of a node's rank to stop at.
     """
     out = np.bincount(links[:, 0], shares, size)
     dangling = out == 0

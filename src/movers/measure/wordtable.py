@@ -15,15 +15,8 @@ from movers.encode.tokens import Recipe
 class WordTable:
     """Values by word, fitted and frozen.
 
-    Parameters
-    ----------
-    values
-        Value by word.
-    missing
-        Value of a word outside the table.
-    recipe
-        ``"paper"`` looks words up as they stand in the text, in lower case; ``"reference"`` as
-        the tokenizer's pieces spell them, in whatever case that is.
+    ``"paper"`` looks words up as they stand in the text, in lower case; ``"reference"`` as the
+    tokenizer's pieces spell them, in whatever case that is. ``missing`` stands for other words.
     """
 
     values: dict[str, float]

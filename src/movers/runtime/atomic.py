@@ -35,27 +35,23 @@ def replacing(path: Path, *, partial: Path | None = None) -> Iterator[Path]:
     ``partial`` if that is given and there is anything, or is removed.
     """
     with folder_of(path):
-        yield from _replacing(path, partial)
-
-
-def _replacing(path: Path, partial: Path | None) -> Iterator[Path]:
-    clean_up(path)
-    temporary = _unfinished(path)
-    temporary.touch(exist_ok=False)
-    usual = stat.S_IMODE(temporary.stat().st_mode)
-    try:
-        with naming(path):
-            yield temporary
-            os.chmod(temporary, usual)  # the writer may have put a file of its own there
-            sync(temporary)
-            os.replace(temporary, path)
-            sync(path.parent)
-    except BaseException:
-        if partial is not None and temporary.exists() and temporary.stat().st_size:
-            os.replace(temporary, partial)
-        raise
-    finally:
-        temporary.unlink(missing_ok=True)
+        clean_up(path)
+        temporary = _unfinished(path)
+        temporary.touch(exist_ok=False)
+        usual = stat.S_IMODE(temporary.stat().st_mode)
+        try:
+            with naming(path):
+                yield temporary
+                os.chmod(temporary, usual)  # the writer may have put a file of its own there
+                sync(temporary)
+                os.replace(temporary, path)
+                sync(path.parent)
+        except BaseException:
+            if partial is not None and temporary.exists() and temporary.stat().st_size:
+                os.replace(temporary, partial)
+            raise
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -65,25 +61,21 @@ def replacing_folder(path: Path, *, partial: Path) -> Iterator[Path]:
     On any error, files written so far move to the folder ``partial``, if there are any.
     """
     with folder_of(path):
-        yield from _replacing_folder(path, partial)
-
-
-def _replacing_folder(path: Path, partial: Path) -> Iterator[Path]:
-    clean_up(path)
-    temporary = _unfinished(path)
-    temporary.mkdir()
-    try:
-        yield temporary
-        os.replace(temporary, path)
-        if partial.exists():  # of an earlier run
-            shutil.rmtree(partial)
-    except BaseException:
-        if any(temporary.iterdir()):
-            shutil.rmtree(partial, ignore_errors=True)
-            os.replace(temporary, partial)
-        raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        clean_up(path)
+        temporary = _unfinished(path)
+        temporary.mkdir()
+        try:
+            yield temporary
+            os.replace(temporary, path)
+            if partial.exists():  # of an earlier run
+                shutil.rmtree(partial)
+        except BaseException:
+            if any(temporary.iterdir()):
+                shutil.rmtree(partial, ignore_errors=True)
+                os.replace(temporary, partial)
+            raise
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 @contextmanager

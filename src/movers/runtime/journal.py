@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 from zlib import crc32
+
+from movers.errors import InputError
+from movers.runtime.atomic import naming
 
 CHECKSUM = 9
 """Bytes before the text of a line."""
@@ -33,3 +37,21 @@ def whole_lines(path: Path) -> Iterator[bytes]:
 def records(path: Path) -> Iterator[Any]:
     """The values of a journal up to the first that is not as it was written."""
     return (json.loads(line[CHECKSUM:]) for line in whole_lines(path))
+
+
+@contextmanager
+def open_journal(
+    path: Path, task: Any, differing: Callable[[Any], str]
+) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a journal behind its last whole line; also tells how many lines of work there are.
+
+    Its first line is the task. That of another task is refused, with a message made from it.
+    """
+    lengths = [len(line) for line in whole_lines(path)] if path.exists() else []
+    if lengths and (found := next(records(path))) != task:
+        raise InputError(differing(found))
+    with naming(path), path.open("ab") as stream:
+        stream.truncate(sum(lengths))
+        if not lengths:
+            record(stream, task)
+        yield stream, max(0, len(lengths) - 1)

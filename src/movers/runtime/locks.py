@@ -32,29 +32,20 @@ def locked(path: Path, what: str) -> Iterator[None]:
 
     The system lets go of it when the process ends, in whatever way.
 
-    Parameters
-    ----------
-    path
-        The lock file; it is removed afterwards.
-    what
-        What only one may write at a time, for the message.
+    ``what`` names in the message what only one may write at a time.
     """
     with folder_of(path):
-        yield from _locked(path, what)
-
-
-def _locked(path: Path, what: str) -> Iterator[None]:
-    stream = _acquired(path, what)
-    try:
-        stream.truncate(0)
-        stream.write(f"process {os.getpid()} on {socket.gethostname()}")
-        stream.flush()
-        yield
-    finally:
-        with suppress(OSError):  # Windows removes no open file; the next holder takes it over
-            path.unlink()
-        with suppress(OSError):  # a full disk
-            stream.close()
+        stream = _acquired(path, what)
+        try:
+            stream.truncate(0)
+            stream.write(f"process {os.getpid()} on {socket.gethostname()}")
+            stream.flush()
+            yield
+        finally:
+            with suppress(OSError):  # Windows removes no open file; the next holder takes it over
+                path.unlink()
+            with suppress(OSError):  # a full disk
+                stream.close()
 
 
 def _acquired(path: Path, what: str) -> IO[str]:

@@ -37,18 +37,8 @@ def progress_bar(
 
     Within the block of another bar this one shows a step: it comes late and goes away.
 
-    Parameters
-    ----------
-    what
-        What is being done, "scoring".
-    unit
-        What is counted, in the plural: "rows".
-    total
-        How many there are; None if nobody knows.
-    progress
-        Whether anything is shown at all.
-    initial
-        How many an earlier run has done.
+    It says ``what`` is being done, "scoring", and counts a ``unit`` in the plural, "rows": how many
+    there are, None if nobody knows, behind the ``initial`` ones of an earlier run.
     """
     if not progress:
         yield tqdm(disable=True)

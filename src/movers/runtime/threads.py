@@ -30,16 +30,8 @@ def share_out(
     An interrupt (Ctrl-C) ends it after the ranges under way. For that the calling thread only
     waits where there is enough work to be worth interrupting: inside a kernel it would not hear.
 
-    Parameters
-    ----------
-    solve
-        Handles the items ``low .. high - 1``; called from several threads at once.
-    work
-        Rough cost of every item; a small total is not worth a second thread.
-    threads
-        Most threads to use; None takes one per available processor.
-    stop
-        One number, set to 1 when ranges under way shall end early too.
+    ``solve`` handles the items ``low .. high - 1``, from several threads at once; ``work`` is the
+    rough cost of every item; ``stop`` is set to 1 when ranges under way shall end early too.
     """
     total = int(work.sum())
     workers = 1 + int(total // WORTH_A_THREAD)

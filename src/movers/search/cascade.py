@@ -21,7 +21,7 @@ from movers.search.corpus import Corpus
 from movers.search.exact import HeadOrder, distances_within
 from movers.search.lower import Query, centroid_lower, shard_lower
 from movers.search.results import Pruning
-from movers.search.shards import Shard, gathered
+from movers.search.shards import Shard, some_of
 from movers.search.walk import Best
 
 FIRST = 32
@@ -33,12 +33,8 @@ BATCH = 2048
 class Cascade:
     """One query against the shards of an index.
 
-    Parameters
-    ----------
-    within
-        Distances above it are of no interest, however few lie below.
-    order
-        What earlier queries taught about the order of heads.
+    Distances above ``within`` are of no interest; ``order`` is what earlier queries taught about
+    heads.
     """
 
     def __init__(
@@ -93,7 +89,11 @@ class Cascade:
 
     def _solve(self, rows: Ints, heads: Singles | None = None) -> None:
         both = self._gather(rows)
-        bounds = shard_lower(self.query, both.since(1)).heads if heads is None else heads[rows]
+        bounds = (
+            shard_lower(self.query, both.take(slice(1, None))).heads
+            if heads is None
+            else heads[rows]
+        )
         threshold = self.best.threshold
         found, paired = distances_within(self.scorer, both, bounds, threshold, self.order)
         known = ~np.isposinf(found) | np.isinf(threshold)
@@ -103,7 +103,7 @@ class Cascade:
 
     def _gather(self, rows: Ints) -> Shard:
         """Copy the query and some sentences together, wherever they are."""
-        return gathered([(self.query.shard, np.zeros(1, np.int64)), *self.corpus.pieces(rows)])
+        return some_of([(self.query.shard, np.zeros(1, np.int64)), *self.corpus.pieces(rows)])
 
     def _bounds(self, wanted: Bools) -> tuple[Floats, Singles]:
         """Bounds of the wanted sentences; infinite for the others."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Generic
 
 import numpy as np
@@ -21,14 +22,11 @@ LOOKED_UP = 1024
 class Corpus(Generic[Kind]):
     """Sentences by number, without those that were deleted.
 
-    A *row* counts all sentences of all shards; a *number* only those that are still there.
+    A *row* counts all sentences of all shards; a *number* only those that are still there. They
+    are found by short keys and not by text, as in `movers.encode.store`: the texts of a million
+    sentences stay on the disk.
 
-    Parameters
-    ----------
-    shards
-        Where the sentences lie.
-    hidden
-        Rows of deleted sentences, ascending.
+    ``hidden`` are rows of deleted sentences, ascending.
     """
 
     def __init__(self, shards: Sequence[Kind], hidden: Ints = NOTHING) -> None:
@@ -68,7 +66,7 @@ class Corpus(Generic[Kind]):
     def text(self, row: int) -> str:
         """The sentence of a row."""
         shard, place = self.place(row)
-        return shard.sentence(place)
+        return shard.words.sentences[place]
 
     def sentence(self, number: int) -> str:
         """The sentence of a number."""
@@ -100,17 +98,10 @@ class Corpus(Generic[Kind]):
 
     def unknown(self, texts: Iterable[str]) -> Iterator[str]:
         """Those of distinct sentences that are not there."""
-        held: list[str] = []
-        for text in texts:
-            held.append(text)
-            if len(held) == LOOKED_UP:
-                yield from self._missing(held)
-                held = []
-        yield from self._missing(held)
-
-    def _missing(self, texts: list[str]) -> Iterator[str]:
-        rows = self.find(texts).tolist()
-        return (text for text, row in zip(texts, rows, strict=True) if row < 0)
+        left = iter(texts)
+        while held := list(islice(left, LOOKED_UP)):
+            rows = self.find(held).tolist()
+            yield from (text for text, row in zip(held, rows, strict=True) if row < 0)
 
     @cached_property
     def _order(self) -> Ints:

@@ -15,23 +15,18 @@ from typing import Literal
 import numpy as np
 
 from movers.arrays import Floats, Ints, Singles
+from movers.encode.store import Store
 from movers.errors import InputError
 from movers.measure.gating import gates, sentence_distances
-from movers.measure.measured import Bags, joined
+from movers.measure.measured import Bags
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus
 from movers.search.results import Found, Pruning
 from movers.search.scan import scan
-from movers.search.shards import gathered
+from movers.search.shards import some_of
 from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, unit_vectors
 from movers.search.walk import FIRST, FOLD, Nearest, walk
-from movers.search.words import (
-    WordCache,
-    distances_between,
-    distances_from,
-    encode_words,
-    pooled_vectors,
-)
+from movers.search.words import distances_between, distances_from, pooled_vectors
 
 Keep = Literal["text", "words"]
 
@@ -39,6 +34,8 @@ CAPACITY: dict[Keep, int] = {"text": 16_384, "words": 1_024}
 """Sentences of a shard: about 30 and 90 MB, and what a broken-off build loses at most."""
 BLOCK = 1_024
 """Sentences mined at a time."""
+STORE_BYTES = 1 << 28
+"""What the sentences that were compared lately may take."""
 QUERIES = 128
 """Queries that share one look at every vector."""
 PROPOSED = 4_096
@@ -70,7 +67,7 @@ class CosineLayout:
         if (keep, precision) == ("words", "int8"):
             raise InputError("keep='words' needs the vectors as they are: vectors='float32'")
         self.keep, self.precision = keep, precision
-        self.cache = WordCache()
+        self.store: Store | None = None
 
     @property
     def name(self) -> str:
@@ -87,7 +84,7 @@ class CosineLayout:
         if self.keep == "text":
             vectors = pooled_vectors(scorer, chunk, progress=progress)
             return make_vectors(chunk, vectors, self.precision)
-        words = joined(encode_words(scorer, chunk, progress=progress))
+        words = scorer.words(chunk, Store(scorer.request), progress=progress)
         return make_vectors(chunk, words.pooled, "float32", words)
 
     def search(
@@ -104,12 +101,12 @@ class CosineLayout:
         found = []
         for low in range(0, len(queries), QUERIES):
             texts = queries[low : low + QUERIES]
-            words = self.cache.get(texts, partial(encode_words, scorer))
+            words = scorer.words(texts)
             scanned: Sequence[Nearest | None] = [None] * len(texts)
             if len(texts) > 1 and candidates is None:
-                pooled = np.concatenate([one.pooled for one in words])
-                scanned = scan(corpus, pooled, max(FIRST, 4 * top_k))
-            for own, nearest in zip(words, scanned, strict=True):
+                scanned = scan(corpus, words.pooled, max(FIRST, 4 * top_k))
+            for place, nearest in enumerate(scanned):
+                own = words.take(slice(place, place + 1))
                 query = CosineQuery(self, scorer, corpus, own, nearest)
                 found.append(query.search(top_k, within, candidates))
         return found
@@ -150,15 +147,20 @@ class CosineLayout:
     ) -> Bags:
         """The words of rows, read or encoded."""
         if self.keep == "words":
-            return gathered(corpus.pieces(rows)).bags
+            return some_of(corpus.pieces(rows)).bags
         texts = [corpus.text(row) for row in rows.tolist()]
-        pooled = self.precision == "int8"
-        encode = partial(encode_words, scorer, pooled=pooled, progress=progress)
-        words = self.cache.get(texts, encode, pooled=pooled)
-        if not pooled:  # what was found by a vector is compared by it
-            stored = _pooled(corpus, rows)[:, None]
-            words = [replace(one, pooled=own) for one, own in zip(words, stored, strict=True)]
-        return joined(words)
+        words = scorer.words(texts, self._store(scorer), progress=progress)
+        if self.precision == "int8":
+            return words
+        # what was found by a vector is compared by it
+        return replace(words, pooled=_pooled(corpus, rows))
+
+    def _store(self, scorer: Scorer) -> Store:
+        """The sentences that were compared lately; their vectors where the stored ones differ."""
+        request = replace(scorer.request, pooled=self.precision == "int8")
+        if self.store is None or self.store.request != request:
+            self.store = Store(request, limit=STORE_BYTES)
+        return self.store
 
 
 class CosineQuery:

@@ -64,14 +64,8 @@ class Deduplicated:
 class Preview:
     """What would become of a corpus.
 
-    Parameters
-    ----------
-    found
-        What would be kept and dropped.
-    pairs
-        How many pairs lie within the threshold.
-    around
-        Those next to the threshold, on either side, nearest first.
+    ``pairs`` lie within the threshold; ``around`` are those next to it, on either side, nearest
+    first.
     """
 
     found: Deduplicated

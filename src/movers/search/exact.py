@@ -33,12 +33,8 @@ FOLD = 1.0 - 1e-9
 class HeadOrder:
     """Which heads to bound better, and in which order to solve them, learned as we go.
 
-    Parameters
-    ----------
-    gain
-        By how much the stronger bound of a head exceeds the first one, on average.
-    excess
-        By how much its values exceed its bounds.
+    ``gain`` is by how much the stronger bound of a head exceeds the first one, on average, and
+    ``excess`` by how much its values exceed its bounds.
     """
 
     heads: int
@@ -74,28 +70,15 @@ class HeadOrder:
 
 
 def distances_within(
-    scorer: Scorer,
-    both: Shard,
-    bounds: Singles,
-    threshold: float,
-    order: HeadOrder,
+    scorer: Scorer, both: Shard, bounds: Singles, threshold: float, order: HeadOrder
 ) -> tuple[Floats, int]:
     """Distances from a query to sentences; infinite beyond the threshold.
 
-    Parameters
-    ----------
-    both
-        The query, then the sentences.
-    bounds
-        Lower bounds head by head, minus infinity for sentences that may be undefined.
-    threshold
-        Distances above it need not be known.
-
-    Returns
-    -------
-    The distances, and how many of the infinite ones a bound excluded before any was solved.
+    ``both`` are the query, then the sentences; ``bounds`` are head by head, minus infinity for
+    sentences that may be undefined. Also tells how many of the infinite ones a bound excluded
+    before any was solved.
     """
-    bags = both.bags
+    bags = both.words
     targets = np.arange(1, len(both))
     pairs = np.stack([np.zeros_like(targets), targets], axis=1)
     odd = ~np.isfinite(bounds).all(axis=1)
@@ -106,12 +89,7 @@ def distances_within(
 
 
 def _plain(
-    scorer: Scorer,
-    bags: Bags,
-    pairs: Ints,
-    bounds: Singles,
-    threshold: float,
-    order: HeadOrder,
+    scorer: Scorer, bags: Bags, pairs: Ints, bounds: Singles, threshold: float, order: HeadOrder
 ) -> tuple[Floats, int]:
     """Distances of pairs that are known to have one."""
     out = np.full(len(pairs), np.inf)
@@ -141,11 +119,7 @@ def _plain(
 
 
 def _tighten(
-    problems: Problems,
-    share: float,
-    bounds: Singles,
-    order: HeadOrder,
-    threads: int | None,
+    problems: Problems, share: float, bounds: Singles, order: HeadOrder, threads: int | None
 ) -> None:
     """Raise the bounds of those heads that gain from it."""
     heads = order.paired

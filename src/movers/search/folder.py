@@ -144,9 +144,7 @@ class Folder:
         with self.writing():
             if not replace and (self.path / NAME).exists():
                 raise InputError(
-                    f"{str(self.path)!r} holds an index already",
-                    Do("add"),
-                    Choose("replace", True),
+                    f"{str(self.path)!r} holds an index already", Do("add"), Choose("replace", True)
                 )
             parts = tuple(self._stored(piece, signature, layout) for piece in pieces)
             if not parts:
@@ -159,10 +157,7 @@ class Folder:
     def change(self, shards: Iterable[Piece | Part], deleted: Ints) -> None:
         """Make the folder these shards, old and new; a writer that fails leaves nothing behind.
 
-        Parameters
-        ----------
-        deleted
-            Rows of deleted sentences, ascending.
+        ``deleted`` are rows, ascending.
         """
         old = self.manifest
         try:

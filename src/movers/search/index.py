@@ -28,7 +28,7 @@ from movers.search.manifest import Part
 from movers.search.measures import check_method, describe
 from movers.search.results import Found, SearchRanking
 from movers.search.sentences import Reader, distinct, read_sentences
-from movers.search.shards import gathered, joined
+from movers.search.shards import joined, some_of
 from movers.search.vectors import Precision
 
 GROWTH = 8
@@ -447,8 +447,8 @@ def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:
         (shard := corpus.shards[number], np.delete(np.arange(len(shard)), corpus.hidden_in(number)))
         for number in numbers
     ]
-    texts = [shard.sentence(row) for shard, rows in pieces for row in rows.tolist()]
-    return texts, partial(gathered, pieces)
+    texts = [shard.words.sentences[row] for shard, rows in pieces for row in rows.tolist()]
+    return texts, partial(some_of, pieces)
 
 
 def _groups(corpus: Corpus[Any], capacity: int) -> Iterator[list[int]]:

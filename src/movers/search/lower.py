@@ -12,12 +12,7 @@ from movers.measure.gating import CONSTANT
 from movers.methods import Method
 from movers.scorer import Scorer
 from movers.search.shards import Shard
-from movers.solve.bounds import (
-    Profiles,
-    centroid_bounds,
-    profile_bounds,
-    word_bounds,
-)
+from movers.solve.bounds import Profiles, centroid_bounds, profile_bounds, word_bounds
 from movers.solve.rounding import SINGLE
 
 SLACK = 4e-6
@@ -43,12 +38,8 @@ class Query:
 class Lower:
     """Lower bounds of the distances to some sentences.
 
-    Parameters
-    ----------
-    words
-        From the words alone, shape ``(sentences,)``.
-    heads
-        From words and structure, shape ``(sentences, heads)``; one column without structure.
+    ``words`` come from the words alone, ``(sentences,)``; ``heads`` from words and structure,
+    ``(sentences, heads)``, with one column where there is none.
     """
 
     words: Floats
@@ -79,9 +70,10 @@ def centroid_lower(query: Query, shard: Shard) -> Floats:
 def shard_lower(query: Query, shard: Shard) -> Lower:
     """Bound the distances to all sentences of a shard; minus infinity where one is undefined."""
     own, method = query.shard, query.method
-    u, v = own.weights.astype(np.float32), shard.weights.astype(np.float32)
+    u, v = (side.words.weights.data.astype(np.float32) for side in (own, shard))
+    heads_kept = max(1, shard.words.sums.shape[1])
     if not own.counts[0]:
-        return Lower(*_unknown(len(shard), max(1, shard.sums.shape[1])))
+        return Lower(*_unknown(len(shard), heads_kept))
     cost = lower_costs(query, shard)
     means = lower_means(query, shard, cost)
     share = _word_share(query)
@@ -90,7 +82,7 @@ def shard_lower(query: Query, shard: Shard) -> Lower:
     if share:
         words = share * word_bounds(cost, shard.starts, u, v, threads=query.threads) - slack
     odd = shard.counts == 0
-    heads = np.repeat(words[:, None], max(1, shard.sums.shape[1]), axis=1)
+    heads = np.repeat(words[:, None], heads_kept, axis=1)
     if method.needs_attention:
         factors, sizes, constant = lower_factors(query, shard, means)
         odd = odd | constant
@@ -100,8 +92,8 @@ def shard_lower(query: Query, shard: Shard) -> Lower:
             shard.starts,
             u,
             v,
-            Profiles(own.profiles, own.profile_steps),
-            Profiles(shard.profiles, shard.profile_steps),
+            Profiles(own.profiles.data, own.profile_steps),
+            Profiles(shard.profiles.data, shard.profile_steps),
             factors,
             share,
             threads=query.threads,
@@ -130,18 +122,21 @@ def _word_share(query: Query) -> float:
 
 def lower_costs(query: Query, shard: Shard) -> Singles:
     """Costs between the words of the query and of a shard in single precision, never too high."""
-    own, kind = query.shard, query.method.cost
-    if kind is None:
-        return np.zeros((len(own.weights), len(shard.weights)), np.float32)
-    if kind == "l2":
-        squares = own.norms[:, None] ** 2 + shard.norms**2
+    own, other = query.shard.words, shard.words
+    if query.method.cost is None:
+        return np.zeros((len(own.weights.data), len(other.weights.data)), np.float32)
+    assert own.vectors is not None and other.vectors is not None
+    assert own.norms is not None and other.norms is not None
+    own_norms, norms, vectors = own.norms.data, other.norms.data, other.vectors.data
+    if query.method.cost == "l2":
+        squares = own_norms[:, None] ** 2 + norms**2
         squares *= 1.0 - SLACK
-        squares -= 2.0 * (own.vectors @ shard.vectors.T)
+        squares -= 2.0 * (own.vectors.data @ vectors.T)
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)), np.float32)
     with np.errstate(divide="ignore"):
-        a, b = ((1.0 / side.norms).astype(np.float32) for side in (own, shard))
-    scaled = own.vectors * np.where(np.isfinite(a), a, 0)[:, None]
-    cost: Singles = scaled @ shard.vectors.T
+        a, b = ((1.0 / side).astype(np.float32) for side in (own_norms, norms))
+    scaled = own.vectors.data * np.where(np.isfinite(a), a, 0)[:, None]
+    cost: Singles = scaled @ vectors.T
     cost *= -np.where(np.isfinite(b), b, 0)
     cost += np.float32(1.0 - SLACK)
     np.maximum(cost, 0, out=cost)
@@ -152,24 +147,25 @@ def lower_costs(query: Query, shard: Shard) -> Singles:
 
 def lower_means(query: Query, shard: Shard, cost: Singles) -> Floats:
     """The mean cost C_M of every sentence, never too high."""
-    own, kind = query.shard, query.method.cost
+    own, other, kind = query.shard.words, shard.words, query.method.cost
     total = Ragged(cost.sum(axis=0, dtype=np.float64), shard.starts).sums()
     if kind is not None:
+        assert own.norms is not None and other.norms is not None
         to_zero = COSTS[kind].to_zero
-        outward = Ragged(to_zero(np.asarray(shard.norms)), shard.starts).sums()
-        idle, own_idle = shard.sizes - shard.counts, own.sizes - own.counts
-        total = total + idle * to_zero(np.asarray(own.norms)).sum() + own_idle * outward
-    return np.asarray(total / np.maximum(shard.sizes * own.sizes, 1))
+        outward = Ragged(to_zero(np.asarray(other.norms.data)), shard.starts).sums()
+        idle, own_idle = other.sizes - shard.counts, own.sizes - query.shard.counts
+        total = total + idle * to_zero(np.asarray(own.norms.data)).sum() + own_idle * outward
+    return np.asarray(total / np.maximum(other.sizes * own.sizes, 1))
 
 
 def lower_factors(query: Query, shard: Shard, means: Floats) -> tuple[Singles, Floats, Bools]:
     """Factors of the energy, the scale of its terms, and where two structures are one constant."""
-    own = query.shard
-    cells, own_cells = np.maximum(shard.sizes, 1)[:, None] ** 2, max(1, int(own.sizes[0])) ** 2
-    sizes = shard.squares / cells + own.squares / own_cells
+    own, other = query.shard.words, shard.words
+    cells, own_cells = np.maximum(other.sizes, 1)[:, None] ** 2, max(1, int(own.sizes[0])) ** 2
+    sizes = other.squares / cells + own.squares / own_cells
     if query.method.transport == "structure":
         return np.ones(sizes.shape, np.float32), sizes, np.zeros(len(shard), np.bool_)
-    errors = sizes - 2 * (shard.sums / cells) * (own.sums / own_cells)
+    errors = sizes - 2 * (other.sums / cells) * (own.sums / own_cells)
     constant = errors <= 2 * CONSTANT * sizes
     factors = query.mix * means[:, None] / np.where(constant, np.inf, errors)
     return factors.astype(np.float32), sizes, np.asarray(constant.any(axis=1))

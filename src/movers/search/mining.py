@@ -7,20 +7,18 @@ journal beside the output and synced, so that a run that was killed goes on behi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
 
 import numpy as np
 
 from movers.errors import InputError
 from movers.io.tables import format_of, table_writer
-from movers.runtime.atomic import naming, replacing
-from movers.runtime.journal import CHECKSUM, record, records, whole_lines
+from movers.runtime.atomic import replacing
+from movers.runtime.journal import open_journal, record, records
 from movers.runtime.locks import locked
 from movers.runtime.progress import Bar, progress_bar
 from movers.search.folder import digest
@@ -95,12 +93,7 @@ def check_threshold(threshold: float) -> None:
 
 
 def mine_file(
-    index: Index,
-    threshold: float,
-    output: Path,
-    *,
-    blocks: Blocks = mine,
-    progress: bool = False,
+    index: Index, threshold: float, output: Path, *, blocks: Blocks = mine, progress: bool = False
 ) -> tuple[int, int]:
     """Write all near pairs to a table, by name TSV, CSV, JSON lines or Parquet.
 
@@ -126,7 +119,7 @@ def mine_file(
         "block": index.layout.block,
     }
     with locked(output.with_name(output.name + ".lock"), repr(str(output))):
-        with _journal(journal, task) as (stream, finished):
+        with open_journal(journal, task, lambda _: _differing(journal)) as (stream, finished):
             for pairs in blocks(index, threshold, start=finished, progress=progress):
                 record(stream, [asdict(pair) for pair in pairs])
         count = _tabulate(journal, output, kind)
@@ -148,20 +141,11 @@ def _tabulate(journal: Path, output: Path, kind: str) -> int:
     return count
 
 
-@contextmanager
-def _journal(path: Path, task: dict[str, Any]) -> Iterator[tuple[BinaryIO, int]]:
-    """Open the journal of a task behind its last whole line."""
-    lines = [*whole_lines(path)] if path.exists() else []
-    if lines and json.loads(lines[0][CHECKSUM:]) != task:
-        raise InputError(
-            f"{str(path)!r} belongs to a run with other sentences or settings; remove it to "
-            "start anew, or finish that run first"
-        )
-    with naming(path), path.open("ab") as stream:
-        stream.truncate(sum(map(len, lines)))
-        if not lines:
-            record(stream, task)
-        yield stream, max(0, len(lines) - 1)
+def _differing(journal: Path) -> str:
+    return (
+        f"{str(journal)!r} belongs to a run with other sentences or settings; remove it to "
+        "start anew, or finish that run first"
+    )
 
 
 def duplicates(pairs: Iterable[Pair], count: int) -> list[int]:

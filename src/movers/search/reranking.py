@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Floats, Ints, Singles
+from movers.encode.store import Store
 from movers.errors import InputError
 from movers.io.pairs import check_sentence, check_sentences
 from movers.loading import load
-from movers.measure.measured import Bags, joined
+from movers.measure.measured import Bags
 from movers.results import Match
 from movers.scorer import Scorer
 from movers.search.candidates import Candidate, VectorStore
 from movers.search.results import Pruning, SearchRanking
 from movers.search.vectors import unit_vectors
 from movers.search.walk import Nearest, Walked, walk
-from movers.search.words import WordCache, distances_from, encode_words, pooled_vectors
+from movers.search.words import distances_from, pooled_vectors
 
 TOLERANCE = 1e-4
 """What the cosines of a store may be off: some hundred times the rounding of single precision."""
@@ -64,7 +65,7 @@ def rerank(
     top_k: int = 10,
     within: float | None = None,
     budget: int | None = None,
-    cache: WordCache | None = None,
+    cache: Store | None = None,
 ) -> SearchRanking:
     """Find the sentences nearest to a query under the default measure.
 
@@ -89,7 +90,8 @@ def rerank(
     budget
         Most candidates to compare.
     cache
-        Encoded sentences to keep from call to call.
+        Where to keep encoded sentences from call to call: ``Store(scorer.request)``. None is
+        where the scorer keeps them itself.
 
     Examples
     --------
@@ -103,7 +105,7 @@ def rerank(
         if value is not None and (not isinstance(value, Integral) or value < 1):
             raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
     scorer, started = _checked(scorer), time.process_time()
-    proposal = Proposal(query, scorer, candidates, WordCache() if cache is None else cache)
+    proposal = Proposal(query, scorer, candidates, cache)
     limit = np.inf if within is None else within
     walked = walk(proposal, proposal.compare, wanted=top_k, within=limit, budget=budget)
     pruning = Pruning(
@@ -140,7 +142,7 @@ class Proposal:
         query: str,
         scorer: Scorer,
         candidates: VectorStore | Iterable[str | Candidate],
-        cache: WordCache,
+        cache: Store | None,
     ) -> None:
         self.query, self.scorer, self.cache = query, scorer, cache
         self.compared = 0
@@ -187,7 +189,7 @@ class Proposal:
         return self._words([self.listed[row].text for row in rows.tolist()])
 
     def _words(self, texts: Sequence[str]) -> Bags:
-        return joined(self.cache.get(texts, lambda missing: encode_words(self.scorer, missing)))
+        return self.scorer.words(texts, self.cache)
 
     def matches(self, walked: Walked) -> Iterator[Match]:
         """The nearest candidates by their keys."""

@@ -54,12 +54,7 @@ class Pruning:
 class Found:
     """What a search came to, before it is told.
 
-    Parameters
-    ----------
-    rows, distances
-        Sentences by row, nearest first.
-    certified, bound
-        As in `SearchRanking`.
+    Sentences by row, nearest first; ``certified`` and ``bound`` as in `SearchRanking`.
     """
 
     rows: Ints

@@ -51,12 +51,7 @@ class Lowest:
 def scan(corpus: Corpus[VectorShard], pooled: Singles, wanted: int) -> list[Nearest]:
     """The sentences with the lowest bounds for every query, one product per shard for all.
 
-    Parameters
-    ----------
-    pooled
-        Vectors of the queries, ``(queries, dimension)``.
-    wanted
-        How many sentences to find for each.
+    ``pooled`` are the vectors of the queries, ``(queries, dimension)``.
     """
     units, sound = unit_vectors(pooled)
     lowest = [Lowest(wanted) for _ in units]

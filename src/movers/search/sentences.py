@@ -16,13 +16,7 @@ from movers.io.texts import Texts
 
 
 class Reader:
-    """Sentences as they are read: counts them, and knows roughly how many there are.
-
-    Parameters
-    ----------
-    sentences
-        Sentences, or a file of them.
-    """
+    """Sentences as they are read: counts them, and knows roughly how many there are."""
 
     def __init__(self, sentences: Iterable[str] | Path) -> None:
         self.given = Texts(sentences) if isinstance(sentences, Path) else sentences

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from mmap import mmap
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from movers.arrays import Array, Ints, Ragged, Singles, boundaries
+from movers.arrays import Array, Ints, Ragged, Rows, Singles, boundaries, gathered
 from movers.errors import InputError
 from movers.io.mapped import map_arrays
 from movers.measure.measured import Bags, Measured
@@ -21,91 +20,65 @@ from movers.solve.bounds import profile_sizes, structure_profiles
 from movers.solve.rounding import to_integers
 
 NO_VECTORS = np.zeros((0, 0), np.float32)
+RAGGED = ("profiles",)
+"""Columns of unequal length beside the words."""
 
-RAGGED = {
-    "text": "text_starts",
-    "weights": "starts",
-    "norms": "starts",
-    "vectors": "starts",
-    "structure": "structure_starts",
-    "profiles": "profile_starts",
-}
-"""Arrays that hold a block for every sentence, and what says where it starts."""
+
+class Lines(Sequence[str]):
+    """Texts in UTF-8, one after another, decoded when they are looked at."""
+
+    def __init__(self, text: Ragged) -> None:
+        self.text = text
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Lines:
+        """Texts as they are kept."""
+        raw = [text.encode() for text in texts]
+        return cls(Ragged(np.frombuffer(b"".join(raw), np.uint8), boundaries(map(len, raw))))
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def __getitem__(self, row: int) -> str:  # type: ignore[override]
+        return self.text[row].tobytes().decode()
+
+    @classmethod
+    def gathered(cls, pieces: Sequence[tuple[Lines, Rows]]) -> Lines:
+        """Some texts of several, one after another."""
+        return cls(Ragged.gathered([(lines.text, rows) for lines, rows in pieces]))
 
 
 @dataclass(frozen=True)
 class Sentences:
     """What every file of an index holds, in memory or mapped: sentences and their words.
 
-    Parameters
-    ----------
-    text, text_starts
-        The sentences in UTF-8, one after another.
-    counts, sizes
-        Words kept of each, and tokens the factor k averages over.
-    weights, norms, vectors
-        Of every word; norms and vectors are empty for a method without.
-    structure, sums, squares
-        Of every sentence under every head; empty for a method without structure.
+    Sentences of which only vectors are kept have no words, and the others no vectors here.
     """
 
-    text: Array
-    text_starts: Ints
-    counts: Ints
-    sizes: Ints
-    weights: Array
-    norms: Array
-    vectors: Array
-    structure: Array
-    sums: Array
-    squares: Array
+    words: Bags
 
     def __len__(self) -> int:
-        return len(self.text_starts) - 1
-
-    def sentence(self, row: int) -> str:
-        """The text of a sentence."""
-        return bytes(self.text[self.text_starts[row] : self.text_starts[row + 1]]).decode()
+        return len(self.words.sentences)
 
     @property
     def sentences(self) -> list[str]:
         """All texts."""
-        return [self.sentence(row) for row in range(len(self))]
+        return [*self.words.sentences]
 
     @property
     def keys(self) -> Ints:
         """What every sentence is known by."""
         return keys_of(self.sentences)
 
-    @cached_property
-    def starts(self) -> Ints:
-        """Where the words of each sentence start."""
-        return boundaries(self.counts)
-
-    @cached_property
-    def structure_starts(self) -> Ints:
-        """Where the structure of each sentence starts."""
-        return boundaries(self.sums.shape[1] * self.counts**2)
-
-    def pooled(self, rows: Ints | slice) -> Singles:
-        """Vectors of some sentences; without columns where none are kept."""
-        return np.zeros((len(self), 0), np.float32)[rows]
+    @property
+    def counts(self) -> Ints:
+        """Words kept of each sentence."""
+        return self.words.weights.lengths
 
     @property
-    def bags(self) -> Bags:
-        """The sentences as the solver takes them."""
-        kept = self.vectors.shape[1] > 0
-        return Bags(
-            sentences=self.sentences,
-            weights=Ragged(self.weights, self.starts),
-            vectors=Ragged(self.vectors, self.starts) if kept else None,
-            norms=Ragged(self.norms, self.starts) if kept else None,
-            structure=Ragged(self.structure, self.structure_starts),
-            sums=self.sums,
-            squares=self.squares,
-            sizes=self.sizes,
-            pooled=self.pooled(slice(None)),
-        )
+    def starts(self) -> Ints:
+        """Where the words of each sentence start."""
+        return self.words.weights.starts
 
 
 Kind = TypeVar("Kind", bound=Sentences)
@@ -127,90 +100,27 @@ class Shard(Sentences):
     means: Array
     mean_steps: Array
     mean_errors: Array
-    profiles: Array
+    profiles: Ragged
     profile_steps: Array
-
-    @cached_property
-    def profile_starts(self) -> Ints:
-        """Where the profile of each sentence starts."""
-        return boundaries(self.sums.shape[1] * profile_sizes(self.counts))
 
     @property
     def centroids(self) -> Singles:
         """Mean vectors of all sentences, as far as their steps tell."""
         return np.asarray(self.means * self.mean_steps[:, None], np.float32)
 
-    def take(self, rows: Ints) -> Shard:
-        """Copy some of the sentences."""
-        return gathered([(self, rows)])
-
-    def since(self, row: int) -> Shard:
-        """The sentences from a row on, without a copy."""
-        arrays = {
-            part.name: getattr(self, part.name)[_start(self, part.name, row) :]
-            for part in fields(self)
-        }
-        arrays["text_starts"] = arrays["text_starts"] - arrays["text_starts"][0]
-        return Shard(**arrays)
+    def take(self, rows: Rows) -> Shard:
+        """Some of the sentences."""
+        return gathered(Shard, [(self, rows)])
 
 
-def _start(shard: Sentences, name: str, row: int) -> int:
-    """Where what one array holds of a sentence starts."""
-    return int(getattr(shard, RAGGED[name])[row]) if name in RAGGED else row
-
-
-def gathered(pieces: Sequence[tuple[Kind, Ints]]) -> Kind:
+def some_of(pieces: Sequence[tuple[Kind, Rows]]) -> Kind:
     """Copy some sentences of several shards into one."""
-    kind = type(pieces[0][0])
-    arrays = {
-        part.name: np.concatenate(
-            [block for shard, rows in pieces for block in _blocks(shard, part.name, rows)]
-        )
-        for part in fields(kind)
-        if part.name != "text_starts"
-    }
-    lengths = [np.diff(shard.text_starts)[rows] for shard, rows in pieces]
-    return kind(text_starts=boundaries(np.concatenate(lengths)), **arrays)
-
-
-def _blocks(shard: Sentences, name: str, rows: Ints) -> Iterator[Array]:
-    """The entries of one array that belong to some sentences."""
-    array = getattr(shard, name)
-    if name not in RAGGED:
-        yield array[rows]
-        return
-    yield array[:0]
-    starts = getattr(shard, RAGGED[name])
-    for low, high in zip(starts[rows].tolist(), starts[rows + 1].tolist(), strict=True):
-        yield array[low:high]
+    return gathered(type(pieces[0][0]), pieces)
 
 
 def joined(shards: Sequence[Kind]) -> Kind:
     """All sentences of several shards in one."""
-    return gathered([(shard, np.arange(len(shard))) for shard in shards])
-
-
-def encoded_texts(sentences: Sequence[str]) -> tuple[Array, Ints]:
-    """Sentences in UTF-8, one after another, and where each starts."""
-    texts = [text.encode() for text in sentences]
-    return np.frombuffer(b"".join(texts), np.uint8), boundaries(map(len, texts))
-
-
-def flat(bags: Bags) -> dict[str, Array]:
-    """Sentences as the arrays that every file of an index holds."""
-    text, text_starts = encoded_texts(bags.sentences)
-    return {
-        "text": text,
-        "text_starts": text_starts,
-        "counts": bags.weights.lengths,
-        "sizes": bags.sizes,
-        "weights": bags.weights.data,
-        "norms": np.zeros(0) if bags.norms is None else bags.norms.data,
-        "vectors": NO_VECTORS if bags.vectors is None else bags.vectors.data,
-        "structure": bags.structure.data,
-        "sums": bags.sums,
-        "squares": bags.squares,
-    }
+    return some_of([(shard, slice(None)) for shard in shards])
 
 
 def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shard:
@@ -227,13 +137,18 @@ def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shar
     weights, heads = own.weights, own.sums.shape[1]
     profiles = structure_profiles(own.structure.data, weights.data, weights.starts, heads)
     return Shard(
-        **flat(own),
+        replace(own, sentences=Lines.of(sentences), pooled=own.pooled[:, :0]),
         means=integers,
         mean_steps=steps,
         mean_errors=_moved(means, integers * steps[:, None]),
-        profiles=profiles.numbers,
+        profiles=Ragged(profiles.numbers, _profile_starts(own)),
         profile_steps=profiles.steps,
     )
+
+
+def _profile_starts(words: Bags) -> Ints:
+    """Where the profile of each sentence starts."""
+    return boundaries(words.sums.shape[1] * profile_sizes(words.weights.lengths))
 
 
 def weighted_means(vectors: Array, norms: Array, weights: Ragged, method: Method) -> Array:
@@ -255,16 +170,58 @@ def encode_shard(shard: Sentences) -> bytes:
     """A shard as the content of a safetensors file."""
     from safetensors.numpy import save
 
-    tensors = {part.name: np.ascontiguousarray(getattr(shard, part.name)) for part in fields(shard)}
-    return bytes(save(tensors))
+    own = {part.name: getattr(shard, part.name) for part in fields(shard) if part.name != "words"}
+    arrays = {**own, **_arrays(shard.words)}
+    flat = {
+        name: np.ascontiguousarray(one.data if isinstance(one, Ragged) else one)
+        for name, one in arrays.items()
+    }
+    return bytes(save(flat))
 
 
 def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap, Kind]:
     """Map a file, and the shard of a kind in it; nothing is read before it is used."""
     try:
         mapped, arrays = map_arrays(path)
-        return mapped, kind(**{part.name: arrays[part.name] for part in fields(kind)})
+        words = _words(arrays)
+        own = {part.name: arrays[part.name] for part in fields(kind) if part.name != "words"}
+        ragged = {name: Ragged(own[name], _profile_starts(words)) for name in own if name in RAGGED}
+        return mapped, kind(words, **{**own, **ragged})
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{str(path)!r} is damaged (its header: {error}); build the index again"
         ) from error
+
+
+def _arrays(words: Bags) -> dict[str, Array | Ragged]:
+    """What is written of sentences and their words."""
+    lines = words.sentences if isinstance(words.sentences, Lines) else Lines.of(words.sentences)
+    return {
+        "text": lines.text,
+        "text_starts": lines.text.starts,
+        "counts": words.weights.lengths,
+        "sizes": words.sizes,
+        "weights": words.weights,
+        "norms": np.zeros(0) if words.norms is None else words.norms,
+        "vectors": NO_VECTORS if words.vectors is None else words.vectors,
+        "structure": words.structure,
+        "sums": words.sums,
+        "squares": words.squares,
+    }
+
+
+def _words(arrays: dict[str, Array]) -> Bags:
+    """What `_arrays` took apart."""
+    counts, sums = arrays["counts"], arrays["sums"]
+    starts, kept = boundaries(counts), arrays["vectors"].shape[1] > 0
+    return Bags(
+        sentences=Lines(Ragged(arrays["text"], arrays["text_starts"])),
+        weights=Ragged(arrays["weights"], starts),
+        vectors=Ragged(arrays["vectors"], starts) if kept else None,
+        norms=Ragged(arrays["norms"], starts) if kept else None,
+        structure=Ragged(arrays["structure"], boundaries(sums.shape[1] * counts**2)),
+        sums=sums,
+        squares=arrays["squares"],
+        sizes=arrays["sizes"],
+        pooled=np.zeros((len(counts), 0), np.float32),
+    )

@@ -103,8 +103,8 @@ class TransportLayout:
         with progress_bar("comparing", "sentences", len(numbers), progress=progress) as bar:
             for row in numbers:
                 own, *behind = _from(corpus.shards, row)
-                query = Query.of(own.take(np.array([0])), scorer)
-                near = [*([own.since(1)] if len(own) > 1 else []), *behind]
+                query = Query.of(own.take(slice(1)), scorer)
+                near = [*([own.take(slice(1, None))] if len(own) > 1 else []), *behind]
                 wanted = len(corpus)
                 cascade = Cascade(scorer, query, near, wanted=wanted, within=threshold, order=order)
                 cascade.run()
@@ -118,7 +118,7 @@ def _from(shards: Sequence[Shard], row: int) -> Iterator[Shard]:
     """The sentences from a row on."""
     for shard in shards:
         if row < len(shard):
-            yield shard.since(max(row, 0))
+            yield shard.take(slice(max(row, 0), None))
         row -= len(shard)
 
 

@@ -10,16 +10,16 @@ half.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Array, Bools, Ints, Ragged, Singles
+from movers.arrays import Array, Bools, Ints, Ragged, Rows, Singles
 from movers.measure.measured import Bags
 from movers.search.sentences import keys_of
-from movers.search.shards import Sentences, flat
+from movers.search.shards import Lines, Sentences
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.solve.rounding import to_integers
 
@@ -66,7 +66,12 @@ class VectorShard(Sentences):
         """Whether the vectors can be put together to the last bit."""
         return self.coarse.dtype == np.int16
 
-    def pooled(self, rows: Ints | slice) -> Singles:
+    @property
+    def bags(self) -> Bags:
+        """The sentences as the solver takes them."""
+        return replace(self.words, pooled=self.pooled(slice(None)))
+
+    def pooled(self, rows: Rows) -> Singles:
         """Vectors of some sentences: as the encoder made them, or as the integers tell."""
         if self.whole:
             return put_together(self.coarse[rows], self.fine[rows])
@@ -119,7 +124,7 @@ def make_vectors(
     coarse, fine, steps = _parts(pooled, precision)
     scales, errors = _quality(pooled, coarse, steps)
     return VectorShard(
-        **flat(_wordless(sentences, pooled) if words is None else words),
+        _wordless(sentences) if words is None else _vectorless(words),
         known_by=keys_of(sentences),
         coarse=coarse,
         fine=fine,
@@ -128,20 +133,25 @@ def make_vectors(
     )
 
 
-def _wordless(sentences: Sequence[str], pooled: Singles) -> Bags:
+def _vectorless(words: Bags) -> Bags:
+    """Sentences as they lie in a shard."""
+    return replace(words, sentences=Lines.of(words.sentences), pooled=words.pooled[:, :0])
+
+
+def _wordless(sentences: Sequence[str]) -> Bags:
     """Sentences of which nothing but the vectors is known."""
-    none = [0] * len(sentences)
-    nothing = np.zeros((len(none), 0))
+    none = Ragged.zeros([0] * len(sentences))
+    nothing = np.zeros((len(sentences), 0))
     return Bags(
-        sentences=sentences,
-        weights=Ragged.zeros(none),
+        sentences=Lines.of(sentences),
+        weights=none,
         vectors=None,
         norms=None,
-        structure=Ragged.zeros(none, dtype=np.float32),
+        structure=Ragged(none.data.astype(np.float32), none.starts),
         sums=nothing,
         squares=nothing,
-        sizes=np.array(none, np.int64),
-        pooled=pooled,
+        sizes=none.lengths,
+        pooled=nothing.astype(np.float32),
     )
 
 

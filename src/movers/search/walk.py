@@ -30,14 +30,8 @@ FOLD = 1.0 - 1e-12
 class Nearest:
     """The candidates with the lowest bounds.
 
-    Parameters
-    ----------
-    rows, bounds
-        Candidates in ascending order of bounds, which do not exceed their distances.
-    rest
-        What no other sentence is nearer than; infinite if there are no others.
-    more
-        Whether there is any point in asking for more.
+    In ascending order of ``bounds``, which do not exceed their distances. No other sentence is
+    nearer than ``rest``; ``more`` tells whether there is any point in asking for more.
     """
 
     rows: Ints
@@ -58,14 +52,8 @@ class Source(Protocol):
 class Walked:
     """What a walk found.
 
-    Parameters
-    ----------
-    rows, distances
-        The nearest sentences, nearest first, ties in order of rows.
-    certified
-        Whether no other sentence can be among them.
-    bound
-        What no sentence that was not looked at is nearer than.
+    Ties are in order of rows. ``certified`` tells whether no other sentence can be among them; none
+    that was not looked at is nearer than ``bound``.
     """
 
     rows: Ints
@@ -118,18 +106,8 @@ def walk(
 ) -> Walked:
     """Find the nearest sentences.
 
-    Parameters
-    ----------
-    source
-        Lists the corpus in order of lower bounds.
-    compare
-        Distances of rows.
-    wanted
-        How many to find.
-    within
-        Distances above it are of no interest, however few lie below.
-    budget
-        Most sentences to compare; None is as many as certainty takes.
+    ``compare`` gives the distances of rows; those above ``within`` are of no interest, however few
+    lie below. At most ``budget`` sentences are compared; None is as many as certainty takes.
     """
     best, asked = Best(wanted, within), max(FIRST, 4 * wanted)
     while True:

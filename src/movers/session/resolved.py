@@ -25,12 +25,7 @@ DERIVED = ("heads", "request", "context", "whitening_key", "sentence_bytes")
 class Resolved:
     """What settings come to under one model.
 
-    Parameters
-    ----------
-    settings
-        What was asked for.
-    encoder
-        The model, or what loads it when it is first needed.
+    The model may be given as what loads it when it is first needed.
     """
 
     method: Method
@@ -39,9 +34,7 @@ class Resolved:
     """Share of structure in the distance: the mix, 0 or 1 as the method has it."""
 
     def __init__(
-        self,
-        settings: Settings,
-        encoder: TransformerEncoder | Callable[[], TransformerEncoder],
+        self, settings: Settings, encoder: TransformerEncoder | Callable[[], TransformerEncoder]
     ) -> None:
         self.settings, self.method = settings, settings.row
         self.share = self.method.share(float(settings.mix))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 from movers.arrays import Floats
 from movers.encode.encodings import Encodings, Request
+from movers.encode.store import Store
 from movers.encode.transformer import TransformerEncoder
 from movers.explain.compared import Signature
 from movers.io.pairs import check_sentences
-from movers.measure.measured import Measured, measure
+from movers.measure.measured import Bags, Measured, measure
 from movers.measure.statistics import Statistics
 from movers.scale import similarity_of
 from movers.session.resolved import DERIVED, Resolved
@@ -21,58 +21,9 @@ from movers.settings import Settings
 
 STORES = 4
 """Encoding stores a family of sessions keeps, one for each set of words or heads it compares."""
-GROWTH_BYTES = 1 << 26
-"""Up to this size new sentences join the old; of a larger block only those asked for are copied."""
-KEEP_BYTES = 1 << 30
-"""Up to this size sentences of earlier calls are kept beside those of the last one."""
 
 
-@dataclass
-class EncodingStore:
-    """Sentences encoded for one request, whitened in one way.
-
-    Parameters
-    ----------
-    request
-        What is kept of each sentence.
-    whitening
-        Name of the whitening applied to the vectors.
-    blocks
-        The sentences so far: those of the last call, then those of an earlier one.
-    """
-
-    request: Request
-    whitening: str
-    blocks: tuple[Encodings, ...] = ()
-
-    def get(
-        self, sentences: Iterable[str], encode: Callable[[list[str], Request], Encodings]
-    ) -> Encodings:
-        """Encodings that hold all the sentences; only new ones are encoded."""
-        missing = list(dict.fromkeys(sentences))
-        for block in self.blocks:
-            if all(text in block.rows for text in missing):
-                return block
-        parts: list[Encodings] = []
-        kept: list[Encodings] = []
-        for block in self.blocks:
-            known = [text for text in missing if text in block.rows]
-            missing = [text for text in missing if text not in block.rows]
-            if block.nbytes < GROWTH_BYTES:
-                parts.append(block)
-                continue
-            if known:
-                parts.append(block.take(block.numbers(known), self.request, self.request.heads))
-            if 2 * len(known) < len(block) and block.nbytes <= KEEP_BYTES:
-                kept.append(block)
-        # The largest part comes last, and so is copied once.
-        parts = [*([encode(missing, self.request)] if missing or not parts else []), *parts]
-        made = reduce(Encodings.joined, parts)
-        self.blocks = (made, *kept[:1])
-        return made
-
-
-class Stores(list[EncodingStore]):
+class Stores(list[Store]):
     """The stores of a family of scorers, newest first.
 
     Pickling leaves the content behind, yet scorers pickled together go on sharing one list.
@@ -89,9 +40,7 @@ class Session(Resolved):
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        encoder: TransformerEncoder | Callable[[], TransformerEncoder],
+        self, settings: Settings, encoder: TransformerEncoder | Callable[[], TransformerEncoder]
     ) -> None:
         super().__init__(settings, encoder)
         self._stores = Stores()
@@ -118,8 +67,13 @@ class Session(Resolved):
         """Whiten sentences encoded elsewhere, and keep them."""
         self._whiten(fresh)
         # In place: sessions that share the stores and get these statistics find it there.
-        self._stores.insert(0, EncodingStore(request, self.whitening_key, (fresh,)))
-        del self._stores[STORES:]
+        store = self._new_store(request, self.whitening_key)
+        store.add(fresh)
+
+    def forget(self) -> None:
+        """Forget the sentences encoded so far, for the sessions that share them too."""
+        self._stores.clear()
+        self._measured = None
 
     @property
     def signature(self) -> Signature:
@@ -155,7 +109,7 @@ class Session(Resolved):
         """
         return self._encoded(check_sentences(sentences, "sentence"), progress=progress)
 
-    def _store(self) -> EncodingStore:
+    def _store(self) -> Store:
         """The store that serves this scorer, after widening what it keeps if need be."""
         request, key = self.request, self.whitening_key
         for store in self._stores:
@@ -163,31 +117,51 @@ class Session(Resolved):
             union = request if same else store.request.union(request)
             if union is not None and store.whitening == key:
                 if union != store.request:
-                    store.request, store.blocks = union, ()
+                    store.request, store.blocks = union, []
                 return store
-        self._stores.insert(0, EncodingStore(request, key))
+        return self._new_store(request, key)
+
+    def _new_store(self, request: Request, key: str) -> Store:
+        store = Store(request, key)
+        self._stores.insert(0, store)
         del self._stores[STORES:]
-        return self._stores[0]
+        return store
 
     def _encode(self, missing: list[str], request: Request, *, progress: bool = False) -> Encodings:
         fresh = self.encoder.encode(missing, request, progress=progress)
         self._whiten(fresh)
         return fresh
 
-    def _encoded(self, sentences: Iterable[str], *, progress: bool = False) -> Measured:
+    def _encoded(self, sentences: Sequence[str], *, progress: bool = False) -> Measured:
         """All the sentences encoded and weighed, reusing those of earlier calls."""
-        encodings = self._store().get(sentences, partial(self._encode, progress=progress))
         measured = self._measured
-        if measured is None or measured.encodings is not encodings:
-            measured = measure(
-                encodings,
-                self.context,
-                weights=self.method.weights,
-                cost=self.method.cost,
-                embedding=self.embedding if self.method.needs_vectors else None,
-            )
-            self._measured = measured
+        if measured is None or not all(text in measured.encodings.rows for text in sentences):
+            found = self._store().get(sentences, partial(self._encode, progress=progress))
+            measured = self._measured = self._weighed(found)
         return measured
+
+    def words(
+        self, sentences: Sequence[str], store: Store | None = None, *, progress: bool = False
+    ) -> Bags:
+        """Encode and weigh sentences and no others, each in its place, repeated ones included.
+
+        They are looked for and kept in a store of the caller's, or else in that of this scorer.
+        """
+        request = self.request if store is None else store.request
+        store = self._store() if store is None else store
+        found = store.get(sentences, partial(self._encode, progress=progress))
+        rows = found.numbers(sentences)
+        taken = found.take(rows, request, store.request.heads)
+        return self._weighed(taken).take(slice(None))
+
+    def _weighed(self, encodings: Encodings) -> Measured:
+        return measure(
+            encodings,
+            self.context,
+            weights=self.method.weights,
+            cost=self.method.cost,
+            embedding=self.embedding if self.method.needs_vectors else None,
+        )
 
     def _whiten(self, encodings: Encodings) -> None:
         """Whiten the word vectors in place."""

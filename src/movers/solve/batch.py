@@ -108,18 +108,8 @@ def fgw_batch(
 def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None) -> Floats:
     """Evaluate ``E(Q) = sum (A[i, k] - B[j, l])**2 Q[i, j] Q[k, l]`` for every pair and head.
 
-    Parameters
-    ----------
-    problems
-        Their structure is taken in single precision.
-    plans : flat
-        Row-major n x m blocks of mass, one after another; they need not sum to one.
-    threads
-        Number of threads, by default one per available processor.
-
-    Returns
-    -------
-    Array of shape (pairs, heads).
+    ``plans`` are row-major n x m blocks of mass, one after another, and need not sum to one.
+    Structure is taken in single precision.
     """
     from movers.solve.kernels.pricing import price_range  # loads numba, so not before the call
 

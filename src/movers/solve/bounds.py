@@ -26,16 +26,9 @@ def centroid_bounds(source: Singles, targets: Singles, errors: Singles, *, squar
     One minus the cosine is half the squared distance of the normalised vectors, and as squares
     are convex too, half the squared distance of their means bounds it.
 
-    Parameters
-    ----------
-    source : (dimension,)
-        Weighted mean of the source's word vectors; of the normalised ones if ``squared``.
-    targets : (targets, dimension)
-        The same of all targets.
-    errors : (targets,)
-        How far off a target and the source may be, together.
-    squared
-        Whether the cost is one minus the cosine instead of the Euclidean distance.
+    ``source``, ``(dimension,)``, and ``targets`` are weighted means of word vectors, of the
+    normalised ones if ``squared``, for one minus the cosine; ``errors`` tell how far off a target
+    and the source may be, together.
     """
     slack = errors + SINGLE * (np.linalg.norm(targets, axis=1) + np.linalg.norm(source))
     apart = np.maximum(np.linalg.norm(targets - source, axis=1) - slack, 0.0).astype(np.float64)
@@ -50,14 +43,8 @@ def word_bounds(
     At least the relaxed word mover's distance of both directions (Kusner et al., 2015): what
     is left of the columns after every row got its minimum counts as well.
 
-    Parameters
-    ----------
-    cost : (n, words)
-        Costs to the words of all targets, one after another.
-    starts : (targets + 1,)
-        Where the words of each target start.
-    u, v : (n,), (words,)
-        Weights, summing to one in each sentence.
+    ``cost``, ``(n, words)``, holds the words of all targets, one after another; each target's start
+    at ``starts``. Weights sum to one in each sentence.
     """
     from movers.solve.kernels.bounding import Words, make_cells, words_range
 
@@ -98,20 +85,9 @@ def profile_bounds(
     for positive and negative eigenvalues of the symmetric parts and for the singular values of
     the antisymmetric parts.
 
-    Parameters
-    ----------
-    cost, starts, u, v
-        As in `word_bounds`.
-    source, targets
-        What `structure_profiles` made of the source and of all targets.
-    factors : (targets, heads)
-        Factor of the energy.
-    share
-        Factor of the word cost.
-
-    Returns
-    -------
-    Array of shape ``(targets, heads)``.
+    ``source`` and ``targets`` are what `structure_profiles` made of them, ``factors`` of the
+    energy, ``(targets, heads)``, and ``share`` of the word cost; the others are as in
+    `word_bounds`.
     """
     from movers.solve.kernels.bounding import Profiled, Words, make_cells, profiles_range
 
@@ -140,14 +116,7 @@ def pairing_bounds(
     other word has to go somewhere too, and each such pair of moves has its price (Gilmore, 1962;
     Lawler, 1963). The least prices join the linear problem.
 
-    Parameters
-    ----------
-    heads
-        Which heads to bound.
-
-    Returns
-    -------
-    Array of shape ``(pairs, len(heads))``; NaN where the scale or ``mix`` is 0.
+    The bounds are NaN where the scale or ``mix`` is 0.
     """
     from movers.solve.kernels.pairing import Eight, make_space, pairings_range
 
@@ -175,12 +144,8 @@ def profile_sizes(lengths: Ints) -> Ints:
 class Profiles(NamedTuple):
     """Summaries of structures, one sentence after another.
 
-    Parameters
-    ----------
-    numbers : flat
-        For every head of a sentence as many as `profile_sizes` says, in steps.
-    steps : (sentences, heads)
-        What one step is.
+    ``numbers`` holds for every head of a sentence as many as `profile_sizes` says, in ``steps``,
+    ``(sentences, heads)``.
     """
 
     numbers: NDArray[np.int16]
@@ -192,14 +157,7 @@ def structure_profiles(
 ) -> Profiles:
     """Summarise structures for `profile_bounds`.
 
-    Parameters
-    ----------
-    structure : flat
-        Blocks ``(heads, n, n)`` of every sentence.
-    weights : flat
-        Weights of the words, summing to one in each sentence.
-    starts : (sentences + 1,)
-        Where the words of each sentence start.
+    ``structure`` holds blocks ``(heads, n, n)`` of every sentence; weights sum to one in each.
     """
     lengths = np.diff(starts)
     blocks, sizes = heads * lengths**2, heads * profile_sizes(lengths)

@@ -33,16 +33,9 @@ def sinkhorn_batch(
     Where it does not converge, the columns have their marginals and the rows come as near as
     they got. The cost of the problems only shows in the value, ``<C, P>``.
 
-    Parameters
-    ----------
-    problems
-        Their weights sum to one on each side; structure plays no part.
-    log_kernel : flat
-        Logarithms of the kernels, row-major n x m blocks one after another.
-    iterations
-        Most rounds over rows and columns.
-    tolerance
-        Stop when the rows are off by less than this in total; 0 goes on to the end.
+    Weights of the problems sum to one on each side. ``log_kernel`` holds logarithms of the kernels,
+    row-major n x m blocks one after another. A search stops when the rows are off by less than the
+    ``tolerance`` in total; 0 goes on to the end.
     """
     from movers.solve.kernels.sinkhorn import Scaling, sinkhorn_range  # loads numba
 

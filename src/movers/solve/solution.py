@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,8 @@ class Solution(Generic[Number, Count, Flag]):
 
 One = Solution[float, int, bool]
 Many = Solution[Floats, Counts, Bools]
+NUMBERS = ("value", "linear", "structural", "iterations", "gap", "converged", "home")
+"""All of a solution but the plan."""
 
 
 def linear_solution(
@@ -74,18 +76,14 @@ def linear_solution(
 
 def joined(found: Iterable[Many], heads: int) -> Many:
     """Batches under as many heads, one after another, without their plans."""
-    every = list(found)
-    nothing = np.zeros((0, heads))
-    return Solution(
-        value=np.concatenate([nothing, *(one.value for one in every)]),
-        linear=np.concatenate([nothing, *(one.linear for one in every)]),
-        structural=np.concatenate([nothing, *(one.structural for one in every)]),
-        plan=np.zeros(0),
-        iterations=np.concatenate([nothing.astype(np.int32), *(one.iterations for one in every)]),
-        gap=np.concatenate([nothing, *(one.gap for one in every)]),
-        converged=np.concatenate([nothing.astype(np.bool_), *(one.converged for one in every)]),
-        home=np.concatenate([nothing, *(one.home for one in every)]),
-    )
+    every, kinds = list(found), {"iterations": np.int32, "converged": np.bool_}
+    arrays: dict[str, Any] = {
+        name: np.concatenate(
+            [np.zeros((0, heads), kinds.get(name)), *(getattr(one, name) for one in every)]
+        )
+        for name in NUMBERS
+    }
+    return Solution(plan=np.zeros(0), **arrays)
 
 
 def split(found: Many, shapes: Ints) -> list[One]:
@@ -96,13 +94,5 @@ def split(found: Many, shapes: Ints) -> list[One]:
 
 def pick(found: Many, pair: int, head: int, plan: Floats) -> One:
     """What a batch found for one problem, given its plan."""
-    return Solution(
-        value=float(found.value[pair, head]),
-        linear=float(found.linear[pair, head]),
-        structural=float(found.structural[pair, head]),
-        plan=plan,
-        iterations=int(found.iterations[pair, head]),
-        gap=float(found.gap[pair, head]),
-        converged=bool(found.converged[pair, head]),
-        home=float(found.home[pair, head]),
-    )
+    numbers: dict[str, Any] = {name: getattr(found, name)[pair, head].item() for name in NUMBERS}
+    return Solution(plan=plan, **numbers)

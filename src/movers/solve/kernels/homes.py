@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from movers.arrays import Floats, Ints
-from movers.runtime.compiling import inlined, kernel
+from movers.runtime.compiling import kernel
 from movers.solve.kernels.gradient import FORBIDDEN, load_source, load_target, padded
 from movers.solve.kernels.margins import Margins, load_squares
-from movers.solve.kernels.pairs import LIGHT, WHOLE, is_uniform
+from movers.solve.kernels.pairs import LIGHT, WHOLE, is_uniform, keep_heavy, total_of
 from movers.solve.kernels.workspace import Workspace
 
 SAME = 2.0**-50
@@ -40,8 +40,8 @@ def load_masses(
     """Set the masses of the pair and of its homes."""
     sum_u, sum_v = total_of(u, u_start, rows), total_of(v, v_start, columns)
     total = ldexp(1.0, frexp(sum_u + sum_v)[1])
-    n = _keep(u, u_start, rows, total, w.keep_rows)
-    m = _keep(v, v_start, columns, total, w.keep_columns)
+    n = keep_heavy(u, u_start, rows, total, w.keep_rows)
+    m = keep_heavy(v, v_start, columns, total, w.keep_columns)
     if n == 0 or m == 0:
         return Masses(n, m, 0.0, total)
     unit, light = _uniform_masses(w, u, v, u_start, v_start, n, m) / total, False
@@ -57,26 +57,6 @@ def load_masses(
     w.supply[n], w.demand[m] = total_of(w.demand, 0, m), total_of(w.supply, 0, n)
     w.u[n], w.v[m] = total_of(w.v, 0, m), total_of(w.u, 0, n)
     return Masses(n, m, 0.0 if light else unit, total)
-
-
-@inlined
-def total_of(store: Floats, start: int, count: int) -> float:
-    """Sum of ``store[start : start + count]``."""
-    total = 0.0
-    for i in range(start, start + count):
-        total += store[i]
-    return total
-
-
-@kernel
-def _keep(store: Floats, start: int, count: int, total: float, keep: Ints) -> int:
-    """List the tokens whose share does not round to zero; return their number."""
-    kept = 0
-    for i in range(count):
-        if store[start + i] * WHOLE >= 0.5 * total:
-            keep[kept] = i
-            kept += 1
-    return kept
 
 
 @kernel

@@ -18,12 +18,18 @@ SAFE = 1e-9
 """How large the slack may be beside the optimum before it is looked for with all digits."""
 
 
-@kernel
-def keep_heavy(store: Floats, start: int, count: int, keep: Ints) -> int:
-    """List the tokens whose share does not round to zero; return their number."""
+@inlined
+def total_of(store: Floats, start: int, count: int) -> float:
+    """Sum of ``store[start : start + count]``."""
     total = 0.0
     for i in range(start, start + count):
         total += store[i]
+    return total
+
+
+@kernel
+def keep_heavy(store: Floats, start: int, count: int, total: float, keep: Ints) -> int:
+    """List the tokens whose share of a total does not round to zero; return their number."""
     kept = 0
     for i in range(count):
         if store[start + i] * WHOLE >= 0.5 * total:
@@ -75,8 +81,9 @@ def load_weights(w: Workspace, batch: Batch, p: int) -> tuple[int, int, bool, fl
     The unit is 0 where some tokens are so light that plans need their real shares.
     """
     u, v, u_start, v_start = batch.u, batch.v, batch.u_start[p], batch.v_start[p]
-    n = keep_heavy(u, u_start, batch.shapes[p, 0], w.keep_rows)
-    m = keep_heavy(v, v_start, batch.shapes[p, 1], w.keep_columns)
+    rows, columns = batch.shapes[p, 0], batch.shapes[p, 1]
+    n = keep_heavy(u, u_start, rows, total_of(u, u_start, rows), w.keep_rows)
+    m = keep_heavy(v, v_start, columns, total_of(v, v_start, columns), w.keep_columns)
     uniform = is_uniform(u, u_start, w.keep_rows, n) and is_uniform(v, v_start, w.keep_columns, m)
     if uniform:
         unit = 1.0 / (n * m)

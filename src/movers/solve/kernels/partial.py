@@ -20,11 +20,10 @@ from movers.solve.kernels.homes import (
     load_masses,
     load_structures,
     price_homes,
-    total_of,
     widest_difference,
 )
 from movers.solve.kernels.margins import Margins, add_margins, allocate_margins, margin_energy
-from movers.solve.kernels.pairs import WHOLE, recall_linear, remember_linear, solve_linear
+from movers.solve.kernels.pairs import WHOLE, recall_linear, remember_linear, solve_linear, total_of
 from movers.solve.kernels.simplex import northwest
 from movers.solve.kernels.vertices import energy, list_cells, on_cells, set_gradient
 from movers.solve.kernels.workspace import Workspace

@@ -1,0 +1,143 @@
+"""Encoded sentences by text: each goes through a model once, and is kept in memory or in a file.
+
+A scorer keeps what it has compared, a run over a corpus what it made of it, and an index the
+sentences that it compared lately. What an index has on disk is another thing: words that are
+weighed already, and bounds, found by row (`movers.search.corpus`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from movers.arrays import gathered
+from movers.encode.encodings import Encodings, Request
+
+GROWTH = 8
+"""How many times what is new a block may hold and still be joined with it."""
+GROWTH_BYTES = 1 << 26
+"""Up to this size blocks are joined; of a larger one only what is asked for is copied."""
+KEEP_BYTES = 1 << 30
+"""Up to this size blocks are held beside the one used last."""
+
+
+@dataclass(eq=False)
+class Block:
+    """Sentences encoded together.
+
+    Parameters
+    ----------
+    rows
+        Where each sentence is.
+    held
+        What is kept of them; None while their file is not mapped.
+    map
+        Maps the file; None for a block that is in memory alone.
+    """
+
+    rows: dict[str, int]
+    held: Encodings | None = None
+    map: Callable[[], Encodings] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held; pages of a file once read count as long as it is mapped."""
+        return 0 if self.held is None else self.held.nbytes
+
+    @property
+    def encodings(self) -> Encodings:
+        """What is kept of the sentences."""
+        if self.held is None:
+            assert self.map is not None
+            self.held = self.map()
+        return self.held
+
+
+class Store:
+    """Encoded sentences by text, in blocks, the one used last first.
+
+    Parameters
+    ----------
+    request
+        What is kept of each sentence.
+    whitening
+        Name of the whitening applied to the vectors.
+    limit
+        Bytes to hold; beyond, blocks that were not used for longest are forgotten, those in
+        files until they are asked for again.
+    """
+
+    def __init__(self, request: Request, whitening: str = "", limit: int | None = None) -> None:
+        self.request, self.whitening = request, whitening
+        self.limit = KEEP_BYTES if limit is None else limit
+        self.blocks: list[Block] = []
+
+    def add(self, encodings: Encodings) -> None:
+        """Keep what was encoded elsewhere."""
+        self._hold(Block(encodings.rows, encodings), self.blocks)
+
+    def add_file(self, sentences: Iterable[str], map: Callable[[], Encodings]) -> None:
+        """Know the sentences of a file, which is mapped when one of them is asked for."""
+        rows = {text: row for row, text in enumerate(sentences)}
+        self.blocks.append(Block(rows, map=map))
+
+    def __contains__(self, text: str) -> bool:
+        return any(text in block.rows for block in self.blocks)
+
+    def get(
+        self, sentences: Iterable[str], encode: Callable[[list[str], Request], Encodings]
+    ) -> Encodings:
+        """Encodings that hold all the sentences, and maybe others; only new ones are encoded."""
+        missing, blocks = list(dict.fromkeys(sentences)), self.blocks
+        for block in blocks:
+            if all(text in block.rows for text in missing):
+                return self._hold(block, blocks)
+        new = [text for text in missing if not any(text in block.rows for block in blocks)]
+        parts = [encode(new, self.request)] if new or not blocks else []
+        kept: list[Block] = []
+        for block in blocks:
+            known = [text for text in missing if text in block.rows]
+            missing = [text for text in missing if text not in block.rows]
+            if block.nbytes < GROWTH_BYTES and len(block) <= GROWTH * sum(map(len, parts)):
+                parts.append(block.encodings)
+                continue
+            if known:
+                parts.append(self._taken(block, known, self.request))
+            if 2 * len(known) < len(block):
+                kept.append(block)
+        made = gathered(Encodings, [(part, slice(None)) for part in parts])
+        return self._hold(Block(made.rows, made), kept)
+
+    def read(self, sentences: Sequence[str], request: Request) -> Encodings:
+        """Just these sentences, which have to be there, and of them what a request names."""
+        missing, parts = list(sentences), []
+        for block in [*self.blocks]:
+            if known := [text for text in missing if text in block.rows]:
+                missing = [text for text in missing if text not in block.rows]
+                parts.append(self._taken(block, known, request))
+                self._hold(block, self.blocks)
+        found = gathered(Encodings, [(part, slice(None)) for part in parts])
+        if found.sentences == list(sentences):
+            return found
+        return gathered(Encodings, [(found, found.numbers(sentences))])
+
+    def _taken(self, block: Block, texts: list[str], request: Request) -> Encodings:
+        encodings = block.encodings
+        return encodings.take(encodings.numbers(texts), request, self.request.heads)
+
+    def _hold(self, block: Block, others: Iterable[Block]) -> Encodings:
+        """Put a block before others, and forget the last of these if they do not fit."""
+        held, room = [block], self.limit
+        for other in others:
+            if other is block:
+                continue
+            room -= other.nbytes
+            if room < 0 and other.map:
+                other.held = None
+            if room >= 0 or other.map:
+                held.append(other)
+        self.blocks = held
+        return block.encodings
