@@ -1,6 +1,7 @@
 """Kernels are compiled when needed, with a word to the user, and not kept from other processes."""
 
 import logging
+import math
 import subprocess
 import sys
 import threading
@@ -81,3 +82,14 @@ def test_several_threads_compile_it_once():
         thread.join()
     assert (outs == 6.0).all()
     assert quadrupled.compiled == 1
+
+
+@entry
+def exponent(x, out):
+    out[0] = math.frexp(x)[1]
+
+
+def test_what_calls_helpers_of_numba_is_refused(monkeypatch):
+    """Kept code runs in processes without numba, where they would be missing."""
+    with pytest.raises(NotImplementedError, match="numba_frexp"):
+        exponent(3.0, np.zeros(1))

@@ -15,6 +15,7 @@ from scipy.optimize import linprog
 
 from movers.errors import InputError
 from movers.solve import Problems, emd, emd_batch, fgw, fgw_batch, gw, reference
+from movers.solve.kernels.homes import power_above
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 9)
@@ -352,3 +353,13 @@ def test_wrong_prices_are_explained(null):
         emd(np.ones((2, 2)), null=null)
     with pytest.raises(InputError, match="null == "):
         gw(np.ones((2, 2)), np.ones((2, 2)), null=null)
+
+
+def test_units_are_powers_of_two_above_any_mass():
+    """The plain function against C's: over all magnitudes, at powers of two and at the ends."""
+    rng = np.random.default_rng(0)
+    numbers = [*np.exp2(rng.uniform(-1073, 1023, 200)), *np.exp2(np.arange(-1074.0, 1023.0, 7))]
+    for number in (*numbers, 5e-324, np.nextafter(1.0, 0.0), 1.0, 1.7e308, 0.0):
+        _, exponent = math.frexp(number)
+        assert power_above.function(number) == (np.inf if exponent > 1023 else 2.0**exponent)
+    assert power_above.function(np.inf) == power_above.function(np.nan) == 1.0

@@ -104,8 +104,20 @@ def compile_kernel(kernel: Kernel, arguments: tuple[Any, ...]) -> bytes:
     library.add_ir_module(_called_with_words(made, kernel.name))
     library.add_linking_library(made.library)
     library.finalize()
+    _check_alone(kernel, library._final_module)
     code: bytes = library._get_compiled_object()
     return code
+
+
+def _check_alone(kernel: Kernel, module: Any) -> None:
+    """Make sure that code calls nothing but C's library: numba's helpers may not be there."""
+    called = {one.name for one in module.functions if one.is_declaration}
+    foreign = sorted(one for one in called if one.startswith(("numba_", "NRT_", "Py", "_Py")))
+    if foreign:
+        raise NotImplementedError(
+            f"kernel {kernel.name} calls {', '.join(foreign)} of numba or Python; write it in "
+            f"arithmetic, or with functions of C"
+        )
 
 
 def _called_with_words(made: Any, name: str) -> Any:

@@ -5,7 +5,6 @@ moved. They hold as much as the other side weighs, so every partial plan of n x 
 of (n + 1) x (m + 1), and what nobody uses of the homes goes from one to the other for nothing.
 """
 
-from math import frexp, ldexp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,12 +33,25 @@ class Masses(NamedTuple):
 
 
 @kernel
+def power_above(number: float) -> float:
+    """The least power of two above a number; 1 for what is not positive and finite."""
+    power = 1.0
+    if number < 1.0:
+        while 0.0 < number < 0.5 * power:
+            power *= 0.5
+    else:
+        while power <= number < np.inf:
+            power *= 2.0
+    return power
+
+
+@kernel
 def load_masses(
     w: Workspace, u: Floats, v: Floats, u_start: int, v_start: int, rows: int, columns: int
 ) -> Masses:
     """Set the masses of the pair and of its homes."""
     sum_u, sum_v = total_of(u, u_start, rows), total_of(v, v_start, columns)
-    total = ldexp(1.0, frexp(sum_u + sum_v)[1])
+    total = power_above(sum_u + sum_v)
     n = keep_heavy(u, u_start, rows, total, w.keep_rows)
     m = keep_heavy(v, v_start, columns, total, w.keep_columns)
     if n == 0 or m == 0:
