@@ -19,11 +19,12 @@ class Limits:
 
     ``tokens`` count padding; ``attention`` is tokens times the length of a sentence. Sentences
     shorter than ``shortest`` are padded, and those above ``longest_padded`` share a batch with none
-    of another length.
+    of another length. A batch ends before its ``padding`` exceeds that number of tokens.
     """
 
     tokens: int
     attention: int
+    padding: int
     shortest: int
     longest_padded: int
 
@@ -37,6 +38,7 @@ class Limits:
             ahead = widths[start : start + min(max(1, self.tokens // width), most or len(order))]
             sizes = ahead * np.arange(1, len(ahead) + 1)
             fits = (sizes <= self.tokens) & (sizes * ahead <= self.attention)
+            fits &= sizes - np.cumsum(ahead) <= self.padding
             fits &= (ahead <= self.longest_padded) | (ahead == width)
             fits[0] = True
             count = int(fits.argmin()) or len(fits)

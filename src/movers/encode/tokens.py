@@ -149,10 +149,8 @@ class Vocabulary:
 
 
 def _marker_of(pieces: Sequence[str]) -> str:
-    counts = {
-        marker: sum(piece.startswith(marker) for piece in pieces)
-        for marker in (INSIDE_MARKER, *START_MARKERS)
-    }
+    lines = "\n".join(("", *pieces))
+    counts = {marker: lines.count(f"\n{marker}") for marker in (INSIDE_MARKER, *START_MARKERS)}
     marker = max(counts, key=counts.__getitem__)
     if not counts[marker]:
         raise ModelError(

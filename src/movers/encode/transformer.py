@@ -60,6 +60,8 @@ SHORTEST = 16
 LONGEST_PADDED = 96
 
 BATCH_TOKENS = {"cpu": 2048, "mps": 8192, "cuda": 65536}
+BATCH_PADDING = {"cpu": 96, "mps": 8192, "cuda": 65536}
+"""Tokens of padding from which another batch takes less time."""
 MOSTLY = 0.5
 """Share of a sentence that a model may fail to know before it is said."""
 BATCH_ATTENTION = 1 << 26
@@ -125,6 +127,7 @@ class TransformerEncoder:
         self.limits = Limits(
             batch_tokens or BATCH_TOKENS[kind],
             BATCH_ATTENTION // max(1, layers * self.heads),
+            BATCH_PADDING[kind],
             # Without attention there is no mask, and padding would leak into every token.
             *((SHORTEST, LONGEST_PADDED) if self.heads else (1, 0)),
         )
