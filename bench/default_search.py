@@ -350,7 +350,9 @@ SAMPLE = 200
 
 def reworded(rng: random.Random, text: str) -> str:
     """The same sentence with another case and a blank: what a crawl repeats."""
-    return rng.choice([text.upper(), text.lower(), text.title(), text.replace(" ", "  ", 1)])
+    others = [text.upper(), text.lower(), text.title(), text.replace(" ", "  ", 1)]
+    # a dotless i is another letter once it is upper case
+    return rng.choice([other for other in others if other.lower().split() == text.lower().split()])
 
 
 def swapped(rng: random.Random, text: str) -> str:
