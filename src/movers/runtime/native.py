@@ -86,7 +86,8 @@ _engines: list[Any] = []  # which own the memory that code lies in
 def _address(code: bytes, name: str) -> int:
     binding = _binding()
     target = binding.Target.from_default_triple().create_target_machine()
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target)
+    module = binding.parse_assembly(f'target datalayout = "{target.target_data}"')
+    engine = binding.create_mcjit_compiler(module, target)  # which spells names as the system does
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     _engines.append(engine)

@@ -25,27 +25,29 @@ RAGGED = ("profiles",)
 
 
 class Lines(Sequence[str]):
-    """Texts in UTF-8, one after another, decoded when they are looked at."""
+    """Texts in UTF-8, one after another, read and decoded when they are looked at."""
 
-    def __init__(self, text: Ragged) -> None:
-        self.text = text
+    def __init__(self, data: Array, starts: Ints) -> None:
+        self.data, self.starts = data, starts
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Lines:
         """Texts as they are kept."""
         raw = [text.encode() for text in texts]
-        return cls(Ragged(np.frombuffer(b"".join(raw), np.uint8), boundaries(map(len, raw))))
+        return cls(np.frombuffer(b"".join(raw), np.uint8), boundaries(map(len, raw)))
 
     def __len__(self) -> int:
-        return len(self.text)
+        return len(self.starts) - 1
 
     def __getitem__(self, row: int) -> str:  # type: ignore[override]
-        return self.text[row].tobytes().decode()
+        return self.data[self.starts[row] : self.starts[row + 1]].tobytes().decode()
 
     @classmethod
     def gathered(cls, pieces: Sequence[tuple[Lines, Rows]]) -> Lines:
         """Some texts of several, one after another."""
-        return cls(Ragged.gathered([(lines.text, rows) for lines, rows in pieces]))
+        texts = [(Ragged(lines.data, lines.starts), rows) for lines, rows in pieces]
+        found = Ragged.gathered(texts)
+        return cls(found.data, found.starts)
 
 
 @dataclass(frozen=True)
@@ -197,8 +199,8 @@ def _arrays(words: Bags) -> dict[str, Array | Ragged]:
     """What is written of sentences and their words."""
     lines = words.sentences if isinstance(words.sentences, Lines) else Lines.of(words.sentences)
     return {
-        "text": lines.text,
-        "text_starts": lines.text.starts,
+        "text": lines.data,
+        "text_starts": lines.starts,
         "counts": words.weights.lengths,
         "sizes": words.sizes,
         "weights": words.weights,
@@ -213,13 +215,17 @@ def _arrays(words: Bags) -> dict[str, Array | Ragged]:
 def _words(arrays: dict[str, Array]) -> Bags:
     """What `_arrays` took apart."""
     counts, sums = arrays["counts"], arrays["sums"]
-    starts, kept = boundaries(counts), arrays["vectors"].shape[1] > 0
+    kept = arrays["vectors"].shape[1] > 0
+    if len(arrays["weights"]):
+        starts, cells = boundaries(counts), boundaries(sums.shape[1] * counts**2)
+    else:  # no words are kept, and nothing need be read to know it
+        starts = cells = np.zeros(len(counts) + 1, np.int64)
     return Bags(
-        sentences=Lines(Ragged(arrays["text"], arrays["text_starts"])),
+        sentences=Lines(arrays["text"], arrays["text_starts"]),
         weights=Ragged(arrays["weights"], starts),
         vectors=Ragged(arrays["vectors"], starts) if kept else None,
         norms=Ragged(arrays["norms"], starts) if kept else None,
-        structure=Ragged(arrays["structure"], boundaries(sums.shape[1] * counts**2)),
+        structure=Ragged(arrays["structure"], cells),
         sums=sums,
         squares=arrays["squares"],
         sizes=arrays["sizes"],
