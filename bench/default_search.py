@@ -498,8 +498,9 @@ def main() -> None:
     try:
         for name, (title, task, count) in TASKS.items():
             if chosen.task in ("all", name):
-                lines += [f"## {title}", "", *task(folder, chosen.count or count), ""]
-                print("\n".join(lines[-40:]), flush=True)
+                found = [f"## {title}", "", *task(folder, chosen.count or count), ""]
+                print("\n".join(found), flush=True)
+                lines += found
         if chosen.report:
             chosen.report.write_text("\n".join(lines), "utf-8")
     finally:

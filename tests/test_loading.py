@@ -1,10 +1,12 @@
 """`load` is lazy, and models are loaded once."""
 
+import gc
 import shutil
 
 import pytest
 
 import movers
+from movers.errors import ModelError
 from movers.loading import describe_model, load_encoder
 
 
@@ -36,3 +38,14 @@ def test_a_folder_named_like_the_embedded_model_is_itself(tiny, tmp_path, monkey
     """Only the bare name means the embedded model."""
     folder = shutil.copytree(tiny("bert"), tmp_path / "all-MiniLM-L6-v2")
     assert load_encoder(folder).dimension == 16
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_loading_leaves_the_collection_of_garbage_as_it_was(tmp_path, collecting):
+    try:
+        (gc.enable if collecting else gc.disable)()
+        with pytest.raises(ModelError, match="nowhere"):
+            load_encoder(tmp_path / "nowhere")
+        assert gc.isenabled() is collecting
+    finally:
+        gc.enable()
