@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba.core.errors import NumbaValueError
 
 from movers.runtime.compiling import entry
 from movers.runtime.native import flatten
@@ -55,6 +56,13 @@ def test_kinds_tell_apart_what_code_depends_on():
     assert len(kinds) == 6  # by rows, read-only, by columns, neither; two other types
     assert flatten((np.zeros(2),))[0] == flatten((np.ones(9),))[0]
     assert flatten((1,))[0] != flatten((1.0,))[0] != flatten((True,))[0]
+
+
+def test_numbers_in_another_order_of_bytes_are_no_such_numbers():
+    foreign = np.ones((2, 2)).astype(">f8")
+    assert flatten((foreign,))[0] != flatten((np.ones((2, 2)),))[0]
+    with pytest.raises(NumbaValueError, match="Unsupported array dtype: >f8"):
+        weighted_sum(Pair(foreign, 1.0), np.ones(2, bool), 1, np.zeros(1))
 
 
 def test_what_no_kernel_takes_is_named():

@@ -105,9 +105,12 @@ def _warn(path: Path, error: OSError) -> None:
 
 def find(name: str, kinds: Kinds) -> bytes | None:
     """The machine code of a kernel for such arguments, if it was kept and is whole."""
+    place = folder()
+    if place is None:
+        return None
     try:
-        kept = _path(name, kinds).read_bytes() if folder() else b""
-    except OSError:
+        kept = (place / _file(name, kinds)).read_bytes()
+    except OSError:  # it was never kept, or is out of reach
         return None
     code = kept[CHECKSUM:]
     return code if code and _checksum(code) == kept[:CHECKSUM] else None
@@ -119,18 +122,16 @@ def keep(name: str, kinds: Kinds, code: bytes) -> None:
     if place is None or not writable(place):
         return
     try:
-        with replacing(_path(name, kinds)) as draft:
+        with replacing(place / _file(name, kinds)) as draft:
             draft.write_bytes(_checksum(code) + code)
     except OSError as error:
         _warn(place, error)
 
 
-def _path(name: str, kinds: Kinds) -> Path:
-    """Where code lies: by its kernel, its arguments and the processor it is made for."""
-    place = folder()
-    assert place is not None
+def _file(name: str, kinds: Kinds) -> str:
+    """What code is called: by its kernel, its arguments and the processor it is made for."""
     about = hashlib.sha256(repr((kinds, processor())).encode()).hexdigest()[:16]
-    return place / f"{name}-{about}.o"
+    return f"{name}-{about}.o"
 
 
 def _checksum(code: bytes) -> bytes:

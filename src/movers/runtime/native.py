@@ -21,6 +21,8 @@ Call = Callable[[Sequence[int]], None]
 
 # Flags of an array that code depends on: contiguous by rows, else by columns; aligned, writeable.
 _BY_ROWS, _BY_COLUMNS = 0x1 | 0x100 | 0x400, 0x2 | 0x100 | 0x400
+_SETTINGS = "CPU_NAME", "CPU_FEATURES", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"
+"""Variables of numba's that decide what code it makes."""
 
 
 def flatten(arguments: tuple[Any, ...]) -> tuple[Kinds, list[int]]:
@@ -36,7 +38,7 @@ def _add(arguments: tuple[Any, ...], kinds: list[Any], words: list[int]) -> None
     for one in arguments:
         if isinstance(one, np.ndarray):
             flags = one.flags.num
-            kinds += one.dtype.char, one.ndim, flags & (_BY_ROWS if flags & 1 else _BY_COLUMNS)
+            kinds += one.dtype.str, one.ndim, flags & (_BY_ROWS if flags & 1 else _BY_COLUMNS)
             words.append(id(one))  # where the object lies; code reads its fields
         elif isinstance(one, tuple):
             _add(one, kinds, words)
@@ -105,8 +107,9 @@ def _binding() -> Any:
     return binding
 
 
+@cache
 def processor() -> str:
     """The processor that code is made for: this one, unless numba's settings name another."""
     binding = _binding()
-    settings = sorted(one for one in os.environ.items() if one[0].startswith("NUMBA_"))
+    settings = [os.environ.get(f"NUMBA_{name}") for name in _SETTINGS]
     return f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()} {settings}"
