@@ -8,6 +8,7 @@ import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
 from movers.baselines import kernels
+from movers.encode.cutting_kernels import Kept, Located, cut
 from movers.encode.products import product
 from movers.evaluate import resampling
 from movers.measure import cost_kernels
@@ -40,6 +41,14 @@ def _costs() -> None:
     vectors = _vectors()
     for kind in COSTS:
         pair_costs(kind, vectors, norms_of(vectors), *ROWS.T, threads=1)
+
+
+def _cutting() -> None:
+    one, room = np.zeros(1, np.int64), np.ones((1, 1))
+    words = Located(np.array([0, 1]), np.array([[0, 1]]), 1)
+    matrices = np.ones((1, 1, 1, 1), np.float32)
+    kept = Kept(one, matrices.ravel(), room, room)
+    cut(matrices, np.ones((1, 1), bool), one, one, words, kept, True, np.ones(1, np.float32))
 
 
 def _subtrees() -> None:
@@ -92,6 +101,7 @@ def _resampling() -> None:
 
 
 STEPS: dict[str, Callable[[], object]] = {
+    "attention": _cutting,
     "costs": _costs,
     "transport": lambda: emd_batch(_problems(), threads=1),
     "prices": lambda: price_batch(_problems(), np.ones(WORDS * WORDS), threads=1),
@@ -108,7 +118,7 @@ STEPS: dict[str, Callable[[], object]] = {
     "scanning": _scanning,
     "resampling": _resampling,
 }
-"""What there is to compile; the default measure needs the first three."""
+"""What there is to compile; the default measure needs the first four."""
 
 
 def warm_up() -> Iterator[str]:

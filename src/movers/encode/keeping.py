@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Array, Ragged
+from movers.arrays import Array, Ints, Ragged
 from movers.encode.batches import Batch, on_device
 from movers.encode.cutting import Tensor, Words, totals
+from movers.encode.cutting_kernels import Kept, Located, cut
 from movers.encode.encodings import MEAN_HEAD, Encodings, Request
 from movers.encode.spellings import Spellings
 from movers.encode.tokens import Tokens, WordFinder
@@ -74,12 +75,13 @@ class Keeper:
         words, cells = tokens.words.starts[low : high + 1], out.structure.starts[low : high + 1]
         data = tokens.words.data[words[0] : words[-1]].astype(np.int64)
         self.counts = np.diff(words)
-        self.ranges = on_device(data, self.device)
-        self.word_starts = on_device(words - words[0], self.device)
-        self.cell_starts = on_device(cells - cells[0], self.device)
         self.most = 1
         if request.rules.subwords == "mean" and len(data):
             self.most = int((data[:, 1] - data[:, 0]).max())
+        self.located = Located(words - words[0], data, self.most)
+        self.ranges = on_device(data, self.device)
+        self.word_starts = on_device(words - words[0], self.device)
+        self.cell_starts = on_device(cells - cells[0], self.device)
         self.vectors = {
             layer: self._room(rows.data[words[0] : words[-1]])
             for layer, rows in out.vectors.items()
@@ -123,10 +125,21 @@ class Keeper:
     def take_attention(self, layer: int, matrices: Tensor) -> None:
         """Keep the attention among words from the matrices of a layer."""
         slots = [slot for slot, head in enumerate(self.request.heads) if head[0] == layer]
-        if not slots:
-            return
-        heads = [self.request.heads[slot][1] for slot in slots]
-        matrices = _picked(matrices, heads).to(self.device)
+        if slots:
+            heads = [self.request.heads[slot][1] for slot in slots]
+            picked = _picked(matrices, heads).to(self.device)
+            (self._cut if self.device == "cpu" else self._cut_on_device)(picked, np.array(slots))
+
+    def _cut(self, matrices: Tensor, slots: Ints) -> None:
+        rooms = (self.structure, self.sums, self.squares)
+        kept = Kept(self.cell_starts.numpy(), *(room.tensor.numpy() for room in rooms))
+        given, genuine = matrices.float().contiguous().numpy(), self.batch.mask.cpu().numpy()
+        row = np.empty(given.shape[3], np.float32)
+        paper = self.request.rules.recipe == "paper"
+        cut(given, genuine, self.batch.rows, slots, self.located, kept, paper, row)
+
+    def _cut_on_device(self, matrices: Tensor, slots: Ints) -> None:
+        """The same where kernels do not run."""
         paper = self.request.rules.recipe == "paper"
         if not paper:
             genuine = self.batch.mask.to(self.device)
@@ -140,16 +153,16 @@ class Keeper:
             self._sum(self.places, slots, totals(kept, self.words.genuine))
         self.structure.tensor.scatter_(0, self._cells(slots).flatten(), kept.flatten())
 
-    def _sum(self, places: Tensor, slots: Sequence[int], found: tuple[Tensor, Tensor]) -> None:
-        columns = on_device(np.array(slots), self.device)
+    def _sum(self, places: Tensor, slots: Ints, found: tuple[Tensor, Tensor]) -> None:
+        columns = on_device(slots, self.device)
         self.sums.tensor[places[:, None], columns] = found[0]
         self.squares.tensor[places[:, None], columns] = found[1]
 
-    def _cells(self, slots: Sequence[int]) -> Tensor:
+    def _cells(self, slots: Ints) -> Tensor:
         """Where the attention of every head and pair of words goes."""
         assert self.words is not None
         counts, columns = self.words.counts, self.words.columns
-        heads = on_device(np.array(slots), self.device) * (counts**2)[:, None]
+        heads = on_device(slots, self.device) * (counts**2)[:, None]
         rows = (self.cell_starts[self.places][:, None] + heads)[:, :, None]
         return rows + (columns * counts[:, None])[:, None] + columns.T[:, :, None, None]
 
