@@ -15,7 +15,7 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 import movers
-from tiny_models import SENTENCES, TINY, TRAINERS, build_tokenizer, save_model
+from tiny_models import SENTENCES, TINY, TOKENIZERS, build_tokenizer, save_model
 
 # loaded as plug-ins, not to be looked through for doctests under one and the same name
 collect_ignore_glob = ["*/conftest.py"]
@@ -74,7 +74,7 @@ def _unsynced():
 @pytest.fixture(scope="session")
 def tokenizers():
     """One trained tokenizer per family."""
-    return {family: build_tokenizer(family) for family in TRAINERS}
+    return {family: build_tokenizer(family) for family in TOKENIZERS}
 
 
 @pytest.fixture(scope="session")

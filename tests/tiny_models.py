@@ -1,7 +1,9 @@
 """Tiny random models of every tokenizer family, and sentences to feed them."""
 
 import importlib
+import re
 import warnings
+from collections import Counter
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
@@ -17,7 +19,7 @@ SENTENCES = (
     "Her brother sold the old house to her",
     "Unbelievably, the café served naïve tourists cold soup.",
 )
-"""Training text of the tokenizers, and sentences to compare."""
+"""What the tokenizers know, and sentences to compare."""
 
 PAIRS = tuple((a, b) for a in SENTENCES[:6] for b in SENTENCES[3:])
 
@@ -69,43 +71,62 @@ TINY = {
 ATTENTIVE = [name for name in TINY if name != "fnet"]
 
 
-def train_wordpiece():
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer()
+def words_of(sentences):
+    return Counter(re.findall(r"\w+|[^\w\s]", " ".join(sentences)))
+
+
+def make_wordpiece():
+    """Words of the sentences, and letters for all others."""
+    normalizer = normalizers.BertNormalizer()
+    words = sorted(words_of(map(normalizer.normalize_str, SENTENCES)))
+    inner = sorted({letter for word in words for letter in word[1:]})
+    pieces = [*"abcdefghijklmnopqrstuvwxyz!?.,'-", *(f"##{one}" for one in (*inner, "er", "is"))]
+    vocabulary = dict.fromkeys((*WORDPIECE, *pieces, *words))
+    numbers = {piece: number for number, piece in enumerate(vocabulary)}
+    tokenizer = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizer
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    alphabet = list("abcdefghijklmnopqrstuvwxyz!?.,'-")
-    return tokenizer, trainers.WordPieceTrainer(
-        vocab_size=400, special_tokens=list(WORDPIECE), initial_alphabet=alphabet
-    )
+    return tokenizer
 
 
-def train_bpe():
+def make_bpe():
+    """Merges that training finds, the same every time."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    return tokenizer, trainers.BpeTrainer(
+    trainer = trainers.BpeTrainer(
         vocab_size=600,
         special_tokens=list(ROBERTA),
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
     )
+    tokenizer.train_from_iterator([*SENTENCES] * 4, trainer)
+    return tokenizer
 
 
-def train_unigram():
-    tokenizer = Tokenizer(models.Unigram())
+def make_unigram():
+    """Words that occur more than once, and letters for all others."""
+    words = words_of(SENTENCES)
+    letters = sorted(set("".join(words)))
+    pieces = {
+        **dict.fromkeys(ROBERTA, 0.0),
+        **{f"▁{word}": -4.0 for word in sorted(words) if words[word] > 1},
+        **dict.fromkeys(("er", "ou", "st", "ve"), -5.0),
+        **dict.fromkeys(("▁", *letters), -6.0),
+    }
+    tokenizer = Tokenizer(models.Unigram([*pieces.items()], unk_id=ROBERTA.index("<unk>")))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    return tokenizer, trainers.UnigramTrainer(
-        vocab_size=300, special_tokens=list(ROBERTA), unk_token="<unk>"
-    )
+    return tokenizer
 
 
-TRAINERS = {"wordpiece": train_wordpiece, "bpe": train_bpe, "unigram": train_unigram}
+TOKENIZERS = {"wordpiece": make_wordpiece, "bpe": make_bpe, "unigram": make_unigram}
+"""How a tokenizer of each family is made: the same every time, so that models are."""
 
 
 def build_tokenizer(family):
-    """Train a tokenizer of one family on the sentences above."""
+    """Make a tokenizer of one family for the sentences above."""
     import transformers  # takes seconds, and a process that hands out tests makes no models
 
-    tokenizer, trainer = TRAINERS[family]()
-    tokenizer.train_from_iterator([*SENTENCES] * 4, trainer)
+    tokenizer = TOKENIZERS[family]()
     if family == "wordpiece":
         pad, unk, start, end, mask = WORDPIECE
     else:
