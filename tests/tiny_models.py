@@ -60,6 +60,10 @@ TINY = {
     "xlm-roberta": ("unigram", "XLMRobertaConfig", SIZES),
     "albert": ("unigram", "AlbertConfig", {**SIZES, "embedding_size": 8}),
     "deberta-v2": ("unigram", "DebertaV2Config", {**SIZES, **RELATIVE}),
+    "xlnet": ("unigram", "XLNetConfig", {"d_model": 16, "n_layer": 3, "n_head": 2, "d_inner": 32}),
+    "gpt2": ("bpe", "GPT2Config", {"n_embd": 16, "n_layer": 3, "n_head": 2, "n_positions": 80}),
+    "convbert": ("wordpiece", "ConvBertConfig", SIZES),
+    "longformer": ("unigram", "LongformerConfig", {**SIZES, "attention_window": 8}),
     "fnet": (
         "unigram",
         "FNetConfig",
@@ -68,7 +72,9 @@ TINY = {
 }
 """Tokenizer family, configuration class and configuration of every tiny model."""
 
-ATTENTIVE = [name for name in TINY if name != "fnet"]
+PECULIAR = ("convbert", "longformer", "fnet")
+"""Fewer heads than configured, attention to neighbours alone, no attention."""
+ATTENTIVE = [name for name in TINY if name not in PECULIAR]
 
 
 def words_of(sentences):

@@ -11,7 +11,8 @@ import movers
 from movers.encode.encodings import Request
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
-from tiny_models import ATTENTIVE, SENTENCES, TINY
+from movers.errors import ModelError
+from tiny_models import ATTENTIVE, PECULIAR, SENTENCES, TINY
 
 ROUNDING = 3e-5
 """What a GPU and a processor may differ by on the same tiny model."""
@@ -24,7 +25,7 @@ def plain_forward(folder, sentence):
     with torch.no_grad():
         ids = torch.tensor([tokenizer(sentence)["input_ids"]])
         mask = torch.ones_like(ids)
-        output = model(ids, mask, output_hidden_states=True, output_attentions=True)
+        output = model(ids, attention_mask=mask, output_hidden_states=True, output_attentions=True)
     return [state[0].numpy() for state in output.hidden_states], np.concatenate(
         [matrix[0].numpy() for matrix in output.attentions]
     )
@@ -96,6 +97,32 @@ def test_a_model_without_attention_has_words_only(tiny):
     assert wmd.compare(*SENTENCES[:2]).distance > 0
     with pytest.raises(movers.ModelError, match="no attention"):
         wmd.using("wsmd").compare(*SENTENCES[:2])
+
+
+def test_heads_are_those_a_model_has(tiny):
+    """Half of a ConvBERT's heads are convolutions."""
+    scorer = movers.load(model=tiny("convbert"), layers="all")
+    assert scorer.encoder.config.num_attention_heads == 2
+    assert scorer.encoder.heads == 1
+    assert [*scorer.heads] == [(1, 1), (2, 1), (3, 1)]
+    assert scorer.distances([SENTENCES[:2]])[0] > 0
+
+
+@pytest.mark.parametrize("name", [*PECULIAR, "xlnet"])
+def test_sentences_of_unequal_length_change_nothing(tiny, name):
+    """Convolutions and Fourier transforms would take padding for words."""
+    encoder = TransformerEncoder(tiny(name))
+    for sentence, found in zip(SENTENCES, encoder.states(SENTENCES, 3), strict=True):
+        (alone,) = encoder.states([sentence], 3)
+        np.testing.assert_allclose(found, alone, atol=ROUNDING * np.abs(alone).max())
+
+
+def test_attention_to_neighbours_alone_is_refused(tiny):
+    """Its matrices have a column for every distance, not for every token."""
+    with pytest.raises(ModelError, match=r"not attend from every token .* \d+, 9\); use a mea"):
+        movers.load(model=tiny("longformer")).distances([SENTENCES[3:5]])
+    wmd = movers.load("wmd", tiny("longformer"), whitening="none")
+    assert wmd.distances([SENTENCES[:2]])[0] > 0
 
 
 def test_the_table_covers_the_three_families():

@@ -14,6 +14,7 @@ from tiny_models import SENTENCES, TINY
 
 KNOWING = [name for name, (family, *_) in TINY.items() if family != "bpe"]
 BPE = [name for name, (family, *_) in TINY.items() if family == "bpe"]
+ROUNDING = 1e-4
 FISH = ("鮪", "鯖")
 MEASURES = [
     "movers",
@@ -41,7 +42,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnknownW
 
 
 def everything(encoder, sentences):
-    heads = ((1, 1), (2, 2)) if encoder.heads else ()
+    whole = encoder.heads > 1 and encoder.config.model_type != "longformer"
+    heads = ((1, 1), (2, 2)) if whole else ()
     return encoder.encode(sentences, Request((0, 1, 2, 3), heads, pooled=True))
 
 
@@ -51,10 +53,10 @@ def test_the_same_word_is_the_same_and_another_is_not(tiny, name):
     texts = [*FISH, "the dog", "a 鮪 the 鯖"]
     found = everything(encoder, [*texts, "鮪\t", SENTENCES[0]])
     alone = everything(encoder, ["鮪"])
-    np.testing.assert_array_equal(found.pooled[0], alone.pooled[0])
+    np.testing.assert_allclose(found.pooled[0], alone.pooled[0], atol=ROUNDING)
     for layer, vectors in found.vectors.items():
-        np.testing.assert_array_equal(vectors[0], alone.vectors[layer][0])
-        np.testing.assert_array_equal(vectors[0], vectors[4])
+        np.testing.assert_allclose(vectors[0], alone.vectors[layer][0], atol=ROUNDING)
+        np.testing.assert_allclose(vectors[0], vectors[4], atol=ROUNDING)
         assert np.abs(vectors[0] - vectors[1]).max() > 0.01
     assert np.abs(found.pooled[0] - found.pooled[1]).max() > 0.01
 

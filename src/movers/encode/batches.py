@@ -97,7 +97,7 @@ class Shelf:
         ids = torch.where(mask, self.data[cells].long(), self.padding)
         own = None
         if self.strange[rows].any():
-            own = self.vectors, torch.where(mask, self.numbers[cells].long(), 0)
+            own = self.vectors, torch.where(mask, self.numbers[cells].long(), 0), ids
         return Batch(rows, places, lengths, ids, mask, own)
 
 

@@ -62,6 +62,10 @@ LONGEST_PADDED = 96
 BATCH_TOKENS = {"cpu": 2048, "mps": 8192, "cuda": 65536}
 BATCH_PADDING = {"cpu": 96, "mps": 8192, "cuda": 65536}
 """Tokens of padding from which another batch takes less time."""
+PROBED = 3, 12
+"""Tokens of the sentence that models with code of their own are tried with, and with padding."""
+LEAK = 1e-3
+"""Share of a vector that rounding does not change."""
 MOSTLY = 0.5
 """Share of a sentence that a model may fail to know before it is said."""
 BATCH_ATTENTION = 1 << 26
@@ -128,8 +132,7 @@ class TransformerEncoder:
             batch_tokens or BATCH_TOKENS[kind],
             BATCH_ATTENTION // max(1, layers * self.heads),
             BATCH_PADDING[kind],
-            # Without attention there is no mask, and padding would leak into every token.
-            *((SHORTEST, LONGEST_PADDED) if self.heads else (1, 0)),
+            *((1, 0) if self._probed[1] else (SHORTEST, LONGEST_PADDED)),
         )
 
     @property
@@ -145,7 +148,32 @@ class TransformerEncoder:
     @property
     def heads(self) -> int:
         """Number of attention heads in a layer; 0 for a model without attention."""
-        return int(getattr(self.config, "num_attention_heads", 0))
+        return self._probed[0]
+
+    @cached_property
+    def _probed(self) -> tuple[int, bool]:
+        """Heads of a layer, and whether padding would change what sentences are.
+
+        A model with code of its own is tried: some of a ConvBERT's heads are convolutions, which
+        like an FNet take padding for words.
+        """
+        import torch
+
+        heads = int(getattr(self.config, "num_attention_heads", 0))
+        if self.watchable:
+            return heads, False
+        tokens, width = PROBED
+        ids = torch.full((1, width), self.tokenizer.pad_token_id or 0, device=self.device)
+        ids[0, :tokens] = torch.arange(5, 5 + tokens)
+        mask = (torch.arange(width, device=self.device)[None] < tokens).long()
+        run = partial(self.model, output_attentions=heads > 0)
+        with torch.inference_mode():
+            padded = run(input_ids=ids, attention_mask=mask)
+            alone = run(input_ids=ids[:, :tokens], attention_mask=mask[:, :tokens])
+        found = getattr(alone, "attentions", None) or [None]
+        near, far = alone.last_hidden_state[0], padded.last_hidden_state[0, :tokens]
+        leaks = bool((near - far).abs().max() > LEAK * near.abs().max())
+        return heads if found[0] is None else int(found[0].shape[1]), leaks
 
     @property
     def dimension(self) -> int:
@@ -200,7 +228,8 @@ class TransformerEncoder:
     @cached_property
     def max_length(self) -> int:
         """Tokens the model can read, special tokens included."""
-        limit = getattr(self.config, "max_position_embeddings", None) or 1 << 20
+        limit = getattr(self.config, "max_position_embeddings", None) or 0
+        limit = limit if limit > 0 else 1 << 20  # some say -1 where there is none
         for name, module in self.model.named_modules():
             if name.endswith("position_embeddings") and hasattr(module, "num_embeddings"):
                 # Positions count from behind the padding index where there is one (RoBERTa).
@@ -469,11 +498,16 @@ class TransformerEncoder:
         """Run a batch; returns hidden states, and hands over the attention of layers."""
         import torch
 
+        def take_whole(layer: int, matrices: Tensor) -> None:
+            if matrices.shape[1:] != (self.heads, *batch.ids.shape[1:] * 2):
+                raise self._without_attention(matrices.shape)
+            take(layer, matrices)
+
         early = layers if self.stoppable and self.layers not in layers else None
         with (
             torch.inference_mode(),
             reading(batch.own),
-            watching(attention, take, early) as watch,
+            watching(attention, take_whole, early) as watch,
         ):
             output = self.model(
                 input_ids=batch.ids,
@@ -482,7 +516,7 @@ class TransformerEncoder:
                 **({} if self.watchable else {"output_attentions": bool(attention)}),
             )
             if attention and not self.watchable:
-                self._hand_over(output, attention, take)
+                self._hand_over(output, attention, take_whole)
             elif watch.seen < max(attention, default=0):
                 raise self._without_attention()
             watch.found = {layer: output.hidden_states[layer] for layer in layers}
@@ -498,9 +532,12 @@ class TransformerEncoder:
         for layer in sorted(attention):
             take(layer, matrices[layer - 1])
 
-    def _without_attention(self) -> ModelError:
+    def _without_attention(self, shape: Sequence[int] | None = None) -> ModelError:
+        what = "returns no attention matrices"
+        if shape is not None:
+            what = f"does not attend from every token to every other: {tuple(shape)}"
         return ModelError(
-            f"model {self.name!r} ({type(self.model).__name__}) returns no attention matrices; "
+            f"model {self.name!r} ({type(self.model).__name__}) {what}; "
             "use a measure without structure (wmd, wrd) or another model"
         )
 

@@ -94,8 +94,8 @@ def _pieces(word: str, size: int) -> NDArray[np.int64]:
     return (drawn % size).astype(np.int64)
 
 
-Own = tuple[Tensor, Tensor]
-"""Vectors, and which of them every token of a batch has: row 0 stands for a known one."""
+Own = tuple[Tensor, Tensor, Tensor]
+"""Vectors, which of them every token of a batch has, row 0 for a known one, and the tokens."""
 
 _own: ContextVar[Own | None] = ContextVar("own", default=None)
 
@@ -121,5 +121,10 @@ def _replace(embeddings: Any, arguments: Any, found: Tensor) -> Tensor | None:
     own = _own.get()
     if own is None:
         return None
-    vectors, numbers = own
+    vectors, numbers, ids = own
+    (given,) = arguments
+    if not torch.equal(given, ids) and given.shape == ids.T.shape:
+        numbers = numbers.T  # some models put sentences side by side (XLNet)
+    else:  # some pad them further (Longformer)
+        numbers = torch.nn.functional.pad(numbers, (0, given.shape[1] - ids.shape[1]))
     return torch.where((numbers > 0)[..., None], vectors[numbers], found)

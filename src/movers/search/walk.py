@@ -118,7 +118,10 @@ def walk(
         behind = _compared(rows[:left], bounds[:left], best, compare)
         bound = min(nearest.rest * FOLD, *bounds[behind : behind + 1].tolist(), np.inf)
         certified = bound > best.threshold or np.isposinf(bound)
-        if certified or not nearest.more or (left is not None and behind >= left):
+        if certified or not nearest.more:
+            break
+        # All that may be compared has been offered, though the rest may seem to be as near.
+        if budget is not None and left is not None and (behind >= left or asked >= budget):
             break
         asked *= GROWTH
     found, distances = best.ranked()
