@@ -13,7 +13,7 @@ export HF_HUB_OFFLINE := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-published test-processors lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve table \
-	methods-table docs wheel-test clean
+	methods-table check-results docs wheel-test clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -75,6 +75,10 @@ table: $(TOOLS_READY)
 
 methods-table: $(TOOLS_READY)
 	$(BIN)/python scripts/method_table.py $(or $(MOVERS_DATA),../shared/data)
+
+# Every table of results/ once more, row by row; an hour. MPNET names a folder of all-mpnet-base-v2.
+check-results: $(TOOLS_READY)
+	$(BIN)/python scripts/check_results.py $(if $(MPNET),--mpnet $(MPNET))
 
 # The site, from the pages under docs/ and results/; any warning is an error.
 docs: $(TOOLS_READY)

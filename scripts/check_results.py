@@ -42,7 +42,9 @@ TABLES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="tables; all if none is named")
     parser.add_argument("--mpnet", metavar="FOLDER", help="all-mpnet-base-v2")
     given = parser.parse_args()
