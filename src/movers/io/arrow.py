@@ -10,7 +10,6 @@ import mmap
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -39,12 +38,12 @@ def open_arrow(path: Path | None, format: str, rows: int) -> Iterator[tuple[Any,
         with _open_parquet(path) as file:
             yield file.schema_arrow, _sliced(file.iter_batches(batch_size=rows), rows, path)
         return
-    with _source(path) as (stream, release):
+    with _source(path) as (stream, mapped):
         try:
             schema, batches = _read_ipc(stream)
         except pa.ArrowInvalid as error:
             raise InputError(f"{path or 'standard input'} is not Arrow data: {error}") from error
-        yield schema, _sliced(batches, rows, path, release)
+        yield schema, _sliced(batches, rows, path, mapped)
 
 
 def count_parquet(path: Path) -> int:
@@ -105,27 +104,17 @@ def _open_parquet(path: Path | None) -> Iterator[Any]:
 
 
 @contextmanager
-def _source(path: Path | None) -> Iterator[tuple[Any, Callable[[], None]]]:
-    """A file mapped into memory, a pipe or standard input as it is; and how to free its memory."""
+def _source(path: Path | None) -> Iterator[tuple[Any, mmap.mmap | None]]:
+    """A file mapped into memory, with its map; a pipe or standard input as it is."""
     if path is None:
-        yield sys.stdin.buffer, _nothing
-    elif path.is_file() and path.stat().st_size:
-        with path.open("rb") as file:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        yield pa.BufferReader(pa.py_buffer(mapped)), partial(_release, mapped)
-    else:
-        with path.open("rb") as stream:
-            yield stream, _nothing
-
-
-def _nothing() -> None:
-    """Free nothing: what a pipe has handed on is gone."""
-
-
-def _release(mapped: mmap.mmap) -> None:
-    """Give pages back to the system, which would keep them until it is short of memory."""
-    if hasattr(mmap, "MADV_DONTNEED"):
-        mapped.madvise(mmap.MADV_DONTNEED)
+        yield sys.stdin.buffer, None
+        return
+    with path.open("rb") as stream:
+        if not path.is_file() or not path.stat().st_size:
+            yield stream, None
+            return
+        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    yield pa.BufferReader(pa.py_buffer(mapped)), mapped
 
 
 def _read_ipc(stream: BinaryIO | Any) -> tuple[Any, Iterator[Any]]:
@@ -141,15 +130,17 @@ def _read_ipc(stream: BinaryIO | Any) -> tuple[Any, Iterator[Any]]:
 
 
 def _sliced(
-    batches: Iterator[Any], rows: int, path: Path | None, release: Callable[[], None] = _nothing
+    batches: Iterator[Any], rows: int, path: Path | None, mapped: mmap.mmap | None = None
 ) -> Iterator[Any]:
-    """Batches of at most so many rows; memory is released after each."""
+    """Batches of at most so many rows."""
     done = 0
     try:
         for batch in batches:
             for start in range(0, len(batch), rows):
                 yield batch.slice(start, rows)
-                release()
+                if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+                    # The system would keep these pages until it is short of memory.
+                    mapped.madvise(mmap.MADV_DONTNEED)
             done += len(batch)
     except (pa.ArrowInvalid, OSError) as error:
         where = path or "standard input"
