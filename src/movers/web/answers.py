@@ -56,27 +56,19 @@ class Answers:
         pairs: Sequence[Pair],
     ) -> list[Any]:
         """Answer the pairs whose sentences are short enough."""
-        refused = self._too_long(scorer, pairs)
+        # A word has at least one character, so that short sentences need not be tokenized here.
+        long = list({text for pair in pairs for text in pair if len(text) > self.max_words})
+        _, words = scorer.encoder.located(long, scorer.settings.rules)
+        counts = zip(long, words.lengths, strict=True)
+        refused = {text for text, count in counts if count > self.max_words}
         found = iter(answer(scorer, [pair for pair in pairs if refused.isdisjoint(pair)]))
         return [
             next(found) if refused.isdisjoint(pair) else self._refusal(pair, refused)
             for pair in pairs
         ]
 
-    def _too_long(self, scorer: Scorer, pairs: Sequence[Pair]) -> set[str]:
-        # A word has at least one character, so that short sentences need not be tokenized here.
-        long = list({text for pair in pairs for text in pair if len(text) > self.max_words})
-        _, words = scorer.encoder.located(long, scorer.settings.rules)
-        return {
-            text for text, count in zip(long, words.lengths, strict=True) if count > self.max_words
-        }
-
     def _refusal(self, pair: Pair, refused: set[str]) -> InputError:
-        side, text = next(
-            (side, text)
-            for side, text in zip(("source", "target"), pair, strict=True)
-            if text in refused
-        )
+        side, text = ("source", pair[0]) if pair[0] in refused else ("target", pair[1])
         return InputError(
             f"the {side} has more than the {self.max_words} words this server compares "
             f"({text[:40]!r} …); split it into sentences, or start the server with --max-words"

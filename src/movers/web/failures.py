@@ -81,8 +81,6 @@ class OnPage(Wording):
 HTTP, PAGE, METHOD = OverHttp(), OnPage(), Wire(control="Method")
 LETTERS = {"the source": "A", "the target": "B", "the other sentence": "C"}
 """What messages call sentences, and what the page does."""
-
-
 CLOSING = {"Connection": "close"}
 
 
@@ -120,27 +118,26 @@ STATUSES: dict[type[Exception], int] = {
 
 def handle_failures(app: FastAPI) -> None:
     """Turn whatever a route raises into an answer of the one shape."""
-    for kind in STATUSES:
+    for kind in (*STATUSES, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _answered)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _unexpected)
 
 
 async def _answered(request: Request, error: Exception) -> JSONResponse:
-    status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
+    if isinstance(error, RequestValidationError):
+        complaints = [_complaint(one)[:QUOTED] for one in error.errors()[:COMPLAINTS]]
+        return failure(422, "; ".join(complaints))
+    if isinstance(error, HTTPException):
+        return failure(error.status_code, error.detail, headers=error.headers)
     if isinstance(error, InternalError):
         logger.error("%s failed", request.url.path, exc_info=error.__cause__)
+    elif not isinstance(error, tuple(STATUSES)):
+        error = InternalError()  # the framework logs the error itself
+    status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
     message, spoken = (
         error.told(wording) if isinstance(error, Advised) else str(error)
         for wording in (HTTP, PAGE)
     )
     return failure(status, message, spoken=spoken, retry_after=getattr(error, "retry_after", None))
-
-
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    return failure(422, "; ".join(_complaint(one)[:QUOTED] for one in error.errors()[:COMPLAINTS]))
 
 
 def _complaint(error: Any) -> str:
@@ -151,12 +148,3 @@ def _complaint(error: Any) -> str:
     if not place:
         return "the body must be a JSON object, sent as application/json"
     return f"{'.'.join(map(str, place))}: {error['msg']}"
-
-
-async def _http(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    return failure(error.status_code, error.detail, headers=error.headers)
-
-
-async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    return failure(500, str(InternalError()))  # the framework logs the error itself

@@ -51,36 +51,41 @@ class BodyGate(Gate):
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
             return await self.app(scope, receive, send)
         body = bytearray()
+
+        async def replayed() -> Message:
+            return whole.pop() if whole else await receive()
+
         try:
             refusal = await self._read(scope, receive, body)
-            await (refusal or self.app)(scope, _replay(bytes(body), receive), send)
+            whole = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+            await (refusal or self.app)(scope, replayed, send)
         finally:
             self.held -= len(body)
 
     async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> Any:
         """Fill `body`; the return value is the refusal, if there is one."""
-        limit = self.limits.max_body
-        encoding = Headers(scope=scope).get("content-encoding", "")
+        headers, limits = Headers(scope=scope), self.limits
+        encoding = headers.get("content-encoding", "")
         if encoding.lower() not in ("", "identity"):
             told = f"bodies are taken as they are, not in the encoding {encoding!r}"
             return failure(415, told, headers={"Accept-Encoding": "identity"})
-        declared = int(Headers(scope=scope).get("content-length") or 0)
-        if declared > limit:
+        declared = int(headers.get("content-length") or 0)
+        if declared > limits.max_body:
             return self._too_large(declared)
         try:
-            async with asyncio.timeout(self.limits.timeout):
+            async with asyncio.timeout(limits.timeout):
                 while (message := await receive())["type"] == "http.request":
                     chunk = message.get("body", b"")
                     body += chunk
                     self.held += len(chunk)
-                    if len(body) > limit:
+                    if len(body) > limits.max_body:
                         return self._too_large(len(body))
-                    if self.held > BODIES_HELD * limit:
+                    if self.held > BODIES_HELD * limits.max_body:
                         return failure(429, "too many requests are arriving at once", retry_after=1)
                     if not message.get("more_body", False):
                         return None
         except TimeoutError:
-            told = f"{len(body)} bytes of the request arrived within {self.limits.timeout:g} s"
+            told = f"{len(body)} bytes of the request arrived within {limits.timeout:g} s"
             return failure(408, told, headers=CLOSING)
         return failure(400, "the connection closed before the request was complete")
 
@@ -90,16 +95,6 @@ class BodyGate(Gate):
             f"the request has {size} bytes or more and this server takes {self.limits.max_body}; "
             "send fewer pairs at a time, or start the server with --max-body",
         )
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """A channel that gives the whole body at once, then whatever else comes."""
-    messages = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replayed() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return replayed
 
 
 def check_token(token: str | None) -> None:
@@ -172,20 +167,17 @@ class HeadGate(Gate):
         await self.app({**scope, "method": "GET"}, receive, sent)
 
 
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-HEADERS = tuple(
-    (name.encode(), value.encode())
-    for name, value in {
-        "content-security-policy": POLICY,
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
-        "cross-origin-opener-policy": "same-origin",
-        "cross-origin-resource-policy": "same-origin",
-        "cache-control": "no-cache",
-    }.items()
+HEADERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-cache"),
 )
 
 

@@ -49,11 +49,8 @@ class Asked(BaseModel):
 
     def options(self) -> tuple[tuple[str, Any], ...]:
         """The settings as `movers.load` names them."""
-        values = {name: getattr(self, name) for name, about in table().items() if about.wire}
-        return tuple(
-            (name, tuple(value) if isinstance(value, list) else value)
-            for name, value in values.items()
-        )
+        chosen = [(name, getattr(self, name)) for name, about in table().items() if about.wire]
+        return tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in chosen)
 
 
 WIRED: dict[Any, Any] = {Selection: Bounded, Selection | None: Bounded | None}
@@ -63,19 +60,14 @@ WIRED: dict[Any, Any] = {Selection: Bounded, Selection | None: Bounded | None}
 def wired(known: type[Settings] = Settings) -> dict[str, Any]:
     """A field for every setting that a request may choose."""
     hints, values = types(known), defaults(known)
-    return {
-        name: (
-            wire.kind or WIRED.get(hints[name], hints[name]),
-            Field(
-                values[name],
-                description=wire.help or about.help,
-                ge=wire.bounds and wire.bounds[0],
-                le=wire.bounds and wire.bounds[1],
-            ),
-        )
-        for name, about in table(known).items()
-        if (wire := about.wire) is not None
-    }
+    fields = {}
+    for name, about in table(known).items():
+        if (wire := about.wire) is not None:
+            low, high = wire.bounds or (None, None)
+            told = wire.help or about.help
+            kind = wire.kind or WIRED.get(hints[name], hints[name])
+            fields[name] = (kind, Field(values[name], description=told, ge=low, le=high))
+    return fields
 
 
 if TYPE_CHECKING:
@@ -95,19 +87,15 @@ class CompareRequest(Chosen):
     method: Method = "movers"
 
 
-class PairRequest(CompareRequest):
-    """Two sentences to explain, with their words linked or not."""
-
-    links: bool = Field(
-        False, description="Whether to link the words: which goes with which, which with none."
-    )
+LINKS = Field(
+    False, description="Whether to link the words: which goes with which, which with none."
+)
 
 
-class ExplainRequest(PairRequest):
+class ExplainRequest(CompareRequest):
     """Two sentences to explain."""
 
-    model_config = _example(source=SWAP[0], target=SWAP[1], method="movers")
-
+    links: bool = LINKS
     attention: bool = Field(
         True, description="Whether to send the attention of every head, which is most of it."
     )
@@ -121,11 +109,12 @@ class ContrastRequest(ExplainRequest):
     other: str = _said("The third sentence.")
 
 
-class PageRequest(PairRequest):
+class PageRequest(CompareRequest):
     """Two sentences to explain, or three, as a page."""
 
     model_config = _example(source=SWAP[0], target=REWORDED, other=SWAP[1])
 
+    links: bool = LINKS
     other: str | None = Field(None, description="A third sentence; null for none.")
 
 
