@@ -8,8 +8,10 @@ from rich.console import Console
 
 from movers.cli import options as given
 from movers.cli.messages import print_json, say, told
-from movers.cli.options import DEFAULTS, make_scorers, method_names
+from movers.cli.options import DEFAULTS, make_scorers
+from movers.cli.terminal import print_comparisons
 from movers.errors import InputError
+from movers.runtime.atomic import replacing
 
 
 def compare(
@@ -37,21 +39,19 @@ def compare(
     json
         Print everything as JSON: distances, parts, plans, values head by head, signatures.
     """
-    from movers.cli.terminal import print_comparisons
-
     _ask_about_files(source, target)
     scorers = make_scorers(methods, options)
-    for scorer in scorers:
+    for scorer in scorers.values():
         scorer.prepare()
-    comparisons, failures = [], {}
-    for name, scorer in zip(method_names(methods), scorers, strict=True):
+    comparisons, failures = [], []
+    for name, scorer in scorers.items():
         try:
             comparisons.append(scorer.compare(source, target))
         except InputError as error:
-            failures[name] = error.about(name)
+            failures.append(error.about(name))
     if not comparisons:
-        raise next(iter(failures.values()))
-    for failure in failures.values():
+        raise failures[0]
+    for failure in failures:
         say(told(failure))
     if json:
         return print_json([comparison.to_dict() for comparison in comparisons])
@@ -105,8 +105,6 @@ def explain(
     json
         Print what the page shows as JSON.
     """
-    from movers.runtime.atomic import replacing
-
     if html is None and not json:
         raise InputError("say where the page goes: --html out.html (or --json to print it)")
     scorer = options.load(method)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from movers.cli import options as given
 from movers.cli.messages import say
-from movers.cli.options import DEFAULTS, RAY_DEFAULTS, STANDARD, make_scorers, method_names
+from movers.cli.options import DEFAULTS, RAY_DEFAULTS, make_scorers
 from movers.errors import InputError
+from movers.io.tables import STANDARD, TwoTexts
 
 if TYPE_CHECKING:
     from movers.bulk.scoring import Report
-    from movers.io.tables import TwoTexts
     from movers.scorer import Scorer
 
 
@@ -71,7 +71,7 @@ def score(
     engine
         Compute in this process or, with the same results, in worker processes of Ray.
     """
-    scorers = dict(zip(method_names(methods), make_scorers(methods, options), strict=True))
+    scorers = make_scorers(methods, options)
     table = _table(file, source_file, target_file)
     as_json = json and output == STANDARD
     with limited_batches(scorers.values(), batch_size):
@@ -81,7 +81,7 @@ def score(
             tables = _for_ray(table, as_json=as_json, resume=resume)
             added = partial(score_files, tables, output, scorers, fit_first=fit)
             reading = partial(added, columns=(source, target), input_format=format)
-            report = reading(workers=ray.pool(), address=ray.address, progress=_bars(quiet))
+            report = reading(progress=_bars(quiet), workers=ray.pool(), address=ray.address)
         else:
             from movers.bulk.scoring import score_table
 
@@ -95,8 +95,6 @@ def score(
 
 def _table(file: Path | None, sources: Path | None, targets: Path | None) -> Path | TwoTexts:
     """The table, or the two texts that take its place."""
-    from movers.io.tables import TwoTexts
-
     if file is not None:
         if sources or targets:
             raise InputError("name a table, or --source-file and --target-file; not both")
@@ -183,7 +181,7 @@ def fit(
         from movers.integrations.ray_files import fit_files
 
         fitted = partial(fit_files, file, scorer, embeddings, column=column, format=format)
-        statistics = fitted(workers=ray.pool(), address=ray.address, progress=_bars(quiet))
+        statistics = fitted(progress=_bars(quiet), workers=ray.pool(), address=ray.address)
     else:
         from movers.bulk.scoring import fit_file
 
@@ -199,18 +197,17 @@ def fit(
 
 
 @contextmanager
-def limited_batches(scorers: Iterable[Scorer], batch_size: int | None) -> Iterator[None]:
+def limited_batches(scorers: Collection[Scorer], batch_size: int | None) -> Iterator[None]:
     """Let the models of some scorers read at most so many sentences at once."""
     if batch_size is None:
         yield
         return
     if batch_size < 1:
         raise InputError(f"--batch-size must be at least 1, got {batch_size}")
-    encoders = [scorer.encoder for scorer in scorers]
-    for encoder in encoders:
-        encoder.batch_size = batch_size
+    for scorer in scorers:
+        scorer.encoder.batch_size = batch_size
     try:
         yield
     finally:
-        for encoder in encoders:
-            encoder.batch_size = None
+        for scorer in scorers:
+            scorer.encoder.batch_size = None

@@ -26,7 +26,7 @@ from movers.web import schemas
 from movers.web.answers import Answers, Scored
 from movers.web.batching import Answer, ClosedError, Job, LateError, Pair
 from movers.web.failures import LETTERS, InternalError, handle_failures
-from movers.web.gates import BodyGate, HeadGate, HostGate, SafeHeaders, TokenGate, check_token
+from movers.web.gates import BodyGate, HostGate, Manners, TokenGate, check_token
 from movers.web.lanes import Lanes
 from movers.web.limits import Limits
 from movers.web.metrics import Metrics, RequestCounter
@@ -76,26 +76,27 @@ class Service:
 
     async def compare(self, body: schemas.CompareRequest) -> Response:
         """Compare two sentences: the distance, its parts, the plan and the alignment."""
-        return await self._one(body, self.answers.comparisons)
+        (found,) = await self._paired(body, self.answers.comparisons)
+        return JSONResponse(found)
 
     async def explain(self, body: schemas.ExplainRequest) -> Response:
         """Compare two sentences under every head, as the page shows it."""
-        (found,) = await self._explained(body, [body.target])
+        (found,) = await self._explained(body)
         return JSONResponse(found)
 
     async def contrast(self, body: schemas.ContrastRequest) -> Response:
         """Explain a sentence beside two others, and say which of the two is nearer."""
-        return JSONResponse(contrasted(*await self._explained(body, [body.target, body.other])))
+        return JSONResponse(contrasted(*await self._explained(body, body.other)))
 
     async def page(self, body: schemas.PageRequest) -> Response:
         """The explanation of two sentences, or three, as an HTML file that needs no server."""
-        targets = [target for target in (body.target, body.other) if target is not None]
-        found = await self._explained(body, targets)
+        found = await self._explained(body, *([] if body.other is None else [body.other]))
         return HTMLResponse(export_page(contrasted(*found) if len(found) > 1 else found[0]))
 
     async def curve(self, body: schemas.CurveRequest) -> Response:
         """Compare two sentences at every mix of words and structure."""
-        return await self._one(body, self.answers.curves(body.steps), times=body.steps)
+        (found,) = await self._paired(body, self.answers.curves(body.steps))
+        return JSONResponse(found)
 
     async def score(self, body: schemas.ScoreRequest) -> Response:
         """Distances of many pairs under one or more measures."""
@@ -155,49 +156,36 @@ class Service:
         """Counters in the format of Prometheus."""
         return Response(self.metrics.text(), media_type="text/plain; version=0.0.4")
 
-    async def _one(
-        self, body: schemas.CompareRequest, answer: Answer, *, times: int = 1
-    ) -> Response:
-        pairs = self._pairs(body, [body.target])
-        job = self._job(body, body.method, answer, pairs, plans=True, times=times)
-        ((found,),) = await self._ask([job])
-        return JSONResponse(found)
-
     async def _explained(
-        self, body: schemas.PageRequest | schemas.ExplainRequest, targets: list[str]
+        self, body: schemas.PageRequest | schemas.ExplainRequest, *others: str
     ) -> list[Any]:
         attention = not isinstance(body, schemas.ExplainRequest) or body.attention
         answer = self.answers.explanations(attention=attention, links=body.links)
-        pairs = self._pairs(body, targets)
-        job = self._job(body, body.method, answer, pairs, plans=True, every_head=True)
+        return await self._paired(body, answer, *others, every_head=True)
+
+    async def _paired(
+        self, body: schemas.CompareRequest, answer: Answer, *others: str, every_head: bool = False
+    ) -> list[Any]:
+        """What is found for the source with its target, and with others."""
+        targets = (body.target, *others)
+        for text, what in zip((body.source, *targets), SENTENCES, strict=False):
+            self._check(text, what)
+        pairs = [(body.source, target) for target in targets]
+        job = self._job(body, body.method, answer, pairs, plans=True, every_head=every_head)
         (found,) = await self._ask([job], third=True)
         return found
-
-    def _pairs(self, body: schemas.CompareRequest, targets: list[str]) -> list[Pair]:
-        """The source with every target, if they can be compared."""
-        for text, what in zip([body.source, *targets], SENTENCES, strict=False):
-            self._check(text, what)
-        return [(body.source, target) for target in targets]
 
     def _check(self, text: str, what: str) -> None:
         self.limits.check_length(text, what)
         check_sentence(text, what)
 
     def _job(
-        self,
-        settings: schemas.Asked,
-        method: str,
-        answer: Answer,
-        pairs: list[Pair],
-        *,
-        plans: bool = False,
-        every_head: bool = False,
-        times: int = 1,
+        self, asked: schemas.Asked, method: str, answer: Answer, pairs: list[Pair], **effort: bool
     ) -> Job:
-        most = self.limits.max_words
-        setup = self.models.setup(settings.model, method, settings.options())
-        effort = self.models.effort(setup, plans=plans, every_head=every_head, most_words=most)
-        return Job(setup, answer, pairs, [times * effort.of(*pair) for pair in pairs])
+        setup = self.models.setup(asked.model, method, asked.options())
+        taken = self.models.effort(setup, most_words=self.limits.max_words, **effort)
+        times = asked.steps if isinstance(asked, schemas.CurveRequest) else 1
+        return Job(setup, answer, pairs, [times * taken.of(*pair) for pair in pairs])
 
     async def _ask(self, jobs: list[Job], *, third: bool = False) -> list[list[Any]]:
         """Queue jobs and wait for their results; whoever waits no longer drops them.
@@ -275,8 +263,7 @@ def create_app(
         app.add_middleware(HostGate, hosts=hosts)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=COMPRESSION)
     app.add_middleware(RequestCounter, metrics=service.metrics)
-    app.add_middleware(SafeHeaders)
-    app.add_middleware(HeadGate)
+    app.add_middleware(Manners)
     return app
 
 

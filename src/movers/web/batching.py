@@ -189,9 +189,20 @@ class Batcher:
         return bool(self._jobs)
 
     def _work(self) -> None:
+        """Take batches until the end, and answer in one call what has the same setup and answer."""
         while (batch := self._next_batch()) is not None:
             started = time.perf_counter()
-            self._answer_batch(batch)
+            scorers: dict[Hashable, Any] = {}
+            alike: dict[Any, list[Share]] = {}
+            for job, share in batch:
+                alike.setdefault((job.setup, job.answer), []).append((job, share))
+                if job.setup not in scorers:
+                    try:
+                        scorers[job.setup] = self.make(job.setup)
+                    except Exception as error:
+                        scorers[job.setup] = error
+            for (setup, _), group in alike.items():
+                self._answer(scorers[setup], group)
             pairs = sum(share.stop - share.start for _, share in batch)
             self.observe(pairs, time.perf_counter() - started)
 
@@ -222,20 +233,6 @@ class Batcher:
                     nearly_done = job.effort_left <= self.stride * self.pace.value
                     self._jobs.insert(0 if nearly_done else len(self._jobs), job)
         return batch
-
-    def _answer_batch(self, batch: list[Share]) -> None:
-        """Answer in one call what has the same setup and answer."""
-        scorers: dict[Hashable, Any] = {}
-        alike: dict[Any, list[Share]] = {}
-        for job, share in batch:
-            alike.setdefault((job.setup, job.answer), []).append((job, share))
-            if job.setup not in scorers:
-                try:
-                    scorers[job.setup] = self.make(job.setup)
-                except Exception as error:
-                    scorers[job.setup] = error
-        for (setup, _), group in alike.items():
-            self._answer(scorers[setup], group)
 
     def _answer(self, scorer: Any, group: list[Share]) -> None:
         """Answer the pairs of a group in one call; if that fails, every job on its own."""

@@ -58,10 +58,9 @@ class Connection(H11Protocol):
         elif "headers" not in self.timers:
             self.timers["headers"] = self.loop.call_later(HEADER_SECONDS, self._late)
 
-    def _stop(self, *names: str) -> None:
-        for name in names:
-            if name in self.timers:
-                self.timers.pop(name).cancel()
+    def _stop(self, name: str) -> None:
+        if name in self.timers:
+            self.timers.pop(name).cancel()
 
     def _late(self) -> None:
         begun = len(self.conn.trailing_data[0])
@@ -101,7 +100,8 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop all waiting."""
         super().connection_lost(exc)
-        self._stop(*list(self.timers))
+        for timer in self.timers.values():
+            timer.cancel()
 
 
 class Listener(socket.socket):

@@ -151,22 +151,6 @@ class HostGate(Gate):
         )
 
 
-class HeadGate(Gate):
-    """Answers HEAD as GET, without the body."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
-        if scope["type"] != "http" or scope["method"] != "HEAD":
-            return await self.app(scope, receive, send)
-
-        async def sent(message: Message) -> None:
-            if message["type"] == "http.response.body":
-                message = {**message, "body": b""}
-            await send(message)
-
-        await self.app({**scope, "method": "GET"}, receive, sent)
-
-
 HEADERS = (
     (
         b"content-security-policy",
@@ -181,15 +165,18 @@ HEADERS = (
 )
 
 
-class SafeHeaders(Gate):
-    """Forbids browsers everything the page does not need."""
+class Manners(Gate):
+    """Forbids browsers everything the page does not need; answers HEAD as GET, without the body."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Add the headers to whatever is answered."""
+        """Pass a request on, and add the headers to whatever is answered."""
+        head = scope["type"] == "http" and scope["method"] == "HEAD"
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
+            elif message["type"] == "http.response.body" and head:
+                message = {**message, "body": b""}
             await send(message)
 
-        await self.app(scope, receive, sent)
+        await self.app({**scope, "method": "GET"} if head else scope, receive, sent)

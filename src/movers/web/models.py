@@ -121,20 +121,21 @@ class Models:
             other.scorers[name] = Scorer(settings, encoder)
         return other
 
-    def effort(self, setup: Setup, *, plans: bool, every_head: bool, most_words: int) -> Effort:
+    def effort(
+        self, setup: Setup, *, most_words: int, plans: bool = False, every_head: bool = False
+    ) -> Effort:
         """What a pair takes under a setup."""
         scorer = self.scorers[setup.model].using(setup.method, **dict(setup.options))
         if every_head and scorer.heads:
             scorer = scorer.using(layers="all", heads="all")
-        encoder = scorer.encoder
+        encoder, heads = scorer.encoder, max(1, len(scorer.heads))
         size = encoder.layers * encoder.dimension**2 / SMALL
-        words = min(most_words, encoder.max_length)
-        return Effort(size, max(1, len(scorer.heads)), plans, words)
+        return Effort(size, heads, plans, min(most_words, encoder.max_length))
 
     def missing(self, method: Method) -> dict[str, str]:
         """What a method lacks, by the models with which it does."""
-        reasons = {name: _missing(method, scorer) for name, scorer in self.scorers.items()}
-        return {name: reason for name, reason in reasons.items() if reason}
+        reasons = ((name, _missing(method, scorer)) for name, scorer in self.scorers.items())
+        return {name: reason for name, reason in reasons if reason}
 
     def warm_up(self) -> None:
         """Compile the kernels and run every model once, so that the first request is quick."""
