@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,11 @@ from movers.align.aligning import align_pairs, signature
 from movers.align.drawing import FOOT, HEAD
 from movers.align.reading import Given
 from movers.align.results import Alignment
-from movers.bulk.noticing import LongSentences, Rowlist
-from movers.bulk.output import Kept, Run, paired
+from movers.bulk.output import Pairs, Rowlist, Run, Values, paired
 from movers.encode.transformer import TransformerEncoder
 from movers.io import tables
 from movers.io.pairs import check_words
 from movers.runtime.progress import progress_bar
-
-Pairs = list[tuple[Given, Given]]
 
 
 @dataclass(frozen=True)
@@ -96,40 +93,22 @@ def align_table(
     """
     started, links = time.monotonic(), 0
     run = Run(file, output, tables.count_rows(file, input_format), resume)
+    shape = STYLES[style]
+    lines = itemgetter("line")
+    writer = partial(tables.line_writer, lines=lines, head=shape.head, foot=shape.foot)
     with tables.open_table(file, input_format) as table:
         names = tables.pick_columns(table.columns, *columns)
         task = {"links": signature(encoder, aligner), "columns": [*names], "output": style}
         rows = paired(table.chunks, names, _words_of if tokens else tables.check_texts)
-        make = partial(_aligned, encoder, aligner, STYLES[style], LongSentences())
+
+        def make(pairs: Pairs) -> Values:
+            found = [*align_pairs(encoder, pairs, aligner=aligner)]
+            return {"line": [*map(shape.line, found)], "links": [*map(len, found)]}
+
         bar = progress_bar("aligning", "rows", run.total, progress=progress)
-        for _, step in run.fill(rows, make, partial(_lines, style=STYLES[style]), task, bar):
-            links += sum(step.values["links"])
+        for _, values in run.fill(rows, make, writer, task, bar):
+            links += sum(values["links"])
     return Report(run.rows, links, time.monotonic() - started, run.cut, run.resumed)
-
-
-def _aligned(
-    encoder: TransformerEncoder, aligner: str, style: Style, long: LongSentences, pairs: Pairs
-) -> Kept:
-    """What is written and counted of some rows."""
-    with long.noticed():
-        found = [*align_pairs(encoder, pairs, aligner=aligner)]
-    values: dict[str, list[Any]] = {"line": [*map(style.line, found)], "links": [*map(len, found)]}
-    return Kept(values, long.places([(one.source, one.target) for one in found]))
-
-
-@contextmanager
-def _lines(path: Path, style: Style) -> Iterator[tables.Write]:
-    """Write the lines of chunks between what stands before and after them all."""
-    with tables.text_output(path) as stream:
-        head = [style.head]
-
-        def write(chunk: tables.Chunk) -> None:
-            stream.writelines((*head, *chunk["line"]))
-            head.clear()
-            stream.flush()
-
-        yield write
-        stream.write(style.foot)
 
 
 def _words_of(values: Any, column: str, first_row: int) -> list[Given]:

@@ -9,40 +9,85 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
-from movers.bulk.noticing import Rowlist
 from movers.errors import InputError, StorageError
 from movers.io.tables import STANDARD, Chunk, TwoTexts, Write, check_texts
 from movers.runtime.atomic import FULL, clean_up, naming, room, sized, sync
 from movers.runtime.interrupts import end_if_asked, undisturbed
 from movers.runtime.journal import open_journal, record, records
 from movers.runtime.locks import locked
+from movers.runtime.notices import TruncationWarning
 from movers.runtime.progress import Bar
 
 logger = logging.getLogger("movers")
 
-Pairs = Sequence[tuple[str | Sequence[str], str | Sequence[str]]]
-Some = TypeVar("Some", bound=tuple[str | Sequence[str], str | Sequence[str]])
+Pairs = list[tuple[Any, Any]]
+"""Two sentences each: texts, or lists of words."""
+Values = dict[str, list[Any]]
+"""What rows get, by column."""
 Writer = Callable[[Path], AbstractContextManager[Write]]
 
+NAMED = 10
+"""So many rows are named where something is said of some."""
 FIRST_STEP, LONGEST_STEP = 64, 1024
 """Rows of the first step, so that something is safe early, and of later ones, which pay off."""
 
 
-@dataclass(frozen=True)
-class Kept:
-    """What a step of rows got: values by column, and which rows had a sentence cut."""
+@dataclass
+class Rowlist:
+    """How many rows something holds of, and the first of them, counted from 1."""
 
-    values: Mapping[str, list[Any]]
-    cut: list[int]
+    count: int = 0
+    first: list[int] = field(default_factory=list)
+
+    def add(self, rows: Iterable[int]) -> None:
+        """Count further rows."""
+        for row in rows:
+            self.count += 1
+            if len(self.first) < NAMED:
+                self.first.append(row)
+
+    def __str__(self) -> str:
+        more = "" if self.count <= NAMED else f" and {self.count - NAMED:,} more"
+        return f"row{'s' if self.count > 1 else ''} {', '.join(map(str, self.first))}{more}"
+
+
+class LongSentences:
+    """Remembers which sentences were longer than the model reads, in place of warnings.
+
+    Other warnings are passed on, each once.
+    """
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+        self.told: set[str] = set()
+
+    @contextmanager
+    def noticed(self) -> Iterator[None]:
+        """Take note of sentences that are cut in a block."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", TruncationWarning)
+            yield
+        for warning in caught:
+            if isinstance(warning.message, TruncationWarning):
+                self.seen |= set(warning.message.sentences)
+            elif str(warning.message) not in self.told:
+                self.told.add(str(warning.message))
+                warnings.warn(warning.message, stacklevel=3)
+
+    def places(self, pairs: Pairs) -> list[int]:
+        """Which pairs have one of them."""
+        texts = ({one if isinstance(one, str) else " ".join(one) for one in pair} for pair in pairs)
+        return [place for place, pair in enumerate(texts) if self.seen & pair]
 
 
 @dataclass
@@ -63,34 +108,40 @@ class Run:
 
     def fill(
         self,
-        rows: Iterable[tuple[Chunk, list[Some]]],
-        make: Callable[[list[Some]], Kept],
+        rows: Iterable[tuple[Chunk, Pairs]],
+        make: Callable[[Pairs], Values],
         writer: Writer,
         task: dict[str, Any],
         bar: AbstractContextManager[Bar],
-    ) -> Iterator[tuple[int, Kept]]:
+    ) -> Iterator[tuple[int, Values]]:
         """Write what rows get, unless an earlier run had it, and hand it on behind how many rows.
 
         A run that was broken off is resumed under the same ``task`` only, which names all that
         shapes the values.
         """
+        long = LongSentences()
         with bar as shown, self._opened(writer, task) as (write, log, finished):
             for chunk, pairs in in_steps(rows):
                 end_if_asked()
                 earlier = next(finished, None)
-                step = make(pairs) if earlier is None else self._again(earlier, pairs)
-                self.cut.add(self.rows + place + 1 for place in step.cut)
-                yield self.rows, step
+                if earlier is not None:
+                    values, cut = self._again(earlier, pairs)
+                else:
+                    with long.noticed():
+                        values = make(pairs)
+                    cut = long.places(pairs)
+                self.cut.add(self.rows + place + 1 for place in cut)
+                yield self.rows, values
                 with nullcontext() if log is None else undisturbed():
                     if log is not None and earlier is None:
-                        record(log, {"pairs": _digest(pairs), **asdict(step)})
-                    write({**chunk, **step.values})
+                        record(log, {"pairs": _digest(pairs), "values": values, "cut": cut})
+                    write({**chunk, **values})
                     self.rows += len(pairs)
                 shown.update(len(pairs))
             if not self.rows:
                 raise InputError(f"{self.file} has a header but no rows")
 
-    def _again(self, earlier: dict[str, Any], pairs: Pairs) -> Kept:
+    def _again(self, earlier: dict[str, Any], pairs: Pairs) -> tuple[Values, list[int]]:
         """What rows got in an earlier run, if it had the same."""
         last = self.rows + len(pairs)
         if earlier["pairs"] != _digest(pairs):
@@ -99,7 +150,7 @@ class Run:
                 "was broken off; run without --resume to start anew"
             )
         self.resumed = last
-        return Kept(earlier["values"], earlier["cut"])
+        return earlier["values"], earlier["cut"]
 
     @contextmanager
     def _opened(
@@ -153,7 +204,7 @@ def paired(
     chunks: Iterable[Chunk],
     names: tuple[str, str],
     read: Callable[[Any, str, int], list[Any]] = check_texts,
-) -> Iterator[tuple[Chunk, list[tuple[Any, Any]]]]:
+) -> Iterator[tuple[Chunk, Pairs]]:
     """Every chunk with its pairs of sentences."""
     row = 0
     for chunk in chunks:
@@ -162,7 +213,7 @@ def paired(
         yield chunk, list(zip(source, target, strict=True))
 
 
-def in_steps(chunks: Iterable[tuple[Chunk, list[Some]]]) -> Iterator[tuple[Chunk, list[Some]]]:
+def in_steps(chunks: Iterable[tuple[Chunk, Pairs]]) -> Iterator[tuple[Chunk, Pairs]]:
     """Rows and their pairs a few at a time, and then some more."""
     size = FIRST_STEP
     for chunk, pairs in chunks:

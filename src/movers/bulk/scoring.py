@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from movers.arrays import Bools, Floats
-from movers.bulk.noticing import LongSentences, Rowlist
-from movers.bulk.output import Kept, Run, paired
+from movers.bulk.output import Pairs, Rowlist, Run, Values, paired
 from movers.errors import InputError
 from movers.io import tables
 from movers.io.columns import all_columns, fill_columns
@@ -92,11 +91,15 @@ def score_table(
         task = {"movers": __version__, "columns": [*names], **signatures}
         every = [*table.columns, *added]
         writer = partial(tables.table_writer, format=kind, columns=every, schema=table.schema)
-        make = partial(_scored, scorers, LongSentences(), progress=progress)
+
+        def make(pairs: Pairs) -> Values:
+            found = [named_columns(*item, pairs, progress=progress) for item in scorers.items()]
+            return {name: array.tolist() for arrays in found for name, array in arrays.items()}
+
         bar = progress_bar("scoring", "rows", run.total, progress=progress)
-        for before, step in run.fill(rows, make, writer, task, bar):
+        for before, values in run.fill(rows, make, writer, task, bar):
             for name, missing in undefined.items():
-                missing.add(row_numbers(np.isnan(step.values[name]), before))
+                missing.add(row_numbers(np.isnan(values[name]), before))
     return Report(run.rows, undefined, time.monotonic() - started, run.cut, run.resumed)
 
 
@@ -113,18 +116,6 @@ def _output_format(
 def row_numbers(marked: Bools, before: int) -> list[int]:
     """Numbers of the marked rows, counted from 1 over the whole table."""
     return [before + int(place) + 1 for place in np.flatnonzero(marked)]
-
-
-def _scored(
-    scorers: dict[str, Scorer], long: LongSentences, pairs: list[tuple[str, str]], *, progress: bool
-) -> Kept:
-    """What some rows get."""
-    values: dict[str, list[float]] = {}
-    with long.noticed():
-        for name, scorer in scorers.items():
-            found = named_columns(name, scorer, pairs, progress=progress)
-            values |= {column: array.tolist() for column, array in found.items()}
-    return Kept(values, long.places(pairs))
 
 
 def fit_file(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, make_dataclass
 from pathlib import Path
@@ -111,6 +112,11 @@ class RayOptions:
         from movers.integrations.ray import Workers
 
         return Workers(self.workers, self.cpus_per_worker, self.gpus_per_worker)
+
+    def where(self, *, quiet: bool) -> dict[str, Any]:
+        """Workers, cluster, and whether bars are shown, which need a terminal."""
+        bars = not quiet and sys.stderr.isatty()
+        return {"workers": self.pool(), "address": self.address, "progress": bars}
 
     def refuse(self) -> None:
         """Refuse options that only the Ray engine has."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import mmap
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import ipc, parquet
@@ -38,9 +38,14 @@ def open_arrow(path: Path | None, format: str, rows: int) -> Iterator[tuple[Any,
         with _open_parquet(path) as file:
             yield file.schema_arrow, _sliced(file.iter_batches(batch_size=rows), rows, path)
         return
-    with _source(path) as (stream, mapped):
+    with nullcontext(sys.stdin.buffer) if path is None else path.open("rb") as stream:
+        source: Any = stream
+        mapped = None
+        if path is not None and path.is_file() and path.stat().st_size:
+            mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            source = pa.BufferReader(pa.py_buffer(mapped))
         try:
-            schema, batches = _read_ipc(stream)
+            schema, batches = _read_ipc(source, mapped)
         except pa.ArrowInvalid as error:
             raise InputError(f"{path or 'standard input'} is not Arrow data: {error}") from error
         yield schema, _sliced(batches, rows, path, mapped)
@@ -103,29 +108,12 @@ def _open_parquet(path: Path | None) -> Iterator[Any]:
         yield file
 
 
-@contextmanager
-def _source(path: Path | None) -> Iterator[tuple[Any, mmap.mmap | None]]:
-    """A file mapped into memory, with its map; a pipe or standard input as it is."""
-    if path is None:
-        yield sys.stdin.buffer, None
-        return
-    with path.open("rb") as stream:
-        if not path.is_file() or not path.stat().st_size:
-            yield stream, None
-            return
-        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    yield pa.BufferReader(pa.py_buffer(mapped)), mapped
-
-
-def _read_ipc(stream: BinaryIO | Any) -> tuple[Any, Iterator[Any]]:
-    """Schema and batches of either Arrow format; only the file format can be looked into."""
-    seekable = isinstance(stream, pa.BufferReader)
-    if seekable and stream.read(len(FILE_MAGIC)) == FILE_MAGIC:
-        file = ipc.open_file(stream)
+def _read_ipc(source: Any, mapped: mmap.mmap | None) -> tuple[Any, Iterator[Any]]:
+    """Schema and batches of either Arrow format; only a file can be looked into."""
+    if mapped is not None and mapped[: len(FILE_MAGIC)] == FILE_MAGIC:
+        file = ipc.open_file(source)
         return file.schema, map(file.get_batch, range(file.num_record_batches))
-    if seekable:
-        stream.seek(0)
-    reader = ipc.open_stream(stream)
+    reader = ipc.open_stream(source)
     return reader.schema, iter(reader)
 
 

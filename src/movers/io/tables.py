@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
+from io import StringIO
 from itertools import islice, zip_longest
 from math import isfinite
 from pathlib import Path
@@ -19,6 +20,7 @@ from movers.runtime.notices import HeaderWarning, notify
 
 Chunk = dict[str, Any]
 """Rows as columns: lists with one entry per row, or Arrow arrays where they come from Arrow."""
+Write = Callable[[Chunk], None]
 
 STANDARD = Path("-")
 ROWS = 2048
@@ -285,21 +287,40 @@ def text_output(path: Path) -> Iterator[IO[str]]:
         yield stream
 
 
-Write = Callable[[Chunk], None]
+@contextmanager
+def line_writer(
+    path: Path, lines: Callable[[Chunk], Iterable[str]], head: str = "", foot: str = ""
+) -> Iterator[Write]:
+    """Open a text for the lines of chunks, between what stands before and after them all.
+
+    The head goes out with the first chunk, so that an early error leaves nothing behind.
+    """
+    with text_output(path) as stream:
+        above = [head]
+
+        def write(chunk: Chunk) -> None:
+            stream.writelines((*above, *lines(chunk)))
+            above.clear()
+            stream.flush()
+
+        yield write
+        stream.write(foot)
 
 
 def table_writer(
     path: Path, format: str, columns: list[str], schema: Any = None
 ) -> AbstractContextManager[Write]:
-    """Open a table for writing; the context yields a function that writes one chunk.
-
-    The header goes out with the first chunk, so that an early error leaves nothing behind.
-    """
+    """Open a table for writing; the context yields a function that writes one chunk."""
     if format in BINARY:
         from movers.io.arrow import write_arrow
 
         return write_arrow(None if path == STANDARD else path, format, columns, schema)
-    return _write_text(path, format, columns)
+
+    def lines(chunk: Chunk) -> Iterator[str]:
+        rows = zip(*map(plain_values, chunk.values()), strict=True)
+        return (_LINES[format](row, columns) for row in rows)
+
+    return line_writer(path, lines, "" if format == "jsonl" else _LINES[format](columns, columns))
 
 
 def plain_values(values: Any) -> list[Any]:
@@ -307,38 +328,23 @@ def plain_values(values: Any) -> list[Any]:
     return values if isinstance(values, list) else list(values.to_pylist())
 
 
-@contextmanager
-def _write_text(path: Path, format: str, columns: list[str]) -> Iterator[Write]:
-    with text_output(path) as stream:
-        above = [] if format == "jsonl" else [tuple(columns)]
-
-        def write(chunk: Chunk) -> None:
-            rows = zip(*map(plain_values, chunk.values()), strict=True)
-            _WRITERS[format](stream, [*above, *rows], columns)
-            above.clear()
-            stream.flush()
-
-        yield write
+def _tsv_line(row: Sequence[Any], columns: list[str]) -> str:
+    cells = ("" if cell is None else str(cell) for cell in row)
+    blank = (cell.replace("\t", " ").replace("\r", " ").replace("\n", " ") for cell in cells)
+    return "\t".join(blank) + "\n"
 
 
-def _write_tsv(stream: IO[str], rows: list[tuple[Any, ...]], columns: list[str]) -> None:
-    def one_line(value: Any) -> str:
-        text = "" if value is None else str(value)
-        return text.replace("\t", " ").replace("\r", " ").replace("\n", " ")
-
-    stream.writelines("\t".join(map(one_line, row)) + "\n" for row in rows)
+def _csv_line(row: Sequence[Any], columns: list[str]) -> str:
+    line = StringIO()
+    csv.writer(line, lineterminator="\n").writerow(row)
+    return line.getvalue()
 
 
-def _write_csv(stream: IO[str], rows: list[tuple[Any, ...]], columns: list[str]) -> None:
-    csv.writer(stream, lineterminator="\n").writerows(rows)
+def _json_line(row: Sequence[Any], columns: list[str]) -> str:
+    # JSON knows neither NaN nor infinity.
+    cells = (None if isinstance(cell, float) and not isfinite(cell) else cell for cell in row)
+    record = dict(zip(columns, cells, strict=True))
+    return json.dumps(record, ensure_ascii=False, default=str) + "\n"
 
 
-def _write_jsonl(stream: IO[str], rows: list[tuple[Any, ...]], columns: list[str]) -> None:
-    for row in rows:
-        # JSON knows neither NaN nor infinity.
-        cells = (None if isinstance(cell, float) and not isfinite(cell) else cell for cell in row)
-        record = dict(zip(columns, cells, strict=True))
-        stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
-
-
-_WRITERS = {"tsv": _write_tsv, "csv": _write_csv, "jsonl": _write_jsonl}
+_LINES = {"tsv": _tsv_line, "csv": _csv_line, "jsonl": _json_line}

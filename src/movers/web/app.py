@@ -19,7 +19,6 @@ from starlette.staticfiles import StaticFiles
 from movers.errors import InputError, MoversError
 from movers.explain.contrast import contrasted
 from movers.explain.page import export_page
-from movers.io.pairs import check_sentence
 from movers.methods import ALIASES, METHODS
 from movers.version import __version__
 from movers.web import schemas
@@ -106,7 +105,7 @@ class Service:
         pairs = [(source, target) for source, target in body.pairs]
         for number, pair in enumerate(pairs):
             for side, text in zip(("source", "target"), pair, strict=True):
-                self._check(text, f"the {side} of pair {number}")
+                self.limits.check_sentence(text, f"the {side} of pair {number}")
         jobs = [self._job(body, name, self.answers.distances, pairs) for name in body.methods]
         answers = map(_scores, await self._ask(jobs))
         return JSONResponse({"methods": dict(zip(body.methods, answers, strict=True))})
@@ -115,9 +114,9 @@ class Service:
         """Rank sentences by their distance to a query, exactly."""
         self.limits.check_pairs(body.candidates)
         pairs = [(body.query, candidate) for candidate in body.candidates]
-        self._check(body.query, "the query")
+        self.limits.check_sentence(body.query, "the query")
         for number, candidate in enumerate(body.candidates):
-            self._check(candidate, f"candidate {number}")
+            self.limits.check_sentence(candidate, f"candidate {number}")
         (scored,) = await self._ask([self._job(body, body.method, self.answers.distances, pairs)])
         far = [inf if one.distance is None else one.distance for one in scored]
         order = sorted(range(len(scored)), key=far.__getitem__)
@@ -169,15 +168,11 @@ class Service:
         """What is found for the source with its target, and with others."""
         targets = (body.target, *others)
         for text, what in zip((body.source, *targets), SENTENCES, strict=False):
-            self._check(text, what)
+            self.limits.check_sentence(text, what)
         pairs = [(body.source, target) for target in targets]
         job = self._job(body, body.method, answer, pairs, plans=True, every_head=every_head)
         (found,) = await self._ask([job], third=True)
         return found
-
-    def _check(self, text: str, what: str) -> None:
-        self.limits.check_length(text, what)
-        check_sentence(text, what)
 
     def _job(
         self, asked: schemas.Asked, method: str, answer: Answer, pairs: list[Pair], **effort: bool

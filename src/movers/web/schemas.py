@@ -31,9 +31,9 @@ Head = Annotated[list[int], Field(min_length=2, max_length=2)]
 Cells = list[list[float | None]]
 
 
-def _said(description: str) -> Any:
-    """A field that must be there."""
-    return Field(description=description)
+def _said(description: str, default: Any = ..., **bounds: Any) -> Any:
+    """A field, which must be there unless it has a default."""
+    return Field(default, description=description, **bounds)
 
 
 def _example(**values: Any) -> ConfigDict:
@@ -45,7 +45,7 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    model: str | None = Field(None, description="One of /v1/models; the first if missing.")
+    model: str | None = _said("One of /v1/models; the first if missing.", None)
 
     def options(self) -> tuple[tuple[str, Any], ...]:
         """The settings as `movers.load` names them."""
@@ -66,7 +66,7 @@ def wired(known: type[Settings] = Settings) -> dict[str, Any]:
             low, high = wire.bounds or (None, None)
             told = wire.help or about.help
             kind = wire.kind or WIRED.get(hints[name], hints[name])
-            fields[name] = (kind, Field(values[name], description=told, ge=low, le=high))
+            fields[name] = (kind, _said(told, values[name], ge=low, le=high))
     return fields
 
 
@@ -87,17 +87,15 @@ class CompareRequest(Chosen):
     method: Method = "movers"
 
 
-LINKS = Field(
-    False, description="Whether to link the words: which goes with which, which with none."
-)
+LINKS = _said("Whether to link the words: which goes with which, which with none.", False)
 
 
 class ExplainRequest(CompareRequest):
     """Two sentences to explain."""
 
     links: bool = LINKS
-    attention: bool = Field(
-        True, description="Whether to send the attention of every head, which is most of it."
+    attention: bool = _said(
+        "Whether to send the attention of every head, which is most of it.", True
     )
 
 
@@ -115,7 +113,7 @@ class PageRequest(CompareRequest):
     model_config = _example(source=SWAP[0], target=REWORDED, other=SWAP[1])
 
     links: bool = LINKS
-    other: str | None = Field(None, description="A third sentence; null for none.")
+    other: str | None = _said("A third sentence; null for none.", None)
 
 
 class CurveRequest(CompareRequest):
@@ -124,7 +122,7 @@ class CurveRequest(CompareRequest):
     model_config = _example(source=SWAP[0], target=SWAP[1], method="wsmd", steps=11)
 
     method: Method = "wsmd"
-    steps: int = Field(STEPS, ge=2, le=51, description="How many mixes, from 0 to 1.")
+    steps: int = _said("How many mixes, from 0 to 1.", STEPS, ge=2, le=51)
 
 
 class ScoreRequest(Chosen):
@@ -132,9 +130,9 @@ class ScoreRequest(Chosen):
 
     model_config = _example(pairs=[SWAP, ["a dog barks", "a cat sleeps"]], methods=["wmd", "wsmd"])
 
-    pairs: list[Sentences] = Field(min_length=1, description="The pairs, two sentences each.")
-    methods: list[Method] = Field(
-        ["movers"], min_length=1, max_length=16, description="Measures, each of them once."
+    pairs: list[Sentences] = _said("The pairs, two sentences each.", min_length=1)
+    methods: list[Method] = _said(
+        "Measures, each of them once.", ["movers"], min_length=1, max_length=16
     )
 
 
@@ -144,8 +142,8 @@ class RankRequest(Chosen):
     model_config = _example(query=QUERY, candidates=CANDIDATES, top_k=2)
 
     query: str = _said("The sentence that all others are compared with.")
-    candidates: list[str] = Field(min_length=1, description="The sentences to rank.")
-    top_k: int | None = Field(10, ge=1, description="How many to return; null for all.")
+    candidates: list[str] = _said("The sentences to rank.", min_length=1)
+    top_k: int | None = _said("How many to return; null for all.", 10, ge=1)
     method: Method = "movers"
 
 
