@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from json import dumps
@@ -189,17 +189,18 @@ def fit(
 
 
 @contextmanager
-def limited_batches(scorers: Collection[Scorer], batch_size: int | None) -> Iterator[None]:
+def limited_batches(scorers: Iterable[Scorer], batch_size: int | None) -> Iterator[None]:
     """Let the models of some scorers read at most so many sentences at once."""
     if batch_size is None:
         yield
         return
     if batch_size < 1:
         raise InputError(f"--batch-size must be at least 1, got {batch_size}")
-    for scorer in scorers:
-        scorer.encoder.batch_size = batch_size
+    encoders = [scorer.encoder for scorer in scorers]
+    for encoder in encoders:
+        encoder.batch_size = batch_size
     try:
         yield
     finally:
-        for scorer in scorers:
-            scorer.encoder.batch_size = None
+        for encoder in encoders:
+            encoder.batch_size = None

@@ -25,7 +25,7 @@ from movers.web import schemas
 from movers.web.answers import Answers, Scored
 from movers.web.batching import Answer, ClosedError, Job, LateError, Pair
 from movers.web.failures import LETTERS, InternalError, handle_failures
-from movers.web.gates import BodyGate, HostGate, Manners, TokenGate, check_token
+from movers.web.gates import BodyGate, HostGate, SafeAnswers, TokenGate, check_token
 from movers.web.lanes import Lanes
 from movers.web.limits import Limits
 from movers.web.metrics import Metrics, RequestCounter
@@ -258,7 +258,7 @@ def create_app(
         app.add_middleware(HostGate, hosts=hosts)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=COMPRESSION)
     app.add_middleware(RequestCounter, metrics=service.metrics)
-    app.add_middleware(Manners)
+    app.add_middleware(SafeAnswers)
     return app
 
 

@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi.responses import JSONResponse
@@ -24,11 +25,11 @@ BODIES_HELD = 64
 """Full-size bodies the server holds at a time, over all connections."""
 
 
+@dataclass(eq=False)
 class Gate:
     """What stands before an application; here, to refuse some requests."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it with the refusal."""
@@ -39,12 +40,12 @@ class Gate:
         """What to answer to a request that goes no further."""
 
 
+@dataclass(eq=False)
 class BodyGate(Gate):
     """Reads a body before the application does: at most so many bytes in so many seconds."""
 
-    def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        super().__init__(app)
-        self.limits, self.held = limits, 0
+    limits: Limits
+    held: int = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its body complete, or answer 408, 413, 415 or 429."""
@@ -111,43 +112,42 @@ WRONG = "this is not the token of this server", 'Bearer error="invalid_token"'
 """What is said without a token and with another, and what the header asks for."""
 
 
+@dataclass(eq=False)
 class TokenGate(Gate):
     """Lets only those in who know the token."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        super().__init__(app)
-        self.token = token.encode()
+    token: str
 
     def refusal(self, scope: Scope) -> JSONResponse | None:
         """Answer 401 unless the token is there."""
         scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
         known = scheme.lower() == "bearer" and token
-        right = known and hmac.compare_digest(token.strip().encode("latin-1"), self.token)
+        right = known and hmac.compare_digest(token.strip().encode("latin-1"), self.token.encode())
         if right or not scope["path"].startswith(GUARDED):
             return None
         message, wanted = WRONG if known else UNKNOWN
         return failure(401, message, headers={"WWW-Authenticate": wanted})
 
 
+@dataclass(eq=False)
 class HostGate(Gate):
     """Takes only requests that are meant for this server by name.
 
     Without it, any page could have its own name point to this machine and read answers as its own.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
-        super().__init__(app)
-        self.hosts = {host.lower() for host in hosts}
+    hosts: Collection[str]
 
     def refusal(self, scope: Scope) -> JSONResponse | None:
         """Answer 421 to what is meant for others."""
         name = _PORT.sub("", Headers(scope=scope).get("host", "")).strip("[]").lower()
-        if not name or name in self.hosts:
+        hosts = sorted({host.lower() for host in self.hosts})
+        if not name or name in hosts:
             return None
         return failure(
             421,
-            f"this server is not {name!r} but {', '.join(sorted(self.hosts))}; start it "
-            "with --name if a proxy calls it so",
+            f"this server is not {name!r} but {', '.join(hosts)}; start it with --name if a proxy "
+            "calls it so",
         )
 
 
@@ -165,7 +165,7 @@ HEADERS = (
 )
 
 
-class Manners(Gate):
+class SafeAnswers(Gate):
     """Forbids browsers everything the page does not need; answers HEAD as GET, without the body."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import generate_latest
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from movers.web.gates import Gate
 
@@ -41,12 +42,11 @@ class Metrics:
         return generate_latest(self.registry)
 
 
+@dataclass(eq=False)
 class RequestCounter(Gate):
     """Counts and times requests."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        super().__init__(app)
-        self.metrics = metrics
+    metrics: Metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on and note how it went."""

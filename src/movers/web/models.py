@@ -112,14 +112,13 @@ class Models:
 
     def apart(self) -> Models:
         """The same models with encodings and tokenizers of their own, for another thread."""
-        other = copy(self)
-        other.scorers = {}
+        scorers = {}
         for name, scorer in self.scorers.items():
             encoder = copy(scorer.encoder)
             encoder.tokenizer = deepcopy(encoder.tokenizer)  # serves one thread at a time
             settings = replace(scorer.settings, statistics=scorer.statistics)
-            other.scorers[name] = Scorer(settings, encoder)
-        return other
+            scorers[name] = Scorer(settings, encoder)
+        return Models(scorers)
 
     def effort(
         self, setup: Setup, *, most_words: int, plans: bool = False, every_head: bool = False
@@ -134,8 +133,16 @@ class Models:
 
     def missing(self, method: Method) -> dict[str, str]:
         """What a method lacks, by the models with which it does."""
-        reasons = ((name, _missing(method, scorer)) for name, scorer in self.scorers.items())
-        return {name: reason for name, reason in reasons if reason}
+        lacks = {}
+        for name, scorer in self.scorers.items():
+            if method.needs_attention and not scorer.encoder.heads:
+                lacks[name] = "needs a model with attention"
+            elif method.needs_trees and scorer.settings.parser is None:
+                lacks[name] = "needs dependency trees: start the server with --parser"
+            elif method.weights == "swf" and "swf" not in scorer.statistics.tables:
+                trees = "needs weights from the trees of a corpus"
+                lacks[name] = f"{trees}: start the server with --statistics"
+        return lacks
 
     def warm_up(self) -> None:
         """Compile the kernels and run every model once, so that the first request is quick."""
@@ -156,13 +163,3 @@ class Models:
             for name, scorer in self.scorers.items()
             for encoder in [scorer.encoder]
         ]
-
-
-def _missing(method: Method, scorer: Scorer) -> str | None:
-    if method.needs_attention and not scorer.encoder.heads:
-        return "needs a model with attention"
-    if method.needs_trees and scorer.settings.parser is None:
-        return "needs dependency trees: start the server with --parser"
-    if method.weights == "swf" and "swf" not in scorer.statistics.tables:
-        return "needs weights from the trees of a corpus: start the server with --statistics"
-    return None
