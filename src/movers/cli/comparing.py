@@ -15,8 +15,8 @@ from movers.runtime.atomic import replacing
 
 
 def compare(
-    source: given.Sentence,
-    target: given.Sentence,
+    source: given.FirstSentence,
+    target: given.SecondSentence,
     /,
     *,
     methods: given.Methods = "wmd,wsmd,movers",
@@ -29,10 +29,6 @@ def compare(
 
     Parameters
     ----------
-    source
-        The first sentence.
-    target
-        The second sentence.
     methods
         Measures, separated by commas; `movers methods` lists them. The alignment shown is that
         of the last one.
@@ -73,8 +69,8 @@ def _ask_about_files(source: str, target: str) -> None:
 
 
 def explain(
-    source: given.Sentence,
-    target: given.Sentence,
+    source: given.FirstSentence,
+    target: given.SecondSentence,
     other: given.Sentence | None = None,
     /,
     *,
@@ -90,10 +86,6 @@ def explain(
 
     Parameters
     ----------
-    source
-        The first sentence.
-    target
-        The second sentence.
     other
         A third one: is it nearer to the first than the second is?
     html

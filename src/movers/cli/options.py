@@ -127,6 +127,9 @@ class RayOptions:
 
 RAY_DEFAULTS = RayOptions()
 Sentence = Annotated[str, Parameter(allow_leading_hyphen=True)]
+FirstSentence = Annotated[Sentence, Parameter(help="The first sentence.")]
+SecondSentence = Annotated[Sentence, Parameter(help="The second sentence.")]
+Query = Annotated[Sentence, Parameter(help="A sentence.")]
 Input = Annotated[Path, Parameter(allow_leading_hyphen=True)]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print as JSON.")]

@@ -116,7 +116,7 @@ USUAL = Work()
 
 
 def rank(
-    query: given.Sentence,
+    query: given.Query,
     file: given.Input,
     /,
     *,
@@ -136,8 +136,6 @@ def rank(
 
     Parameters
     ----------
-    query
-        A sentence.
     file
         Text with one sentence per line, a table with a column of sentences, or - for lines from
         standard input.
@@ -222,7 +220,7 @@ def index(
 
 def search(
     folder: Path,
-    query: given.Sentence,
+    query: given.Query,
     /,
     *,
     top_k: given.TopK = 10,
@@ -242,8 +240,6 @@ def search(
     ----------
     folder
         The index, made by `movers index`.
-    query
-        A sentence.
     top_k
         How many sentences to find.
     within

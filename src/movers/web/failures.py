@@ -91,18 +91,12 @@ def sendable(message: str) -> str:
 
 
 def failure(
-    status: int,
-    message: str,
-    *,
-    spoken: str | None = None,
-    retry_after: int | None = None,
-    headers: Mapping[str, str] | None = None,
+    status: int, message: str, *, spoken: str = "", headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
     """Say what went wrong, as every route does; ``spoken`` is how the page says it."""
     kind = HTTPStatus(status).phrase.lower().replace(" ", "_")
     said = {"message": sendable(message), "spoken": sendable(PAGE.name(spoken or message))}
-    again = {} if retry_after is None else {"Retry-After": str(retry_after)}
-    return JSONResponse({"error": {**said, "type": kind}}, status, {**again, **(headers or {})})
+    return JSONResponse({"error": {**said, "type": kind}}, status, headers)
 
 
 STATUSES: dict[type[Exception], int] = {
@@ -137,7 +131,8 @@ async def _answered(request: Request, error: Exception) -> JSONResponse:
         error.told(wording) if isinstance(error, Advised) else str(error)
         for wording in (HTTP, PAGE)
     )
-    return failure(status, message, spoken=spoken, retry_after=getattr(error, "retry_after", None))
+    again = {"Retry-After": str(error.retry_after)} if isinstance(error, BusyError) else None
+    return failure(status, message, spoken=spoken, headers=again)
 
 
 def _complaint(error: Any) -> str:

@@ -82,7 +82,8 @@ class BodyGate(Gate):
                     if len(body) > limits.max_body:
                         return self._too_large(len(body))
                     if self.held > BODIES_HELD * limits.max_body:
-                        return failure(429, "too many requests are arriving at once", retry_after=1)
+                        told = "too many requests are arriving at once"
+                        return failure(429, told, headers={"Retry-After": "1"})
                     if not message.get("more_body", False):
                         return None
         except TimeoutError:
