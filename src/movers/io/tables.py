@@ -223,11 +223,7 @@ def _jsonl_rows(lines: Iterator[str], path: Path) -> Iterator[list[Any]]:
         raise InputError(f"{path} is empty; expected one JSON object per line")
 
 
-_ROWS: dict[str, Callable[[Iterator[str], Path], Iterator[list[Any]]]] = {
-    "tsv": _tsv_rows,
-    "csv": _csv_rows,
-    "jsonl": _jsonl_rows,
-}
+_ROWS = {"tsv": _tsv_rows, "csv": _csv_rows, "jsonl": _jsonl_rows}
 """Rows of a text; the first names the columns."""
 
 
