@@ -112,13 +112,14 @@ class Models:
 
     def apart(self) -> Models:
         """The same models with encodings and tokenizers of their own, for another thread."""
-        scorers = {}
+        other = copy(self)
+        other.scorers = {}
         for name, scorer in self.scorers.items():
             encoder = copy(scorer.encoder)
             encoder.tokenizer = deepcopy(encoder.tokenizer)  # serves one thread at a time
             settings = replace(scorer.settings, statistics=scorer.statistics)
-            scorers[name] = Scorer(settings, encoder)
-        return Models(scorers)
+            other.scorers[name] = Scorer(settings, encoder)
+        return other
 
     def effort(
         self, setup: Setup, *, most_words: int, plans: bool = False, every_head: bool = False
