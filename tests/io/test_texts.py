@@ -10,7 +10,7 @@ import pytest
 
 from movers.errors import InputError
 from movers.io.tables import STANDARD, TwoTexts, count_rows, open_table, plain_values
-from movers.io.texts import Texts, numbered_texts, read_texts, write_some
+from movers.io.texts import Texts, read_texts, write_some
 
 TEXTS = ["a dog barks", "", "a cat, asleep"]
 FILES = {
@@ -29,7 +29,7 @@ def test_every_format_gives_the_same_sentences(tmp_path, name):
         path.write_text(FILES[name], "utf-8")
     else:
         pq.write_table(pa.table({"id": [1, 2, 3], "text": [TEXTS[0], None, TEXTS[2]]}), path)
-    assert list(numbered_texts(path)) == TEXTS
+    assert list(Texts(path)) == TEXTS
     assert list(read_texts(path)) == [TEXTS[0], TEXTS[2]]
 
 

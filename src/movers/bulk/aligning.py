@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +15,11 @@ from movers.align.aligning import align_pairs, signature
 from movers.align.drawing import FOOT, HEAD
 from movers.align.reading import Given
 from movers.align.results import Alignment
-from movers.bulk.noticing import LongSentences, Rowlist
-from movers.bulk.output import Kept, Outcome, fill_output, open_output
+from movers.bulk.output import Pairs, Rowlist, Run, Values, paired
 from movers.encode.transformer import TransformerEncoder
+from movers.io import tables
 from movers.io.pairs import check_words
-from movers.io.tables import (
-    Chunk,
-    Write,
-    check_texts,
-    count_rows,
-    open_table,
-    pick_columns,
-    plain_values,
-    text_output,
-)
 from movers.runtime.progress import progress_bar
-
-Pairs = list[tuple[Given, Given]]
 
 
 @dataclass(frozen=True)
@@ -104,58 +92,23 @@ def align_table(
         Show a progress bar on standard error.
     """
     started, links = time.monotonic(), 0
-    outcome = Outcome(count_rows(file, input_format))
-    writer = partial(_lines, style=STYLES[style])
-    with open_table(file, input_format) as table:
-        names = pick_columns(table.columns, *columns)
+    run = Run(file, output, tables.count_rows(file, input_format), resume)
+    shape = STYLES[style]
+    lines = itemgetter("line")
+    writer = partial(tables.line_writer, lines=lines, head=shape.head, foot=shape.foot)
+    with tables.open_table(file, input_format) as table:
+        names = tables.pick_columns(table.columns, *columns)
         task = {"links": signature(encoder, aligner), "columns": [*names], "output": style}
-        bar = progress_bar("aligning", "rows", outcome.total, progress=progress)
-        writing = open_output(output, writer, task, outcome, resume=resume)
-        rows = _pairs(table.chunks, names, tokens=tokens)
-        make = partial(_aligned, encoder, aligner, STYLES[style], LongSentences())
-        for _, step in fill_output(file, rows, make, writing, outcome, bar):
-            links += sum(step.values["links"])
-    seconds = time.monotonic() - started
-    return Report(outcome.rows, links, seconds, outcome.cut, outcome.resumed)
+        rows = paired(table.chunks, names, _words_of if tokens else tables.check_texts)
 
+        def make(pairs: Pairs) -> Values:
+            found = [*align_pairs(encoder, pairs, aligner=aligner)]
+            return {"line": [*map(shape.line, found)], "links": [*map(len, found)]}
 
-def _aligned(
-    encoder: TransformerEncoder, aligner: str, style: Style, long: LongSentences, pairs: Pairs
-) -> Kept:
-    """What is written and counted of some rows."""
-    with long.noticed():
-        found = [*align_pairs(encoder, pairs, aligner=aligner)]
-    lines, links = [style.line(one) for one in found], [len(one) for one in found]
-    return Kept(
-        {"line": lines, "links": links}, long.places([(one.source, one.target) for one in found])
-    )
-
-
-@contextmanager
-def _lines(path: Path, style: Style) -> Iterator[Write]:
-    """Write the lines of chunks between what stands before and after them all."""
-    with text_output(path) as stream:
-        head = [style.head]
-
-        def write(chunk: Chunk) -> None:
-            stream.writelines((*head, *chunk["line"]))
-            head.clear()
-            stream.flush()
-
-        yield write
-        stream.write(style.foot)
-
-
-def _pairs(
-    chunks: Iterable[Chunk], names: tuple[str, str], *, tokens: bool
-) -> Iterator[tuple[Chunk, Pairs]]:
-    """The pairs of every chunk; nothing else of it is needed."""
-    read = _words_of if tokens else check_texts
-    row = 0
-    for chunk in chunks:
-        source, target = (read(chunk[name], name, row) for name in names)
-        row += len(source)
-        yield {}, list(zip(source, target, strict=True))
+        bar = progress_bar("aligning", "rows", run.total, progress=progress)
+        for _, values in run.fill(rows, make, writer, task, bar):
+            links += sum(values["links"])
+    return Report(run.rows, links, time.monotonic() - started, run.cut, run.resumed)
 
 
 def _words_of(values: Any, column: str, first_row: int) -> list[Given]:
@@ -164,5 +117,5 @@ def _words_of(values: Any, column: str, first_row: int) -> list[Given]:
         cell.split()
         if isinstance(cell, str)
         else list(check_words([] if cell is None else cell, f"row {row}, column {column!r}"))
-        for row, cell in enumerate(plain_values(values), first_row + 1)
+        for row, cell in enumerate(tables.plain_values(values), first_row + 1)
     ]

@@ -9,80 +9,211 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO
 
-from movers.bulk.noticing import Rowlist
 from movers.errors import InputError, StorageError
-from movers.io.tables import STANDARD, Chunk, TwoTexts, Write
+from movers.io.tables import STANDARD, Chunk, TwoTexts, Write, check_texts
 from movers.runtime.atomic import FULL, clean_up, naming, room, sized, sync
 from movers.runtime.interrupts import end_if_asked, undisturbed
 from movers.runtime.journal import open_journal, record, records
 from movers.runtime.locks import locked
+from movers.runtime.notices import TruncationWarning
 from movers.runtime.progress import Bar
 
 logger = logging.getLogger("movers")
 
-Pairs = Sequence[tuple[str | Sequence[str], str | Sequence[str]]]
-Some = TypeVar("Some", bound=tuple[str | Sequence[str], str | Sequence[str]])
+Pairs = list[tuple[Any, Any]]
+"""Two sentences each: texts, or lists of words."""
+Values = dict[str, list[Any]]
+"""What rows get, by column."""
+Writer = Callable[[Path], AbstractContextManager[Write]]
 
+NAMED = 10
+"""So many rows are named where something is said of some."""
 FIRST_STEP, LONGEST_STEP = 64, 1024
 """Rows of the first step, so that something is safe early, and of later ones, which pay off."""
 
 
-@dataclass(frozen=True)
-class Kept:
-    """What a step of rows got: values by column, and which rows had a sentence cut."""
+@dataclass
+class Rowlist:
+    """How many rows something holds of, and the first of them, counted from 1."""
 
-    values: Mapping[str, list[Any]]
-    cut: list[int]
+    count: int = 0
+    first: list[int] = field(default_factory=list)
+
+    def add(self, rows: Iterable[int]) -> None:
+        """Count further rows."""
+        for row in rows:
+            self.count += 1
+            if len(self.first) < NAMED:
+                self.first.append(row)
+
+    def __str__(self) -> str:
+        more = "" if self.count <= NAMED else f" and {self.count - NAMED:,} more"
+        return f"row{'s' if self.count > 1 else ''} {', '.join(map(str, self.first))}{more}"
+
+
+class LongSentences:
+    """Remembers which sentences were longer than the model reads, in place of warnings.
+
+    Other warnings are passed on, each once.
+    """
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+        self.told: set[str] = set()
+
+    @contextmanager
+    def noticed(self) -> Iterator[None]:
+        """Take note of sentences that are cut in a block."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", TruncationWarning)
+            yield
+        for warning in caught:
+            if isinstance(warning.message, TruncationWarning):
+                self.seen |= set(warning.message.sentences)
+            elif str(warning.message) not in self.told:
+                self.told.add(str(warning.message))
+                warnings.warn(warning.message, stacklevel=3)
+
+    def places(self, pairs: Pairs) -> list[int]:
+        """Which pairs have one of them."""
+        texts = ({one if isinstance(one, str) else " ".join(one) for one in pair} for pair in pairs)
+        return [place for place, pair in enumerate(texts) if self.seen & pair]
 
 
 @dataclass
-class Outcome:
-    """How far a run has come.
+class Run:
+    """A table on its way to its output, step by step.
 
     ``rows`` are safe, ``resumed`` of them since an earlier run, and ``cut`` those with a sentence
     that is longer than the model reads; ``total`` is None if nobody knows.
     """
 
+    file: Path | TwoTexts
+    output: Path
     total: int | None
+    resume: bool = False
     rows: int = 0
     resumed: int = 0
     cut: Rowlist = field(default_factory=Rowlist)
 
+    def fill(
+        self,
+        rows: Iterable[tuple[Chunk, Pairs]],
+        make: Callable[[Pairs], Values],
+        writer: Writer,
+        task: dict[str, Any],
+        bar: AbstractContextManager[Bar],
+    ) -> Iterator[tuple[int, Values]]:
+        """Write what rows get, unless an earlier run had it, and hand it on behind how many rows.
 
-class Earlier:
-    """Steps that an earlier run has finished, handed out in their order."""
+        A run that was broken off is resumed under the same ``task`` only, which names all that
+        shapes the values.
+        """
+        long = LongSentences()
+        with bar as shown, self._opened(writer, task) as (write, log, finished):
+            for chunk, pairs in in_steps(rows):
+                end_if_asked()
+                earlier = next(finished, None)
+                if earlier is not None:
+                    values, cut = self._again(earlier, pairs)
+                else:
+                    with long.noticed():
+                        values = make(pairs)
+                    cut = long.places(pairs)
+                self.cut.add(self.rows + place + 1 for place in cut)
+                yield self.rows, values
+                with nullcontext() if log is None else undisturbed():
+                    if log is not None and earlier is None:
+                        record(log, {"pairs": _digest(pairs), "values": values, "cut": cut})
+                    write({**chunk, **values})
+                    self.rows += len(pairs)
+                shown.update(len(pairs))
+            if not self.rows:
+                raise InputError(f"{self.file} has a header but no rows")
 
-    def __init__(self, steps: Iterable[Any] = ()) -> None:
-        self.rows = 0
-        self._steps = iter(steps)
-
-    def take(self, pairs: Pairs) -> Kept | None:
-        """What these rows got in the earlier run; None if it did not come so far."""
-        step = next(self._steps, None)
-        if step is None:
-            return None
-        if step["pairs"] != _digest(pairs):
+    def _again(self, earlier: dict[str, Any], pairs: Pairs) -> tuple[Values, list[int]]:
+        """What rows got in an earlier run, if it had the same."""
+        last = self.rows + len(pairs)
+        if earlier["pairs"] != _digest(pairs):
             raise InputError(
-                f"the sentences of rows {self.rows + 1} to {self.rows + len(pairs)} are not those "
-                "of the run that was broken off; run without --resume to start anew"
+                f"the sentences of rows {self.rows + 1} to {last} are not those of the run that "
+                "was broken off; run without --resume to start anew"
             )
-        self.rows += len(pairs)
-        return Kept(step["values"], step["cut"])
+        self.resumed = last
+        return earlier["values"], earlier["cut"]
+
+    @contextmanager
+    def _opened(
+        self, writer: Writer, task: dict[str, Any]
+    ) -> Iterator[tuple[Write, BinaryIO | None, Iterator[Any]]]:
+        """What writes rows, the journal if there is one, and the steps an earlier run finished."""
+        path = self.output
+        if path == STANDARD:
+            if self.resume:
+                raise InputError("--resume needs a file to go on with; name it with -o")
+            with writer(path) as write:
+                yield write, None, iter(())
+            return
+        grown, journal = (path.with_name(path.name + end) for end in (".partial", ".journal"))
+        with locked(path.with_name(path.name + ".lock"), repr(str(path))):
+            clean_up(path)
+            if not self.resume:
+                _discard(grown, journal)
+            try:
+                with (
+                    open_journal(journal, task, partial(_differing, journal, task)) as (log, done),
+                    naming(path),
+                    writer(grown) as write,
+                ):
+                    yield write, log, islice(records(journal), 1, 1 + done)
+                with undisturbed():
+                    sync(grown)
+                    os.replace(grown, path)
+                    sync(path.parent)
+                    journal.unlink()
+            except BaseException as error:
+                kept = _keep(grown, journal)
+                if isinstance(error, OSError) and error.errno in FULL:
+                    raise StorageError(self._no_room(grown, kept)) from error
+                if kept:
+                    logger.warning("%s", kept)
+                raise
+
+    def _no_room(self, grown: Path, kept: str) -> str:
+        """What a full disk lacks: measured by the rows written so far."""
+        message = f"no room left for {str(self.output)!r}: {room(self.output)}"
+        with suppress(OSError):
+            written = grown.stat().st_size
+            message += f", {sized(written)} written"
+            if self.total and self.rows:
+                message += f", about {sized(written / self.rows * self.total)} needed in all"
+        return f"{message}. {kept or 'Nothing was kept, for no row was finished'}"
 
 
-Save = Callable[[Chunk, Pairs, Kept], None]
+def paired(
+    chunks: Iterable[Chunk],
+    names: tuple[str, str],
+    read: Callable[[Any, str, int], list[Any]] = check_texts,
+) -> Iterator[tuple[Chunk, Pairs]]:
+    """Every chunk with its pairs of sentences."""
+    row = 0
+    for chunk in chunks:
+        source, target = (read(chunk[name], name, row) for name in names)
+        row += len(source)
+        yield chunk, list(zip(source, target, strict=True))
 
 
-def in_steps(chunks: Iterable[tuple[Chunk, list[Some]]]) -> Iterator[tuple[Chunk, list[Some]]]:
+def in_steps(chunks: Iterable[tuple[Chunk, Pairs]]) -> Iterator[tuple[Chunk, Pairs]]:
     """Rows and their pairs a few at a time, and then some more."""
     size = FIRST_STEP
     for chunk, pairs in chunks:
@@ -91,96 +222,6 @@ def in_steps(chunks: Iterable[tuple[Chunk, list[Some]]]) -> Iterator[tuple[Chunk
             part = slice(start, start + size)
             yield {name: values[part] for name, values in chunk.items()}, pairs[part]
             start, size = part.stop, min(2 * size, LONGEST_STEP)
-
-
-def fill_output(
-    file: Path | TwoTexts,
-    rows: Iterable[tuple[Chunk, list[Some]]],
-    make: Callable[[list[Some]], Kept],
-    output: AbstractContextManager[tuple[Save, Earlier]],
-    outcome: Outcome,
-    bar: AbstractContextManager[Bar],
-) -> Iterator[tuple[int, Kept]]:
-    """Write what rows get, unless an earlier run had it, and hand it on behind how many rows."""
-    with bar as shown, output as (write, earlier):
-        for chunk, pairs in in_steps(rows):
-            end_if_asked()
-            step = earlier.take(pairs) or make(pairs)
-            outcome.cut.add(outcome.rows + place + 1 for place in step.cut)
-            outcome.resumed = earlier.rows
-            yield outcome.rows, step
-            write({**chunk, **step.values}, pairs, step)
-            shown.update(len(pairs))
-        if not outcome.rows:
-            raise InputError(f"{file} has a header but no rows")
-
-
-@contextmanager
-def open_output(
-    path: Path,
-    writer: Callable[[Path], AbstractContextManager[Write]],
-    task: dict[str, Any],
-    outcome: Outcome,
-    *,
-    resume: bool = False,
-) -> Iterator[tuple[Save, Earlier]]:
-    """Open the output of a table for writing.
-
-    A run that was broken off is resumed under the same ``task`` only, which names all that shapes
-    the values. Yields a function that writes a step, and the steps of the earlier run.
-    """
-    if path == STANDARD:
-        if resume:
-            raise InputError("--resume needs a file to go on with; name it with -o")
-        with writer(path) as write:
-            yield _counting(write, outcome), Earlier()
-        return
-    grown, journal = (path.with_name(path.name + end) for end in (".partial", ".journal"))
-    with locked(path.with_name(path.name + ".lock"), repr(str(path))):
-        clean_up(path)
-        if not resume:
-            _discard(grown, journal)
-        try:
-            with (
-                open_journal(journal, task, partial(_differing, journal, task)) as (log, done),
-                naming(path),
-                writer(grown) as write,
-            ):
-                earlier = Earlier(islice(records(journal), 1, 1 + done))
-                yield _recording(write, log, earlier, outcome), earlier
-            with undisturbed():
-                sync(grown)
-                os.replace(grown, path)
-                sync(path.parent)
-                journal.unlink()
-        except BaseException as error:
-            kept = _keep(grown, journal)
-            if isinstance(error, OSError) and error.errno in FULL:
-                raise StorageError(_no_room(path, grown, outcome, kept)) from error
-            if kept:
-                logger.warning("%s", kept)
-            raise
-
-
-def _counting(write: Write, outcome: Outcome) -> Save:
-    def save(chunk: Chunk, pairs: Pairs, step: Kept) -> None:
-        write(chunk)
-        outcome.rows += len(pairs)
-
-    return save
-
-
-def _recording(write: Write, log: Any, earlier: Earlier, outcome: Outcome) -> Save:
-    """Write steps to the table and, unless they come from there, to the journal."""
-
-    def save(chunk: Chunk, pairs: Pairs, step: Kept) -> None:
-        with undisturbed():
-            if outcome.rows >= earlier.rows:
-                record(log, {"pairs": _digest(pairs), **asdict(step)})
-            write(chunk)
-            outcome.rows += len(pairs)
-
-    return save
 
 
 def _discard(partial: Path, journal: Path) -> None:
@@ -215,17 +256,6 @@ def _keep(partial: Path, journal: Path) -> str:
         f"{rows:,} finished rows are kept in {partial}; the same command with --resume goes on "
         "behind them"
     )
-
-
-def _no_room(path: Path, partial: Path, outcome: Outcome, kept: str) -> str:
-    """What a full disk lacks: measured by the rows written so far."""
-    message = f"no room left for {str(path)!r}: {room(path)}"
-    with suppress(OSError):
-        written = partial.stat().st_size
-        message += f", {sized(written)} written"
-        if outcome.total and outcome.rows:
-            message += f", about {sized(written / outcome.rows * outcome.total)} needed in all"
-    return f"{message}. {kept or 'Nothing was kept, for no row was finished'}"
 
 
 def _digest(pairs: Pairs) -> str:

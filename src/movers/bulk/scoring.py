@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from movers.arrays import Bools, Floats
-from movers.bulk.noticing import LongSentences, Rowlist
-from movers.bulk.output import Kept, Outcome, fill_output, open_output
+from movers.bulk.output import Pairs, Rowlist, Run, Values, paired
 from movers.errors import InputError
+from movers.io import tables
 from movers.io.columns import all_columns, fill_columns
-from movers.io.tables import (
-    STANDARD,
-    Chunk,
-    TwoTexts,
-    check_texts,
-    count_rows,
-    format_of,
-    open_table,
-    pick_columns,
-    refuse_taken,
-    table_writer,
-)
 from movers.io.texts import read_texts
 from movers.measure.fitting import fit_statistics
 from movers.measure.statistics import Statistics
@@ -38,7 +25,7 @@ from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.version import __version__
 
-Rows = tuple[Chunk, list[tuple[str, str]]]
+Rows = tuple[tables.Chunk, list[tuple[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -57,7 +44,7 @@ class Report:
 
 
 def score_table(
-    file: Path | TwoTexts,
+    file: Path | tables.TwoTexts,
     output: Path,
     scorers: dict[str, Scorer],
     *,
@@ -89,67 +76,46 @@ def score_table(
     """
     started = time.monotonic()
     kind = _output_format(file, output, input_format, output_format)
-    total = count_rows(file, input_format)
-    outcome = Outcome(total)
+    run = Run(file, output, tables.count_rows(file, input_format), resume)
     undefined = {name: Rowlist() for name in scorers}
-    with open_table(file, input_format) as table:
-        source, target = pick_columns(table.columns, *columns)
-        refuse_taken(table.columns, scorers)
-        chunks: Iterable[Rows] = _checked(table.chunks, source, target)
+    with tables.open_table(file, input_format) as table:
+        names = tables.pick_columns(table.columns, *columns)
+        tables.refuse_taken(table.columns, scorers)
+        rows: Iterable[Rows] = paired(table.chunks, names)
         if fit:
-            chunks = _fitted(chunks, scorers, progress=progress)
+            rows = _fitted(rows, scorers, progress=progress)
         for scorer in scorers.values():
             scorer.prepare()
-        names = all_columns(scorers)
-        refuse_taken(table.columns, names)
-        task = _task(scorers, source, target)
-        writer = partial(
-            table_writer, format=kind, columns=[*table.columns, *names], schema=table.schema
-        )
-        bar = progress_bar("scoring", "rows", total, progress=progress)
-        writing = open_output(output, writer, task, outcome, resume=resume)
-        make = partial(_scored, scorers, LongSentences(), progress=progress)
-        for before, step in fill_output(file, chunks, make, writing, outcome, bar):
-            for name, rows in undefined.items():
-                rows.add(row_numbers(np.isnan(step.values[name]), before))
-    seconds = time.monotonic() - started
-    return Report(outcome.rows, undefined, seconds, outcome.cut, outcome.resumed)
+        tables.refuse_taken(table.columns, added := all_columns(scorers))
+        signatures = {name: str(scorer.signature) for name, scorer in scorers.items()}
+        task = {"movers": __version__, "columns": [*names], **signatures}
+        every = [*table.columns, *added]
+        writer = partial(tables.table_writer, format=kind, columns=every, schema=table.schema)
+
+        def make(pairs: Pairs) -> Values:
+            found = [named_columns(*item, pairs, progress=progress) for item in scorers.items()]
+            return {name: array.tolist() for arrays in found for name, array in arrays.items()}
+
+        bar = progress_bar("scoring", "rows", run.total, progress=progress)
+        for before, values in run.fill(rows, make, writer, task, bar):
+            for name, missing in undefined.items():
+                missing.add(row_numbers(np.isnan(values[name]), before))
+    return Report(run.rows, undefined, time.monotonic() - started, run.cut, run.resumed)
 
 
 def _output_format(
-    file: Path | TwoTexts, output: Path, given: str | None, wanted: str | None
+    file: Path | tables.TwoTexts, output: Path, given: str | None, wanted: str | None
 ) -> str:
-    if output != STANDARD:
-        if wanted and wanted != format_of(output):
-            raise InputError(f"asked for {wanted}, but {output.name} ends in another format")
-        return format_of(output)
-    return wanted or format_of(file, given)
-
-
-def _task(scorers: dict[str, Scorer], source: str, target: str) -> dict[str, Any]:
-    """Everything but the sentences that shapes the values."""
-    return {
-        "movers": __version__,
-        "columns": [source, target],
-        **{name: str(scorer.signature) for name, scorer in scorers.items()},
-    }
+    if output == tables.STANDARD:
+        return wanted or tables.format_of(file, given)
+    if wanted and wanted != tables.format_of(output):
+        raise InputError(f"asked for {wanted}, but {output.name} ends in another format")
+    return tables.format_of(output)
 
 
 def row_numbers(marked: Bools, before: int) -> list[int]:
     """Numbers of the marked rows, counted from 1 over the whole table."""
     return [before + int(place) + 1 for place in np.flatnonzero(marked)]
-
-
-def _scored(
-    scorers: dict[str, Scorer], long: LongSentences, pairs: list[tuple[str, str]], *, progress: bool
-) -> Kept:
-    """What some rows get."""
-    values: dict[str, list[float]] = {}
-    with long.noticed():
-        for name, scorer in scorers.items():
-            found = named_columns(name, scorer, pairs, progress=progress)
-            values |= {column: array.tolist() for column, array in found.items()}
-    return Kept(values, long.places(pairs))
 
 
 def fit_file(
@@ -194,15 +160,6 @@ def fit_file(
         own = scorer.using(name, statistics=statistics, layers=None, embedding=layers[-1])
         statistics = own.fit(sentences, progress=progress).statistics
     return statistics
-
-
-def _checked(chunks: Iterable[Chunk], source: str, target: str) -> Iterator[Rows]:
-    """Every chunk with its pairs of sentences."""
-    row = 0
-    for chunk in chunks:
-        texts = {name: check_texts(chunk[name], name, row) for name in (source, target)}
-        row += len(texts[source])
-        yield chunk, list(zip(texts[source], texts[target], strict=True))
 
 
 def _fitted(chunks: Iterable[Rows], scorers: dict[str, Scorer], *, progress: bool) -> list[Rows]:

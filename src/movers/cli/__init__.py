@@ -46,7 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Errors movers raises on purpose give 1, signals what shells expect of them.
     """
     given = sys.argv[1:] if arguments is None else arguments
-    with plain_messages(_wording(given)), ending_work() as interrupts:
+    name = given[0] if given else ""
+    # Remedies are options of the command, or of the one that built the index it reads.
+    wording = CommandLine(_options(name), _options("index") if name == "search" else ())
+    with plain_messages(wording), ending_work() as interrupts:
         try:
             return _run(arguments)
         except SystemExit:
@@ -73,15 +76,12 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 0
     except OSError as error:
         end_if_asked()
-        say(f"error: {_explained(error)}")
+        why = f"{error.filename or 'file'}: {error.strerror or error}"
+        if error.errno in FULL and error.filename:
+            why = f"no room left for {error.filename!r}: {room(Path(error.filename))}"
+        say(f"error: {why}")
         return 1
     return 0
-
-
-def _wording(given: Sequence[str]) -> CommandLine:
-    """How remedies are worded under a command: by its options, or those of the index it reads."""
-    name = given[0] if given else ""
-    return CommandLine(_options(name), _options("index") if name == "search" else ())
 
 
 def command_names() -> list[str]:
@@ -94,10 +94,3 @@ def _options(command: str) -> set[str]:
         return set()
     arguments = app[command].assemble_argument_collection()
     return {name for argument in arguments for name in argument.names}
-
-
-def _explained(error: OSError) -> str:
-    """Which file the system could not read or write, and why."""
-    if error.errno in FULL and error.filename:
-        return f"no room left for {error.filename!r}: {room(Path(error.filename))}"
-    return f"{error.filename or 'file'}: {error.strerror or error}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -12,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from movers.cli import options as given
-from movers.cli.messages import print_json, say, show
-from movers.cli.options import STANDARD
+from movers.cli.messages import command_line, say, show
+from movers.cli.terminal import print_alignment
 from movers.errors import InputError
+from movers.io.tables import STANDARD, text_output
+from movers.runtime.atomic import replacing
 
 if TYPE_CHECKING:
     from movers.encode.transformer import TransformerEncoder
@@ -68,6 +68,8 @@ def align(
     html
         Write a page that draws the links.
     """
+    from movers.align.aligning import signature
+    from movers.bulk.aligning import align_table
     from movers.loading import load_encoder
 
     if json and html:
@@ -77,9 +79,6 @@ def align(
     if target_sentence is not None:
         pair = (file.split(), target_sentence.split()) if tokens else (file, target_sentence)
         return _align_two(encoder, pair, output, aligner, style)
-    from movers.align.aligning import signature
-    from movers.bulk.aligning import align_table
-
     aligned = partial(align_table, Path(file), output, encoder, aligner=aligner, tokens=tokens)
     reading = partial(aligned, columns=(source, target), input_format=format)
     report = reading(style=style, resume=resume, progress=not quiet)
@@ -100,15 +99,11 @@ def _align_two(
 ) -> None:
     """Write the links of two sentences, or show them on a terminal."""
     from movers.align.aligning import align_pairs
-    from movers.cli.terminal import print_alignment
+    from movers.bulk.aligning import STYLES
 
     (found,) = align_pairs(encoder, [pair], aligner=aligner)
     if output == STANDARD and style != "html":
         return show(found, print_alignment, json=style == "json")
-    from movers.bulk.aligning import STYLES
-    from movers.io.tables import text_output
-    from movers.runtime.atomic import replacing
-
     whole = nullcontext(output) if output == STANDARD else replacing(output)
     with whole as place, text_output(place) as stream:
         stream.write(STYLES[style].page(found))
@@ -150,17 +145,12 @@ def evaluate_alignment(
     from movers.evaluate.alignment import evaluate_alignment as run
     from movers.evaluate.gold_links import read_gold
     from movers.loading import load
-    from movers.runtime.atomic import replacing
 
     gold = read_gold(files, one_based=one_based)[:limit]
     names = [name.strip() for name in aligners.split(",")]
     scorer = load("movers", model, device=device)
     report = run(scorer, gold, names, name=files[-1].name, progress=True)
-    command = shlex.join(["movers", *sys.argv[1:]])
     if output is not None:
         with replacing(output) as temporary:
-            temporary.write_text(f"`{command}`\n\n{report}\n", "utf-8")
-    if json:
-        print_json(report.to_dict())
-    else:
-        print(report)
+            temporary.write_text(f"`{command_line()}`\n\n{report}\n", "utf-8")
+    show(report, lambda _, table: print(table), json=json)

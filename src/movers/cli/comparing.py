@@ -8,13 +8,15 @@ from rich.console import Console
 
 from movers.cli import options as given
 from movers.cli.messages import print_json, say, told
-from movers.cli.options import DEFAULTS, make_scorers, method_names
+from movers.cli.options import DEFAULTS, make_scorers
+from movers.cli.terminal import print_comparisons
 from movers.errors import InputError
+from movers.runtime.atomic import replacing
 
 
 def compare(
-    source: given.Sentence,
-    target: given.Sentence,
+    source: given.FirstSentence,
+    target: given.SecondSentence,
     /,
     *,
     methods: given.Methods = "wmd,wsmd,movers",
@@ -27,31 +29,25 @@ def compare(
 
     Parameters
     ----------
-    source
-        The first sentence.
-    target
-        The second sentence.
     methods
         Measures, separated by commas; `movers methods` lists them. The alignment shown is that
         of the last one.
     json
         Print everything as JSON: distances, parts, plans, values head by head, signatures.
     """
-    from movers.cli.terminal import print_comparisons
-
     _ask_about_files(source, target)
     scorers = make_scorers(methods, options)
-    for scorer in scorers:
+    for scorer in scorers.values():
         scorer.prepare()
-    comparisons, failures = [], {}
-    for name, scorer in zip(method_names(methods), scorers, strict=True):
+    comparisons, failures = [], []
+    for name, scorer in scorers.items():
         try:
             comparisons.append(scorer.compare(source, target))
         except InputError as error:
-            failures[name] = error.about(name)
+            failures.append(error.about(name))
     if not comparisons:
-        raise next(iter(failures.values()))
-    for failure in failures.values():
+        raise failures[0]
+    for failure in failures:
         say(told(failure))
     if json:
         return print_json([comparison.to_dict() for comparison in comparisons])
@@ -73,8 +69,8 @@ def _ask_about_files(source: str, target: str) -> None:
 
 
 def explain(
-    source: given.Sentence,
-    target: given.Sentence,
+    source: given.FirstSentence,
+    target: given.SecondSentence,
     other: given.Sentence | None = None,
     /,
     *,
@@ -90,10 +86,6 @@ def explain(
 
     Parameters
     ----------
-    source
-        The first sentence.
-    target
-        The second sentence.
     other
         A third one: is it nearer to the first than the second is?
     html
@@ -105,8 +97,6 @@ def explain(
     json
         Print what the page shows as JSON.
     """
-    from movers.runtime.atomic import replacing
-
     if html is None and not json:
         raise InputError("say where the page goes: --html out.html (or --json to print it)")
     scorer = options.load(method)

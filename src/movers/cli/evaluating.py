@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from json import dumps
 from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,13 +15,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from cyclopts import Parameter
 
 from movers.cli import options as given
-from movers.cli.messages import print_json, say, show
+from movers.cli.messages import command_line, say, show
 from movers.cli.options import DEFAULTS, MODEL_DEFAULTS, method_names
+from movers.cli.terminal import print_scores, print_thresholds
 from movers.errors import InputError
+from movers.io.pairs import known_columns
+from movers.io.tables import SUFFIXES, open_table
+from movers.io.texts import read_texts
+from movers.methods import METHODS
 
 if TYPE_CHECKING:
     from movers.evaluate.outcomes import Results
-    from movers.evaluate.thresholds import Thresholds
 
 Resume = Annotated[given.Flag, Parameter(help="Go on with the run in --output.")]
 Scores = Annotated[given.Flag, Parameter(help="Print the scores as JSON.")]
@@ -95,7 +98,9 @@ def evaluate(
     """
     from movers.evaluate.benchmark import MeasureGrid
     from movers.evaluate.datasets import read_dataset
-    from movers.methods import METHODS
+    from movers.evaluate.evaluation import Task
+    from movers.evaluate.evaluation import evaluate as run
+    from movers.evaluate.usual import evaluate_as_used
 
     if protocol == "paper" and statistics is not None:
         raise InputError("--protocol paper fits statistics of its own; leave out --statistics")
@@ -111,19 +116,15 @@ def evaluate(
         tuple(scorer.using(embedding=layer).embedding for layer in _listed(embeddings, int)),
         tuple(_listed(mixes, float)),
     )
-    with _folder(output) as folder:
+    with ExitStack() as stack:
+        folder = output or Path(stack.enter_context(TemporaryDirectory(prefix="movers-"))) / "run"
         keeping: dict[str, Any] = {"resume": resume, "progress": not quiet}
         if protocol == "paper":
-            from movers.evaluate.evaluation import Task
-            from movers.evaluate.evaluation import evaluate as run
-
             chosen = (layers or "all").split()
             picking = None if dev is None else read_dataset(dev, data)
             tasks = [Task(pairs, grid)]
             results = run(scorer, tasks, folder, selections=chosen, dev=picking, **keeping)
         else:
-            from movers.evaluate.usual import evaluate_as_used
-
             chosen = (layers or "").split() or [""]
             results = evaluate_as_used(scorer, pairs, grid, folder, selections=chosen, **keeping)
         _show(results, output, json=json)
@@ -190,18 +191,13 @@ def _default_measure(
     options: given.ModelOptions, folder: Path, settings: dict[str, Any], *, json: bool
 ) -> None:
     """Hold the default measure against others; write report.md and report.json."""
-    from json import dumps
-
     from movers.evaluate.default_measure import describe, measure_default
 
     findings = measure_default(options.load("movers"), folder, **settings)
-    report = describe(findings, shlex.join(["movers", *sys.argv[1:]]))
+    report = describe(findings, command_line())
     (folder / "report.md").write_text(report, "utf-8")
     (folder / "report.json").write_text(dumps(findings.to_dict(), indent=1), "utf-8")
-    if json:
-        print_json(findings.to_dict())
-    else:
-        print(report)
+    show(findings, lambda *_: print(report), json=json)
     say(f"report: {folder / 'report.md'}")
 
 
@@ -249,29 +245,22 @@ def threshold(
     gold
         Column of the labels: 0 and 1, yes and no. Default: label and the like.
     """
-    from movers.cli.terminal import print_thresholds
     from movers.evaluate.layouts import read_table
     from movers.evaluate.thresholds import thresholds_of_corpus, thresholds_of_pairs
 
     common: dict[str, Any] = {"cut": cut, "progress": not quiet}
-    found: Thresholds
     if sentences := _sentences(file, column, pairs=bool(source or target or gold)):
         found = thresholds_of_corpus(options.load(method), sentences, sample=sample, **common)
     else:
         rows = list(read_table(file, source, target, gold, labelled=False))
         pairs, labels = [(first, second) for first, second, _ in rows], [row[2] for row in rows]
-        known = None if any(map(isnan, labels)) else labels
-        scorer = options.load(method)
+        known, scorer = None if any(map(isnan, labels)) else labels, options.load(method)
         found = thresholds_of_pairs(scorer, pairs, known, precision=precision, **common)
     show(found, partial(print_thresholds, precision=precision), json=json)
 
 
 def _sentences(file: Path, column: str | None, *, pairs: bool) -> list[str]:
     """The sentences of a file, or none if it is a table of pairs."""
-    from movers.io.pairs import known_columns
-    from movers.io.tables import SUFFIXES, open_table
-    from movers.io.texts import read_texts
-
     table = file.suffix.lower() in SUFFIXES and file.suffix.lower() != ".txt"
     if pairs or (table and column is None):
         with open_table(file) as opened:
@@ -299,22 +288,11 @@ def _with_files(options: given.ModelOptions, data: Path | None) -> given.ModelOp
     )
 
 
-@contextmanager
-def _folder(named: Path | None) -> Iterator[Path]:
-    if named is not None:
-        yield named
-        return
-    with TemporaryDirectory(prefix="movers-") as temporary:
-        yield Path(temporary) / "run"
-
-
 def _show(results: Results, folder: Path | None, *, json: bool) -> None:
     """Print the scores, and write the report if there is a folder for it."""
-    from movers.cli.terminal import print_scores
     from movers.evaluate.report import write_report
 
-    command = shlex.join(["movers", *sys.argv[1:]])
-    results = replace(results, facts={"command": command, **results.facts})
+    results = replace(results, facts={"command": command_line(), **results.facts})
     show(results, print_scores, json=json)
     if folder is not None:
         write_report(results, folder)

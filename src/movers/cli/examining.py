@@ -8,7 +8,9 @@ from rich.console import Console
 
 from movers.cli.messages import print_json, say
 from movers.cli.options import Device, Flag, Json
+from movers.cli.terminal import print_facts, print_methods
 from movers.errors import MoversError
+from movers.methods import ALIASES, METHODS
 
 
 def methods(*, json: Json = False) -> None:
@@ -16,9 +18,6 @@ def methods(*, json: Json = False) -> None:
 
     Example: `movers methods --json`
     """
-    from movers.cli.terminal import print_methods
-    from movers.methods import ALIASES, METHODS
-
     if json:
         return print_json([asdict(method) for method in METHODS.values()])
     print_methods(Console(), METHODS, ALIASES)
@@ -34,7 +33,6 @@ def models(model: str | None = None, /, *, device: Device = "auto", json: Json =
     model
         Hugging Face name or folder. Default: the model installed with movers.
     """
-    from movers.cli.terminal import print_facts
     from movers.loading import describe_model
 
     facts = describe_model(model, device)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import json as jsonlib
 import logging
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from rich.console import Console
 
 from movers.errors import Advised, Choose, Wording
-
-
-class Plain(Protocol):
-    """A result that JSON can hold."""
-
-    def to_dict(self) -> Any:
-        """Plain values."""
 
 
 class CommandLine(Wording):
@@ -82,7 +76,12 @@ def plain_messages(wording: Wording) -> Iterator[None]:
         logger.removeHandler(handler)
 
 
-def show(found: Plain, draw: Callable[[Console, Any], None], *, json: bool) -> None:
+def command_line() -> str:
+    """The command at hand, as a shell reads it."""
+    return shlex.join(["movers", *sys.argv[1:]])
+
+
+def show(found: Any, draw: Callable[[Console, Any], None], *, json: bool) -> None:
     """Print a result as JSON, or have it drawn."""
     if json:
         print_json(found.to_dict())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, make_dataclass
 from pathlib import Path
@@ -44,20 +45,13 @@ def offering(settings: Mapping[str, About], known: type[Settings] = Settings) ->
 
     def offer(options: type[Chosen]) -> Any:
         hints, values = types(known), defaults(known)
-        made = make_dataclass(
-            options.__name__,
-            [
-                (
-                    name,
-                    Annotated[about.typed or hints[name], Parameter(help=about.help)],
-                    values[name],
-                )
-                for name, about in settings.items()
-            ],
-            bases=(options,),
-            namespace={"__doc__": options.__doc__, "__module__": options.__module__},
-            frozen=True,
-        )
+        fields = []
+        for name, about in settings.items():
+            kind: Any = Annotated[about.typed or hints[name], Parameter(help=about.help)]
+            fields.append((name, kind, values[name]))
+        named = {"__doc__": options.__doc__, "__module__": options.__module__}
+        bases = (options,)
+        made = make_dataclass(options.__name__, fields, bases=bases, namespace=named, frozen=True)
         return Parameter(name="*", group=SETTINGS)(made)
 
     return offer
@@ -119,6 +113,11 @@ class RayOptions:
 
         return Workers(self.workers, self.cpus_per_worker, self.gpus_per_worker)
 
+    def where(self, *, quiet: bool) -> dict[str, Any]:
+        """Workers, cluster, and whether bars are shown, which need a terminal."""
+        bars = not quiet and sys.stderr.isatty()
+        return {"workers": self.pool(), "address": self.address, "progress": bars}
+
     def refuse(self) -> None:
         """Refuse options that only the Ray engine has."""
         for name, value in vars(self).items():
@@ -127,8 +126,10 @@ class RayOptions:
 
 
 RAY_DEFAULTS = RayOptions()
-STANDARD = Path("-")
 Sentence = Annotated[str, Parameter(allow_leading_hyphen=True)]
+FirstSentence = Annotated[Sentence, Parameter(help="The first sentence.")]
+SecondSentence = Annotated[Sentence, Parameter(help="The second sentence.")]
+Query = Annotated[Sentence, Parameter(help="A sentence.")]
 Input = Annotated[Path, Parameter(allow_leading_hyphen=True)]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print as JSON.")]
@@ -141,40 +142,22 @@ Measure = Annotated[str, Parameter(help="The measure; `movers methods` lists the
 Model = Annotated[str | None, Parameter(help=table()["model"].help)]
 Device = Annotated[str, Parameter(help=table()["device"].help)]
 Dtype = Annotated[str, Parameter(help=table()["dtype"].help)]
-First = Annotated[
-    str | None,
-    Parameter(
-        help="Column of the first sentence. Default: source, sentence1 and the like, or the "
-        "only two."
-    ),
-]
+FIRST = "Column of the first sentence. Default: source, sentence1 and the like, or the only two."
+First = Annotated[str | None, Parameter(help=FIRST)]
 Second = Annotated[str | None, Parameter(help="Column of the second sentence.")]
-Column = Annotated[
-    str | None,
-    Parameter(
-        help="Column of a table that holds the sentences. Default: sentence, text and the like, "
-        "or the only one."
-    ),
-]
-TextFormat = Annotated[
-    str | None,
-    Parameter(
-        help="Format of the file if its name does not tell: lines, tsv, csv, jsonl, parquet, arrow."
-    ),
-]
-TableFormat = Annotated[
-    str | None,
-    Parameter(
-        help="Format of the input if its name does not tell: tsv, csv, jsonl, parquet, arrow."
-    ),
-]
-Resume = Annotated[
-    Flag, Parameter(help="Go on behind the rows that a run broken off has left beside the output.")
-]
-BatchSize = Annotated[
-    int | None,
-    Parameter(help="Most sentences the model reads at once. Default: as many as suit the device."),
-]
+COLUMN = (
+    "Column of a table that holds the sentences. Default: sentence, text and the like, or the "
+    "only one."
+)
+Column = Annotated[str | None, Parameter(help=COLUMN)]
+FORMAT = "if its name does not tell"
+FORMATS = "tsv, csv, jsonl, parquet, arrow."
+TextFormat = Annotated[str | None, Parameter(help=f"Format of the file {FORMAT}: lines, {FORMATS}")]
+TableFormat = Annotated[str | None, Parameter(help=f"Format of the input {FORMAT}: {FORMATS}")]
+RESUME = "Go on behind the rows that a run broken off has left beside the output."
+Resume = Annotated[Flag, Parameter(help=RESUME)]
+BATCH = "Most sentences the model reads at once. Default: as many as suit the device."
+BatchSize = Annotated[int | None, Parameter(help=BATCH)]
 
 
 def method_names(methods: str) -> list[str]:
@@ -185,8 +168,8 @@ def method_names(methods: str) -> list[str]:
     return names
 
 
-def make_scorers(methods: str, options: Options) -> list[Scorer]:
-    """One scorer per measure, all sharing one model."""
+def make_scorers(methods: str, options: Options) -> dict[str, Scorer]:
+    """One scorer per measure, by name, all sharing one model."""
     first, *others = method_names(methods)
     scorer = options.load(first)
-    return [scorer, *(scorer.using(name) for name in others)]
+    return {first: scorer, **{name: scorer.using(name) for name in others}}

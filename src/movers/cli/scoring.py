@@ -6,19 +6,18 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from movers.cli import options as given
 from movers.cli.messages import say
-from movers.cli.options import DEFAULTS, RAY_DEFAULTS, STANDARD, make_scorers, method_names
+from movers.cli.options import DEFAULTS, RAY_DEFAULTS, make_scorers
 from movers.errors import InputError
+from movers.io.tables import STANDARD, TwoTexts
 
 if TYPE_CHECKING:
     from movers.bulk.scoring import Report
-    from movers.io.tables import TwoTexts
     from movers.scorer import Scorer
 
 
@@ -71,32 +70,28 @@ def score(
     engine
         Compute in this process or, with the same results, in worker processes of Ray.
     """
-    scorers = dict(zip(method_names(methods), make_scorers(methods, options), strict=True))
+    scorers = make_scorers(methods, options)
     table = _table(file, source_file, target_file)
     as_json = json and output == STANDARD
+    reading: dict[str, Any] = {"columns": (source, target), "input_format": format}
     with limited_batches(scorers.values(), batch_size):
         if engine == "ray":
             from movers.integrations.ray_files import score_files
 
             tables = _for_ray(table, as_json=as_json, resume=resume)
-            added = partial(score_files, tables, output, scorers, fit_first=fit)
-            reading = partial(added, columns=(source, target), input_format=format)
-            report = reading(workers=ray.pool(), address=ray.address, progress=_bars(quiet))
+            reading |= ray.where(quiet=quiet)
+            report = score_files(tables, output, scorers, fit_first=fit, **reading)
         else:
             from movers.bulk.scoring import score_table
 
             ray.refuse()
-            written = "jsonl" if as_json else None
-            scored = partial(score_table, table, output, scorers, fit=fit, output_format=written)
-            from_columns = partial(scored, columns=(source, target), input_format=format)
-            report = from_columns(resume=resume, progress=not quiet)
+            reading |= {"output_format": "jsonl" if as_json else None, "progress": not quiet}
+            report = score_table(table, output, scorers, fit=fit, resume=resume, **reading)
     _tell(report, scorers, output, json=json, quiet=quiet)
 
 
 def _table(file: Path | None, sources: Path | None, targets: Path | None) -> Path | TwoTexts:
     """The table, or the two texts that take its place."""
-    from movers.io.tables import TwoTexts
-
     if file is not None:
         if sources or targets:
             raise InputError("name a table, or --source-file and --target-file; not both")
@@ -104,11 +99,6 @@ def _table(file: Path | None, sources: Path | None, targets: Path | None) -> Pat
     if sources is None or targets is None:
         raise InputError("name a table of pairs, or both --source-file and --target-file")
     return TwoTexts(sources, targets)
-
-
-def _bars(quiet: bool) -> bool:
-    """Whether Ray shows its bars, which need a terminal."""
-    return not quiet and sys.stderr.isatty()
 
 
 def _for_ray(table: Path | TwoTexts, *, as_json: bool, resume: bool) -> Path:
@@ -179,18 +169,18 @@ def fit(
         Compute in this process or in worker processes of Ray, which fit whitening and idf only.
     """
     scorer = options.load("wsmd")
+    reading: dict[str, Any] = {"column": column, "format": format}
     if engine == "ray":
         from movers.integrations.ray_files import fit_files
 
-        fitted = partial(fit_files, file, scorer, embeddings, column=column, format=format)
-        statistics = fitted(workers=ray.pool(), address=ray.address, progress=_bars(quiet))
+        reading |= ray.where(quiet=quiet)
+        statistics = fit_files(file, scorer, embeddings, **reading)
     else:
         from movers.bulk.scoring import fit_file
 
         ray.refuse()
         with limited_batches([scorer], batch_size):
-            read = partial(fit_file, file, scorer, embeddings, column=column, format=format)
-            statistics = read(progress=not quiet)
+            statistics = fit_file(file, scorer, embeddings, progress=not quiet, **reading)
     statistics.save(output)
     if quiet:
         return

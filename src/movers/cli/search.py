@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,10 +16,14 @@ from rich.console import Console
 from movers.cli import options as given
 from movers.cli.messages import say, show
 from movers.cli.options import DEFAULTS, RAY_DEFAULTS
+from movers.cli.terminal import print_around, print_matches, print_ranking
 from movers.errors import InputError
+from movers.io.tables import STANDARD, format_of
+from movers.io.texts import Texts, read_texts
+from movers.runtime.locks import locked
+from movers.search.manifest import NAME
 
 if TYPE_CHECKING:
-    from movers.io.texts import Texts
     from movers.search.dedupe import Preview
     from movers.search.index import Index
 
@@ -49,16 +52,12 @@ class Work:
 
     def texts(self, file: Path) -> Texts:
         """The sentences of a file, of which the first can be read."""
-        from movers.io.texts import Texts
-
         texts = Texts(file, self.column, self.format)
         texts.check()
         return texts
 
     def unless_index(self, file: Path) -> Texts | None:
         """The sentences of a file; None for an index, which has them encoded."""
-        from movers.search.manifest import NAME
-
         return None if (file / NAME).is_file() else self.texts(file)
 
     @property
@@ -75,7 +74,6 @@ class Work:
     @contextmanager
     def corpus(self, file: Path, texts: Texts | None, output: Path) -> Iterator[Index]:
         """Open the index, or make one beside the output that lasts until the work is done."""
-        from movers.runtime.locks import locked
         from movers.search.index import Index
 
         if texts is None:
@@ -86,15 +84,20 @@ class Work:
             yield self.build(texts, folder, replace=True)
             shutil.rmtree(folder)
 
-    def preview(self, file: Path, texts: Texts | None, threshold: float) -> Preview:
-        """What would come of it; everything stays in memory."""
+    def preview(
+        self, file: Path, texts: Texts | None, threshold: float, told: Callable[[Preview], str]
+    ) -> None:
+        """Show what would come of it; everything stays in memory."""
         from movers.search.dedupe import preview
         from movers.search.index import Index
 
         if self.engine != "local":
             raise InputError("--dry-run works in this process; leave out --engine ray")
         index = Index.open(file) if texts is None else self.build(texts)
-        return preview(index, threshold, lines=texts, progress=not self.quiet)
+        found = preview(index, threshold, lines=texts, progress=not self.quiet)
+        console, summary = Console(), f"{told(found)}; nothing was written"
+        console.print(summary, highlight=False, soft_wrap=True)
+        print_around(console, threshold, found.around)
 
 
 def chosen_engine(engine: given.Engine, ray: given.RayOptions) -> Any:
@@ -113,7 +116,7 @@ USUAL = Work()
 
 
 def rank(
-    query: given.Sentence,
+    query: given.Query,
     file: given.Input,
     /,
     *,
@@ -133,17 +136,12 @@ def rank(
 
     Parameters
     ----------
-    query
-        A sentence.
     file
         Text with one sentence per line, a table with a column of sentences, or - for lines from
         standard input.
     top_k
         How many sentences to show.
     """
-    from movers.cli.terminal import print_matches
-    from movers.io.texts import read_texts
-
     corpus = list(read_texts(file, column=column, format=format))
     ranking = options.load(method).rank(query, corpus, top_k=top_k, progress=not quiet)
     show(ranking, print_matches, json=json)
@@ -222,7 +220,7 @@ def index(
 
 def search(
     folder: Path,
-    query: given.Sentence,
+    query: given.Query,
     /,
     *,
     top_k: given.TopK = 10,
@@ -242,8 +240,6 @@ def search(
     ----------
     folder
         The index, made by `movers index`.
-    query
-        A sentence.
     top_k
         How many sentences to find.
     within
@@ -257,7 +253,6 @@ def search(
     engine
         "ray" gives every worker some of the files of the index.
     """
-    from movers.cli.terminal import print_ranking
     from movers.search.index import Index
 
     index = Index.open(folder)
@@ -301,14 +296,13 @@ def mine(
     dry_run
         Write nothing: say how many pairs there are, and show those nearest to the threshold.
     """
-    from movers.io.tables import format_of
     from movers.search.mining import check_threshold, mine_file
 
     check_threshold(threshold)
     texts = work.unless_index(file)
     if dry_run:
-        found = work.preview(file, texts, threshold)
-        return _show(found, threshold, f"{found.pairs:,} pairs lie within {threshold:g}")
+        within = f"pairs lie within {threshold:g}"
+        return work.preview(file, texts, threshold, lambda found: f"{found.pairs:,} {within}")
     output = _named(output)
     format_of(output)
     started, mine, progress = time.monotonic(), work.by.mine, not work.quiet
@@ -359,7 +353,6 @@ def dedupe(
     dry_run
         Write nothing: say what would be dropped, and show the pairs nearest to the threshold.
     """
-    from movers.io.tables import STANDARD, format_of
     from movers.search.dedupe import dedupe_file
     from movers.search.mining import check_threshold
 
@@ -368,15 +361,13 @@ def dedupe(
         raise InputError("what is deduplicated is read twice; put it into a file")
     texts = work.unless_index(file)
     if dry_run:
-        previewed = work.preview(file, texts, threshold)
-        return _show(previewed, threshold, f"would have {previewed.found}")
+        return work.preview(file, texts, threshold, lambda found: f"would have {found.found}")
     output = _named(output)
     if dropped is not None:
         format_of(dropped)
-    blocks = work.by.mine
+    settings: dict[str, Any] = {"align": align, "blocks": work.by.mine, "progress": not work.quiet}
     with work.corpus(file, texts, output) as corpus:
-        deduped = partial(dedupe_file, corpus, threshold, output, dropped, lines=texts)
-        found = deduped(align=align, blocks=blocks, progress=not work.quiet)
+        found = dedupe_file(corpus, threshold, output, dropped, lines=texts, **settings)
     if not work.quiet:
         say(str(found))
         say(str(corpus.scorer.signature))
@@ -386,11 +377,3 @@ def _named(output: Path | None) -> Path:
     if output is None:
         raise InputError("where should it go? name a file with -o, or look first with --dry-run")
     return output
-
-
-def _show(found: Preview, threshold: float, summary: str) -> None:
-    from movers.cli.terminal import print_around
-
-    console = Console()
-    console.print(f"{summary}; nothing was written", highlight=False, soft_wrap=True)
-    print_around(console, threshold, found.around)

@@ -10,15 +10,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from movers.align.results import Alignment
-from movers.evaluate.outcomes import Gain, Results, Score, grouped
-from movers.methods import Method
-from movers.results import SHOWN, Comparison, Ranking
-from movers.search.results import SearchRanking
-
 if TYPE_CHECKING:
+    from movers.align.results import Alignment
+    from movers.evaluate.outcomes import Results
     from movers.evaluate.thresholds import Near, Thresholds
+    from movers.methods import Method
+    from movers.results import Comparison, Ranking
     from movers.search.mining import Pair
+    from movers.search.results import SearchRanking
 
 BAR = 24
 PARTS = ("sentence", "words", "structure")
@@ -40,7 +39,15 @@ def _table(*headings: str, numbers: Sequence[str] = (), wrapped: bool = True) ->
 def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
     """Print a table of measures, and which word went where under the last of them."""
     last = comparisons[-1]
-    _print_pair(console, last, _measures(comparisons))
+    home = [name for name in ("at home",) if any(name in one.parts for one in comparisons)]
+    numbers = ("similarity", "distance", *PARTS, *home)
+    table = _table("measure", *numbers, numbers=numbers)
+    for one in comparisons:
+        alike = "–" if one.similarity is None else Text(f"{one.similarity:.2f}", "bold")
+        parts = [one.parts.get(name) for name in (*PARTS, *home)]
+        cells = ("–" if part is None else f"{part:.4f}" for part in parts)
+        table.add_row(one.method, alike, Text(f"{one.distance:.4f}", "bold"), *cells)
+    _print_pair(console, last, table)
     if told := [line for line in (last.verdict, *last.story) if line]:
         console.print("", *told, sep="\n", highlight=False)
     if last.alignment:
@@ -135,66 +142,51 @@ def print_methods(
     console: Console, methods: Mapping[str, Method], aliases: Mapping[str, str]
 ) -> None:
     """Print the measures one below the other; the versions every word measure has share one."""
-    versions: dict[str, Method] = {}
-    for name, method in methods.items():
-        if method.base is None:
-            _print_method(console, name, method.title, method)
-        else:
-            versions.setdefault(method.reports, method)
-    for name, title, reports in VERSIONS:
-        _print_method(console, name, title, versions[reports])
-    bases = dict.fromkeys(method.base for method in methods.values() if method.base)
+    own = [(name, method.title, method) for name, method in methods.items() if method.base is None]
+    based = [method for method in methods.values() if method.base is not None]
+    versions: dict[str, Method] = {method.reports: method for method in reversed(based)}
+    shared = [(name, title, versions[reports]) for name, title, reports in VERSIONS]
+    for name, title, method in (*own, *shared):
+        paper = method.paper[: method.paper.find(")") + 1]  # authors and year
+        differs = method.recipes.removeprefix("reference: ")
+        console.print(Text.assemble((f"{name:<12} ", "bold"), title), soft_wrap=False)
+        details = "; ".join(filter(None, [paper, differs and f"the reference recipe: {differs}"]))
+        if details:
+            console.print(Padding(Text(details, "dim"), (0, 0, 0, 13)))
+    bases = dict.fromkeys(method.base for method in based if method.base)
     console.print(f"\nX is one of {', '.join(bases)}.", highlight=False)
     for alias, name in aliases.items():
         console.print(f"{alias} is short for {name}.", highlight=False)
 
 
-def _print_method(console: Console, name: str, title: str, method: Method) -> None:
-    """Name and title on a line, and below it where it is from and how the recipes differ."""
-    paper = method.paper[: method.paper.find(")") + 1]  # authors and year
-    differs = method.recipes.removeprefix("reference: ")
-    console.print(Text.assemble((f"{name:<12} ", "bold"), title), soft_wrap=False)
-    details = "; ".join(filter(None, [paper, differs and f"the reference recipe: {differs}"]))
-    if details:
-        console.print(Padding(Text(details, "dim"), (0, 0, 0, 13)))
-
-
 def print_scores(console: Console, results: Results) -> None:
     """Print scores with their intervals, what structure gains, and notes."""
+    from movers.evaluate.outcomes import grouped
+
     gains = {(gain.column, gain.selection): gain for gain in results.gains}
     groups = grouped(results.scores, lambda score: (score.column.dataset, score.column.recipe))
     for (dataset, recipe), rows in groups.items():
         about = f"{dataset}, {recipe} recipe: {rows[0].metric} × 100, {rows[0].pairs} pairs"
         if rows[0].dropped:
             about += f" ({rows[0].dropped} without words on one side left out)"
+        published = any(row.published is not None for row in rows)
+        numbers = ("vectors", "score", "95 %", "gain", "p", *["published"] * published)
+        table = _table("measure", "layers", *numbers, numbers=numbers, wrapped=False)
+        for row in rows:
+            column, gain = row.column, gains.get((row.column, row.selection))
+            mix = "" if column.mix in (None, 0.5) else f" λ={column.mix:g}"
+            layers = row.layers if row.selection == row.layers else f"{row.selection} {row.layers}"
+            score = Text(f"{100 * row.value:.2f}", "bold")
+            interval = Text(f"{100 * row.low:.1f}–{100 * row.high:.1f}", "dim")
+            added = (f"{100 * gain.value:+.2f}", f"{gain.p:.3f}") if gain else ("", "")
+            theirs = "" if row.published is None else f"{100 * row.published:.2f}"
+            cells = (layers.strip(), str(column.embedding), score, interval, *added)
+            table.add_row(column.method + mix, *cells, *[theirs] * published)
         console.print(Text(about, "bold"))
-        console.print(_scores(rows, gains))
+        console.print(table)
         console.print()
     for note in results.notes:
         console.print(Text(note, "dim"))
-
-
-def _scores(rows: Sequence[Score], gains: Mapping[Any, Gain]) -> Table:
-    published = any(row.published is not None for row in rows)
-    numbers = ("vectors", "score", "95 %", "gain", "p", *["published"] * published)
-    table = _table("measure", "layers", *numbers, numbers=numbers, wrapped=False)
-    for row in rows:
-        column, gain = row.column, gains.get((row.column, row.selection))
-        name = column.method if column.mix in (None, 0.5) else f"{column.method} λ={column.mix:g}"
-        layers = row.layers if row.selection == row.layers else f"{row.selection} {row.layers}"
-        cells: list[str | Text] = [
-            name,
-            layers.strip(),
-            str(column.embedding),
-            Text(f"{100 * row.value:.2f}", "bold"),
-            Text(f"{100 * row.low:.1f}–{100 * row.high:.1f}", "dim"),
-            f"{100 * gain.value:+.2f}" if gain else "",
-            f"{gain.p:.3f}" if gain else "",
-        ]
-        if published:
-            cells.append("" if row.published is None else f"{100 * row.published:.2f}")
-        table.add_row(*cells)
-    return table
 
 
 def print_facts(console: Console, facts: Mapping[str, Any]) -> None:
@@ -206,22 +198,9 @@ def print_facts(console: Console, facts: Mapping[str, Any]) -> None:
     console.print(table)
 
 
-def _measures(comparisons: Sequence[Comparison]) -> Table:
-    home = [name for name in ("at home",) if any(name in one.parts for one in comparisons)]
-    numbers = ("similarity", "distance", *PARTS, *home)
-    table = _table("measure", *numbers, numbers=numbers)
-    for comparison in comparisons:
-        similarity, parts = comparison.similarity, comparison.parts
-        table.add_row(
-            comparison.method,
-            "–" if similarity is None else Text(f"{similarity:.2f}", "bold"),
-            Text(f"{comparison.distance:.4f}", "bold"),
-            *(f"{parts[name]:.4f}" if name in parts else "–" for name in (*PARTS, *home)),
-        )
-    return table
-
-
 def _alignment(comparison: Comparison) -> Table:
+    from movers.results import SHOWN
+
     columns = "source", "share of the sentence", "target", "cost"
     table = _table(*columns, numbers=["source", "cost"])
     most = max((flow.mass for flow in comparison.alignment), default=1.0)

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from movers.bulk.noticing import Rowlist
+from movers.bulk.output import Rowlist
 from movers.bulk.scoring import Report, row_numbers
 from movers.errors import InputError
 from movers.integrations.ray import Workers, fit, score_columns, whitening_to_add_up

@@ -9,10 +9,9 @@ from __future__ import annotations
 import mmap
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import ipc, parquet
@@ -39,12 +38,17 @@ def open_arrow(path: Path | None, format: str, rows: int) -> Iterator[tuple[Any,
         with _open_parquet(path) as file:
             yield file.schema_arrow, _sliced(file.iter_batches(batch_size=rows), rows, path)
         return
-    with _source(path) as (stream, release):
+    with nullcontext(sys.stdin.buffer) if path is None else path.open("rb") as stream:
+        source: Any = stream
+        mapped = None
+        if path is not None and path.is_file() and path.stat().st_size:
+            mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            source = pa.BufferReader(pa.py_buffer(mapped))
         try:
-            schema, batches = _read_ipc(stream)
+            schema, batches = _read_ipc(source, mapped)
         except pa.ArrowInvalid as error:
             raise InputError(f"{path or 'standard input'} is not Arrow data: {error}") from error
-        yield schema, _sliced(batches, rows, path, release)
+        yield schema, _sliced(batches, rows, path, mapped)
 
 
 def count_parquet(path: Path) -> int:
@@ -104,52 +108,27 @@ def _open_parquet(path: Path | None) -> Iterator[Any]:
         yield file
 
 
-@contextmanager
-def _source(path: Path | None) -> Iterator[tuple[Any, Callable[[], None]]]:
-    """A file mapped into memory, a pipe or standard input as it is; and how to free its memory."""
-    if path is None:
-        yield sys.stdin.buffer, _nothing
-    elif path.is_file() and path.stat().st_size:
-        with path.open("rb") as file:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        yield pa.BufferReader(pa.py_buffer(mapped)), partial(_release, mapped)
-    else:
-        with path.open("rb") as stream:
-            yield stream, _nothing
-
-
-def _nothing() -> None:
-    """Free nothing: what a pipe has handed on is gone."""
-
-
-def _release(mapped: mmap.mmap) -> None:
-    """Give pages back to the system, which would keep them until it is short of memory."""
-    if hasattr(mmap, "MADV_DONTNEED"):
-        mapped.madvise(mmap.MADV_DONTNEED)
-
-
-def _read_ipc(stream: BinaryIO | Any) -> tuple[Any, Iterator[Any]]:
-    """Schema and batches of either Arrow format; only the file format can be looked into."""
-    seekable = isinstance(stream, pa.BufferReader)
-    if seekable and stream.read(len(FILE_MAGIC)) == FILE_MAGIC:
-        file = ipc.open_file(stream)
+def _read_ipc(source: Any, mapped: mmap.mmap | None) -> tuple[Any, Iterator[Any]]:
+    """Schema and batches of either Arrow format; only a file can be looked into."""
+    if mapped is not None and mapped[: len(FILE_MAGIC)] == FILE_MAGIC:
+        file = ipc.open_file(source)
         return file.schema, map(file.get_batch, range(file.num_record_batches))
-    if seekable:
-        stream.seek(0)
-    reader = ipc.open_stream(stream)
+    reader = ipc.open_stream(source)
     return reader.schema, iter(reader)
 
 
 def _sliced(
-    batches: Iterator[Any], rows: int, path: Path | None, release: Callable[[], None] = _nothing
+    batches: Iterator[Any], rows: int, path: Path | None, mapped: mmap.mmap | None = None
 ) -> Iterator[Any]:
-    """Batches of at most so many rows; memory is released after each."""
+    """Batches of at most so many rows."""
     done = 0
     try:
         for batch in batches:
             for start in range(0, len(batch), rows):
                 yield batch.slice(start, rows)
-                release()
+                if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+                    # The system would keep these pages until it is short of memory.
+                    mapped.madvise(mmap.MADV_DONTNEED)
             done += len(batch)
     except (pa.ArrowInvalid, OSError) as error:
         where = path or "standard input"

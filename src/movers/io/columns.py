@@ -28,14 +28,13 @@ class Measure(Protocol):
         """Similarities that distances stand for; None without a scale."""
 
 
-def column_names(name: str, measure: Measure) -> list[str]:
-    """Columns that a measure fills: its distances, and similarities where it has a scale."""
-    return [name] if measure.far is None else [name, _similarity_name(name)]
-
-
 def all_columns(measures: Mapping[str, Measure]) -> list[str]:
-    """Columns that measures fill, in order."""
-    return [column for item in measures.items() for column in column_names(*item)]
+    """Columns that measures fill, in order: distances, and similarities where there is a scale."""
+    return [
+        column
+        for name, measure in measures.items()
+        for column in ([name] if measure.far is None else [name, _similarity_name(name)])
+    ]
 
 
 def fill_columns(

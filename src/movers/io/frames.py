@@ -21,7 +21,7 @@ from narwhals.exceptions import DuplicateError
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.io.columns import Measure, all_columns, fill_columns
-from movers.io.pairs import known_columns, text_of_cell
+from movers.io.pairs import pick_pair, text_of_cell
 
 ROW = "movers: row"
 """Column that numbers the rows of a lazy frame on their way."""
@@ -66,7 +66,10 @@ def score_frame(
     """
     for scorer in scorers.values():
         scorer.prepare()
-    work = _Work(scorers, source, target, progress)
+    return _add(frame, _Work(scorers, source, target, progress))
+
+
+def _add(frame: Any, work: _Work) -> Any:
     for package, kinds in _KINDS.items():
         module = sys.modules.get(package)  # a frame's own package is loaded already
         for kind, add in kinds.items():
@@ -91,23 +94,12 @@ class _Work:
 
     def sides(self, columns: Sequence[Any]) -> tuple[Any, Any]:
         """The two columns to compare, once everything about the names is known to be right."""
-        there = ", ".join(map(str, columns))
         if len(set(columns)) < len(columns):
+            there = ", ".join(map(str, columns))
             raise InputError(f"the frame names a column twice: {there}; rename one")
         if taken := [name for name in self.names if name in columns]:
             raise InputError(f"the frame has a column {taken[0]!r} already; pass another name")
-        for name in (self.source, self.target):
-            if name is not None and name not in columns:
-                raise InputError(f"no column {name!r}; the columns are: {there}")
-        if self.source is not None and self.target is not None:
-            return self.source, self.target
-        found = known_columns(columns) or columns
-        if self.source is not None or self.target is not None or len(found) != 2:
-            raise InputError(
-                "which two columns hold the sentences? name them with source= and target=; "
-                f"the columns are: {there}"
-            )
-        return found[0], found[1]
+        return pick_pair(columns, self.source, self.target, "source= and target=")
 
     def values(
         self, sides: tuple[Any, Any], texts: Iterable[list[Any]], rows: Sequence[int] = ()
@@ -128,6 +120,16 @@ class _Work:
             for name, scorer in self.scorers.items()
             for column in fill_columns(name, scorer, pairs, progress=self.progress).values()
         ]
+
+    def in_arrow(
+        self, sides: tuple[Any, Any], tables: Iterable[Any]
+    ) -> Iterator[tuple[Any, list[Floats]]]:
+        """Tables or batches of Arrow one by one, with what their rows get."""
+        row = 0
+        for table in tables:
+            texts = (table.column(name).to_pylist() for name in sides)
+            yield table, self.values(sides, texts, range(row, row + len(table)))
+            row += len(table)
 
 
 def _add_to_frame(frame: Any, work: _Work, rows: Sequence[int] = ()) -> Any:
@@ -186,11 +188,7 @@ def _add_to_reader(reader: Any, work: _Work) -> Any:
         schema = schema.append(pa.field(name, pa.float64()))
 
     def batches() -> Iterator[Any]:
-        row = 0
-        for batch in reader:
-            texts = (batch.column(name).to_pylist() for name in sides)
-            found = work.values(sides, texts, range(row, row + len(batch)))
-            row += len(batch)
+        for batch, found in work.in_arrow(sides, reader):
             yield pa.record_batch([*batch.columns, *map(pa.array, found)], schema=schema)
 
     return pa.RecordBatchReader.from_batches(schema, batches())
@@ -207,22 +205,17 @@ def _add_to_dataset(dataset: Any, work: _Work) -> Any:
     """Add to a dataset on disk, which stays there; only the distances are in memory."""
     sides = work.sides(dataset.column_names)
     columns: list[list[Floats]] = [[np.zeros(0)] for _ in work.names]
-    row = 0
-    for table in dataset.with_format("arrow").select_columns(list(sides)).iter(ROWS):
-        texts = (table[name].to_pylist() for name in sides)
-        found = work.values(sides, texts, range(row, row + len(table)))
-        row += len(table)
+    tables = dataset.with_format("arrow").select_columns(list(sides)).iter(ROWS)
+    for _, found in work.in_arrow(sides, tables):
         for column, values in zip(columns, found, strict=True):
             column.append(values)
     out = dataset
     for name, column in zip(work.names, columns, strict=True):
         out = out.add_column(name, np.concatenate(column))
     form = dataset.format
-    if form["columns"] != dataset.column_names:
-        return out.with_format(
-            form["type"], [*form["columns"], *work.names], **form["format_kwargs"]
-        )
-    return out.with_format(form["type"], **form["format_kwargs"])
+    whole = form["columns"] == dataset.column_names
+    shown = None if whole else [*form["columns"], *work.names]
+    return out.with_format(form["type"], shown, **form["format_kwargs"])
 
 
 def _add_to_iterable(dataset: Any, work: _Work) -> Any:
@@ -242,14 +235,7 @@ def _add_to_iterable(dataset: Any, work: _Work) -> Any:
 
 
 def _add_to_splits(splits: Any, work: _Work) -> Any:
-    return type(splits)(
-        {
-            name: score_frame(
-                split, work.scorers, source=work.source, target=work.target, progress=work.progress
-            )
-            for name, split in splits.items()
-        }
-    )
+    return type(splits)({name: _add(split, work) for name, split in splits.items()})
 
 
 _KINDS: dict[str, dict[str, Callable[[Any, _Work], Any]]] = {

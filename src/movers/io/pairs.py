@@ -27,6 +27,23 @@ def known_columns(columns: Sequence[str]) -> tuple[str, str] | None:
     return next((pair for pair in KNOWN_PAIRS if set(pair) <= set(columns)), None)
 
 
+def pick_pair(columns: Sequence[Any], source: Any, target: Any, options: str) -> tuple[Any, Any]:
+    """The two columns named, a well-known pair, or the only two; ``options`` would name them."""
+    there = ", ".join(map(str, columns))
+    for name in (source, target):
+        if name is not None and name not in columns:
+            raise InputError(f"no column {name!r}; the columns are: {there}")
+    if source is not None and target is not None:
+        return source, target
+    found = known_columns(columns) or columns
+    if source is not None or target is not None or len(found) != 2:
+        raise InputError(
+            f"which two columns hold the sentences? name them with {options}; "
+            f"the columns are: {there}"
+        )
+    return found[0], found[1]
+
+
 def check_sentences(sentences: Iterable[str], what: str) -> list[str]:
     """List sentences, refusing a bare string and anything that is not text."""
     if isinstance(sentences, str):
@@ -132,12 +149,10 @@ def _read_frame(pairs: Any) -> list[tuple[str, str]] | None:
     columns = known_columns(frame.columns) or frame.columns
     if len(columns) != 2:
         raise InputError(f"a frame of pairs needs two columns, got {frame.columns}; select two")
+    first, second = (f"(from 0) of column {name!r}" for name in columns)
     return [
-        (
-            text_of_cell(first, f"row {number} (from 0) of column {columns[0]!r}"),
-            text_of_cell(second, f"row {number} (from 0) of column {columns[1]!r}"),
-        )
-        for number, (first, second) in enumerate(frame.select(*columns).iter_rows())
+        (text_of_cell(left, f"row {row} {first}"), text_of_cell(right, f"row {row} {second}"))
+        for row, (left, right) in enumerate(frame.select(*columns).iter_rows())
     ]
 
 

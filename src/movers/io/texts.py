@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from movers.errors import InputError
-from movers.io.tables import (
-    STANDARD,
-    SUFFIXES,
-    Table,
-    check_texts,
-    count_rows,
-    decoded_lines,
-    format_of,
-    open_table,
-    stray_path,
-    table_writer,
-)
+from movers.io import tables
+from movers.io.tables import STANDARD, SUFFIXES, Table, check_texts, format_of, open_table
 from movers.runtime.atomic import replacing
 
 LINES = "lines"
@@ -56,23 +45,7 @@ def read_texts(
     ...     list(read_texts(file))
     ['a dog barks', 'a cat sleeps']
     """
-    return (text for text in numbered_texts(file, column=column, format=format) if text)
-
-
-def numbered_texts(
-    file: Path, *, column: str | None = None, format: str | None = None
-) -> Iterator[str]:
-    """Sentences of a file as in `read_texts`, but with "" for each line or row without one."""
-    if _is_text(file, column, format):
-        yield from _lines(file)
-        return
-    row = 0
-    with open_table(file, format) as table:
-        name = pick_column(table.columns, column)
-        for chunk in table.chunks:
-            texts = check_texts(chunk[name], name, row)
-            row += len(texts)
-            yield from (" ".join(text.split()) for text in texts)
+    return filter(None, Texts(file, column, format))
 
 
 @dataclass(frozen=True)
@@ -87,16 +60,32 @@ class Texts:
     format: str | None = None
 
     def __iter__(self) -> Iterator[str]:
-        return numbered_texts(self.file, column=self.column, format=self.format)
+        if self.plain:
+            yield from (line.strip() for line in tables.read_lines(self.file))
+            return
+        row = 0
+        with open_table(self.file, self.format) as table:
+            name = pick_column(table.columns, self.column)
+            for chunk in table.chunks:
+                texts = check_texts(chunk[name], name, row)
+                row += len(texts)
+                yield from (" ".join(text.split()) for text in texts)
 
     def __length_hint__(self) -> int:
         lines = "jsonl" if self.plain else self.format  # neither has a header
-        return count_rows(self.file, lines) or 0
+        return tables.count_rows(self.file, lines) or 0
 
     @property
     def plain(self) -> bool:
         """Whether the file holds lines and not a table."""
-        return _is_text(self.file, self.column, self.format)
+        if self.format is None:
+            suffix = self.file.suffix.lower()
+            return self.column is None and (suffix == ".txt" or suffix not in SUFFIXES)
+        if self.format != LINES:
+            format_of(self.file, self.format)
+        elif self.column is not None:
+            raise InputError(f"lines have no column {self.column!r}; name the format of the table")
+        return self.format == LINES
 
     def check(self) -> None:
         """Refuse at once what could not be read later: no file, no such column, no text in it."""
@@ -111,7 +100,7 @@ def write_some(texts: Iterable[str], numbers: Container[int], output: Path) -> N
     each line.
     """
     with replacing(output) as temporary:
-        if _is_text(output, None, None):
+        if Texts(output).plain:
             kept = (text for number, text in enumerate(texts, 1) if number in numbers)
             with temporary.open("w", encoding="utf-8", newline="\n") as stream:
                 stream.writelines(f"{text}\n" for text in kept)
@@ -125,7 +114,7 @@ def write_some(texts: Iterable[str], numbers: Container[int], output: Path) -> N
 
 def _write_rows(table: Table, numbers: Container[int], path: Path, format: str) -> None:
     row = 0
-    with table_writer(path, format, table.columns, table.schema) as write:
+    with tables.table_writer(path, format, table.columns, table.schema) as write:
         for chunk in table.chunks:
             size = len(next(iter(chunk.values())))
             places = [place for place in range(size) if row + place + 1 in numbers]
@@ -137,27 +126,6 @@ def _write_rows(table: Table, numbers: Container[int], path: Path, format: str) 
 def _at(values: Any, places: list[int]) -> Any:
     """Some entries of a column."""
     return [values[place] for place in places] if isinstance(values, list) else values.take(places)
-
-
-def _is_text(file: Path, column: str | None, format: str | None) -> bool:
-    """Whether a file holds lines and not a table."""
-    if format is not None:
-        if format != LINES:
-            format_of(file, format)
-        elif column is not None:
-            raise InputError(f"lines have no column {column!r}; name the format of the table")
-        return format == LINES
-    plain = file.suffix.lower() == ".txt" or file.suffix.lower() not in SUFFIXES
-    return plain and column is None
-
-
-def _lines(file: Path) -> Iterator[str]:
-    if file == STANDARD:
-        yield from (line.strip() for line in decoded_lines(sys.stdin.buffer, file))
-        return
-    stray_path(file)
-    with file.open("rb") as stream:
-        yield from (line.strip() for line in decoded_lines(stream, file))
 
 
 def pick_column(columns: list[str], named: str | None) -> str:

@@ -49,34 +49,21 @@ class Answers:
         """What makes the curves of pairs over so many mixes."""
         return partial(self._answer, partial(_each, partial(Scorer.curve, steps=steps)))
 
-    def _answer(
-        self,
-        answer: Callable[[Scorer, Sequence[Pair]], list[Any]],
-        scorer: Scorer,
-        pairs: Sequence[Pair],
-    ) -> list[Any]:
+    def _answer(self, answer: Answer, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
         """Answer the pairs whose sentences are short enough."""
-        refused = self._too_long(scorer, pairs)
+        # A word has at least one character, so that short sentences need not be tokenized here.
+        long = list({text for pair in pairs for text in pair if len(text) > self.max_words})
+        _, words = scorer.encoder.located(long, scorer.settings.rules)
+        counts = zip(long, words.lengths, strict=True)
+        refused = {text for text, count in counts if count > self.max_words}
         found = iter(answer(scorer, [pair for pair in pairs if refused.isdisjoint(pair)]))
         return [
             next(found) if refused.isdisjoint(pair) else self._refusal(pair, refused)
             for pair in pairs
         ]
 
-    def _too_long(self, scorer: Scorer, pairs: Sequence[Pair]) -> set[str]:
-        # A word has at least one character, so that short sentences need not be tokenized here.
-        long = list({text for pair in pairs for text in pair if len(text) > self.max_words})
-        _, words = scorer.encoder.located(long, scorer.settings.rules)
-        return {
-            text for text, count in zip(long, words.lengths, strict=True) if count > self.max_words
-        }
-
     def _refusal(self, pair: Pair, refused: set[str]) -> InputError:
-        side, text = next(
-            (side, text)
-            for side, text in zip(("source", "target"), pair, strict=True)
-            if text in refused
-        )
+        side, text = ("source", pair[0]) if pair[0] in refused else ("target", pair[1])
         return InputError(
             f"the {side} has more than the {self.max_words} words this server compares "
             f"({text[:40]!r} …); split it into sentences, or start the server with --max-words"
@@ -87,21 +74,19 @@ def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     signature, distances = str(scorer.signature), scorer.distances(pairs)
     scaled = scorer.scaled(distances)
     alike = [None] * len(pairs) if scaled is None else scaled.tolist()
-    return [
-        Scored(float(value), similarity, None, signature, any(map(scorer.encoder.unread, pair)))
-        if isfinite(value)
-        else Scored(None, None, _reason(scorer, pair), signature)
-        for pair, value, similarity in zip(pairs, distances, alike, strict=True)
-    ]
-
-
-def _reason(scorer: Scorer, pair: Pair) -> str:
-    """Why a pair has no distance."""
-    try:
-        scorer.using(empty="raise").compare(*pair)
-    except InputError as error:
-        return sendable(error.told(HTTP))
-    return "the distance is not a finite number"
+    found = []
+    for pair, value, similarity in zip(pairs, distances, alike, strict=True):
+        if isfinite(value):
+            unread = any(map(scorer.encoder.unread, pair))
+            found.append(Scored(float(value), similarity, None, signature, unread))
+            continue
+        reason = "the distance is not a finite number"
+        try:
+            scorer.using(empty="raise").compare(*pair)
+        except InputError as error:
+            reason = sendable(error.told(HTTP))
+        found.append(Scored(None, None, reason, signature))
+    return found
 
 
 def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:

@@ -19,47 +19,25 @@ from starlette.staticfiles import StaticFiles
 from movers.errors import InputError, MoversError
 from movers.explain.contrast import contrasted
 from movers.explain.page import export_page
-from movers.io.pairs import check_sentence
 from movers.methods import ALIASES, METHODS
 from movers.version import __version__
+from movers.web import schemas
 from movers.web.answers import Answers, Scored
 from movers.web.batching import Answer, ClosedError, Job, LateError, Pair
 from movers.web.failures import LETTERS, InternalError, handle_failures
-from movers.web.gates import BodyGate, HeadGate, HostGate, SafeHeaders, TokenGate, check_token
+from movers.web.gates import BodyGate, HostGate, SafeAnswers, TokenGate, check_token
 from movers.web.lanes import Lanes
 from movers.web.limits import Limits
 from movers.web.metrics import Metrics, RequestCounter
-from movers.web.models import Models, Setup
-from movers.web.schemas import (
-    Asked,
-    CompareAnswer,
-    CompareRequest,
-    ContrastAnswer,
-    ContrastRequest,
-    CurveAnswer,
-    CurveRequest,
-    ErrorAnswer,
-    ExplainAnswer,
-    ExplainRequest,
-    Health,
-    MethodsAnswer,
-    ModelsAnswer,
-    PageRequest,
-    RankAnswer,
-    RankRequest,
-    ScoreAnswer,
-    ScoreRequest,
-)
+from movers.web.models import Models
 
 STATIC = Path(str(files("movers.explain") / "static"))
 SENTENCES = tuple(LETTERS)
 COMPRESSED, COMPRESSION = 4096, 4
 """Bytes of an answer that is worth compressing, and how hard to try."""
-RETRY = {
-    "Retry-After": {"description": "Seconds until another try.", "schema": {"type": "integer"}}
-}
+RETRY = {"description": "Seconds until another try.", "schema": {"type": "integer"}}
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorAnswer, "description": description}
+    status: {"model": schemas.ErrorAnswer, "description": description}
     for status, description in {
         400: "The body is no JSON.",
         401: "The server needs its token, or another one.",
@@ -75,7 +53,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     }.items()
 }
 for _status in (429, 503):
-    ERRORS[_status]["headers"] = RETRY
+    ERRORS[_status]["headers"] = {"Retry-After": RETRY}
 PAGE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The page.", "content": {"text/html": {"schema": {"type": "string"}}}},
     **ERRORS,
@@ -95,51 +73,51 @@ class Service:
         self.lanes = Lanes(models, limits, self.metrics.observe_batch)
         self.metrics.waiting.set_function(lambda: self.lanes.waiting)
 
-    async def compare(self, body: CompareRequest) -> Response:
+    async def compare(self, body: schemas.CompareRequest) -> Response:
         """Compare two sentences: the distance, its parts, the plan and the alignment."""
-        return await self._one(body, self.answers.comparisons)
-
-    async def explain(self, body: ExplainRequest) -> Response:
-        """Compare two sentences under every head, as the page shows it."""
-        (found,) = await self._explained(body, [body.target])
+        (found,) = await self._paired(body, self.answers.comparisons)
         return JSONResponse(found)
 
-    async def contrast(self, body: ContrastRequest) -> Response:
-        """Explain a sentence beside two others, and say which of the two is nearer."""
-        return JSONResponse(contrasted(*await self._explained(body, [body.target, body.other])))
+    async def explain(self, body: schemas.ExplainRequest) -> Response:
+        """Compare two sentences under every head, as the page shows it."""
+        (found,) = await self._explained(body)
+        return JSONResponse(found)
 
-    async def page(self, body: PageRequest) -> Response:
+    async def contrast(self, body: schemas.ContrastRequest) -> Response:
+        """Explain a sentence beside two others, and say which of the two is nearer."""
+        return JSONResponse(contrasted(*await self._explained(body, body.other)))
+
+    async def page(self, body: schemas.PageRequest) -> Response:
         """The explanation of two sentences, or three, as an HTML file that needs no server."""
-        targets = [body.target, *([] if body.other is None else [body.other])]
-        found = await self._explained(body, targets)
+        found = await self._explained(body, *([] if body.other is None else [body.other]))
         return HTMLResponse(export_page(contrasted(*found) if len(found) > 1 else found[0]))
 
-    async def curve(self, body: CurveRequest) -> Response:
+    async def curve(self, body: schemas.CurveRequest) -> Response:
         """Compare two sentences at every mix of words and structure."""
-        return await self._one(body, self.answers.curves(body.steps), times=body.steps)
+        (found,) = await self._paired(body, self.answers.curves(body.steps))
+        return JSONResponse(found)
 
-    async def score(self, body: ScoreRequest) -> Response:
+    async def score(self, body: schemas.ScoreRequest) -> Response:
         """Distances of many pairs under one or more measures."""
         self.limits.check_pairs(body.pairs, len(body.methods))
         if len(set(body.methods)) < len(body.methods):
             raise InputError(f"methods must differ from each other, got {body.methods}")
         pairs = [(source, target) for source, target in body.pairs]
-        for number, (source, target) in enumerate(pairs):
-            self._check(source, f"the source of pair {number}")
-            self._check(target, f"the target of pair {number}")
+        for number, pair in enumerate(pairs):
+            for side, text in zip(("source", "target"), pair, strict=True):
+                self.limits.check_sentence(text, f"the {side} of pair {number}")
         jobs = [self._job(body, name, self.answers.distances, pairs) for name in body.methods]
-        answers = dict(zip(body.methods, await self._ask(jobs), strict=True))
-        return JSONResponse({"methods": {name: _scores(found) for name, found in answers.items()}})
+        answers = map(_scores, await self._ask(jobs))
+        return JSONResponse({"methods": dict(zip(body.methods, answers, strict=True))})
 
-    async def rank(self, body: RankRequest) -> Response:
+    async def rank(self, body: schemas.RankRequest) -> Response:
         """Rank sentences by their distance to a query, exactly."""
         self.limits.check_pairs(body.candidates)
         pairs = [(body.query, candidate) for candidate in body.candidates]
-        self._check(body.query, "the query")
+        self.limits.check_sentence(body.query, "the query")
         for number, candidate in enumerate(body.candidates):
-            self._check(candidate, f"candidate {number}")
-        job = self._job(body, body.method, self.answers.distances, pairs)
-        (scored,) = await self._ask([job])
+            self.limits.check_sentence(candidate, f"candidate {number}")
+        (scored,) = await self._ask([self._job(body, body.method, self.answers.distances, pairs)])
         far = [inf if one.distance is None else one.distance for one in scored]
         order = sorted(range(len(scored)), key=far.__getitem__)
         told = ("distance", "similarity", "reason", "unread")
@@ -177,46 +155,32 @@ class Service:
         """Counters in the format of Prometheus."""
         return Response(self.metrics.text(), media_type="text/plain; version=0.0.4")
 
-    async def _one(self, body: CompareRequest, answer: Answer, *, times: int = 1) -> Response:
-        pairs = self._pairs(body, [body.target])
-        job = self._job(body, body.method, answer, pairs, plans=True, times=times)
-        ((found,),) = await self._ask([job])
-        return JSONResponse(found)
-
-    async def _explained(self, body: PageRequest | ExplainRequest, targets: list[str]) -> list[Any]:
-        attention = not isinstance(body, ExplainRequest) or body.attention
+    async def _explained(
+        self, body: schemas.PageRequest | schemas.ExplainRequest, *others: str
+    ) -> list[Any]:
+        attention = not isinstance(body, schemas.ExplainRequest) or body.attention
         answer = self.answers.explanations(attention=attention, links=body.links)
-        pairs = self._pairs(body, targets)
-        job = self._job(body, body.method, answer, pairs, plans=True, every_head=True)
+        return await self._paired(body, answer, *others, every_head=True)
+
+    async def _paired(
+        self, body: schemas.CompareRequest, answer: Answer, *others: str, every_head: bool = False
+    ) -> list[Any]:
+        """What is found for the source with its target, and with others."""
+        targets = (body.target, *others)
+        for text, what in zip((body.source, *targets), SENTENCES, strict=False):
+            self.limits.check_sentence(text, what)
+        pairs = [(body.source, target) for target in targets]
+        job = self._job(body, body.method, answer, pairs, plans=True, every_head=every_head)
         (found,) = await self._ask([job], third=True)
         return found
 
-    def _pairs(self, body: CompareRequest, targets: list[str]) -> list[Pair]:
-        """The source with every target, if they can be compared."""
-        for text, what in zip([body.source, *targets], SENTENCES, strict=False):
-            self._check(text, what)
-        return [(body.source, target) for target in targets]
-
-    def _check(self, text: str, what: str) -> None:
-        self.limits.check_length(text, what)
-        check_sentence(text, what)
-
     def _job(
-        self,
-        settings: Asked,
-        method: str,
-        answer: Answer,
-        pairs: list[Pair],
-        *,
-        plans: bool = False,
-        every_head: bool = False,
-        times: int = 1,
+        self, asked: schemas.Asked, method: str, answer: Answer, pairs: list[Pair], **effort: bool
     ) -> Job:
-        setup: Setup = self.models.setup(settings.model, method, settings.options())
-        effort = self.models.effort(
-            setup, plans=plans, every_head=every_head, most_words=self.limits.max_words
-        )
-        return Job(setup, answer, pairs, [times * effort.of(*pair) for pair in pairs])
+        setup = self.models.setup(asked.model, method, asked.options())
+        taken = self.models.effort(setup, most_words=self.limits.max_words, **effort)
+        times = asked.steps if isinstance(asked, schemas.CurveRequest) else 1
+        return Job(setup, answer, pairs, [times * taken.of(*pair) for pair in pairs])
 
     async def _ask(self, jobs: list[Job], *, third: bool = False) -> list[list[Any]]:
         """Queue jobs and wait for their results; whoever waits no longer drops them.
@@ -240,8 +204,11 @@ class Service:
             for job in jobs:
                 job.future.cancel()
         for place, result in (one for results in found for one in enumerate(results)):
+            if isinstance(result, MoversError) and place and third:
+                _, target, other = SENTENCES
+                raise type(result)(result.message.replace(target, other), *result.remedies)
             if isinstance(result, Exception):
-                raise _of_third(result) if place and third else result
+                raise result
         return found
 
 
@@ -291,8 +258,7 @@ def create_app(
         app.add_middleware(HostGate, hosts=hosts)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=COMPRESSION)
     app.add_middleware(RequestCounter, metrics=service.metrics)
-    app.add_middleware(SafeHeaders)
-    app.add_middleware(HeadGate)
+    app.add_middleware(SafeAnswers)
     return app
 
 
@@ -300,25 +266,25 @@ def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
     security = [Security(HTTPBearer(auto_error=False))] if guarded else []  # for the document
     router = APIRouter(dependencies=security)
     for path, route, answer in (
-        ("/v1/compare", service.compare, CompareAnswer),
-        ("/v1/score", service.score, ScoreAnswer),
-        ("/v1/rank", service.rank, RankAnswer),
-        ("/v1/explain", service.explain, ExplainAnswer),
-        ("/v1/contrast", service.contrast, ContrastAnswer),
-        ("/v1/curve", service.curve, CurveAnswer),
+        ("/v1/compare", service.compare, schemas.CompareAnswer),
+        ("/v1/score", service.score, schemas.ScoreAnswer),
+        ("/v1/rank", service.rank, schemas.RankAnswer),
+        ("/v1/explain", service.explain, schemas.ExplainAnswer),
+        ("/v1/contrast", service.contrast, schemas.ContrastAnswer),
+        ("/v1/curve", service.curve, schemas.CurveAnswer),
     ):
         router.add_api_route(path, route, methods=["POST"], response_model=answer, responses=ERRORS)
     router.add_api_route(
         "/v1/page", service.page, methods=["POST"], response_class=Response, responses=PAGE
     )
     for path, listed, facts in (
-        ("/v1/models", service.list_models, ModelsAnswer),
-        ("/v1/methods", service.list_methods, MethodsAnswer),
+        ("/v1/models", service.list_models, schemas.ModelsAnswer),
+        ("/v1/methods", service.list_methods, schemas.MethodsAnswer),
     ):
         router.add_api_route(path, listed, response_model=facts, responses=READING)
     router.add_api_route("/metrics", service.report, response_class=Response, responses=READING)
     app.include_router(router)
-    app.add_api_route("/healthz", service.health, response_model=Health, responses=READING)
+    app.add_api_route("/healthz", service.health, response_model=schemas.Health, responses=READING)
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
 
     @app.get("/", include_in_schema=False)
@@ -338,11 +304,3 @@ def _scores(found: list[Scored]) -> dict[str, Any]:
         "unread": [number for number, scored in enumerate(found) if scored.unread],
         "signature": found[0].signature,
     }
-
-
-def _of_third(error: Exception) -> Exception:
-    """An error of the pair whose target is the third sentence, in its name."""
-    if not isinstance(error, MoversError):
-        return error
-    _, target, other = SENTENCES
-    return type(error)(error.message.replace(target, other), *error.remedies)

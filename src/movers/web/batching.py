@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import compress, islice
 from typing import Any
 
@@ -114,6 +114,7 @@ class Pace:
             self.seconds = MEMORY * self.seconds + seconds
 
 
+@dataclass(eq=False)
 class Batcher:
     """A bounded queue of jobs and the thread that works on them.
 
@@ -128,24 +129,17 @@ class Batcher:
     seconds at that pace; ``observe`` is told the pairs and the seconds of every one.
     """
 
-    def __init__(
-        self,
-        make: Callable[[Any], Any],
-        *,
-        capacity: int,
-        patience: float = math.inf,
-        stride: float = math.inf,
-        observe: Callable[[int, float], None] = lambda pairs, seconds: None,
-    ) -> None:
-        self._make = make
-        self._capacity = capacity
-        self._patience = patience
-        self._stride = stride
-        self._observe = observe
+    make: Callable[[Any], Any]
+    _: KW_ONLY
+    capacity: int
+    patience: float = math.inf
+    stride: float = math.inf
+    observe: Callable[[int, float], None] = lambda pairs, seconds: None
+
+    def __post_init__(self) -> None:
         self._jobs: list[Job] = []
         self._changed = threading.Condition()
-        self._closed = False
-        self._shortest_first = False
+        self._closed = self._shortest_first = False
         self._under_way = 0.0  # effort of the batch in work
         self.pace = Pace()
         self._thread = threading.Thread(target=self._work, name="movers-batcher", daemon=True)
@@ -169,8 +163,8 @@ class Batcher:
                 raise ClosedError
             self._drop_cancelled()
             if waiting := self.waiting:
-                late = self._seconds_until(jobs) - self._patience
-                if waiting + size > self._capacity or late > 0:
+                late = self._seconds_until(jobs) - self.patience
+                if waiting + size > self.capacity or late > 0:
                     raise BusyError(waiting, math.ceil(min(max(1.0, late), SLOWEST_RETRY)))
             self._jobs.extend(jobs)
             self._changed.notify()
@@ -195,11 +189,22 @@ class Batcher:
         return bool(self._jobs)
 
     def _work(self) -> None:
+        """Take batches until the end, and answer in one call what has the same setup and answer."""
         while (batch := self._next_batch()) is not None:
             started = time.perf_counter()
-            self._answer_batch(batch)
+            scorers: dict[Hashable, Any] = {}
+            alike: dict[Any, list[Share]] = {}
+            for job, share in batch:
+                alike.setdefault((job.setup, job.answer), []).append((job, share))
+                if job.setup not in scorers:
+                    try:
+                        scorers[job.setup] = self.make(job.setup)
+                    except Exception as error:
+                        scorers[job.setup] = error
+            for (setup, _), group in alike.items():
+                self._answer(scorers[setup], group)
             pairs = sum(share.stop - share.start for _, share in batch)
-            self._observe(pairs, time.perf_counter() - started)
+            self.observe(pairs, time.perf_counter() - started)
 
     def _next_batch(self) -> list[Share] | None:
         """Wait for jobs and take a batch of their pairs; None once closed and done."""
@@ -213,7 +218,7 @@ class Batcher:
             if self._shortest_first:
                 order.sort(key=lambda job: job.effort_left)
             batch: list[Share] = []
-            room, effort = BATCH_PAIRS, self._stride * self.pace.value
+            room, effort = BATCH_PAIRS, self.stride * self.pace.value
             for job in order:
                 if batch and (room <= 0 or effort < job.efforts[job.taken]):
                     break
@@ -225,25 +230,9 @@ class Batcher:
                 batch.append((job, share))
                 self._jobs.remove(job)
                 if job.left:
-                    nearly_done = job.effort_left <= self._stride * self.pace.value
+                    nearly_done = job.effort_left <= self.stride * self.pace.value
                     self._jobs.insert(0 if nearly_done else len(self._jobs), job)
         return batch
-
-    def _answer_batch(self, batch: list[Share]) -> None:
-        """Answer in one call what has the same setup and answer."""
-        scorers = {setup: self._scorer(setup) for setup in {job.setup: None for job, _ in batch}}
-        alike: dict[Any, list[Share]] = {}
-        for job, share in batch:
-            alike.setdefault((job.setup, job.answer), []).append((job, share))
-        for (setup, _), group in alike.items():
-            self._answer(scorers[setup], group)
-
-    def _scorer(self, setup: Hashable) -> Any:
-        """The scorer of a setup, or why there is none."""
-        try:
-            return self._make(setup)
-        except Exception as error:
-            return error
 
     def _answer(self, scorer: Any, group: list[Share]) -> None:
         """Answer the pairs of a group in one call; if that fails, every job on its own."""

@@ -7,6 +7,7 @@ import errno
 import logging
 import socket
 import time
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -42,7 +43,7 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         if len(self.connections) > self.most:
             message = f"this server holds {self.most} connections and has no room for another"
-            self.refuse(503, message, retry_after=1)
+            self.refuse(503, message, {"Retry-After": "1", **CLOSING})
         self._watch()
 
     def data_received(self, data: bytes) -> None:
@@ -58,29 +59,25 @@ class Connection(H11Protocol):
         elif "headers" not in self.timers:
             self.timers["headers"] = self.loop.call_later(HEADER_SECONDS, self._late)
 
-    def _stop(self, *names: str) -> None:
-        for name in names:
-            if name in self.timers:
-                self.timers.pop(name).cancel()
+    def _stop(self, name: str) -> None:
+        if name in self.timers:
+            self.timers.pop(name).cancel()
 
     def _late(self) -> None:
         begun = len(self.conn.trailing_data[0])
-        if begun and self.cycle is None:
-            self.refuse(
-                408, f"{begun} bytes of the headers arrived within {HEADER_SECONDS:g} seconds"
-            )
-        else:
-            self.transport.close()
+        if not begun or self.cycle is not None:
+            return self.transport.close()
+        self.refuse(408, f"{begun} bytes of the headers arrived within {HEADER_SECONDS:g} seconds")
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP, in the shape of all errors."""
         self.refuse(400, "this is not an HTTP request")
 
-    def refuse(self, status: int, message: str, *, retry_after: int | None = None) -> None:
+    def refuse(self, status: int, message: str, headers: Mapping[str, str] = CLOSING) -> None:
         """Say why, and close when the client had time to read it."""
         self.refused = True
         self._watch()
-        response = failure(status, message, retry_after=retry_after, headers=CLOSING)
+        response = failure(status, message, headers=headers)
         head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode()]
         head += [name + b": " + value for name, value in response.raw_headers]
         self.transport.write(b"\r\n".join([*head, b"", bytes(response.body)]))
@@ -101,7 +98,8 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop all waiting."""
         super().connection_lost(exc)
-        self._stop(*list(self.timers))
+        for timer in self.timers.values():
+            timer.cancel()
 
 
 class Listener(socket.socket):

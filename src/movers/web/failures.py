@@ -81,8 +81,6 @@ class OnPage(Wording):
 HTTP, PAGE, METHOD = OverHttp(), OnPage(), Wire(control="Method")
 LETTERS = {"the source": "A", "the target": "B", "the other sentence": "C"}
 """What messages call sentences, and what the page does."""
-
-
 CLOSING = {"Connection": "close"}
 
 
@@ -93,18 +91,12 @@ def sendable(message: str) -> str:
 
 
 def failure(
-    status: int,
-    message: str,
-    *,
-    spoken: str | None = None,
-    retry_after: int | None = None,
-    headers: Mapping[str, str] | None = None,
+    status: int, message: str, *, spoken: str = "", headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
     """Say what went wrong, as every route does; ``spoken`` is how the page says it."""
     kind = HTTPStatus(status).phrase.lower().replace(" ", "_")
     said = {"message": sendable(message), "spoken": sendable(PAGE.name(spoken or message))}
-    again = {} if retry_after is None else {"Retry-After": str(retry_after)}
-    return JSONResponse({"error": {**said, "type": kind}}, status, {**again, **(headers or {})})
+    return JSONResponse({"error": {**said, "type": kind}}, status, headers)
 
 
 STATUSES: dict[type[Exception], int] = {
@@ -120,27 +112,27 @@ STATUSES: dict[type[Exception], int] = {
 
 def handle_failures(app: FastAPI) -> None:
     """Turn whatever a route raises into an answer of the one shape."""
-    for kind in STATUSES:
+    for kind in (*STATUSES, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _answered)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _unexpected)
 
 
 async def _answered(request: Request, error: Exception) -> JSONResponse:
-    status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
+    if isinstance(error, RequestValidationError):
+        complaints = [_complaint(one)[:QUOTED] for one in error.errors()[:COMPLAINTS]]
+        return failure(422, "; ".join(complaints))
+    if isinstance(error, HTTPException):
+        return failure(error.status_code, error.detail, headers=error.headers)
     if isinstance(error, InternalError):
         logger.error("%s failed", request.url.path, exc_info=error.__cause__)
+    elif not isinstance(error, tuple(STATUSES)):
+        error = InternalError()  # the framework logs the error itself
+    status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
     message, spoken = (
         error.told(wording) if isinstance(error, Advised) else str(error)
         for wording in (HTTP, PAGE)
     )
-    return failure(status, message, spoken=spoken, retry_after=getattr(error, "retry_after", None))
-
-
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    return failure(422, "; ".join(_complaint(one)[:QUOTED] for one in error.errors()[:COMPLAINTS]))
+    again = {"Retry-After": str(error.retry_after)} if isinstance(error, BusyError) else None
+    return failure(status, message, spoken=spoken, headers=again)
 
 
 def _complaint(error: Any) -> str:
@@ -151,12 +143,3 @@ def _complaint(error: Any) -> str:
     if not place:
         return "the body must be a JSON object, sent as application/json"
     return f"{'.'.join(map(str, place))}: {error['msg']}"
-
-
-async def _http(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    return failure(error.status_code, error.detail, headers=error.headers)
-
-
-async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    return failure(500, str(InternalError()))  # the framework logs the error itself

@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi.responses import JSONResponse
@@ -24,11 +25,11 @@ BODIES_HELD = 64
 """Full-size bodies the server holds at a time, over all connections."""
 
 
+@dataclass(eq=False)
 class Gate:
     """What stands before an application; here, to refuse some requests."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it with the refusal."""
@@ -39,48 +40,54 @@ class Gate:
         """What to answer to a request that goes no further."""
 
 
+@dataclass(eq=False)
 class BodyGate(Gate):
     """Reads a body before the application does: at most so many bytes in so many seconds."""
 
-    def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        super().__init__(app)
-        self.limits, self.held = limits, 0
+    limits: Limits
+    held: int = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its body complete, or answer 408, 413, 415 or 429."""
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
             return await self.app(scope, receive, send)
         body = bytearray()
+
+        async def replayed() -> Message:
+            return whole.pop() if whole else await receive()
+
         try:
             refusal = await self._read(scope, receive, body)
-            await (refusal or self.app)(scope, _replay(bytes(body), receive), send)
+            whole = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+            await (refusal or self.app)(scope, replayed, send)
         finally:
             self.held -= len(body)
 
     async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> Any:
         """Fill `body`; the return value is the refusal, if there is one."""
-        limit = self.limits.max_body
-        encoding = Headers(scope=scope).get("content-encoding", "")
+        headers, limits = Headers(scope=scope), self.limits
+        encoding = headers.get("content-encoding", "")
         if encoding.lower() not in ("", "identity"):
             told = f"bodies are taken as they are, not in the encoding {encoding!r}"
             return failure(415, told, headers={"Accept-Encoding": "identity"})
-        declared = int(Headers(scope=scope).get("content-length") or 0)
-        if declared > limit:
+        declared = int(headers.get("content-length") or 0)
+        if declared > limits.max_body:
             return self._too_large(declared)
         try:
-            async with asyncio.timeout(self.limits.timeout):
+            async with asyncio.timeout(limits.timeout):
                 while (message := await receive())["type"] == "http.request":
                     chunk = message.get("body", b"")
                     body += chunk
                     self.held += len(chunk)
-                    if len(body) > limit:
+                    if len(body) > limits.max_body:
                         return self._too_large(len(body))
-                    if self.held > BODIES_HELD * limit:
-                        return failure(429, "too many requests are arriving at once", retry_after=1)
+                    if self.held > BODIES_HELD * limits.max_body:
+                        told = "too many requests are arriving at once"
+                        return failure(429, told, headers={"Retry-After": "1"})
                     if not message.get("more_body", False):
                         return None
         except TimeoutError:
-            told = f"{len(body)} bytes of the request arrived within {self.limits.timeout:g} s"
+            told = f"{len(body)} bytes of the request arrived within {limits.timeout:g} s"
             return failure(408, told, headers=CLOSING)
         return failure(400, "the connection closed before the request was complete")
 
@@ -90,16 +97,6 @@ class BodyGate(Gate):
             f"the request has {size} bytes or more and this server takes {self.limits.max_body}; "
             "send fewer pairs at a time, or start the server with --max-body",
         )
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """A channel that gives the whole body at once, then whatever else comes."""
-    messages = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replayed() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return replayed
 
 
 def check_token(token: str | None) -> None:
@@ -116,88 +113,71 @@ WRONG = "this is not the token of this server", 'Bearer error="invalid_token"'
 """What is said without a token and with another, and what the header asks for."""
 
 
+@dataclass(eq=False)
 class TokenGate(Gate):
     """Lets only those in who know the token."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        super().__init__(app)
-        self.token = token.encode()
+    token: str
 
     def refusal(self, scope: Scope) -> JSONResponse | None:
         """Answer 401 unless the token is there."""
         scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
         known = scheme.lower() == "bearer" and token
-        right = known and hmac.compare_digest(token.strip().encode("latin-1"), self.token)
+        right = known and hmac.compare_digest(token.strip().encode("latin-1"), self.token.encode())
         if right or not scope["path"].startswith(GUARDED):
             return None
         message, wanted = WRONG if known else UNKNOWN
         return failure(401, message, headers={"WWW-Authenticate": wanted})
 
 
+@dataclass(eq=False)
 class HostGate(Gate):
     """Takes only requests that are meant for this server by name.
 
     Without it, any page could have its own name point to this machine and read answers as its own.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
-        super().__init__(app)
-        self.hosts = {host.lower() for host in hosts}
+    hosts: Collection[str]
 
     def refusal(self, scope: Scope) -> JSONResponse | None:
         """Answer 421 to what is meant for others."""
         name = _PORT.sub("", Headers(scope=scope).get("host", "")).strip("[]").lower()
-        if not name or name in self.hosts:
+        hosts = sorted({host.lower() for host in self.hosts})
+        if not name or name in hosts:
             return None
         return failure(
             421,
-            f"this server is not {name!r} but {', '.join(sorted(self.hosts))}; start it "
-            "with --name if a proxy calls it so",
+            f"this server is not {name!r} but {', '.join(hosts)}; start it with --name if a proxy "
+            "calls it so",
         )
 
 
-class HeadGate(Gate):
-    """Answers HEAD as GET, without the body."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
-        if scope["type"] != "http" or scope["method"] != "HEAD":
-            return await self.app(scope, receive, send)
-
-        async def sent(message: Message) -> None:
-            if message["type"] == "http.response.body":
-                message = {**message, "body": b""}
-            await send(message)
-
-        await self.app({**scope, "method": "GET"}, receive, sent)
-
-
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-HEADERS = tuple(
-    (name.encode(), value.encode())
-    for name, value in {
-        "content-security-policy": POLICY,
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
-        "cross-origin-opener-policy": "same-origin",
-        "cross-origin-resource-policy": "same-origin",
-        "cache-control": "no-cache",
-    }.items()
+HEADERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-cache"),
 )
 
 
-class SafeHeaders(Gate):
-    """Forbids browsers everything the page does not need."""
+class SafeAnswers(Gate):
+    """Forbids browsers everything the page does not need; answers HEAD as GET, without the body."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Add the headers to whatever is answered."""
+        """Pass a request on, and add the headers to whatever is answered."""
+        head = scope["type"] == "http" and scope["method"] == "HEAD"
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
+            elif message["type"] == "http.response.body" and head:
+                message = {**message, "body": b""}
             await send(message)
 
-        await self.app(scope, receive, sent)
+        await self.app({**scope, "method": "GET"} if head else scope, receive, sent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from movers.methods import find_method
 from movers.web.batching import Batcher, Job
@@ -29,14 +30,10 @@ class Lanes:
     def __init__(
         self, models: Models, limits: Limits, observe: Callable[[int, float], None]
     ) -> None:
+        patience, stride = PATIENCE * limits.timeout, min(STRIDE, limits.timeout / 8)
+        bounds: Any = {"capacity": limits.queue, "patience": patience, "stride": stride}
         self.quick, self.long = (
-            Batcher(
-                scorers.scorer,
-                capacity=limits.queue,
-                patience=PATIENCE * limits.timeout,
-                stride=min(STRIDE, limits.timeout / 8),
-                observe=observe,
-            )
+            Batcher(scorers.scorer, observe=observe, **bounds)
             for scorers in (models.apart(), models)
         )
 
@@ -53,9 +50,8 @@ class Lanes:
     def submit(self, jobs: Sequence[Job]) -> None:
         """Queue the jobs of a request, all of them or none."""
         # Parsers are not made for two threads.
-        quick = sum(job.effort_left for job in jobs) <= QUICK and not any(
-            find_method(job.setup.method).needs_trees for job in jobs
-        )
+        trees = any(find_method(job.setup.method).needs_trees for job in jobs)
+        quick = not trees and sum(job.effort_left for job in jobs) <= QUICK
         (self.quick if quick else self.long).submit(jobs)
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from movers.errors import InputError
+from movers.io.pairs import check_sentence
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,14 @@ class Limits:
                 f"{self.max_pairs}; make it at least as long"
             )
 
-    def check_length(self, text: str, what: str) -> None:
-        """Refuse a sentence that is too long; `what` names it."""
+    def check_sentence(self, text: str, what: str) -> None:
+        """Refuse a sentence that is too long or no text; `what` names it."""
         if len(text) > self.max_characters:
             raise InputError(
                 f"{what} has {len(text)} characters and this server takes "
                 f"{self.max_characters}; shorten it, or start the server with --max-characters"
             )
+        check_sentence(text, what)
 
     def check_pairs(self, pairs: Sequence[Any], measures: int = 1) -> None:
         """Refuse more pairs than one request may have."""

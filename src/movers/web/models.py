@@ -25,8 +25,8 @@ CELL = 2e-7
 """Seconds on one ordinary core: for a pair as such; for a word in a model of six layers of 384; for
 a product of three lengths in solving, which takes their third power; for a cell of a plan that is
 shown. Only their proportions matter for long: the pace that is measured corrects the rest."""
-BYTES_PER_WORD = 6
-"""Of text that is not cut into words by blanks."""
+WORD = 6
+"""Bytes of a word of text that is not cut into words by blanks."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,12 @@ class Effort:
 
     def of(self, source: str, target: str) -> float:
         """Seconds that a pair takes, roughly, on one ordinary core."""
-        n, m = (min(_words(text), self.most) for text in (source, target))
+        n, m = (
+            min(self.most, max(len(text.split()), len(text.encode("utf-8", "replace")) // WORD))
+            for text in (source, target)
+        )
         solving = STEP * n * m * (n + m) + CELL * n * m * self.plans
         return PAIR + TOKEN * self.size * (n + m) + self.heads * solving
-
-
-def _words(text: str) -> int:
-    return max(len(text.split()), len(text.encode("utf-8", "replace")) // BYTES_PER_WORD)
 
 
 @dataclass(frozen=True)
@@ -122,20 +121,29 @@ class Models:
             other.scorers[name] = Scorer(settings, encoder)
         return other
 
-    def effort(self, setup: Setup, *, plans: bool, every_head: bool, most_words: int) -> Effort:
+    def effort(
+        self, setup: Setup, *, most_words: int, plans: bool = False, every_head: bool = False
+    ) -> Effort:
         """What a pair takes under a setup."""
         scorer = self.scorers[setup.model].using(setup.method, **dict(setup.options))
         if every_head and scorer.heads:
             scorer = scorer.using(layers="all", heads="all")
-        encoder = scorer.encoder
+        encoder, heads = scorer.encoder, max(1, len(scorer.heads))
         size = encoder.layers * encoder.dimension**2 / SMALL
-        words = min(most_words, encoder.max_length)
-        return Effort(size, max(1, len(scorer.heads)), plans, words)
+        return Effort(size, heads, plans, min(most_words, encoder.max_length))
 
     def missing(self, method: Method) -> dict[str, str]:
         """What a method lacks, by the models with which it does."""
-        reasons = {name: _missing(method, scorer) for name, scorer in self.scorers.items()}
-        return {name: reason for name, reason in reasons.items() if reason}
+        lacks = {}
+        for name, scorer in self.scorers.items():
+            if method.needs_attention and not scorer.encoder.heads:
+                lacks[name] = "needs a model with attention"
+            elif method.needs_trees and scorer.settings.parser is None:
+                lacks[name] = "needs dependency trees: start the server with --parser"
+            elif method.weights == "swf" and "swf" not in scorer.statistics.tables:
+                trees = "needs weights from the trees of a corpus"
+                lacks[name] = f"{trees}: start the server with --statistics"
+        return lacks
 
     def warm_up(self) -> None:
         """Compile the kernels and run every model once, so that the first request is quick."""
@@ -156,13 +164,3 @@ class Models:
             for name, scorer in self.scorers.items()
             for encoder in [scorer.encoder]
         ]
-
-
-def _missing(method: Method, scorer: Scorer) -> str | None:
-    if method.needs_attention and not scorer.encoder.heads:
-        return "needs a model with attention"
-    if method.needs_trees and scorer.settings.parser is None:
-        return "needs dependency trees: start the server with --parser"
-    if method.weights == "swf" and "swf" not in scorer.statistics.tables:
-        return "needs weights from the trees of a corpus: start the server with --statistics"
-    return None

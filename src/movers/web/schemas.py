@@ -31,9 +31,9 @@ Head = Annotated[list[int], Field(min_length=2, max_length=2)]
 Cells = list[list[float | None]]
 
 
-def _said(description: str) -> Any:
-    """A field that must be there."""
-    return Field(description=description)
+def _said(description: str, default: Any = ..., **bounds: Any) -> Any:
+    """A field, which must be there unless it has a default."""
+    return Field(default, description=description, **bounds)
 
 
 def _example(**values: Any) -> ConfigDict:
@@ -45,15 +45,12 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    model: str | None = Field(None, description="One of /v1/models; the first if missing.")
+    model: str | None = _said("One of /v1/models; the first if missing.", None)
 
     def options(self) -> tuple[tuple[str, Any], ...]:
         """The settings as `movers.load` names them."""
-        values = {name: getattr(self, name) for name, about in table().items() if about.wire}
-        return tuple(
-            (name, tuple(value) if isinstance(value, list) else value)
-            for name, value in values.items()
-        )
+        chosen = [(name, getattr(self, name)) for name, about in table().items() if about.wire]
+        return tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in chosen)
 
 
 WIRED: dict[Any, Any] = {Selection: Bounded, Selection | None: Bounded | None}
@@ -63,19 +60,14 @@ WIRED: dict[Any, Any] = {Selection: Bounded, Selection | None: Bounded | None}
 def wired(known: type[Settings] = Settings) -> dict[str, Any]:
     """A field for every setting that a request may choose."""
     hints, values = types(known), defaults(known)
-    return {
-        name: (
-            wire.kind or WIRED.get(hints[name], hints[name]),
-            Field(
-                values[name],
-                description=wire.help or about.help,
-                ge=wire.bounds and wire.bounds[0],
-                le=wire.bounds and wire.bounds[1],
-            ),
-        )
-        for name, about in table(known).items()
-        if (wire := about.wire) is not None
-    }
+    fields = {}
+    for name, about in table(known).items():
+        if (wire := about.wire) is not None:
+            low, high = wire.bounds or (None, None)
+            told = wire.help or about.help
+            kind = wire.kind or WIRED.get(hints[name], hints[name])
+            fields[name] = (kind, _said(told, values[name], ge=low, le=high))
+    return fields
 
 
 if TYPE_CHECKING:
@@ -95,21 +87,15 @@ class CompareRequest(Chosen):
     method: Method = "movers"
 
 
-class PairRequest(CompareRequest):
-    """Two sentences to explain, with their words linked or not."""
-
-    links: bool = Field(
-        False, description="Whether to link the words: which goes with which, which with none."
-    )
+LINKS = _said("Whether to link the words: which goes with which, which with none.", False)
 
 
-class ExplainRequest(PairRequest):
+class ExplainRequest(CompareRequest):
     """Two sentences to explain."""
 
-    model_config = _example(source=SWAP[0], target=SWAP[1], method="movers")
-
-    attention: bool = Field(
-        True, description="Whether to send the attention of every head, which is most of it."
+    links: bool = LINKS
+    attention: bool = _said(
+        "Whether to send the attention of every head, which is most of it.", True
     )
 
 
@@ -121,12 +107,13 @@ class ContrastRequest(ExplainRequest):
     other: str = _said("The third sentence.")
 
 
-class PageRequest(PairRequest):
+class PageRequest(CompareRequest):
     """Two sentences to explain, or three, as a page."""
 
     model_config = _example(source=SWAP[0], target=REWORDED, other=SWAP[1])
 
-    other: str | None = Field(None, description="A third sentence; null for none.")
+    links: bool = LINKS
+    other: str | None = _said("A third sentence; null for none.", None)
 
 
 class CurveRequest(CompareRequest):
@@ -135,7 +122,7 @@ class CurveRequest(CompareRequest):
     model_config = _example(source=SWAP[0], target=SWAP[1], method="wsmd", steps=11)
 
     method: Method = "wsmd"
-    steps: int = Field(STEPS, ge=2, le=51, description="How many mixes, from 0 to 1.")
+    steps: int = _said("How many mixes, from 0 to 1.", STEPS, ge=2, le=51)
 
 
 class ScoreRequest(Chosen):
@@ -143,9 +130,9 @@ class ScoreRequest(Chosen):
 
     model_config = _example(pairs=[SWAP, ["a dog barks", "a cat sleeps"]], methods=["wmd", "wsmd"])
 
-    pairs: list[Sentences] = Field(min_length=1, description="The pairs, two sentences each.")
-    methods: list[Method] = Field(
-        ["movers"], min_length=1, max_length=16, description="Measures, each of them once."
+    pairs: list[Sentences] = _said("The pairs, two sentences each.", min_length=1)
+    methods: list[Method] = _said(
+        "Measures, each of them once.", ["movers"], min_length=1, max_length=16
     )
 
 
@@ -155,8 +142,8 @@ class RankRequest(Chosen):
     model_config = _example(query=QUERY, candidates=CANDIDATES, top_k=2)
 
     query: str = _said("The sentence that all others are compared with.")
-    candidates: list[str] = Field(min_length=1, description="The sentences to rank.")
-    top_k: int | None = Field(10, ge=1, description="How many to return; null for all.")
+    candidates: list[str] = _said("The sentences to rank.", min_length=1)
+    top_k: int | None = _said("How many to return; null for all.", 10, ge=1)
     method: Method = "movers"
 
 
