@@ -24,16 +24,17 @@ from movers.integrations.ray_session import cluster, import_ray, plain_errors
 from movers.integrations.ray_workers import Worker, Workers
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
+from movers.search.corpus import Reader as Sentences
+from movers.search.corpus import distinct
 from movers.search.cosine import Keep
 from movers.search.folder import Folder
-from movers.search.index import Index, check_queries
-from movers.search.layouts import find_layout, make_layout
+from movers.search.index import Index
+from movers.search.layouts import check_method, describe, find_layout, make_layout
 from movers.search.manifest import Part
-from movers.search.measures import check_method, describe
 from movers.search.mining import Pair, blocks_of, check_threshold, mine_block, mining_bar
 from movers.search.results import STAGES, Found, Pruning, SearchRanking
-from movers.search.sentences import distinct, read_sentences
 from movers.search.vectors import Precision
+from movers.search.walk import check_queries
 
 SHARES = 4
 """Tasks for every worker that a search is cut into, so that none waits long for the last."""
@@ -125,7 +126,7 @@ class RayEngine:
         layout, files = make_layout(scorer, keep, vectors), Folder(Path(folder).resolve())
         signature = str(scorer.signature)
         with cluster(self.address), plain_errors():
-            texts = [*distinct(read_sentences(sentences), set())]
+            texts = [*distinct(Sentences(sentences))]
             given = str(files.path), signature, layout.name
             rows = self._mapped(ShardWriter, scorer, {"sentence": texts}, layout.capacity, given)
             settings, statistics = describe(scorer), scorer.statistics
@@ -158,7 +159,7 @@ class RayEngine:
         align: int = 0,
     ) -> list[SearchRanking]:
         """Search for every query, exactly; workers share the shards, and the answers are merged."""
-        texts, limit = check_queries(queries, top_k, within)
+        texts, limit = check_queries(queries, within, top_k=top_k)
         started, corpus = time.process_time(), index.corpus
         task = {"queries": texts, "top_k": top_k, "within": limit}
         with cluster(self.address), plain_errors():

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from movers.arrays import Array, Floats, Ints, Singles
+from movers.arrays import Floats, Ints, Singles
 from movers.measure.measured import Bags
 from movers.pipeline import pose
 from movers.scorer import Scorer
 from movers.search.shards import Shard
+from movers.search.walk import from_first
 from movers.solve.batch import emd_batch, fgw_batch
 from movers.solve.bounds import pairing_bounds
 from movers.solve.kernels import LANES
@@ -49,17 +50,6 @@ class HeadOrder:
         lanes = LANES * max(1, round(PAIRED * self.heads / LANES))
         return np.sort(np.argsort(self.gain)[::-1][:lanes])
 
-    def learn_gain(self, found: Floats, bounds: Array) -> None:
-        """Look at stronger bounds of all heads beside the first ones."""
-        if self.gain is None and len(found):
-            self.gain = np.maximum(found - bounds, 0.0).mean(axis=0)
-
-    def learn_excess(self, values: Floats, bounds: Array) -> None:
-        """Look at some solved sentences."""
-        fit = np.isfinite(bounds).all(axis=1) & np.isfinite(values).all(axis=1)
-        if self.excess is None and fit.any():
-            self.excess = (values[fit] - bounds[fit]).mean(axis=0)
-
     def groups(self) -> list[Ints]:
         """Heads to solve one after another; all at once while nothing is known."""
         if self.excess is None:
@@ -78,13 +68,11 @@ def distances_within(
     sentences that may be undefined. Also tells how many of the infinite ones a bound excluded
     before any was solved.
     """
-    bags = both.words
-    targets = np.arange(1, len(both))
-    pairs = np.stack([np.zeros_like(targets), targets], axis=1)
+    pairs = from_first(len(both))
     odd = ~np.isfinite(bounds).all(axis=1)
     out = np.empty(len(pairs))
-    out[odd] = scorer.solve(bags, pairs[odd]).mean(axis=1)
-    out[~odd], paired = _plain(scorer, bags, pairs[~odd], bounds[~odd], threshold, order)
+    out[odd] = scorer.solve(both.words, pairs[odd]).mean(axis=1)
+    out[~odd], paired = _plain(scorer, both.words, pairs[~odd], bounds[~odd], threshold, order)
     return out, paired
 
 
@@ -98,8 +86,7 @@ def _plain(
     method = scorer.method
     problems = pose(method, bags, pairs, threads=scorer.threads)
     if not method.needs_attention:
-        found = emd_batch(problems, threads=scorer.threads).value
-        return np.asarray(found.mean(axis=1)), 0
+        return np.asarray(emd_batch(problems, threads=scorer.threads).value.mean(axis=1)), 0
     share = scorer.share
     if method.reports == "value" and np.isfinite(threshold):
         _tighten(problems, share, bounds, order, scorer.threads)
@@ -113,7 +100,9 @@ def _plain(
         replaced = bounds[alive[:, None], heads].sum(axis=1, dtype=np.float64)
         least[alive] += found.sum(axis=1) - replaced
         alive = alive[least[alive] * FOLD <= threshold * order.heads]
-    order.learn_excess(values[alive], bounds[alive])
+    fit = alive[np.isfinite(bounds[alive]).all(axis=1) & np.isfinite(values[alive]).all(axis=1)]
+    if order.excess is None and len(fit):
+        order.excess = (values[fit] - bounds[fit]).mean(axis=0)
     out[alive] = values[alive].mean(axis=1)
     return out, paired
 
@@ -124,5 +113,6 @@ def _tighten(
     """Raise the bounds of those heads that gain from it."""
     heads = order.paired
     found = pairing_bounds(problems, mix=share, heads=heads, threads=threads)
-    order.learn_gain(found, bounds)
+    if order.gain is None:
+        order.gain = np.maximum(found - bounds, 0.0).mean(axis=0)
     bounds[:, heads] = np.fmax(bounds[:, heads], found)

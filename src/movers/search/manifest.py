@@ -89,8 +89,8 @@ class Manifest:
     @property
     def names(self) -> set[str]:
         """All files of the index."""
-        others = [self.statistics] if self.deleted is None else [self.statistics, self.deleted]
-        return {part.name for part in (*others, *self.parts)}
+        every = (self.statistics, self.deleted, *self.parts)
+        return {part.name for part in every if part is not None}
 
     @property
     def sentences(self) -> int:
@@ -131,13 +131,9 @@ class Manifest:
         if content.pop("checksum", None) != _digest({"format": FORMAT, **content}):
             raise damaged(path, "its checksum differs")
         parts = tuple(Part(**part) for part in content.pop("parts"))
-        deleted = content.pop("deleted")
-        return cls(
-            parts=parts,
-            statistics=Part(**content.pop("statistics")),
-            deleted=None if deleted is None else Part(**deleted),
-            **content,
-        )
+        statistics, deleted = Part(**content.pop("statistics")), content.pop("deleted")
+        gone = None if deleted is None else Part(**deleted)
+        return cls(**content, statistics=statistics, parts=parts, deleted=gone)
 
 
 def read_raw(folder: Path) -> bytes | None:

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from hashlib import blake2b
 from mmap import mmap
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from movers.arrays import Array, Ints, Ragged, Rows, Singles, boundaries, gathered
-from movers.errors import InputError
 from movers.io.mapped import map_arrays
 from movers.measure.measured import Bags, Measured
 from movers.methods import Method
-from movers.search.sentences import keys_of
+from movers.search.manifest import damaged
 from movers.solve.bounds import profile_sizes, structure_profiles
 from movers.solve.rounding import to_integers
-
-NO_VECTORS = np.zeros((0, 0), np.float32)
-RAGGED = ("profiles",)
-"""Columns of unequal length beside the words."""
 
 
 class Lines(Sequence[str]):
@@ -86,6 +82,16 @@ class Sentences:
 Kind = TypeVar("Kind", bound=Sentences)
 
 
+def key(text: str) -> bytes:
+    """What a sentence is known by."""
+    return blake2b(text.encode(), digest_size=16).digest()
+
+
+def keys_of(texts: Sequence[str]) -> Ints:
+    """Short keys to find sentences by; two sentences may share one, though hardly ever do."""
+    return np.frombuffer(b"".join(key(text)[:8] for text in texts), np.int64)
+
+
 @dataclass(frozen=True)
 class Shard(Sentences):
     """Sentences with all that bounds of transport distances need.
@@ -136,13 +142,14 @@ def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shar
     if own.vectors is not None and own.norms is not None:
         means = weighted_means(own.vectors.data, own.norms.data, own.weights, method)
     integers, steps = to_integers(means, np.int8)
+    moved = np.linalg.norm(means - integers * steps[:, None], axis=1).astype(np.float32)
     weights, heads = own.weights, own.sums.shape[1]
     profiles = structure_profiles(own.structure.data, weights.data, weights.starts, heads)
     return Shard(
         replace(own, sentences=Lines.of(sentences), pooled=own.pooled[:, :0]),
         means=integers,
         mean_steps=steps,
-        mean_errors=_moved(means, integers * steps[:, None]),
+        mean_errors=np.nextafter(moved, np.float32(np.inf)),
         profiles=Ragged(profiles.numbers, _profile_starts(own)),
         profile_steps=profiles.steps,
     )
@@ -162,23 +169,27 @@ def weighted_means(vectors: Array, norms: Array, weights: Ragged, method: Method
     return Ragged(vectors * factors[:, None], weights.starts).sums()
 
 
-def _moved(before: Array, after: Array) -> Array:
-    """How far rows were moved, rounded up."""
-    apart = np.linalg.norm(before - after, axis=1).astype(np.float32)
-    return np.asarray(np.nextafter(apart, np.float32(np.inf)))
-
-
 def encode_shard(shard: Sentences) -> bytes:
     """A shard as the content of a safetensors file."""
     from safetensors.numpy import save
 
-    own = {part.name: getattr(shard, part.name) for part in fields(shard) if part.name != "words"}
-    arrays = {**own, **_arrays(shard.words)}
-    flat = {
-        name: np.ascontiguousarray(one.data if isinstance(one, Ragged) else one)
-        for name, one in arrays.items()
+    own = {part.name: getattr(shard, part.name) for part in fields(shard)[1:]}  # beside the words
+    words = shard.words
+    lines = words.sentences if isinstance(words.sentences, Lines) else Lines.of(words.sentences)
+    arrays = own | {
+        "text": lines.data,
+        "text_starts": lines.starts,
+        "counts": words.weights.lengths,
+        "sizes": words.sizes,
+        "weights": words.weights,
+        "norms": np.zeros(0) if words.norms is None else words.norms,
+        "vectors": np.zeros((0, 0), np.float32) if words.vectors is None else words.vectors,
+        "structure": words.structure,
+        "sums": words.sums,
+        "squares": words.squares,
     }
-    return bytes(save(flat))
+    flat = {name: one.data if isinstance(one, Ragged) else one for name, one in arrays.items()}
+    return bytes(save({name: np.ascontiguousarray(one) for name, one in flat.items()}))
 
 
 def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap, Kind]:
@@ -186,34 +197,16 @@ def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap, Kind]:
     try:
         mapped, arrays = map_arrays(path)
         words = _words(arrays)
-        own = {part.name: arrays[part.name] for part in fields(kind) if part.name != "words"}
-        ragged = {name: Ragged(own[name], _profile_starts(words)) for name in own if name in RAGGED}
-        return mapped, kind(words, **{**own, **ragged})
+        own: dict[str, Any] = {part.name: arrays[part.name] for part in fields(kind)[1:]}
+        if "profiles" in own:
+            own["profiles"] = Ragged(own["profiles"], _profile_starts(words))
+        return mapped, kind(words, **own)
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{str(path)!r} is damaged (its header: {error}); build the index again"
-        ) from error
-
-
-def _arrays(words: Bags) -> dict[str, Array | Ragged]:
-    """What is written of sentences and their words."""
-    lines = words.sentences if isinstance(words.sentences, Lines) else Lines.of(words.sentences)
-    return {
-        "text": lines.data,
-        "text_starts": lines.starts,
-        "counts": words.weights.lengths,
-        "sizes": words.sizes,
-        "weights": words.weights,
-        "norms": np.zeros(0) if words.norms is None else words.norms,
-        "vectors": NO_VECTORS if words.vectors is None else words.vectors,
-        "structure": words.structure,
-        "sums": words.sums,
-        "squares": words.squares,
-    }
+        raise damaged(path, f"its header: {error}") from error
 
 
 def _words(arrays: dict[str, Array]) -> Bags:
-    """What `_arrays` took apart."""
+    """What `encode_shard` took apart."""
     counts, sums = arrays["counts"], arrays["sums"]
     kept = arrays["vectors"].shape[1] > 0
     if len(arrays["weights"]):
