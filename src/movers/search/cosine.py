@@ -23,14 +23,7 @@ from movers.scorer import Scorer
 from movers.search.corpus import Corpus
 from movers.search.results import Found, Pruning
 from movers.search.shards import some_of
-from movers.search.vectors import (
-    Precision,
-    VectorShard,
-    make_vectors,
-    rounding,
-    scan,
-    unit_vectors,
-)
+from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, scan, unit_vectors
 from movers.search.walk import (
     FIRST,
     FOLD,
@@ -57,13 +50,9 @@ PROPOSED = 4_096
 class CosineLayout:
     """How an index of the default measure keeps and searches sentences.
 
-    Parameters
-    ----------
-    keep
-        "words" keeps what full comparisons need, 87 kB for 18 words; "text" encodes the few
-        sentences that are compared when they are.
-    precision
-        "float32", or "int8" for a quarter of the bytes and a few more comparisons.
+    To ``keep`` "words" is what full comparisons need, 87 kB for 18 words; "text" encodes the few
+    sentences that are compared when they are. The ``precision`` of vectors is "float32", or "int8"
+    for a quarter of the bytes and a few more comparisons.
     """
 
     kind = VectorShard

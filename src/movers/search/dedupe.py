@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -159,10 +159,26 @@ def _settled(
     lines: Iterable[str], texts: list[str], pairs: list[Pair]
 ) -> tuple[list[Dropped], set[int], Deduplicated]:
     """What is dropped, the numbers of the lines that are kept, and how many there are of each."""
+    earlier = duplicates(pairs, len(texts))
+    distances = {(pair.first, pair.second): pair.distance for pair in pairs}
+    rows = {text: row for row, text in enumerate(texts)}
+    seen: dict[int, int] = {}
+    gone: list[Dropped] = []
     reader = Reader(lines)
-    gone = list(_gone(reader, texts, pairs))
-    kept = {*range(1, reader.count + 1)} - {row.line for row in gone}
-    reasons = Counter(row.reason for row in gone)
+    for number, text in enumerate(reader, 1):
+        if not text.strip():
+            gone.append(Dropped(number, "blank", text))
+            continue
+        if (row := rows.get(text, -1)) < 0:
+            raise InputError(f"line {number} ({text!r}) is not in the index; was the file changed?")
+        if (first := earlier[row]) != row:
+            distance = distances[first, row]
+            gone.append(Dropped(number, "near", text, seen[first], texts[first], distance))
+        elif row in seen:
+            gone.append(Dropped(number, "repeated", text, seen[row], text, 0.0))
+        seen.setdefault(row, number)
+    kept = {*range(1, reader.count + 1)} - {one.line for one in gone}
+    reasons = Counter(one.reason for one in gone)
     return gone, kept, Deduplicated(reader.count, len(kept), **reasons)
 
 
@@ -173,24 +189,3 @@ def _aligned(row: Dropped, scorer: Scorer) -> Dropped:
     flows = scorer.compare(row.repeats, row.sentence).alignment
     moves = " ".join(f"{flow.source}→{flow.target}" for flow in flows)
     return replace(row, alignment=moves)
-
-
-def _gone(lines: Iterable[str], texts: list[str], pairs: list[Pair]) -> Iterator[Dropped]:
-    """All lines but those to keep, in order."""
-    kept = duplicates(pairs, len(texts))
-    distances = {(pair.first, pair.second): pair.distance for pair in pairs}
-    rows = {text: row for row, text in enumerate(texts)}
-    seen: dict[int, int] = {}
-    for number, text in enumerate(lines, 1):
-        if not text.strip():
-            yield Dropped(number, "blank", text)
-            continue
-        if (row := rows.get(text, -1)) < 0:
-            raise InputError(f"line {number} ({text!r}) is not in the index; was the file changed?")
-        first = kept[row]
-        if first != row:
-            distance = distances[first, row]
-            yield Dropped(number, "near", text, seen[first], texts[first], distance)
-        elif row in seen:
-            yield Dropped(number, "repeated", text, seen[row], text, 0.0)
-        seen.setdefault(row, number)

@@ -26,8 +26,9 @@ from movers.errors import Choose, Do, InputError, StorageError
 from movers.measure.statistics import Statistics
 from movers.runtime.atomic import replacing, sweep
 from movers.runtime.locks import locked
+from movers.scorer import Scorer
 from movers.search.corpus import NOTHING, Corpus
-from movers.search.layouts import find_layout
+from movers.search.layouts import describe, find_layout
 from movers.search.manifest import FORMAT, NAME, Manifest, Part, checksum, read_raw
 from movers.search.shards import Sentences, encode_shard, open_shard
 
@@ -97,16 +98,16 @@ class Folder:
     @property
     def corpus(self) -> Corpus[Any]:
         """The sentences, shards compared with their checksums when they are first used."""
-        return self.some(0, len(self.manifest.parts))[0]
+        return self.some(0, len(self._opened))[0]
 
     def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
         """The sentences of some shards, which alone are read, and the row of the first."""
-        some = list(self._opened.items())[low:high]
+        every = list(self._opened.items())
+        some, starts = every[low:high], np.cumsum([0, *(part.sentences for part, _ in every)])
         for part, (mapped, _) in some:
             if part not in self._checked:
                 part.check(self.path, mapped)
                 self._checked.add(part)
-        starts = np.cumsum([0, *(part.sentences for part in self.manifest.parts)])
         first, last = int(starts[low]), int(starts[high])
         inside = self._deleted[(self._deleted >= first) & (self._deleted < last)]
         return Corpus([shard for _, (_, shard) in some], inside - first), first
@@ -128,14 +129,7 @@ class Folder:
             yield
 
     def fill(
-        self,
-        pieces: Iterable[Piece | Part],
-        signature: str,
-        settings: dict[str, Any],
-        statistics: Statistics,
-        layout: str,
-        *,
-        replace: bool = False,
+        self, pieces: Iterable[Piece | Part], scorer: Scorer, layout: str, *, replace: bool = False
     ) -> None:
         """Make the folder a new index; the one that is there stays until this one is complete.
 
@@ -146,13 +140,14 @@ class Folder:
                 raise InputError(
                     f"{str(self.path)!r} holds an index already", Do("add"), Choose("replace", True)
                 )
+            signature, statistics = str(scorer.signature), scorer.statistics
             parts = tuple(self.store(piece, signature, layout) for piece in pieces)
             if not parts:
                 raise InputError(EMPTY)
             path = self.path / f"statistics-{secrets.token_hex(4)}.safetensors"
             with self._storing(path):
                 statistics.save(path)
-            self._commit(Manifest(signature, settings, Part.of(path), layout, parts))
+            self._commit(Manifest(signature, describe(scorer), Part.of(path), layout, parts))
 
     def change(self, shards: Iterable[Piece | Part], deleted: Ints) -> None:
         """Make the folder these shards, old and new; a writer that fails leaves nothing behind.

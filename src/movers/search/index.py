@@ -21,7 +21,7 @@ from movers.scorer import Scorer
 from movers.search.corpus import NOTHING, Corpus, Reader, distinct
 from movers.search.cosine import Keep
 from movers.search.folder import EMPTY, Folder, Piece
-from movers.search.layouts import Layout, check_method, describe, find_layout, make_layout
+from movers.search.layouts import Layout, check_method, find_layout, make_layout
 from movers.search.results import Found, SearchRanking
 from movers.search.shards import joined, some_of
 from movers.search.vectors import Precision
@@ -141,7 +141,7 @@ class Index:
         index = cls(scorer, make_layout(scorer, keep, vectors), files=files)
         pieces = index._pieces(sentences, progress=progress)
         if index._files is not None:
-            index._fill(index._files, pieces, replace=replace)
+            index._files.fill(pieces, index._scorer, index.layout.name, replace=replace)
             return index
         index._held = Corpus([make() for _, make in pieces])
         if not index.shards:
@@ -177,12 +177,8 @@ class Index:
         """Write an index that is in memory, or a copy of one on disk, to a folder."""
         corpus = self.corpus
         kept = (_living(corpus, [number]) for number in range(len(corpus.shards)))
-        self._fill(Folder(Path(folder)), (piece for piece in kept if piece[0]))
-
-    def _fill(self, files: Folder, pieces: Iterable[Piece], *, replace: bool = False) -> None:
-        scorer, layout = self._scorer, self.layout.name
-        signature, settings = str(scorer.signature), describe(scorer)
-        files.fill(pieces, signature, settings, scorer.statistics, layout, replace=replace)
+        pieces = (piece for piece in kept if piece[0])
+        Folder(Path(folder)).fill(pieces, self._scorer, self.layout.name)
 
     def add(self, sentences: Iterable[str] | Path, *, progress: bool = False) -> int:
         """Add sentences that are not there yet, and return how many were.
@@ -339,7 +335,10 @@ class Index:
         seconds = (time.process_time() - started) / max(1, len(texts))
         recalls: list[float | None] = [None] * len(texts)
         if exact and candidates is not None:
-            recalls = [_recall(*pair) for pair in zip(found, run(corpus, texts), strict=True)]
+            truths = (set(one.rows.tolist()) for one in run(corpus, texts))
+            held = (set(one.rows.tolist()) for one in found)
+            both = zip(truths, held, strict=True)
+            recalls = [len(truth & own) / len(truth) if truth else 1.0 for truth, own in both]
         return [
             self.told(text, corpus, one, seconds, recall=recall, align=align)
             for text, one, recall in zip(texts, found, recalls, strict=True)
@@ -394,12 +393,6 @@ class Index:
                 "build the index again"
             )
         self._agrees = True
-
-
-def _recall(found: Found, exact: Found) -> float:
-    """Share of the exact result that was found."""
-    truth = set(exact.rows.tolist())
-    return len(truth & set(found.rows.tolist())) / len(truth) if truth else 1.0
 
 
 def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:

@@ -63,20 +63,9 @@ def damaged(path: Path, how: str) -> InputError:
 class Manifest:
     """An index: how its distances are made, and where its sentences are.
 
-    Parameters
-    ----------
-    signature
-        Signature of the distances.
-    settings
-        Arguments of `movers.load`, without statistics and device.
-    statistics
-        The file with the statistics.
-    layout
-        How sentences lie in the shards: a row of `movers.search.layouts.LAYOUTS`.
-    parts
-        The shards, in order.
-    deleted
-        The file that lists deleted sentences; None if there are none.
+    ``settings`` are arguments of `movers.load`, without statistics and device, and ``layout``, a
+    row of `movers.search.layouts.LAYOUTS`, is how sentences lie in the shards; ``parts`` are these,
+    in order, and ``deleted`` is the file that lists deleted sentences, None if there are none.
     """
 
     signature: str

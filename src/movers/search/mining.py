@@ -133,8 +133,7 @@ def mine_file(
 
 def _tabulate(journal: Path, output: Path, kind: str) -> int:
     """Write the pairs of a complete journal as a table, and count them."""
-    columns = list(Pair.__dataclass_fields__)
-    count = 0
+    columns, count = list(Pair.__dataclass_fields__), 0
     with replacing(output) as temporary, table_writer(temporary, kind, columns) as write:
         for pairs in islice(records(journal), 1, None):
             count += len(pairs)

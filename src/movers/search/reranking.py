@@ -136,12 +136,8 @@ def rerank(
     proposal = Proposal(query, scorer, candidates, cache)
     limit = np.inf if within is None else within
     found = walk(proposal.nearest, proposal.compare, wanted=top_k, within=limit, budget=budget)
-    pruning = Pruning(
-        len(proposal.listed),
-        solved=proposal.compared,
-        left_out=len(proposal.listed) - proposal.compared,
-        seconds=time.process_time() - started,
-    )
+    total, solved, seconds = len(proposal.listed), proposal.compared, time.process_time() - started
+    pruning = Pruning(total, solved=solved, left_out=total - solved, seconds=seconds)
     listed = [proposal.listed[row] for row in found.rows.tolist()]
     places = np.arange(len(listed))
     matches = scorer.matches(places, found.distances, lambda place: listed[place].text)

@@ -28,7 +28,9 @@ class Lines(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Lines:
-        """Texts as they are kept."""
+        """Texts as they are kept; those that are so already stay."""
+        if isinstance(texts, Lines):
+            return texts
         raw = [text.encode() for text in texts]
         return cls(np.frombuffer(b"".join(raw), np.uint8), boundaries(map(len, raw)))
 
@@ -41,8 +43,7 @@ class Lines(Sequence[str]):
     @classmethod
     def gathered(cls, pieces: Sequence[tuple[Lines, Rows]]) -> Lines:
         """Some texts of several, one after another."""
-        texts = [(Ragged(lines.data, lines.starts), rows) for lines, rows in pieces]
-        found = Ragged.gathered(texts)
+        found = Ragged.gathered([(Ragged(one.data, one.starts), rows) for one, rows in pieces])
         return cls(found.data, found.starts)
 
 
@@ -96,13 +97,9 @@ def keys_of(texts: Sequence[str]) -> Ints:
 class Shard(Sentences):
     """Sentences with all that bounds of transport distances need.
 
-    Parameters
-    ----------
-    means, mean_steps, mean_errors
-        Weighted mean of each sentence's vectors, of the normalised ones under a cosine cost; in
-        steps, which are NaN where it is undefined, and how far that moved it.
-    profiles, profile_steps
-        Of every sentence under every head.
+    ``means`` are weighted means of the vectors of each sentence, of the normalised ones under a
+    cosine cost, in ``mean_steps``, which are NaN where there is none, and ``mean_errors`` tell how
+    far that moved them. ``profiles`` are those of every sentence under every head, in steps too.
     """
 
     means: Array
@@ -140,7 +137,11 @@ def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shar
         own = replace(own, structure=structure, sums=nothing, squares=nothing)
     means = np.zeros((len(sentences), 0))
     if own.vectors is not None and own.norms is not None:
-        means = weighted_means(own.vectors.data, own.norms.data, own.weights, method)
+        factors, norms = own.weights.data, own.norms.data
+        if method.cost != "l2":
+            with np.errstate(divide="ignore"):
+                factors = factors / np.where(norms > 0, norms, np.nan)
+        means = Ragged(own.vectors.data * factors[:, None], own.weights.starts).sums()
     integers, steps = to_integers(means, np.int8)
     moved = np.linalg.norm(means - integers * steps[:, None], axis=1).astype(np.float32)
     weights, heads = own.weights, own.sums.shape[1]
@@ -160,22 +161,12 @@ def _profile_starts(words: Bags) -> Ints:
     return boundaries(words.sums.shape[1] * profile_sizes(words.weights.lengths))
 
 
-def weighted_means(vectors: Array, norms: Array, weights: Ragged, method: Method) -> Array:
-    """Mean vector of every sentence, as the centroid bound of the method's cost needs it."""
-    factors = weights.data.copy()
-    if method.cost != "l2":
-        with np.errstate(divide="ignore"):
-            factors /= np.where(norms > 0, norms, np.nan)
-    return Ragged(vectors * factors[:, None], weights.starts).sums()
-
-
 def encode_shard(shard: Sentences) -> bytes:
     """A shard as the content of a safetensors file."""
     from safetensors.numpy import save
 
     own = {part.name: getattr(shard, part.name) for part in fields(shard)[1:]}  # beside the words
-    words = shard.words
-    lines = words.sentences if isinstance(words.sentences, Lines) else Lines.of(words.sentences)
+    words, lines = shard.words, Lines.of(shard.words.sentences)
     arrays = own | {
         "text": lines.data,
         "text_starts": lines.starts,

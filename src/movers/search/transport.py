@@ -12,6 +12,7 @@ Only what lies strictly above the threshold is dropped, so ties come out as in b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,9 +20,8 @@ from movers.arrays import Bools, Floats, Ints, Singles
 from movers.errors import InputError
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
+from movers.search.bounded import HeadOrder, centroid_lower, distances_within, shard_lower
 from movers.search.corpus import Corpus
-from movers.search.exact import HeadOrder, distances_within
-from movers.search.lower import centroid_lower, shard_lower
 from movers.search.results import Found, Pruning
 from movers.search.shards import Shard, make_shard, some_of
 from movers.search.walk import Best
@@ -70,14 +70,15 @@ class TransportLayout:
         scorer.measure(queries)  # all of them in a few batches
         found = []
         for text in queries:
-            cascade = Cascade(scorer, self.make(scorer, [text]), corpus, top_k, within)
+            query, best = self.make(scorer, [text]), Best(top_k, within)
+            cascade = Cascade(scorer, query, corpus, best, HeadOrder.of(scorer))
             if candidates is None:
                 pruning = cascade.run()
             elif isinstance(candidates, int):
                 pruning = cascade.some(cascade.nearest_means(candidates))
             else:
                 pruning = cascade.some(candidates)
-            found.append(Found(*cascade.best.ranked(), pruning, not pruning.left_out))
+            found.append(Found(*best.ranked(), pruning, not pruning.left_out))
         return found
 
     def near(
@@ -90,40 +91,35 @@ class TransportLayout:
         progress: bool = False,
     ) -> Iterator[tuple[int, int, float]]:
         """Pairs of these sentences with those behind them, by number, and their distances."""
-        self._order = order = self._order or HeadOrder(max(1, len(scorer.heads)))
+        self._order = order = self._order or HeadOrder.of(scorer)
         with progress_bar("comparing", "sentences", len(numbers), progress=progress) as bar:
             for row in numbers:
                 number = int(np.searchsorted(corpus.starts, row, side="right")) - 1
                 rest = corpus.shards[number].take(slice(row - int(corpus.starts[number]), None))
                 own, rest = rest.take(slice(1)), rest.take(slice(1, None))
                 behind = Corpus([*[rest][: len(rest)], *corpus.shards[number + 1 :]])
-                cascade = Cascade(scorer, own, behind, len(corpus), threshold, order)
-                cascade.run()
+                best = Best(len(corpus), threshold)
+                Cascade(scorer, own, behind, best, order).run()
                 bar.update()
-                for other, distance in zip(*cascade.best.ranked(), strict=True):
+                for other, distance in zip(*best.ranked(), strict=True):
                     yield row, row + 1 + int(other), float(distance)
 
 
+@dataclass
 class Cascade:
     """One query, a shard of one sentence, against a corpus without gaps.
 
-    Distances above ``within`` are of no interest; ``order`` is what earlier queries taught about
-    heads.
+    ``order`` is what earlier queries taught about heads; ``paired`` counts sentences that the
+    stronger bound excluded, and ``given_up`` those that were not solved to the end.
     """
 
-    def __init__(
-        self,
-        scorer: Scorer,
-        query: Shard,
-        corpus: Corpus[Shard],
-        wanted: int,
-        within: float,
-        order: HeadOrder | None = None,
-    ) -> None:
-        self.scorer, self.query, self.corpus = scorer, query, corpus
-        self.best = Best(wanted, within)
-        self.order = order or HeadOrder(max(1, len(scorer.heads)))
-        self.paired = self.given_up = 0
+    scorer: Scorer
+    query: Shard
+    corpus: Corpus[Shard]
+    best: Best
+    order: HeadOrder
+    paired: int = 0
+    given_up: int = 0
 
     def run(self) -> Pruning:
         """Find the best of all sentences."""

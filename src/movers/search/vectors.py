@@ -40,17 +40,10 @@ HELD = 4
 class VectorShard(Sentences):
     """Sentences with their vectors, and with their words if these are kept.
 
-    Parameters
-    ----------
-    known_by
-        Short keys of the sentences.
-    coarse
-        What a search reads of the vectors: upper halves, or integers.
-    fine
-        Lower halves; without columns where there are none.
-    scales, errors
-        What turns a product with a unit vector into a cosine, and how far the coarse vector is
-        from the true one, as a share of its length; infinite where nothing is known.
+    ``known_by`` are short keys of the sentences, ``coarse`` is what a search reads of the vectors,
+    upper halves or integers, and ``fine`` lower halves, without columns where there are none.
+    ``scales`` turn a product with a unit vector into a cosine, and ``errors`` tell how far the
+    coarse vector is from the true one, as a share of its length; infinite where nothing is known.
     """
 
     known_by: Ints
@@ -121,7 +114,15 @@ def make_vectors(
     else:
         coarse, steps = to_integers(pooled.astype(np.float64), np.int8)
         fine = np.zeros((len(pooled), 0), np.int16)
-    scales, errors = _quality(pooled, coarse, steps)
+    wide, found = pooled.astype(np.float64), _widened(coarse).astype(np.float64) * steps[:, None]
+    lengths = np.linalg.norm(wide, axis=1)
+    sound = np.isfinite(lengths) & (lengths > SHORTEST) & np.isfinite(found).all(axis=1)
+    safe = np.where(sound, lengths, 1.0)
+    with np.errstate(invalid="ignore"):
+        apart = np.linalg.norm(wide - found, axis=1) / safe
+    errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
+    errors = np.nextafter(errors, np.float32(np.inf))  # a little on the safe side
+    scales = (steps / safe).astype(np.float32)
     bare = _wordless(sentences) if words is None else replace(words, pooled=words.pooled[:, :0])
     own = replace(bare, sentences=Lines.of(sentences))
     return VectorShard(own, keys_of(sentences), coarse, fine, scales, errors)
@@ -142,18 +143,6 @@ def _wordless(sentences: Sequence[str]) -> Bags:
         sizes=none.lengths,
         pooled=nothing.astype(np.float32),
     )
-
-
-def _quality(pooled: Singles, coarse: Array, steps: Singles) -> tuple[Singles, Singles]:
-    """Scales and errors of coarse vectors, both a little on the safe side."""
-    wide, found = pooled.astype(np.float64), _widened(coarse).astype(np.float64) * steps[:, None]
-    lengths = np.linalg.norm(wide, axis=1)
-    sound = np.isfinite(lengths) & (lengths > SHORTEST) & np.isfinite(found).all(axis=1)
-    safe = np.where(sound, lengths, 1.0)
-    with np.errstate(invalid="ignore"):
-        apart = np.linalg.norm(wide - found, axis=1) / safe
-    errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
-    return (steps / safe).astype(np.float32), np.nextafter(errors, np.float32(np.inf))
 
 
 def taken_apart(numbers: Singles) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
