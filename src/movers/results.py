@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from html import escape
-from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -192,7 +191,8 @@ class Ranking:
             alike = [] if one.similarity is None else [f"{one.similarity:.2f}"]
             rows.append([str(place), f"{one.distance:.4f}", *alike, one.text])
         table = ""
-        for cells, tag in zip(rows, chain(["th"], repeat("td")), strict=False):
+        for number, cells in enumerate(rows):
+            tag = "td" if number else "th"
             table += f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
         more = len(self) - SHOWN
         left = f"<p>… and {more:,} more</p>" if more > 0 else ""

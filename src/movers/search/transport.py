@@ -97,9 +97,9 @@ class TransportLayout:
                 number = int(np.searchsorted(corpus.starts, row, side="right")) - 1
                 rest = corpus.shards[number].take(slice(row - int(corpus.starts[number]), None))
                 own, rest = rest.take(slice(1)), rest.take(slice(1, None))
-                behind = Corpus([*[rest][: len(rest)], *corpus.shards[number + 1 :]])
+                behind = [one for one in (rest, *corpus.shards[number + 1 :]) if len(one)]
                 best = Best(len(corpus), threshold)
-                Cascade(scorer, own, behind, best, order).run()
+                Cascade(scorer, own, Corpus(behind), best, order).run()
                 bar.update()
                 for other, distance in zip(*best.ranked(), strict=True):
                     yield row, row + 1 + int(other), float(distance)

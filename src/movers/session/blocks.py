@@ -147,9 +147,8 @@ def settle(
     undefined = np.flatnonzero(solved.undefined)
     if len(undefined) and policy == "raise":
         pair = undefined[0]
-        texts = dict(
-            zip(("source", "target"), (bags.sentences[row] for row in rows[pair]), strict=True)
-        )
+        source, target = (bags.sentences[row] for row in rows[pair])
+        texts = {"source": source, "target": target}
         for side, text in texts.items():
             if not text.strip():
                 raise InputError(f"the {side} is empty; drop the pair or fill it in")

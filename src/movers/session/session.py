@@ -152,12 +152,10 @@ class Session:
         """Names what is done to vectors, so that only scorers that do the same share them."""
         for layer in self.request.embeddings:
             self.whitening_of(layer)  # refuse the wrong kind
+        if not self._whitens:
+            return "none"
         known = sorted(self.statistics.whitening.items())
-        return (
-            ",".join(f"{layer}:{white.digest}" for layer, white in known)
-            if self._whitens
-            else "none"
-        )
+        return ",".join(f"{layer}:{white.digest}" for layer, white in known)
 
     @cached_property
     def request(self) -> Request:

@@ -24,14 +24,15 @@ def sign(found: Session, far: float | None = None) -> Signature:
     ``far`` is what unrelated sentences are apart, if that is known and shall be named.
     """
     settings, method, encoder = found.settings, found.method, found.encoder
-    vectors, attention, white = method.needs_vectors, method.needs_attention, found.whitening
-    pooled = vectors and method.needs_pooled
+    vectors, attention = method.needs_vectors, method.needs_attention
+    pooled, white = vectors and method.needs_pooled, found.whitening if vectors else None
+    whitening = "none" if white is None else f"{white.kind}@{white.digest}"
     fields = {
         "movers": __version__,
         "method": method.name,
         "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
         "embedding": str(found.embedding) if vectors else "",
-        "whitening": ("none" if white is None else f"{white.kind}@{white.digest}") * vectors,
+        "whitening": whitening if vectors else "",
         "pooling": encoder.pooling if pooled else "",
         "chance": f"{encoder.chance:.4g}" if pooled else "",
         **_fitted(found),
