@@ -35,11 +35,9 @@ from movers.search.cosine import CosineLayout
 from movers.search.dedupe import dedupe_file
 from movers.search.folder import Folder
 from movers.search.index import Index
-from movers.search.measures import describe
 from movers.search.mining import mine
-from movers.search.scan import scan
-from movers.search.vectors import make_vectors
-from movers.search.words import pooled_vectors
+from movers.search.vectors import make_vectors, scan
+from movers.search.walk import pooled_vectors
 from search import own_memory, processor_time, sources
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -187,7 +185,7 @@ def million_index(folder: Path) -> Index:
         index = real_index(folder)
         pool = index.sentences
         vectors = np.concatenate([shard.pooled(slice(None)) for shard in index.shards])
-        layout, signature = CosineLayout(), str(scorer().signature)
+        layout = CosineLayout()
 
         def pieces():
             rng, known, done = np.random.default_rng(0), set(pool), 0
@@ -200,9 +198,7 @@ def million_index(folder: Path) -> Index:
                 yield texts, partial(make_vectors, texts, made, "float32")
                 done += len(texts)
 
-        Folder(place).fill(
-            pieces(), signature, describe(scorer()), scorer().statistics, layout.name
-        )
+        Folder(place).fill(pieces(), scorer(), layout.name)
     return Index.open(place, scorer=scorer())
 
 

@@ -27,7 +27,6 @@ LAYERS = [
     ("session",),
     ("scorer",),
     ("loading", "references", "plugins"),
-    ("habits",),
     ("bulk", "search", "evaluate", "doctor"),
     ("integrations", "web", "warming"),
     ("cli",),

@@ -14,7 +14,7 @@ from movers.cli.options import Chosen, Options, offering
 from movers.loading import loader
 from movers.methods import find_method
 from movers.scorer import Scorer
-from movers.search.measures import describe
+from movers.search.layouts import describe
 from movers.settings import Settings, Wire, itself, setting, table
 from movers.web.schemas import Asked, CompareRequest, RankRequest, ScoreRequest, wired
 

@@ -6,8 +6,8 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
@@ -86,16 +86,16 @@ class Report:
 
 def examine(checks: Mapping[str, Callable[[], str]] | None = None) -> Report:
     """Gather facts about the installation and run the self-tests, by default those of `CHECKS`."""
-    return Report(facts(), [_run(*item) for item in (CHECKS if checks is None else checks).items()])
-
-
-def _run(name: str, check: Callable[[], str]) -> Check:
-    started = time.perf_counter()
-    try:
-        passed, detail = True, check()
-    except Exception as error:  # whatever is broken is what the report is about
-        passed, detail = False, f"{type(error).__name__}: {error}"
-    return Check(name, passed, detail, round(time.perf_counter() - started, 2))
+    report = Report(facts(), [])
+    for name, check in (CHECKS if checks is None else checks).items():
+        started = time.perf_counter()
+        try:
+            passed, detail = True, check()
+        except Exception as error:  # whatever is broken is what the report is about
+            passed, detail = False, f"{type(error).__name__}: {error}"
+        seconds = round(time.perf_counter() - started, 2)
+        report.checks.append(Check(name, passed, detail, seconds))
+    return report
 
 
 def facts() -> dict[str, dict[str, str]]:
@@ -107,13 +107,13 @@ def facts() -> dict[str, dict[str, str]]:
     numba, llvm = import_module("numba"), import_module("llvmlite.binding")
     kernels = import_module("movers.runtime.kernel_cache").folder()
     core = import_module("numpy._core._multiarray_umath")
+    versions = {"python": sys.version.split()[0], "system": platform.platform()}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
     features: dict[str, bool] = getattr(core, "__cpu_features__", {})
     return {
-        "versions": {
-            "python": sys.version.split()[0],
-            "system": platform.platform(),
-            **{name: found for name in PACKAGES if (found := _version(name))},
-        },
+        "versions": versions,
         "processor": {
             "machine": platform.machine(),
             "numba": numba.config.CPU_NAME or llvm.get_host_cpu_name(),
@@ -126,13 +126,6 @@ def facts() -> dict[str, dict[str, str]]:
         "device": {"auto": pick_device("auto")},
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
     }
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
 
 
 def _matrix_libraries() -> dict[str, str]:
@@ -195,8 +188,7 @@ def check_encoder() -> str:
     found = _encoded(scorer, SENTENCES[:1])[0, : len(VECTOR)]
     vector = float(np.abs(found - VECTOR).max())
     distance = abs(scorer.compare(*SENTENCES[:2]).distance - DISTANCE)
-    off = max(vector, distance)
-    if not off < KNOWN_WITHIN:
+    if not (off := max(vector, distance)) < KNOWN_WITHIN:
         raise SelfTestError(
             f"vectors are off by {vector:.1e} and a distance by {distance:.1e}, allowed "
             f"{KNOWN_WITHIN:g}; found {found.round(5).tolist()}"
@@ -206,15 +198,20 @@ def check_encoder() -> str:
 
 def check_determinism() -> str:
     """Encode a sentence alone and in company, and score pairs, with one thread and with two."""
+    import torch
+
     scorer = _scorer()
     pairs = [(a, b) for a in SENTENCES for b in SENTENCES if a != b]
-    vectors, scores = [], []
-    for threads in (1, 2):
-        with _torch_threads(threads):
+    vectors, scores, before = [], [], torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            scorer.threads = threads
             vectors += [_encoded(scorer, SENTENCES)]
             vectors += [np.concatenate([_encoded(scorer, [text]) for text in SENTENCES])]
-        scorer.threads = threads
-        scores.append(scorer.distances(pairs))
+            scores.append(scorer.distances(pairs))
+    finally:
+        torch.set_num_threads(before)
     off = max(float(np.abs(one - vectors[0]).max()) for one in vectors)
     if not off < ROUNDING:
         raise SelfTestError(f"vectors change by {off:.1e} with company or threads")
@@ -240,18 +237,6 @@ def _encoded(scorer: Scorer, sentences: Any) -> Singles:
     layer = scorer.encoder.layers
     found = scorer.encoder.encode(list(sentences), Request((layer,)))
     return np.asarray(found.vectors[layer].data)
-
-
-@contextmanager
-def _torch_threads(count: int) -> Iterator[None]:
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 CHECKS: dict[str, Callable[[], str]] = {

@@ -61,7 +61,10 @@ class Wording:
         """All remedies there are here, in one clause."""
         said, last = "", ("", "")
         for remedy in self._known(tuple(remedies)):
-            verb, what = self._phrase(remedy)
+            if isinstance(remedy, Choose):
+                verb, what = self.choose(remedy) or ("", "")
+            else:
+                verb, what = "", str(self.acts.get(remedy.act, remedy.act))
             if what:
                 again = verb != "" and verb == last[0]
                 joint = " or " if again and not last[1] else ", or "
@@ -69,11 +72,6 @@ class Wording:
                 said += remedy.then if remedy.then.startswith(",") else f" {remedy.then}".rstrip()
                 last = verb, remedy.then
         return said
-
-    def _phrase(self, remedy: Remedy) -> tuple[str, str]:
-        if isinstance(remedy, Choose):
-            return self.choose(remedy) or ("", "")
-        return "", str(self.acts.get(remedy.act, remedy.act))
 
     def _known(self, remedies: tuple[Remedy, ...]) -> Iterator[Remedy]:
         """The remedies, with choices in place of acts that come down to these."""

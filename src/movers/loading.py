@@ -1,11 +1,10 @@
-"""`load`: from a method and a model to a scorer."""
+"""`load`: from a method and a model to a scorer; and two sentences, one number."""
 
 from __future__ import annotations
 
 import gc
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
 from textwrap import indent, wrap
@@ -48,17 +47,8 @@ def _explained(settings: type[Settings]) -> str:
     said = []
     for name, about in table(settings).items():
         said += [name, indent("\n".join(wrap(f"{about.help} {about.python}", 90)), "    ")]
-    return "\n".join(
-        [
-            "Make a scorer. The model itself is loaded when first needed, once per process.",
-            "",
-            "Parameters",
-            "----------",
-            *said,
-            "",
-            EXAMPLE,
-        ]
-    )
+    first = "Make a scorer. The model itself is loaded when first needed, once per process."
+    return "\n".join([first, "", "Parameters", "----------", *said, "", EXAMPLE])
 
 
 load = loader(Settings)
@@ -74,21 +64,12 @@ def load_encoder(
 
 @lru_cache(maxsize=4)
 def _encoder(model: str | Path | None, device: str, dtype: str) -> TransformerEncoder:
-    with _not_collecting():
-        return TransformerEncoder(model, device=device, dtype=dtype)
-
-
-@contextmanager
-def _not_collecting() -> Iterator[None]:
-    """Collect no garbage meanwhile.
-
-    Torch, transformers and a model are some 400,000 objects that stay; to look through them again
-    and again while they come takes a seventh of the time to load.
-    """
+    # Torch, transformers and a model are some 400,000 objects that stay; to look through them again
+    # and again for garbage while they come takes a seventh of the time to load.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        yield
+        return TransformerEncoder(model, device=device, dtype=dtype)
     finally:
         if collecting:
             gc.enable()
@@ -98,11 +79,62 @@ def describe_model(model: str | Path | None = None, device: str = "auto") -> dic
     """Facts about a model: size, limits, statistics, and the layers used by default."""
     encoder = load_encoder(model, device)
     shipped = Statistics.shipped(encoder.fingerprint)
+    variability = shipped.variability if shipped else None
     return {
         **encoder.describe(),
         "default_layers": encoder.default_layers,
         "statistics": shipped.origin if shipped else None,
-        "variability": shipped.variability.mean(axis=1).round(4).tolist()
-        if shipped and shipped.variability is not None
-        else None,
+        "variability": None if variability is None else variability.mean(axis=1).round(4).tolist(),
     }
+
+
+def distance(source: str, target: str, method: str = "movers", **settings: Any) -> float:
+    """How far apart two sentences are; 0 is the same.
+
+    Parameters
+    ----------
+    source, target
+        The sentences.
+    method, settings
+        As in `movers.load`; the scorer they stand for is kept for the next call.
+
+    Examples
+    --------
+    >>> import movers
+    >>> movers.distance("a dog chases a cat", "a dog chases a cat")
+    0.0
+    """
+    return float(_scorer(method, settings).distances([(source, target)])[0])
+
+
+def similarity(source: str, target: str, method: str = "movers", **settings: Any) -> float:
+    """How similar two sentences are, from 0, unrelated, to 1, the same.
+
+    Parameters
+    ----------
+    source, target
+        The sentences.
+    method, settings
+        As in `movers.load`; the scorer they stand for is kept for the next call.
+
+    Examples
+    --------
+    >>> import movers
+    >>> reworded = movers.similarity("a dog chases a cat", "a dog runs after a cat")
+    >>> swapped = movers.similarity("a dog chases a cat", "a cat chases a dog")
+    >>> reworded > swapped
+    True
+    """
+    return float(_scorer(method, settings).similarities([(source, target)])[0])
+
+
+def _scorer(method: str, settings: dict[str, Any]) -> Scorer:
+    try:
+        return _kept(method, *sorted(settings.items()))
+    except TypeError:  # a list of words, say, cannot be remembered
+        return load(method, **settings)
+
+
+@lru_cache(maxsize=8)
+def _kept(method: str, *settings: tuple[str, Any]) -> Scorer:
+    return load(method, **dict(settings))

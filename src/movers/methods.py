@@ -297,39 +297,37 @@ TRANSPORTED = (*WORDS, *SYNTACTIC)
 DEFAULT_BASE = "wrd"
 
 
-def _structural(base: Method) -> Method:
-    """The row of ``wsmd-NAME``, in both recipes."""
+def _structural(base: Method, prefix: str, title: str, **changes: Any) -> Method:
+    """A row with structure on one of words, in both recipes."""
+    reference = base.reference and _structural(base.reference, prefix, title, **changes)
     return replace(
         base,
-        name=f"wsmd-{base.name}",
-        title=f"words and structure: {base.name} with attention",
+        name=f"{prefix}-{base.name}",
+        title=title.format(base.name),
         paper=YAMAGIWA,
         transport="both",
         base=base.name,
         recipes=SCALE,
-        reference=base.reference and _structural(base.reference),
+        reference=reference,
+        **changes,
     )
 
 
-def _linear(base: Method) -> Method:
-    """The row of ``lambda-NAME``, in both recipes."""
-    return replace(
-        _structural(base),
-        name=f"lambda-{base.name}",
-        title=f"{base.name} under the plan of wsmd-{base.name}",
-        reports="linear",
-        reference=base.reference and _linear(base.reference),
-    )
-
-
+FUSED = [
+    _structural(base, "wsmd", "words and structure: {} with attention") for base in TRANSPORTED
+]
+LINEAR = [
+    _structural(base, "lambda", "{0} under the plan of wsmd-{0}", reports="linear")
+    for base in TRANSPORTED
+]
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         DEFAULT,
         *TRANSPORTED,
         *STRUCTURES,
-        *map(_structural, TRANSPORTED),
-        *map(_linear, TRANSPORTED),
+        *FUSED,
+        *LINEAR,
         *ORDERED,
         *POOLED,
         *MATCHED,

@@ -31,7 +31,7 @@ from movers.measure.swd import add_subtree_costs
 from movers.methods import Method, Transport
 from movers.solve.batch import emd_batch, fgw_batch, price_batch
 from movers.solve.problems import Problems
-from movers.solve.solution import NUMBERS, Many, One, linear_solution, pick
+from movers.solve.solution import NUMBERS, Many, linear_solution
 
 SOURCE_EMPTY, TARGET_EMPTY = 1, 2
 
@@ -40,22 +40,13 @@ SOURCE_EMPTY, TARGET_EMPTY = 1, 2
 class Solved:
     """Pairs with their transport problems and solutions.
 
-    Parameters
-    ----------
-    values
-        Objective, parts and plans, ``(pairs, heads)``.
-    costs
-        Cost matrices, one flat row per pair.
-    scales
-        The factor k, ``(pairs, heads)``.
-    undefined
-        Why a pair has no proper distance, `SOURCE_EMPTY` or `TARGET_EMPTY`; 0 where it has one. The
-        values are then the limits: infinitely far from nothing, nothing at 0 from nothing.
-    sentence, gate
-        Of a method that looks at vectors of sentences: how far these are apart, and how much
-        structure counts beside them, ``(pairs,)``.
-    homes
-        What is paid for mass that stays at home, ``(pairs, heads)``; None where all must move.
+    ``values`` are objective, parts and plans, ``(pairs, heads)``, as are the ``scales``, the factor
+    k; ``costs`` have one flat row per pair. ``undefined`` tells why a pair has no proper distance,
+    `SOURCE_EMPTY` or `TARGET_EMPTY`, 0 where it has one: the values are then the limits, infinitely
+    far from nothing, nothing at 0 from nothing. A method that looks at vectors of sentences says in
+    ``sentence`` how far these are apart, and in ``gate`` how much structure counts beside them,
+    ``(pairs,)``. ``homes`` is what is paid for mass that stays at home, ``(pairs, heads)``; None
+    where all must move.
     """
 
     values: Many
@@ -76,28 +67,10 @@ class Solved:
         homes = None if null is None else np.asarray(null * values.home)
         return cls(values, problems.shapes, problems.costs, scales, nothing, homes=homes)
 
-    def plans_of_one(self) -> Floats:
-        """Plans of a single pair, shape ``(heads, n, m)``."""
-        assert len(self.shapes) == 1
-        return self.values.plan.reshape(self.values.value.shape[1], *self.shapes[0])
-
-    def cost_of_one(self) -> Floats:
-        """Cost matrix of a single pair, shape ``(n, m)``."""
-        return np.asarray(self.costs.data.reshape(self.shapes[0]))
-
-    def head_of_one(self, head: int) -> One:
-        """What was found for a single pair under one head."""
-        return pick(self.values, 0, head, self.plans_of_one()[head])
-
 
 @dataclass(frozen=True)
 class Task:
-    """Pairs of sentences, and how to solve them.
-
-    ``rows`` are the pairs by row of ``bags``, ``(pairs, 2)``, and ``share`` that of the structural
-    part; ``null`` is the price of a unit of mass that stays at home, in mean costs of the pair,
-    None where all moves.
-    """
+    """Pairs of sentences, and how to solve them, as `solve_pairs` takes them."""
 
     method: Method
     bags: Bags
@@ -144,42 +117,30 @@ def pose(method: Method, bags: Bags, rows: Ints, *, threads: int | None = None) 
         assert bags.vectors is not None and bags.norms is not None
         norms = bags.norms.data
         costs = pair_costs(method.cost, bags.vectors, norms, sources, targets, threads=threads)
-    apart: Floats | float = 0.0
+    apart: Floats | float = 0.0  # what tokens without a row in the costs would add to their sums
     if bags.subtrees is not None:
         apart = add_subtree_costs(costs, bags.subtrees, sources, targets, threads)
     if not method.needs_attention:
         return Problems.between(bags.weights, rows, costs)
     scales = np.ones((len(rows), max(1, bags.sums.shape[1])))
-    if method.transport == "both":
-        scales = _scales(method, bags, costs, apart, rows)
+    if method.transport == "both":  # the factor k
+        assert method.cost is not None and bags.norms is not None
+        errors = structure_errors(bags, sources, targets)
+        means = mean_costs(method.cost, costs, bags.norms, bags.sizes, sources, targets, apart)
+        scales = structure_scales(means, errors)
     return Problems.between(bags.weights, rows, costs, bags.structure, scales)
 
 
-def _scales(method: Method, bags: Bags, costs: Ragged, apart: Floats | float, rows: Ints) -> Floats:
-    """The factor k; ``apart`` is what tokens without a row in the costs would add to their sums."""
-    assert method.cost is not None and bags.norms is not None
-    sources, targets = rows.T
-    errors = structure_errors(bags, sources, targets)
-    means = mean_costs(method.cost, costs, bags.norms, bags.sizes, sources, targets, apart)
-    return structure_scales(means, errors)
-
-
 def _move(task: Task) -> Solved:
-    """Move the words at the least cost."""
-    threads = task.context.threads
+    """Move the words at the least cost, and where structure counts so that little of it bends."""
+    threads, plans = task.context.threads, task.plans
     problems = pose(task.method, task.bags, task.rows, threads=threads)
     null = None if task.null is None else _home_prices(task, problems)
-    values = emd_batch(problems, null=null, threads=threads, plans=task.plans)
+    if task.method.needs_attention:
+        values = fgw_batch(problems, mix=task.share, null=null, threads=threads, plans=plans)
+        return Solved.of(problems, values, problems.scale, null)
+    values = emd_batch(problems, null=null, threads=threads, plans=plans)
     return Solved.of(problems, values, np.ones_like(values.value), null)
-
-
-def _bend(task: Task) -> Solved:
-    """Move the words so that little structure bends, head by head."""
-    threads = task.context.threads
-    problems = pose(task.method, task.bags, task.rows, threads=threads)
-    null = None if task.null is None else _home_prices(task, problems)
-    values = fgw_batch(problems, mix=task.share, null=null, threads=threads, plans=task.plans)
-    return Solved.of(problems, values, problems.scale, null)
 
 
 def _home_prices(task: Task, problems: Problems) -> Floats | None:
@@ -211,15 +172,10 @@ def _price(task: Task) -> Solved:
         name: np.broadcast_to(getattr(moved, name), scales.shape) for name in NUMBERS
     }
     repeated["structural"] = scales * energies
-    plans = _repeated(moved.plan, costs, scales.shape[1]) if task.plans else moved.plan[:0]
+    blocks = Ragged(moved.plan, costs.starts) if task.plans else ()  # once for each head
+    plans = np.concatenate([moved.plan[:0], *(np.tile(one, scales.shape[1]) for one in blocks)])
     values = replace(moved, **repeated, plan=plans)
     return Solved.of(problems, values, scales)
-
-
-def _repeated(plans: Floats, costs: Ragged, heads: int) -> Floats:
-    """The plan of every pair once for each head."""
-    blocks = Ragged(plans, costs.starts)
-    return np.concatenate([np.zeros(0), *(np.tile(block, heads) for block in blocks)])
 
 
 def _score(task: Task) -> Solved:
@@ -241,8 +197,8 @@ def _score(task: Task) -> Solved:
 
 SOLVERS: dict[Transport | None, Callable[[Task], Solved]] = {
     "words": _move,
-    "structure": _bend,
-    "both": _bend,
+    "structure": _move,
+    "both": _move,
     "priced": _price,
     None: _score,
 }
@@ -259,15 +215,13 @@ def _spread(solved: Solved, filled: Bools, shapes: Ints) -> Solved:
     }
     undefined = np.where(shapes[:, 0] == 0, SOURCE_EMPTY, TARGET_EMPTY).astype(np.int8)
     undefined[filled] = solved.undefined
-    scales = _placed(solved.scales, filled)
-    homes = None if solved.homes is None else _placed(solved.homes, filled)
     return replace(
         solved,
         values=replace(values, **placed),
         shapes=shapes,
-        scales=scales,
+        scales=_placed(solved.scales, filled),
         undefined=undefined,
-        homes=homes,
+        homes=None if solved.homes is None else _placed(solved.homes, filled),
     )
 
 

@@ -50,9 +50,9 @@ class Comparison(Compared):
 
     def largest(self, count: int) -> tuple[tuple[Flow, ...], int]:
         """The moves of most mass, in the order of the source, and how many others there are."""
-        ranked = sorted(range(len(self.alignment)), key=lambda k: -self.alignment[k].mass)
-        kept = sorted(ranked[:count])
-        return tuple(self.alignment[k] for k in kept), len(self.alignment) - len(kept)
+        moves = self.alignment
+        kept = sorted(sorted(range(len(moves)), key=lambda move: -moves[move].mass)[:count])
+        return tuple(moves[move] for move in kept), len(moves) - len(kept)
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
@@ -186,22 +186,17 @@ class Ranking:
     def _repr_html_(self) -> str:
         """A table for notebooks."""
         scaled = any(match.similarity is not None for match in self.matches)
-        heads = ["", "distance", *(["similarity"] if scaled else []), "sentence"]
-        rows = [
-            [
-                str(place),
-                f"{match.distance:.4f}",
-                *([f"{match.similarity:.2f}"] if match.similarity is not None else []),
-                match.text,
-            ]
-            for place, match in enumerate(self.matches[:SHOWN], 1)
-        ]
+        rows = [["", "distance", *(["similarity"] if scaled else []), "sentence"]]
+        for place, one in enumerate(self.matches[:SHOWN], 1):
+            alike = [] if one.similarity is None else [f"{one.similarity:.2f}"]
+            rows.append([str(place), f"{one.distance:.4f}", *alike, one.text])
+        table = ""
+        for number, cells in enumerate(rows):
+            tag = "td" if number else "th"
+            table += f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
         more = len(self) - SHOWN
-        return (
-            f"<table><caption>{escape(self.query)}</caption>{_row('th', heads)}"
-            + "".join(_row("td", cells) for cells in rows)
-            + f"</table>{f'<p>… and {more:,} more</p>' if more > 0 else ''}"
-        )
+        left = f"<p>… and {more:,} more</p>" if more > 0 else ""
+        return f"<table><caption>{escape(self.query)}</caption>{table}</table>{left}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -210,10 +205,6 @@ class Ranking:
 
     def __getitem__(self, place: int) -> Match:
         return self.matches[place]
-
-
-def _row(tag: str, cells: list[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 
 def _plain(record: Broken | Match) -> dict[str, Any]:

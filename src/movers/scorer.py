@@ -15,7 +15,7 @@ from movers.align.reading import Given
 from movers.align.results import Alignment
 from movers.arrays import Floats, Ints
 from movers.errors import Choose, Do, InputError
-from movers.explain.compared import Home
+from movers.explain.compared import Home, Signature
 from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
@@ -23,19 +23,12 @@ from movers.io.pairs import check_sentence, check_sentences, check_words, read_p
 from movers.measure.measured import Bags
 from movers.results import Comparison, HeadValue, Match, Ranking
 from movers.scale import similarity_of
-from movers.session.blocks import (
-    fill_distances,
-    fill_matrix,
-    read_blocks,
-    room_for,
-    settle,
-    solve_all,
-    solved_by_chunk,
-)
+from movers.session import blocks
 from movers.session.fitting import fit_session
 from movers.session.session import Session
+from movers.session.signature import scale_key, sign
 from movers.settings import table
-from movers.solve.solution import Many, joined
+from movers.solve.solution import Many, joined, pick
 
 
 class Scorer(Session):
@@ -46,10 +39,26 @@ class Scorer(Session):
     """
 
     def __repr__(self) -> str:
-        loaded = "encoder" in vars(self)
-        return (
-            f"Scorer({self.signature if loaded else f'{self.method.name}, model not loaded yet'})"
-        )
+        unloaded = f"{self.method.name}, model not loaded yet"
+        return f"Scorer({self.signature if 'encoder' in vars(self) else unloaded})"
+
+    @property
+    def signature(self) -> Signature:
+        """All settings that change a number."""
+        return sign(self, self.far)
+
+    @property
+    def far(self) -> float | None:
+        """Distance of unrelated sentences, where similarity is 0; None if not measured yet."""
+        fitted = self.statistics.arrays.get(scale_key(self))
+        if fitted is not None:
+            return float(fitted[0])
+        return self.encoder.chance if self.method.needs_pooled else None
+
+    def scaled(self, distances: Floats) -> Floats | None:
+        """Similarities that distances stand for; None if what is far has not been measured."""
+        far = self.far
+        return None if far is None else similarity_of(distances, far)
 
     def using(self, method: str | None = None, **changes: Any) -> Scorer:
         """Make a scorer with other settings that shares model, statistics and encodings.
@@ -94,8 +103,10 @@ class Scorer(Session):
         measured = self._encoded([source, target])
         rows = measured.encodings.rows
         pair = np.array([[rows[source], rows[target]]])
-        ((_, solved),) = solved_by_chunk(self, measured, pair, plans=True)
-        values = settle(self, solved, measured, pair, "raise")
+        ((_, solved),) = blocks.solved_by_chunk(self, measured, pair, plans=True)
+        values = blocks.settle(self, solved, measured, pair, "raise")
+        shape = solved.shapes[0]
+        plans = solved.values.plan.reshape(values.shape[1], *shape)
         return Comparison(
             source=source,
             target=target,
@@ -106,11 +117,11 @@ class Scorer(Session):
             linear=_unless_nan(values, solved.values.linear),
             structural=_unless_nan(values, solved.values.structural),
             mix=self.share,
-            plans=solved.plans_of_one(),
-            cost=solved.cost_of_one() if self.method.cost else np.zeros((0, 0)),
+            plans=plans,
+            cost=solved.costs.data.reshape(shape) if self.method.cost else np.zeros((0, 0)),
             heads=tuple(
-                HeadValue.of(layer, head, solved.head_of_one(place), solved.scales[0, place])
-                for place, (layer, head) in enumerate(self.heads)
+                HeadValue.of(layer, head, pick(solved.values, 0, k, plans[k]), solved.scales[0, k])
+                for k, (layer, head) in enumerate(self.heads)
             ),
             signature=self.signature,
             source_spans=measured.encodings.places(rows[source]),
@@ -247,7 +258,7 @@ class Scorer(Session):
             Show progress bars.
         """
         texts = read_pairs(pairs, targets)
-        return fill_distances(self, np.zeros(len(texts)), texts, progress=progress)
+        return blocks.fill_distances(self, np.zeros(len(texts)), texts, progress=progress)
 
     def head_values(self, pairs: Any, *, progress: bool = False) -> Floats:
         """Distance of every pair under every head, shape ``(pairs, heads)``.
@@ -255,7 +266,9 @@ class Scorer(Session):
         Measures without structure have one column.
         """
         texts = read_pairs(pairs)
-        return fill_distances(self, room_for(self, len(texts)), texts, progress=progress)
+        return blocks.fill_distances(
+            self, blocks.room_for(self, len(texts)), texts, progress=progress
+        )
 
     def parts(self, pairs: Any) -> Many:
         """Distance of every pair under every head, with its parts, as they come.
@@ -264,8 +277,8 @@ class Scorer(Session):
         """
         found = (
             solved.values
-            for _, measured, rows in read_blocks(self, read_pairs(pairs))
-            for _, solved in solved_by_chunk(self, measured, rows)
+            for _, measured, rows in blocks.read_blocks(self, read_pairs(pairs))
+            for _, solved in blocks.solved_by_chunk(self, measured, rows)
         )
         return joined(found, max(1, len(self.heads)))
 
@@ -315,7 +328,7 @@ class Scorer(Session):
         right = left if targets is None else check_sentences(targets, "target")
         mirrored = targets is None and self.method.symmetric
         out = np.zeros((len(left), len(right)))
-        fill_matrix(self, out, left, right, mirrored=mirrored, progress=progress)
+        blocks.fill_matrix(self, out, left, right, mirrored=mirrored, progress=progress)
         return out
 
     def rank(
@@ -344,7 +357,7 @@ class Scorer(Session):
 
     def solve(self, bags: Bags, rows: Ints) -> Floats:
         """Distance of pairs of measured sentences under every head, ``(pairs, heads)``."""
-        return solve_all(self, bags, rows)
+        return blocks.solve_all(self, bags, rows)
 
 
 def _unless_nan(values: Floats, part: Floats) -> float:

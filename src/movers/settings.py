@@ -53,25 +53,13 @@ class Wire:
 class About:
     """What users are told of a setting, and where they meet it.
 
-    Parameters
-    ----------
-    help
-        What it is, on every surface.
-    python
-        What can be said of it in Python only.
-    read
-        Turns what users pass into what is kept, or refuses it. Takes its own results, too.
-    typed
-        Type on the command line; None is that of the field.
-    wire
-        How requests choose it; None leaves it to whoever starts the server.
-    write
-        Turns what is kept into what a manifest can hold and `read` understands; None where an
-        index does not depend on it.
-    varied
-        Whether an evaluation tries several values, and so has a way of its own to name them.
-    of_model
-        Whether it settles which model is loaded, and so cannot be changed afterwards.
+    ``help`` says what it is on every surface, and ``python`` what holds in Python only. ``read``
+    turns what users pass into what is kept, or refuses it; it takes its own results, too. ``typed``
+    is its type on the command line, None that of the field, and ``wire`` how requests choose it,
+    None if that is left to whoever starts the server. ``write`` turns what is kept into what a
+    manifest can hold and `read` understands; None where an index does not depend on it. ``varied``
+    tells whether an evaluation tries several values, and so has a way of its own to name them, and
+    ``of_model`` whether it settles which model is loaded, and so cannot be changed afterwards.
     """
 
     help: str

@@ -24,6 +24,7 @@ from movers.solve.problems import Problems
 WORDS = 2
 """Of either sentence in the pair that everything is tried with."""
 ROWS: Ints = np.array([[0, 1]])
+WORD_VECTORS = Ragged(np.ones((2 * WORDS, 1), np.float32), np.array([0, WORDS, 2 * WORDS]))
 
 
 def _problems() -> Problems:
@@ -33,14 +34,9 @@ def _problems() -> Problems:
     return Problems.between(weights, ROWS, costs, structure, np.ones((1, 1)))
 
 
-def _vectors() -> Ragged:
-    return Ragged(np.ones((2 * WORDS, 1), np.float32), np.array([0, WORDS, 2 * WORDS]))
-
-
 def _costs() -> None:
-    vectors = _vectors()
     for kind in COSTS:
-        pair_costs(kind, vectors, norms_of(vectors), *ROWS.T, threads=1)
+        pair_costs(kind, WORD_VECTORS, norms_of(WORD_VECTORS), *ROWS.T, threads=1)
 
 
 def _cutting() -> None:
@@ -52,14 +48,14 @@ def _cutting() -> None:
 
 
 def _subtrees() -> None:
-    words, one = _vectors(), np.ones(1, np.int64)
+    words, one = WORD_VECTORS, np.ones(1, np.int64)
     between = Between(np.ones(1), one, one, one, one, one)
     cells = pair_cells(words.starts, ROWS[:, 0], ROWS[:, 1], Ragged.zeros([WORDS * WORDS]))
     cost_kernels.subtrees(0, 0, between, cells, np.zeros(1))
 
 
 def _pooling() -> None:
-    words, picked = _vectors(), np.arange(2)
+    words, picked = WORD_VECTORS, np.arange(2)
     out = np.zeros((2, 1))
     kernels.pool(words.data, np.ones(2 * WORDS), words.starts, picked, out)
     kernels.pool_squares(words.data, words.starts, picked, out)
@@ -67,7 +63,7 @@ def _pooling() -> None:
 
 
 def _matching() -> None:
-    words, places = _vectors(), np.zeros(2, np.int64)
+    words, places = WORD_VECTORS, np.zeros(2, np.int64)
     room = np.zeros(2 * WORDS), np.zeros(2 * WORDS), np.zeros(2 * WORDS, np.int64)
     scale: Floats = np.ones(2 * WORDS)
     kernels.match(0, 1, words.data, scale, words.starts, ROWS, places, places, *room)
@@ -92,12 +88,9 @@ def _scanning() -> None:
 
 def _resampling() -> None:
     gold, weights = np.array([0.0, 1.0]), resampling.draw_weights(2, 2, 0)
-    for resample in (
-        *(resampling.resample_auc, resampling.resample_precision),
-        *(resampling.resample_spearman, resampling.resample_pearson),
-    ):
-        with np.errstate(all="ignore"):
-            resample(gold, gold, weights)
+    with np.errstate(all="ignore"):
+        for name in ("auc", "precision", "spearman", "pearson"):
+            getattr(resampling, f"resample_{name}")(gold, gold, weights)
 
 
 STEPS: dict[str, Callable[[], object]] = {

@@ -7,7 +7,7 @@ from test_commands import run
 import movers
 from movers.runtime import progress
 from movers.runtime.locks import locked
-from movers.search.local import LocalEngine
+from movers.search.mining import LocalEngine
 
 SENTENCES = (
     "The press greets the president in Chicago.",

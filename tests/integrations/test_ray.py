@@ -17,9 +17,8 @@ from movers.encode.encodings import Request
 from movers.errors import DependencyError, InputError, MoversError
 from movers.integrations.ray import Workers, fit, score
 from movers.integrations.ray_files import score_files
+from movers.integrations.ray_session import Ledger, import_ray, plain_errors
 from movers.integrations.ray_session import cluster as session
-from movers.integrations.ray_session import import_ray, plain_errors
-from movers.integrations.ray_workers import Ledger
 from movers.measure.fitting import Sums, add_up
 from movers.runtime.atomic import UNFINISHED
 from movers.runtime.notices import ClusterWarning

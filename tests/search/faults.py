@@ -30,7 +30,7 @@ from processes import unsynced
 SOURCES = ("search/folder.py", "search/index.py", "search/manifest.py", "atomic.py", "locks.py")
 PAGE = 4096
 unsynced()
-transport.CAPACITY = 16
+transport.TransportLayout.capacity = 16
 cosine.CAPACITY = {"text": 16, "words": 16}
 TEXTS = make_corpus(100)
 OLD, ADDED, OTHER = TEXTS[:36], TEXTS[30:60], TEXTS[60:]

@@ -14,7 +14,7 @@ from processes import PROCESSES, unsynced
 
 def mine(folder, model, statistics):
     unsynced()
-    transport.BLOCK = 4
+    transport.TransportLayout.block = 4
     scorer = movers.load("wsmd", model, statistics=statistics, threads=1)
     index = Index.open(folder / "index", scorer=scorer)
     mining.mine_file(index, 0.3, folder / "pairs.jsonl")

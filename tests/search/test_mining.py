@@ -29,7 +29,7 @@ def matrix(index):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(transport, "BLOCK", 8)
+    monkeypatch.setattr(transport.TransportLayout, "block", 8)
 
 
 def found_by_brute_force(matrix, threshold):

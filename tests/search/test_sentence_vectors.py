@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from movers.measure.gating import sentence_distances
 from movers.search.corpus import Corpus
-from movers.search.scan import Lowest, scan
-from movers.search.vectors import make_vectors, put_together, taken_apart
+from movers.search.vectors import Lowest, make_vectors, put_together, scan, taken_apart
 from movers.search.walk import Nearest, walk
 
 
@@ -65,23 +64,22 @@ def test_the_lowest_are_kept_whatever_their_order(seed, wanted):
     np.testing.assert_array_equal(bounds[found.rows], found.bounds)
 
 
-class Table:
+def listing(bounds):
     """A source that knows some lower bounds."""
 
-    def __init__(self, bounds):
-        self.bounds = np.asarray(bounds)
+    def nearest(count):
+        order = np.argsort(bounds, kind="stable")
+        rest = bounds[order[count]] if count < len(order) else np.inf
+        return Nearest(order[:count], bounds[order[:count]], float(rest))
 
-    def nearest(self, count):
-        order = np.argsort(self.bounds, kind="stable")
-        rest = self.bounds[order[count]] if count < len(order) else np.inf
-        return Nearest(order[:count], self.bounds[order[:count]], float(rest))
+    return nearest
 
 
 @given(st.integers(0, 10_000), st.integers(1, 40), st.sampled_from([None, 1, 10, 70, 150]))
 def test_a_walk_finds_what_sorting_finds(seed, wanted, budget):
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 12, 300) / 8  # many ties
-    source, seen = Table(truth * rng.uniform(0.5, 1, 300)), []
+    source, seen = listing(truth * rng.uniform(0.5, 1, 300)), []
 
     def compare(rows):
         seen.extend(rows.tolist())

@@ -29,7 +29,7 @@ def test_walks_end_whatever_is_known_of_the_rest(budget, error):
         compared.extend(rows.tolist())
         return distances[rows]
 
-    found = walk(Coarse(distances, error), compare, wanted=5, budget=budget)
+    found = walk(Coarse(distances, error).nearest, compare, wanted=5, budget=budget)
     assert len(compared) == len(set(compared)) <= (budget or 200)
     np.testing.assert_array_equal(found.rows, np.argsort(distances)[: min(5, budget or 5)])
     np.testing.assert_array_equal(found.distances, distances[found.rows])

@@ -127,7 +127,7 @@ def test_an_index_keeps_its_own_statistics(tiny, corpus, tmp_path):
 @pytest.mark.parametrize("stored", [True, False])
 def test_sentences_added_one_by_one_stay_in_few_shards(bert, tmp_path, monkeypatch, stored):
     texts = make_corpus(140)
-    monkeypatch.setattr(transport, "CAPACITY", 100)
+    monkeypatch.setattr(transport.TransportLayout, "capacity", 100)
     once = Index.build(bert, texts)
     index = Index.build(bert, texts[:1], tmp_path / "index" if stored else None)
     for text in texts[1:]:

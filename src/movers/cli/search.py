@@ -106,7 +106,7 @@ def chosen_engine(engine: given.Engine, ray: given.RayOptions) -> Any:
         from movers.integrations.ray_search import RayEngine
 
         return RayEngine(ray.pool(), ray.address)
-    from movers.search.local import LocalEngine
+    from movers.search.mining import LocalEngine
 
     ray.refuse()
     return LocalEngine()

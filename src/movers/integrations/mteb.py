@@ -92,9 +92,8 @@ class MoversEncoder:
         """Negative distances of all sentences of one side to all of the other."""
         import torch
 
-        return -torch.from_numpy(
-            self.scorer.matrix(self._texts(embeddings1), self._texts(embeddings2))
-        )
+        sources, targets = self._texts(embeddings1), self._texts(embeddings2)
+        return -torch.from_numpy(self.scorer.matrix(sources, targets))
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> torch.Tensor:
         """Negative distances of pairs of sentences."""
@@ -126,10 +125,9 @@ def by_distance(task: Task) -> Task:
     Many tasks report cosine similarity as their main score, which says nothing here: on these
     vectors the cosine is always 1, and a correlation with it is NaN.
     """
-    own = OWN_SCORES.get(task.metadata.type)
-    if task.metadata.type not in OWN_SCORES:
-        raise InputError(f"no score of a task of type {task.metadata.type} goes by the distance")
-    judged = copy(task)
-    if own is not None:
+    kind, judged = task.metadata.type, copy(task)
+    if kind not in OWN_SCORES:
+        raise InputError(f"no score of a task of type {kind} goes by the distance")
+    if (own := OWN_SCORES[kind]) is not None:
         judged.metadata = task.metadata.model_copy(update={"main_score": own})
     return judged

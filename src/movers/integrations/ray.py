@@ -8,15 +8,14 @@ worker that dies and repeats its batch, which ends in an error if it costs sever
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from movers.baselines import find_baseline
 from movers.encode.encodings import Request
 from movers.encode.whiten import WhiteningKind
 from movers.errors import Choose, Do, InputError
-from movers.integrations.ray_session import import_ray
-from movers.integrations.ray_workers import Adder, Ledger, PairScorer, Worker, Workers
+from movers.integrations.ray_session import Adder, Ledger, PairScorer, Worker, Workers, import_ray
 from movers.io.columns import all_columns
 from movers.io.pairs import known_columns
 from movers.io.tables import check_texts, pick_columns, refuse_taken
@@ -63,9 +62,13 @@ def score(
     schema = _schema(dataset)
     pair = pick_columns(schema.names, *columns)
     refuse_taken(schema.names, all_columns(named))
-    _check_text_columns(dataset, pair)
-    if not dataset.limit(1).count():
-        return _without_rows(schema, all_columns(named))
+    _check_text_columns(dataset, schema, pair)
+    if not dataset.limit(1).count():  # columns with nothing in them, which Ray would lose
+        import pyarrow
+
+        fields = [*zip(schema.names, schema.types, strict=True)]
+        fields += [(name, pyarrow.float64()) for name in all_columns(named)]
+        return import_ray().data.from_arrow(pyarrow.schema(fields).empty_table())
     return score_columns(dataset, named, pair, workers=workers, batch_size=batch_size)
 
 
@@ -116,7 +119,8 @@ def fit(
     workers, batch_size
         The worker processes to use, and the rows that one adds up at a time.
     """
-    names = _schema(dataset).names
+    schema = _schema(dataset)
+    names = schema.names
     if columns is None:
         columns = names if len(names) == 1 else known_columns(names)
     if columns is None or not set(columns) <= set(names):
@@ -124,16 +128,14 @@ def fit(
             f"which columns hold the sentences? found {', '.join(columns or ()) or 'no known ones'}"
             f" among {', '.join(names)}; name them with columns="
         )
-    _check_text_columns(dataset, columns)
+    _check_text_columns(dataset, schema, columns)
     if not dataset.limit(1).count():
         raise InputError("the dataset has no rows; expected sentences to fit on")
     whitening = whitening_to_add_up(scorer)
     request = Request(embeddings or (scorer.embedding,), (), scorer.settings.rules)
-    parts = mapped(
-        dataset, Adder, {"": scorer}, columns, workers or Workers(), batch_size, request, whitening
-    )
+    given = {"": scorer}, columns, workers or Workers(), batch_size
     sums = Sums()
-    for row in parts.iter_rows():
+    for row in mapped(dataset, Adder, *given, request, whitening).iter_rows():
         sums.merge(pickle.loads(row["sums"]))
     statistics = sums.statistics(scorer.encoder, request.rules, whitening=whitening, origin=origin)
     return scorer.using(statistics=statistics)
@@ -219,28 +221,14 @@ def _schema(dataset: Any) -> Any:
     return schema
 
 
-def _without_rows(schema: Any, names: Iterable[str]) -> Any:
-    """A dataset with columns and nothing in them, which Ray would lose on the way."""
-    import pyarrow
-
-    fields = [*zip(schema.names, schema.types, strict=True)]
-    fields += [(name, pyarrow.float64()) for name in names]
-    return import_ray().data.from_arrow(pyarrow.schema(fields).empty_table())
-
-
-def _check_text_columns(dataset: Any, columns: Sequence[str]) -> None:
+def _check_text_columns(dataset: Any, schema: Any, columns: Sequence[str]) -> None:
     """Refuse a column that is not text, naming the first row that is not."""
-    schema = _schema(dataset)
+    from pyarrow import types
+
     for name in columns:
-        if not _is_text(schema.types[schema.names.index(name)]):
+        kind = schema.types[schema.names.index(name)]
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        if not any(test(kind) for test in (types.is_string, types.is_large_string, types.is_null)):
             row = 0
             for batch in dataset.select_columns([name]).iter_batches(batch_format="pyarrow"):
                 row += len(check_texts(batch.column(name).to_pylist(), name, row))
-
-
-def _is_text(kind: Any) -> bool:
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return any(test(kind) for test in (types.is_string, types.is_large_string, types.is_null))

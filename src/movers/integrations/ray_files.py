@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from glob import glob, has_magic
 from itertools import islice
 from pathlib import Path
@@ -54,24 +55,13 @@ def score_files(
 ) -> Report:
     """Add one column of distances per scorer to tables of sentence pairs.
 
-    Parameters
-    ----------
-    files
-        A table, a folder of tables or a pattern such as ``parts/*.csv``, all with the same
-        columns; every node must find it under this path.
-    output
-        Folder to write; it appears when it is complete. The names of its Parquet files are in
-        the order of the rows.
-    scorers
-        Scorers by the name of the column they fill; ``fit_first`` replaces them by ones fitted on
-        the sentences of the tables.
-    columns
-        Names of the two columns to compare; None finds them.
-    input_format
-        Format of the tables where their names do not tell.
-    workers, address
-        The worker processes to use, and a running cluster; None starts Ray on this machine for as
-        long as the work takes.
+    ``files`` are a table, a folder of tables or a pattern such as ``parts/*.csv``, all with the
+    same columns; every node must find them under this path. ``output`` is a folder that appears
+    when it is complete, with Parquet files whose names are in the order of the rows. Scorers go by
+    the name of the column they fill; ``fit_first`` replaces them by ones fitted on the sentences
+    of the tables. ``columns`` are the two to compare, None finds them, and ``input_format`` is that
+    of tables whose names do not tell. Without the ``address`` of a running cluster, Ray starts on
+    this machine for as long as the work takes.
     """
     started = time.monotonic()
     _check_folder(output)
@@ -80,11 +70,12 @@ def score_files(
     pair = pick_columns(names, *columns)
     refuse_taken(names, all_columns(scorers))
     with cluster(address), plain_errors():
-        dataset = _dataset(tables, _table_reader(input_format, pair), progress=progress)
+        dataset = _dataset(tables, partial(_read_table, input_format, pair), progress=progress)
         if fit_first:
             _fit_in_turn(dataset, scorers, pair, workers)
         scored = score_columns(dataset, scorers, pair, workers=workers)
-        with _told(output), replacing_folder(output, partial=_partial(output)) as folder:
+        unfinished = output.with_name(output.name + ".partial")
+        with _told(unfinished), replacing_folder(output, partial=unfinished) as folder:
             light = {"num_cpus": LIGHT}
             scored.write_parquet(str(folder), min_rows_per_file=SHARD_ROWS, ray_remote_args=light)
             counts = _count(folder, [*scorers])
@@ -117,7 +108,7 @@ def fit_files(
     if embeddings is not None:
         layers = parse_numbers(embeddings, range(scorer.encoder.layers + 1), "embedding layer")
     with cluster(address), plain_errors():
-        dataset = _dataset(texts, _text_reader(column, format), progress=progress)
+        dataset = _dataset(texts, partial(_read_lines, column, format), progress=progress)
         fitted = fit(dataset, scorer, embeddings=layers, origin=files.name, workers=workers)
     return fitted.statistics
 
@@ -125,11 +116,8 @@ def fit_files(
 def _expand(files: Path) -> list[Path]:
     """The files that a path, a folder or a pattern stands for, in order of name."""
     if files.is_dir():
-        found = sorted(
-            path
-            for path in files.iterdir()
-            if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
-        )
+        seen = (path for path in files.iterdir() if not path.name.startswith("."))
+        found = sorted(path for path in seen if path.suffix.lower() in SUFFIXES)
     elif has_magic(str(files)) and not files.exists():
         found = sorted(map(Path, glob(str(files), recursive=True)))
     else:
@@ -141,17 +129,17 @@ def _expand(files: Path) -> list[Path]:
 
 def _common_columns(tables: list[Path], format: str | None) -> list[str]:
     """The columns of the first table, which every other must have in the same order."""
-    found: list[list[str]] = []
+    names: list[str] | None = None
     for path in tables:
         format_of(path, format)
         with open_table(path, format) as table:
-            found.append(table.columns)
-        if found[-1] != found[0]:
-            raise InputError(
-                f"{path} has the columns {', '.join(found[-1])} while {tables[0]} has "
-                f"{', '.join(found[0])}"
-            )
-    return found[0]
+            names = names or table.columns
+            if table.columns != names:
+                raise InputError(
+                    f"{path} has the columns {', '.join(table.columns)} while {tables[0]} has "
+                    f"{', '.join(names)}"
+                )
+    return names or []
 
 
 def _dataset(files: list[Path], read: Callable[[Path], Iterator[Any]], *, progress: bool) -> Any:
@@ -168,32 +156,24 @@ def _dataset(files: list[Path], read: Callable[[Path], Iterator[Any]], *, progre
     return listed.map_batches(rows, batch_size=1, num_cpus=LIGHT)
 
 
-def _table_reader(format: str | None, columns: tuple[str, str]) -> Callable[[Path], Iterator[Any]]:
-    """A reader of tables that refuses cells other than text in two columns."""
+def _read_table(format: str | None, columns: tuple[str, str], path: Path) -> Iterator[Any]:
+    """The rows of a table; cells of two columns other than text are refused."""
+    import pyarrow
 
-    def read(path: Path) -> Iterator[Any]:
-        import pyarrow
-
-        row = 0
-        with open_table(path, format) as table:
-            for chunk in table.chunks:
-                for name in columns:
-                    check_texts(chunk[name], name, row)
-                row += len(chunk[columns[0]])
-                yield pyarrow.table(chunk, schema=table.schema)
-
-    return read
+    row = 0
+    with open_table(path, format) as table:
+        for chunk in table.chunks:
+            for name in columns:
+                check_texts(chunk[name], name, row)
+            row += len(chunk[columns[0]])
+            yield pyarrow.table(chunk, schema=table.schema)
 
 
-def _text_reader(column: str | None, format: str | None) -> Callable[[Path], Iterator[Any]]:
-    """A reader of sentences, those that are not empty."""
-
-    def read(path: Path) -> Iterator[dict[str, list[str]]]:
-        texts = read_texts(path, column=column, format=format)
-        while held := list(islice(texts, LINES)):
-            yield {"sentence": held}
-
-    return read
+def _read_lines(column: str | None, format: str | None, path: Path) -> Iterator[dict[str, Any]]:
+    """The sentences of a file that are not empty."""
+    texts = read_texts(path, column=column, format=format)
+    while held := list(islice(texts, LINES)):
+        yield {"sentence": held}
 
 
 def _fit_in_turn(
@@ -234,18 +214,13 @@ def _count(folder: Path, names: list[str]) -> tuple[int, dict[str, Rowlist]]:
     return rows, undefined
 
 
-def _partial(output: Path) -> Path:
-    return output.with_name(output.name + ".partial")
-
-
 @contextmanager
-def _told(output: Path) -> Iterator[None]:
+def _told(unfinished: Path) -> Iterator[None]:
     """Say where finished files are when a run is broken off."""
-    partial = _partial(output)
-    before = partial.stat().st_ino if partial.exists() else None
+    before = unfinished.stat().st_ino if unfinished.exists() else None
     try:
         yield
     except BaseException:
-        if partial.exists() and partial.stat().st_ino != before:
-            logger.warning("finished files are kept in %s", partial)
+        if unfinished.exists() and unfinished.stat().st_ino != before:
+            logger.warning("finished files are kept in %s", unfinished)
         raise

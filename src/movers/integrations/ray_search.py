@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -20,20 +20,20 @@ import numpy as np
 
 from movers.errors import InputError
 from movers.integrations.ray import mapped
-from movers.integrations.ray_session import cluster, import_ray, plain_errors
-from movers.integrations.ray_workers import Worker, Workers
+from movers.integrations.ray_session import Worker, Workers, cluster, import_ray, plain_errors
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
+from movers.search.corpus import Reader as Sentences
+from movers.search.corpus import distinct
 from movers.search.cosine import Keep
 from movers.search.folder import Folder
-from movers.search.index import Index, check_queries
-from movers.search.layouts import find_layout, make_layout
+from movers.search.index import Index
+from movers.search.layouts import check_method, find_layout, make_layout
 from movers.search.manifest import Part
-from movers.search.measures import check_method, describe
 from movers.search.mining import Pair, blocks_of, check_threshold, mine_block, mining_bar
 from movers.search.results import STAGES, Found, Pruning, SearchRanking
-from movers.search.sentences import distinct, read_sentences
 from movers.search.vectors import Precision
+from movers.search.walk import check_queries
 
 SHARES = 4
 """Tasks for every worker that a search is cut into, so that none waits long for the last."""
@@ -42,16 +42,12 @@ SHARES = 4
 class ShardWriter(Worker):
     """Encodes sentences and writes them into the folder of an index."""
 
-    def __init__(self, *rest: Any) -> None:
-        *usual, folder, signature, layout = rest
-        super().__init__(*usual)
-        self.files, self.signature, self.layout = Folder(Path(folder)), signature, layout
-
     def work(self, batch: Any) -> dict[str, list[str]]:
         """Write a shard, and say what was written."""
-        texts, (scorer,) = next(self.texts(batch)), self.scorers.values()
-        make = partial(find_layout(self.layout).make, scorer, texts)
-        part = self.files.store((texts, make), self.signature, self.layout)
+        folder, signature, layout = self.rest
+        texts = next(self.texts(batch))
+        make = partial(find_layout(layout).make, self.scorer, texts)
+        part = Folder(Path(folder)).store((texts, make), signature, layout)
         return {"part": [json.dumps(asdict(part))]}
 
 
@@ -59,10 +55,9 @@ class Reader(Worker):
     """Has an index open, and looks into ranges of it."""
 
     def __init__(self, *rest: Any) -> None:
-        *usual, folder, self.task = rest
-        super().__init__(*usual)
-        (scorer,) = self.scorers.values()
-        self.index = Index.open(folder, scorer=scorer)
+        super().__init__(*rest)
+        folder, self.task = self.rest
+        self.index = Index.open(folder, scorer=self.scorer)
 
     def work(self, batch: Any) -> dict[str, list[str]]:
         """What every range holds."""
@@ -79,8 +74,9 @@ class BlockMiner(Reader):
 
     def found(self, low: int, high: int) -> list[dict[str, Any]]:
         """Near pairs of a block."""
-        pairs = mine_block(self.index, self.task["threshold"], range(low, high))
-        return [asdict(pair) for pair in pairs]
+        return [
+            asdict(pair) for pair in mine_block(self.index, **self.task, numbers=range(low, high))
+        ]
 
 
 class ShardSearcher(Reader):
@@ -89,8 +85,7 @@ class ShardSearcher(Reader):
     def found(self, low: int, high: int) -> list[tuple[list[int], list[float], dict[str, Any]]]:
         """Rows, distances and pruning, query by query."""
         corpus, first = self.index.some(low, high)
-        (scorer,) = self.scorers.values()
-        found: list[Found] = self.index.layout.search(scorer, corpus, **self.task)
+        found: list[Found] = self.index.layout.search(self.scorer, corpus, **self.task)
         return [
             ((one.rows + first).tolist(), one.distances.tolist(), asdict(one.pruning))
             for one in found
@@ -123,15 +118,13 @@ class RayEngine:
         """
         check_method(scorer)
         layout, files = make_layout(scorer, keep, vectors), Folder(Path(folder).resolve())
-        signature = str(scorer.signature)
         with cluster(self.address), plain_errors():
-            texts = [*distinct(read_sentences(sentences), set())]
-            given = str(files.path), signature, layout.name
-            rows = self._mapped(ShardWriter, scorer, {"sentence": texts}, layout.capacity, given)
-            settings, statistics = describe(scorer), scorer.statistics
+            texts = [*distinct(Sentences(sentences))]
+            given = str(files.path), str(scorer.signature), layout.name
+            rows = self._mapped(ShardWriter, scorer, {"sentence": texts}, layout.capacity, *given)
             with progress_bar("indexing", "sentences", len(texts), progress=progress) as bar:
                 parts = _watched((Part(**json.loads(row["part"])) for row in rows), bar)
-                files.fill(parts, signature, settings, statistics, layout.name, replace=replace)
+                files.fill(parts, scorer, layout.name, replace=replace)
         return Index(scorer, layout, files=files)
 
     def mine(
@@ -142,8 +135,8 @@ class RayEngine:
         ranges = blocks_of(index)[start:]
         blocks = {"low": [one.start for one in ranges], "high": [one.stop for one in ranges]}
         with cluster(self.address), plain_errors():
-            rest = (_place(index), {"threshold": threshold})
-            rows = self._mapped(BlockMiner, index.scorer, blocks, 1, rest)
+            task = {"threshold": threshold}
+            rows = self._mapped(BlockMiner, index.scorer, blocks, 1, _place(index), task)
             with mining_bar(index, start, progress=progress) as bar:
                 for numbers, row in zip(ranges, rows, strict=True):
                     yield [Pair(**pair) for pair in json.loads(row["found"])]
@@ -158,7 +151,7 @@ class RayEngine:
         align: int = 0,
     ) -> list[SearchRanking]:
         """Search for every query, exactly; workers share the shards, and the answers are merged."""
-        texts, limit = check_queries(queries, top_k, within)
+        texts, limit = check_queries(queries, within, top_k=top_k)
         started, corpus = time.process_time(), index.corpus
         task = {"queries": texts, "top_k": top_k, "within": limit}
         with cluster(self.address), plain_errors():
@@ -166,8 +159,7 @@ class RayEngine:
             count, shares = len(corpus.shards), SHARES * (self.workers.count or room)
             cuts = sorted({round(count * share / shares) for share in range(shares + 1)})
             ranges = {"low": cuts[:-1], "high": cuts[1:]}
-            rest = (_place(index), task)
-            rows = self._mapped(ShardSearcher, index.scorer, ranges, 1, rest)
+            rows = self._mapped(ShardSearcher, index.scorer, ranges, 1, _place(index), task)
             parts = [json.loads(row["found"]) for row in rows]
         seconds = (time.process_time() - started) / max(1, len(texts))
         return [
@@ -181,7 +173,7 @@ class RayEngine:
         scorer: Scorer,
         columns: dict[str, list[Any]],
         batch_size: int,
-        rest: Sequence[Any],
+        *rest: Any,
     ) -> Iterator[dict[str, Any]]:
         """Rows that workers make of columns, in order."""
         import pyarrow
@@ -191,10 +183,9 @@ class RayEngine:
         if not next(iter(columns.values())):
             return
         dataset = ray.data.from_arrow(pyarrow.table(columns))
-        named = {"": scorer}
         scorer.prepare()
-        found = mapped(dataset, worker, named, tuple(columns), self.workers, batch_size, *rest)
-        yield from found.iter_rows()
+        given = {"": scorer}, tuple(columns), self.workers, batch_size
+        yield from mapped(dataset, worker, *given, *rest).iter_rows()
 
 
 def _watched(parts: Iterable[Part], bar: Bar) -> Iterator[Part]:
@@ -215,6 +206,5 @@ def _merged(parts: Iterable[Any], top_k: int) -> Found:
     found, values, pruned = zip(*parts, strict=True)
     rows, distances = np.array([*chain(*found)], np.int64), np.array([*chain(*values)], np.float64)
     order = np.lexsort((rows, distances))[:top_k]
-    counted = [name.name for name in fields(Pruning) if name.name in {"corpus", *STAGES}]
-    pruning = Pruning(**{name: sum(part[name] for part in pruned) for name in counted})
-    return Found(rows[order], distances[order], pruning)
+    pruning = {name: sum(part[name] for part in pruned) for name in ("corpus", *STAGES)}
+    return Found(rows[order], distances[order], Pruning(**pruning))

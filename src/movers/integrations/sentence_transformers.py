@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from movers.arrays import Floats
 from movers.encode.models import quiet
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError
@@ -139,25 +138,23 @@ class MoversEvaluator(BaseEvaluator):
         self, model: BaseModel, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
         """Evaluate a model as it is now."""
+        from scipy.stats import pearsonr, spearmanr
+        from sklearn.metrics import roc_auc_score
+
         scorer = scorer_of(model, self.method, **self.settings)
         if self.fit:
             scorer.fit(text for pair in self.pairs for text in pair)
-        found = self._agreement(-scorer.distances(self.pairs))
+        similarity = -scorer.distances(self.pairs)
+        found = {
+            "pearson": pearsonr(self.scores, similarity)[0],
+            "spearman": spearmanr(self.scores, similarity)[0],
+            **({"auc": roc_auc_score(self.scores, similarity)} if self.labels else {}),
+        }
         metrics = self.prefix_name_to_metrics(
             {f"{measure}_{self.method}": value for measure, value in found.items()}, self.name
         )
         self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
         return metrics
-
-    def _agreement(self, similarity: Floats) -> dict[str, float]:
-        from scipy.stats import pearsonr, spearmanr
-        from sklearn.metrics import roc_auc_score
-
-        found = {
-            "pearson": pearsonr(self.scores, similarity)[0],
-            "spearman": spearmanr(self.scores, similarity)[0],
-        }
-        return found | ({"auc": roc_auc_score(self.scores, similarity)} if self.labels else {})
 
     def get_config_dict(self) -> dict[str, Any]:
         """What the model card says of this evaluator."""

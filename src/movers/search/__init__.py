@@ -4,21 +4,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from movers.search.candidates import Candidate, VectorStore
-    from movers.search.reranking import embed, rerank
+    from movers.search.reranking import Candidate, VectorStore, embed, rerank
 
 __all__ = ["Candidate", "VectorStore", "embed", "rerank"]
-
-_HOMES = {
-    "Candidate": "movers.search.candidates",
-    "VectorStore": "movers.search.candidates",
-    "embed": "movers.search.reranking",
-    "rerank": "movers.search.reranking",
-}
 
 
 def __getattr__(name: str) -> Any:
     """Import public names when they are first used."""
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        return getattr(import_module("movers.search.reranking"), name)
     raise AttributeError(f"module 'movers.search' has no attribute {name!r}")

@@ -1,18 +1,21 @@
-"""The sentences of an index as one list, wherever they lie and whatever was deleted."""
+"""The sentences of a corpus: read one by one, and as one list wherever they lie."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
+from operator import length_hint
+from pathlib import Path
 from typing import Generic
 
 import numpy as np
 
 from movers.arrays import Ints
 from movers.errors import InputError
-from movers.search.sentences import keys_of
-from movers.search.shards import Kind
+from movers.io.pairs import check_sentence
+from movers.io.texts import Texts
+from movers.search.shards import Kind, key, keys_of
 
 NOTHING = np.zeros(0, np.int64)
 LOOKED_UP = 1024
@@ -45,12 +48,6 @@ class Corpus(Generic[Kind]):
         before = self.hidden - np.arange(len(self.hidden))
         return np.asarray(numbers + np.searchsorted(before, numbers, side="right"))
 
-    def row(self, number: int) -> int:
-        """The row of one number, which has to be there."""
-        if not 0 <= number < len(self):
-            raise InputError(f"no sentence {number}; the index has {len(self)}")
-        return int(self.rows(np.array([number]))[0])
-
     def place(self, row: int) -> tuple[Kind, int]:
         """The shard of a row, and where in it."""
         shard = int(np.searchsorted(self.starts, row, side="right")) - 1
@@ -70,7 +67,9 @@ class Corpus(Generic[Kind]):
 
     def sentence(self, number: int) -> str:
         """The sentence of a number."""
-        return self.text(self.row(number))
+        if not 0 <= number < len(self):
+            raise InputError(f"no sentence {number}; the index has {len(self)}")
+        return self.text(int(self.rows(np.array([number]))[0]))
 
     @property
     def sentences(self) -> list[str]:
@@ -86,12 +85,11 @@ class Corpus(Generic[Kind]):
 
     def find(self, texts: Sequence[str]) -> Ints:
         """Rows of sentences; -1 for those that are not there."""
-        keys = keys_of(texts)
-        low = np.searchsorted(self._sorted_keys, keys)
-        high = np.searchsorted(self._sorted_keys, keys, side="right")
+        (known, rows), keys = self._by_key, keys_of(texts)
+        low, high = np.searchsorted(known, keys), np.searchsorted(known, keys, side="right")
         out = np.full(len(texts), -1, np.int64)
         for place in np.flatnonzero(low < high).tolist():
-            for row in self._order[low[place] : high[place]].tolist():
+            for row in rows[low[place] : high[place]].tolist():
                 if self.text(row) == texts[place]:
                     out[place] = row
         return out
@@ -104,16 +102,42 @@ class Corpus(Generic[Kind]):
             yield from (text for text, row in zip(held, rows, strict=True) if row < 0)
 
     @cached_property
-    def _order(self) -> Ints:
-        """Rows that are there, in order of their keys."""
-        keys = self._keys
+    def _by_key(self) -> tuple[Ints, Ints]:
+        """Keys of the sentences that are there, in order, and their rows."""
+        keys = np.concatenate([NOTHING, *(shard.keys for shard in self.shards)])
         rows = np.delete(np.arange(len(keys)), self.hidden)
-        return np.asarray(rows[np.argsort(keys[rows], kind="stable")])
+        rows = rows[np.argsort(keys[rows], kind="stable")]
+        return keys[rows], rows
 
-    @cached_property
-    def _sorted_keys(self) -> Ints:
-        return np.asarray(self._keys[self._order])
 
-    @cached_property
-    def _keys(self) -> Ints:
-        return np.concatenate([NOTHING, *(shard.keys for shard in self.shards)])
+class Reader:
+    """Sentences one by one, or those of a file, blank ones and repeats included.
+
+    Counts those that were read, and knows roughly how many there are.
+    """
+
+    def __init__(self, sentences: Iterable[str] | Path) -> None:
+        self.given = Texts(sentences) if isinstance(sentences, Path) else sentences
+        self.count = 0
+
+    @property
+    def total(self) -> int | None:
+        """How many there are; None if that is not known beforehand."""
+        return length_hint(self.given, 0) or None
+
+    def __iter__(self) -> Iterator[str]:
+        if isinstance(self.given, str):
+            raise InputError("sentences must be a list or a Path of a file, got one string")
+        for number, text in enumerate(self.given):
+            self.count = number + 1
+            read = isinstance(self.given, Texts)
+            yield text if read else check_sentence(text, f"sentence {number}")
+
+
+def distinct(sentences: Iterable[str]) -> Iterator[str]:
+    """Sentences that are not blank, each once."""
+    known = set()
+    for text in sentences:
+        if text.strip() and (own := key(text)) not in known:
+            known.add(own)
+            yield text

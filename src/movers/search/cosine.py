@@ -8,7 +8,7 @@ the vectors alone give the distance, to the last bit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -22,18 +22,23 @@ from movers.measure.measured import Bags
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus
 from movers.search.results import Found, Pruning
-from movers.search.scan import scan
 from movers.search.shards import some_of
-from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, unit_vectors
-from movers.search.walk import FIRST, FOLD, Nearest, walk
-from movers.search.words import distances_between, distances_from, pooled_vectors
+from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, scan, unit_vectors
+from movers.search.walk import (
+    FIRST,
+    FOLD,
+    Nearest,
+    distances_between,
+    distances_from,
+    from_first,
+    pooled_vectors,
+    walk,
+)
 
 Keep = Literal["text", "words"]
 
 CAPACITY: dict[Keep, int] = {"text": 16_384, "words": 1_024}
 """Sentences of a shard: about 30 and 90 MB, and what a broken-off build loses at most."""
-BLOCK = 1_024
-"""Sentences mined at a time."""
 STORE_BYTES = 1 << 28
 """What the sentences that were compared lately may take."""
 QUERIES = 128
@@ -45,18 +50,15 @@ PROPOSED = 4_096
 class CosineLayout:
     """How an index of the default measure keeps and searches sentences.
 
-    Parameters
-    ----------
-    keep
-        "words" keeps what full comparisons need, 87 kB for 18 words; "text" encodes the few
-        sentences that are compared when they are.
-    precision
-        "float32", or "int8" for a quarter of the bytes and a few more comparisons.
+    To ``keep`` "words" is what full comparisons need, 87 kB for 18 words; "text" encodes the few
+    sentences that are compared when they are. The ``precision`` of vectors is "float32", or "int8"
+    for a quarter of the bytes and a few more comparisons.
     """
 
     kind = VectorShard
     hides = True
-    block = BLOCK
+    block = 1_024
+    """Sentences mined at a time."""
 
     def __init__(self, keep: Keep = "text", precision: Precision = "float32") -> None:
         if keep not in ("text", "words") or precision not in ("float32", "int8"):
@@ -67,17 +69,8 @@ class CosineLayout:
         if (keep, precision) == ("words", "int8"):
             raise InputError("keep='words' needs the vectors as they are: vectors='float32'")
         self.keep, self.precision = keep, precision
+        self.name, self.capacity = f"cosine-{keep}-{precision}", CAPACITY[keep]
         self.store: Store | None = None
-
-    @property
-    def name(self) -> str:
-        """What a manifest calls it."""
-        return f"cosine-{self.keep}-{self.precision}"
-
-    @property
-    def capacity(self) -> int:
-        """Most sentences of a shard."""
-        return CAPACITY[self.keep]
 
     def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> VectorShard:
         """Encode sentences into a shard."""
@@ -124,18 +117,17 @@ class CosineLayout:
         rows = corpus.rows(np.arange(numbers.start, numbers.stop))
         pairs = np.concatenate([*_proposed(corpus, rows, threshold)])
         if self.precision == "float32":
-            pairs = pairs[_vector_distances(corpus, pairs) * FOLD <= threshold]
-        found = np.empty(len(pairs))
-        for low in range(0, len(pairs), PROPOSED):
-            here = slice(low, low + PROPOSED)
-            found[here] = self.distances(scorer, corpus, pairs[here], progress=progress)
+            apart = [np.zeros(0), *map(partial(_vector_distances, corpus), _few(pairs))]
+            pairs = pairs[np.concatenate(apart) * FOLD <= threshold]
+        full = partial(self._distances, scorer, corpus, progress=progress)
+        found = np.concatenate([np.zeros(0), *map(full, _few(pairs))])
         pairs, found = pairs[found <= threshold], found[found <= threshold]
         order = np.lexsort((pairs[:, 1], found, pairs[:, 0]))
         first, second = corpus.numbers(pairs[order].ravel()).reshape(-1, 2).T
         yield from zip(first.tolist(), second.tolist(), found[order].tolist(), strict=True)
 
-    def distances(
-        self, scorer: Scorer, corpus: Corpus[VectorShard], pairs: Ints, *, progress: bool = False
+    def _distances(
+        self, scorer: Scorer, corpus: Corpus[VectorShard], pairs: Ints, *, progress: bool
     ) -> Floats:
         """Full distances of pairs of rows."""
         rows, places = np.unique(pairs, return_inverse=True)
@@ -147,58 +139,50 @@ class CosineLayout:
     ) -> Bags:
         """The words of rows, read or encoded."""
         if self.keep == "words":
-            return some_of(corpus.pieces(rows)).bags
-        texts = [corpus.text(row) for row in rows.tolist()]
-        words = scorer.words(texts, self._store(scorer), progress=progress)
-        if self.precision == "int8":
-            return words
-        # what was found by a vector is compared by it
-        return replace(words, pooled=_pooled(corpus, rows))
-
-    def _store(self, scorer: Scorer) -> Store:
-        """The sentences that were compared lately; their vectors where the stored ones differ."""
+            found = some_of(corpus.pieces(rows))
+            return replace(found.words, pooled=found.pooled(slice(None)))
+        # the sentences that were compared lately; their vectors where the stored ones differ
         request = replace(scorer.request, pooled=self.precision == "int8")
         if self.store is None or self.store.request != request:
             self.store = Store(request, limit=STORE_BYTES)
-        return self.store
+        texts = [corpus.text(row) for row in rows.tolist()]
+        words = scorer.words(texts, self.store, progress=progress)
+        # what was found by a vector is compared by it
+        return words if request.pooled else replace(words, pooled=_pooled(corpus, rows))
 
 
+@dataclass
 class CosineQuery:
     """One query: lists the corpus in order of bounds, and compares what it is told to."""
 
-    def __init__(
-        self,
-        layout: CosineLayout,
-        scorer: Scorer,
-        corpus: Corpus[VectorShard],
-        words: Bags,
-        nearest: Nearest | None = None,
-    ) -> None:
-        self.layout, self.scorer, self.corpus = layout, scorer, corpus
-        self.words = words
-        self.compared = self.far = 0
-        self._scanned = nearest
+    layout: CosineLayout
+    scorer: Scorer
+    corpus: Corpus[VectorShard]
+    words: Bags
+    scanned: Nearest | None = None
+    compared: int = 0
+    far: int = 0
 
     def search(self, top_k: int, within: float, candidates: int | Ints | None) -> Found:
         """Find the nearest sentences: exactly, with so many comparisons, or of some rows."""
         total = len(self.corpus)
         if isinstance(candidates, np.ndarray):
-            walked = walk(Listed(candidates), self.compare, wanted=top_k, within=within)
-            settled, certified = len(candidates), len(candidates) == total
-            stages = {"left_out": total - settled}
+            listed = Nearest(candidates, np.full(len(candidates), -np.inf), np.inf)
+            found = walk(lambda _: listed, self.compare, wanted=top_k, within=within)
+            stages = {"left_out": total - len(candidates)}
+            found = replace(found, certified=len(candidates) == total)
         else:
-            walked = walk(self, self.compare, wanted=top_k, within=within, budget=candidates)
-            settled, certified = self.compared + self.far, walked.certified
-            stages = {"vectors" if certified else "left_out": total - settled}
-        pruning = Pruning(total, solved=self.compared, far=self.far, **stages)
-        bound = None if certified or isinstance(candidates, np.ndarray) else walked.bound
-        return Found(walked.rows, walked.distances, pruning, certified, bound)
+            found = walk(self.nearest, self.compare, wanted=top_k, within=within, budget=candidates)
+            stages = {
+                "vectors" if found.certified else "left_out": total - self.compared - self.far
+            }
+        return replace(found, pruning=Pruning(total, solved=self.compared, far=self.far, **stages))
 
     def nearest(self, count: int) -> Nearest:
         """The sentences with the lowest bounds; those of stored vectors to the last bit."""
-        known = self._scanned
+        known = self.scanned
         if known is None or (len(known.rows) < count and np.isfinite(known.rest)):
-            known = self._scanned = scan(self.corpus, self.words.pooled, count)[0]
+            known = self.scanned = scan(self.corpus, self.words.pooled, count)[0]
         if self.layout.precision == "int8":
             return known
         bounds = self.sentence(known.rows)
@@ -207,7 +191,11 @@ class CosineQuery:
 
     def sentence(self, rows: Ints) -> Floats:
         """One minus the cosine with stored vectors, as the measure computes it."""
-        return _from_one(self.words.pooled, _pooled(self.corpus, rows))
+        found = [np.zeros(0)]
+        for some in _few(rows):
+            pooled = np.concatenate([self.words.pooled, _pooled(self.corpus, some)])
+            found.append(sentence_distances(pooled, from_first(len(pooled))))
+        return np.concatenate(found)
 
     def compare(self, rows: Ints) -> Floats:
         """Distances of rows; where vectors alone give them, words are not looked at."""
@@ -229,27 +217,10 @@ class CosineQuery:
         return distances_from(self.scorer, self.words, rows, read)
 
 
-class Listed:
-    """Rows of which nothing is known, all of them to be compared."""
-
-    def __init__(self, rows: Ints) -> None:
-        self.rows = rows
-
-    def nearest(self, count: int) -> Nearest:
-        """All of them."""
-        return Nearest(self.rows, np.full(len(self.rows), -np.inf), np.inf)
-
-
-def _from_one(query: Singles, pooled: Singles) -> Floats:
-    """Distances of the vectors of sentences to that of a query."""
-    out = np.empty(len(pooled))
-    for low in range(0, len(pooled), PROPOSED):
-        here = np.concatenate([query, pooled[low : low + PROPOSED]])
-        targets = np.arange(1, len(here))
-        out[low : low + PROPOSED] = sentence_distances(
-            here, np.stack([np.zeros_like(targets), targets], axis=1)
-        )
-    return out
+def _few(rows: Ints) -> Iterator[Ints]:
+    """Rows or pairs of them, some thousand at a time."""
+    for low in range(0, len(rows), PROPOSED):
+        yield rows[low : low + PROPOSED]
 
 
 def _pooled(corpus: Corpus[VectorShard], rows: Ints) -> Singles:
@@ -264,11 +235,8 @@ def _pooled(corpus: Corpus[VectorShard], rows: Ints) -> Singles:
 
 def _vector_distances(corpus: Corpus[VectorShard], pairs: Ints) -> Floats:
     """One minus the cosine of stored vectors, for pairs of rows."""
-    out = np.empty(len(pairs))
-    for low in range(0, len(pairs), PROPOSED):
-        rows, places = np.unique(pairs[low : low + PROPOSED], return_inverse=True)
-        out[low : low + PROPOSED] = sentence_distances(_pooled(corpus, rows), places.reshape(-1, 2))
-    return out
+    rows, places = np.unique(pairs, return_inverse=True)
+    return sentence_distances(_pooled(corpus, rows), places.reshape(-1, 2))
 
 
 def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iterator[Ints]:
@@ -276,7 +244,12 @@ def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iter
     yield np.zeros((0, 2), np.int64)
     if not len(rows):
         return
-    own, error = _units(corpus, rows)
+    (own, sound), error = unit_vectors(_pooled(corpus, rows)), 0.0  # how far these may be off
+    if not sound.all():
+        error = np.inf
+    elif not corpus.shards[0].whole:
+        places = map(corpus.place, rows.tolist())
+        error = max(float(shard.errors[place]) for shard, place in places)
     first = int(np.searchsorted(corpus.starts, rows[0], side="right")) - 1
     for number in range(first, len(corpus.shards)):
         start = int(corpus.starts[number])
@@ -287,14 +260,3 @@ def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iter
         left, right = np.nonzero(near)
         pairs = np.stack([rows[left], start + right], axis=1)
         yield pairs[pairs[:, 0] < pairs[:, 1]]
-
-
-def _units(corpus: Corpus[VectorShard], rows: Ints) -> tuple[Singles, float]:
-    """Vectors of rows at length 1, and how far they may be off."""
-    units, sound = unit_vectors(_pooled(corpus, rows))
-    if not sound.all():
-        return units, np.inf
-    if corpus.shards[0].whole:
-        return units, 0.0
-    places = [corpus.place(row) for row in rows.tolist()]
-    return units, max(float(shard.errors[place]) for shard, place in places)

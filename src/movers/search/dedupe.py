@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -16,9 +16,9 @@ from movers.io.texts import Texts, write_some
 from movers.runtime.atomic import replacing
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
+from movers.search.corpus import Reader
 from movers.search.index import Index
 from movers.search.mining import Blocks, Pair, check_threshold, duplicates, mine, mine_file
-from movers.search.sentences import Reader
 
 AROUND = 5
 """Pairs shown on either side of a threshold."""
@@ -113,7 +113,7 @@ def dedupe_file(
         mine_file(index, threshold, near, blocks=blocks, progress=progress)
         with near.open(encoding="utf-8") as stream:
             pairs = [Pair(**json.loads(line)) for line in stream]
-        gone, kept = _settled(every, index.sentences, pairs)
+        gone, kept, found = _settled(every, index.sentences, pairs)
         if dropped is not None and kind is not None:
             told = [_aligned(row, index.scorer) for row in gone] if align else gone
             columns = list(Dropped.__dataclass_fields__)[: None if align else -1]
@@ -122,7 +122,7 @@ def dedupe_file(
                 write({name: [row[name] for row in rows] for name in columns})
         write_some(every, kept, output)
         near.unlink()
-    return _counted(gone, kept)
+    return found
 
 
 def preview(
@@ -145,9 +145,8 @@ def preview(
     blocks = mine(index, BEYOND * threshold, progress=progress)
     pairs = sorted(chain.from_iterable(blocks), key=lambda pair: pair.distance)
     inside = bisect_right(pairs, threshold, key=lambda pair: pair.distance)
-    settled = _settled(_every(index, lines), index.sentences, pairs[:inside])
-    shown = pairs[max(0, inside - around) : inside + around]
-    return Preview(_counted(*settled), inside, tuple(shown))
+    _, _, found = _settled(_every(index, lines), index.sentences, pairs[:inside])
+    return Preview(found, inside, tuple(pairs[max(0, inside - around) : inside + around]))
 
 
 def _every(index: Index, lines: Iterable[str] | Path | None) -> Iterable[str]:
@@ -156,18 +155,31 @@ def _every(index: Index, lines: Iterable[str] | Path | None) -> Iterable[str]:
     return Texts(lines) if isinstance(lines, Path) else lines
 
 
-def _counted(gone: Sequence[Dropped], kept: Collection[int]) -> Deduplicated:
-    reasons = Counter(row.reason for row in gone)
-    return Deduplicated(len(gone) + len(kept), len(kept), **reasons)
-
-
 def _settled(
     lines: Iterable[str], texts: list[str], pairs: list[Pair]
-) -> tuple[list[Dropped], set[int]]:
-    """What is dropped, and the numbers of the lines that are kept."""
+) -> tuple[list[Dropped], set[int], Deduplicated]:
+    """What is dropped, the numbers of the lines that are kept, and how many there are of each."""
+    earlier = duplicates(pairs, len(texts))
+    distances = {(pair.first, pair.second): pair.distance for pair in pairs}
+    rows = {text: row for row, text in enumerate(texts)}
+    seen: dict[int, int] = {}
+    gone: list[Dropped] = []
     reader = Reader(lines)
-    gone = list(_gone(reader, texts, pairs))
-    return gone, {*range(1, reader.count + 1)} - {row.line for row in gone}
+    for number, text in enumerate(reader, 1):
+        if not text.strip():
+            gone.append(Dropped(number, "blank", text))
+            continue
+        if (row := rows.get(text, -1)) < 0:
+            raise InputError(f"line {number} ({text!r}) is not in the index; was the file changed?")
+        if (first := earlier[row]) != row:
+            distance = distances[first, row]
+            gone.append(Dropped(number, "near", text, seen[first], texts[first], distance))
+        elif row in seen:
+            gone.append(Dropped(number, "repeated", text, seen[row], text, 0.0))
+        seen.setdefault(row, number)
+    kept = {*range(1, reader.count + 1)} - {one.line for one in gone}
+    reasons = Counter(one.reason for one in gone)
+    return gone, kept, Deduplicated(reader.count, len(kept), **reasons)
 
 
 def _aligned(row: Dropped, scorer: Scorer) -> Dropped:
@@ -177,24 +189,3 @@ def _aligned(row: Dropped, scorer: Scorer) -> Dropped:
     flows = scorer.compare(row.repeats, row.sentence).alignment
     moves = " ".join(f"{flow.source}→{flow.target}" for flow in flows)
     return replace(row, alignment=moves)
-
-
-def _gone(lines: Iterable[str], texts: list[str], pairs: list[Pair]) -> Iterator[Dropped]:
-    """All lines but those to keep, in order."""
-    kept = duplicates(pairs, len(texts))
-    distances = {(pair.first, pair.second): pair.distance for pair in pairs}
-    rows = {text: row for row, text in enumerate(texts)}
-    seen: dict[int, int] = {}
-    for number, text in enumerate(lines, 1):
-        if not text.strip():
-            yield Dropped(number, "blank", text)
-            continue
-        if (row := rows.get(text, -1)) < 0:
-            raise InputError(f"line {number} ({text!r}) is not in the index; was the file changed?")
-        first = kept[row]
-        if first != row:
-            distance = distances[first, row]
-            yield Dropped(number, "near", text, seen[first], texts[first], distance)
-        elif row in seen:
-            yield Dropped(number, "repeated", text, seen[row], text, 0.0)
-        seen.setdefault(row, number)

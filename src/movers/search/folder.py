@@ -26,8 +26,9 @@ from movers.errors import Choose, Do, InputError, StorageError
 from movers.measure.statistics import Statistics
 from movers.runtime.atomic import replacing, sweep
 from movers.runtime.locks import locked
-from movers.search.corpus import NOTHING
-from movers.search.layouts import find_layout
+from movers.scorer import Scorer
+from movers.search.corpus import NOTHING, Corpus
+from movers.search.layouts import describe, find_layout
 from movers.search.manifest import FORMAT, NAME, Manifest, Part, checksum, read_raw
 from movers.search.shards import Sentences, encode_shard, open_shard
 
@@ -50,7 +51,7 @@ class Folder:
         self._raw: bytes | None = None
         self._opened: dict[Part, tuple[mmap, Sentences]] = {}
         self._checked: set[Part] = set()
-        self.deleted = NOTHING
+        self._deleted = NOTHING
 
     @classmethod
     def opened(cls, path: Path) -> Folder:
@@ -81,35 +82,35 @@ class Folder:
                     part: known.get(part) or open_shard(part.find(self.path), kind)
                     for part in manifest.parts
                 }
-                deleted = self._read_deleted(manifest.deleted)
+                deleted, gone = NOTHING, manifest.deleted
+                if gone is not None:
+                    content = gone.find(self.path).read_bytes()
+                    gone.check(self.path, content)
+                    deleted = np.frombuffer(content, np.int64)
                 break
             except (InputError, FileNotFoundError):
                 manifest, failed = Manifest.read(self.path), manifest
                 if manifest == failed:
                     raise
-        self.manifest, self._raw, self._opened = manifest, manifest.encoded(), opened
-        self.deleted = deleted
-
-    def _read_deleted(self, part: Part | None) -> Ints:
-        if part is None:
-            return NOTHING
-        content = part.find(self.path).read_bytes()
-        part.check(self.path, content)
-        return np.frombuffer(content, np.int64)
+        self.manifest, self._raw = manifest, manifest.encoded()
+        self._opened, self._deleted = opened, deleted
 
     @property
-    def shards(self) -> list[Any]:
-        """The shards, each compared with its checksum when it is first used."""
-        return self.some_shards(slice(None))
+    def corpus(self) -> Corpus[Any]:
+        """The sentences, shards compared with their checksums when they are first used."""
+        return self.some(0, len(self._opened))[0]
 
-    def some_shards(self, places: slice) -> list[Any]:
-        """Some of the shards, checked like all of them."""
-        some = list(self._opened.items())[places]
+    def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
+        """The sentences of some shards, which alone are read, and the row of the first."""
+        every = list(self._opened.items())
+        some, starts = every[low:high], np.cumsum([0, *(part.sentences for part, _ in every)])
         for part, (mapped, _) in some:
             if part not in self._checked:
                 part.check(self.path, mapped)
                 self._checked.add(part)
-        return [shard for _, (_, shard) in some]
+        first, last = int(starts[low]), int(starts[high])
+        inside = self._deleted[(self._deleted >= first) & (self._deleted < last)]
+        return Corpus([shard for _, (_, shard) in some], inside - first), first
 
     def load_statistics(self) -> Statistics:
         """The statistics of the index."""
@@ -128,14 +129,7 @@ class Folder:
             yield
 
     def fill(
-        self,
-        pieces: Iterable[Piece | Part],
-        signature: str,
-        settings: dict[str, Any],
-        statistics: Statistics,
-        layout: str,
-        *,
-        replace: bool = False,
+        self, pieces: Iterable[Piece | Part], scorer: Scorer, layout: str, *, replace: bool = False
     ) -> None:
         """Make the folder a new index; the one that is there stays until this one is complete.
 
@@ -146,13 +140,14 @@ class Folder:
                 raise InputError(
                     f"{str(self.path)!r} holds an index already", Do("add"), Choose("replace", True)
                 )
-            parts = tuple(self._stored(piece, signature, layout) for piece in pieces)
+            signature, statistics = str(scorer.signature), scorer.statistics
+            parts = tuple(self.store(piece, signature, layout) for piece in pieces)
             if not parts:
                 raise InputError(EMPTY)
             path = self.path / f"statistics-{secrets.token_hex(4)}.safetensors"
             with self._storing(path):
                 statistics.save(path)
-            self._commit(Manifest(signature, settings, Part.of(path), layout, parts))
+            self._commit(Manifest(signature, describe(scorer), Part.of(path), layout, parts))
 
     def change(self, shards: Iterable[Piece | Part], deleted: Ints) -> None:
         """Make the folder these shards, old and new; a writer that fails leaves nothing behind.
@@ -161,8 +156,11 @@ class Folder:
         """
         old = self.manifest
         try:
-            parts = tuple(self._stored(one, old.signature, old.layout) for one in shards)
-            gone = self._store_deleted(deleted)
+            parts = tuple(self.store(one, old.signature, old.layout) for one in shards)
+            content, gone = deleted.astype(np.int64).tobytes(), None
+            if content:
+                name = f"deleted-{blake2b(content).hexdigest()[:16]}.int64"
+                gone = self._write(name, content, len(deleted))
             self._commit(dataclasses.replace(old, parts=parts, deleted=gone))
         except BaseException:
             with suppress(InputError):
@@ -178,44 +176,32 @@ class Folder:
                     with suppress(OSError):  # the next writer tries again
                         path.unlink()
 
-    def _store_deleted(self, rows: Ints) -> Part | None:
-        if not len(rows):
-            return None
-        content = rows.astype(np.int64).tobytes()
-        found = checksum(content)
-        name = f"deleted-{blake2b(content).hexdigest()[:16]}.int64"
-        part = Part(name, len(content), found, len(rows))
-        self._write(self.path / part.name, content)
-        return part
-
-    def _stored(self, one: Piece | Part, signature: str, layout: str) -> Part:
-        return one if isinstance(one, Part) else self.store(one, signature, layout)
-
-    def store(self, piece: Piece, signature: str, layout: str) -> Part:
+    def store(self, piece: Piece | Part, signature: str, layout: str) -> Part:
         """Write a shard, unless it lies there finished and undamaged.
 
         Its name tells what is in it and the checksum, so that no shard takes another's place.
         """
+        if isinstance(piece, Part):
+            return piece
         texts, make = piece
         key = digest([FORMAT, signature, layout, *texts])[:16]
         for path in self.path.glob(f"shard-{key}-*.safetensors"):
             if path.stem == f"shard-{key}-{(part := Part.of(path, len(texts))).checksum}":
                 return part
         content = encode_shard(make())
-        found = checksum(content)
-        part = Part(f"shard-{key}-{found}.safetensors", len(content), found, len(texts))
-        self._write(self.path / part.name, content)
-        return part
+        return self._write(f"shard-{key}-{checksum(content)}.safetensors", content, len(texts))
 
     def _commit(self, manifest: Manifest) -> None:
         """Make the folder this index."""
-        self._write(self.path / NAME, manifest.encoded())
+        self._write(NAME, manifest.encoded())
         self.clear()
         self._take(manifest)
 
-    def _write(self, path: Path, content: bytes) -> None:
+    def _write(self, name: str, content: bytes, sentences: int = 0) -> Part:
+        path = self.path / name
         with self._storing(path, len(content)), replacing(path) as temporary:
             temporary.write_bytes(content)
+        return Part(name, len(content), checksum(content), sentences)
 
     @contextmanager
     def _storing(self, path: Path, needed: int = 0) -> Iterator[None]:

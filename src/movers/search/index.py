@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,17 @@ import numpy as np
 
 from movers.arrays import Ints
 from movers.errors import InputError
-from movers.io.pairs import check_sentence
 from movers.loading import load
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus
+from movers.search.corpus import NOTHING, Corpus, Reader, distinct
 from movers.search.cosine import Keep
 from movers.search.folder import EMPTY, Folder, Piece
-from movers.search.layouts import Layout, find_layout, make_layout
-from movers.search.manifest import Part
-from movers.search.measures import check_method, describe
+from movers.search.layouts import Layout, check_method, find_layout, make_layout
 from movers.search.results import Found, SearchRanking
-from movers.search.sentences import Reader, distinct, read_sentences
 from movers.search.shards import joined, some_of
 from movers.search.vectors import Precision
+from movers.search.walk import check_queries
 
 GROWTH = 8
 """How many times what follows it a shard may hold and still be joined with it."""
@@ -39,7 +35,7 @@ class Index:
     """Distinct sentences of a corpus, encoded once, searched exactly.
 
     Make one with `Index.build` or `Index.open`. Distances, ties included, are those of
-    `Scorer.rank` over `sentences`.
+    `Scorer.rank` over `sentences`; ``layout`` is how these are kept and searched.
 
     Examples
     --------
@@ -59,15 +55,12 @@ class Index:
         files: Folder | None = None,
     ) -> None:
         self._scorer = scorer.using()  # its own: fitting the other changes nothing here
-        self._layout = layout
-        self._shards, self._deleted = list(shards), NOTHING
-        self._files = files
+        self.layout = layout
+        self._held, self._files = Corpus(shards), files
         self._agrees = files is None
 
     def __len__(self) -> int:
-        if self._files is None:
-            return sum(map(len, self._shards)) - len(self._deleted)
-        return self._files.manifest.sentences
+        return len(self._held) if self._files is None else self._files.manifest.sentences
 
     def __repr__(self) -> str:
         place = "in memory" if self.folder is None else str(self.folder)
@@ -84,32 +77,14 @@ class Index:
         return self._scorer.using()
 
     @property
-    def layout(self) -> Layout:
-        """How sentences are kept and searched."""
-        return self._layout
+    def corpus(self) -> Corpus[Any]:
+        """The sentences as one list."""
+        return self._held if self._files is None else self._files.corpus
 
     @property
     def shards(self) -> list[Any]:
         """Sentences with all that comparing them needs, checked when they are first used."""
-        return self._shards if self._files is None else self._files.shards
-
-    @property
-    def corpus(self) -> Corpus[Any]:
-        """The sentences as one list."""
-        deleted = self._deleted if self._files is None else self._files.deleted
-        return Corpus(self.shards, deleted)
-
-    def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
-        """The sentences of some shards, which alone are read, and the row of the first."""
-        files = self._files
-        deleted = self._deleted if files is None else files.deleted
-        every = self._shards if files is None else files.manifest.parts
-        shards = every[low:high] if files is None else files.some_shards(slice(low, high))
-        sizes = [one.sentences if isinstance(one, Part) else len(one) for one in every]
-        starts = np.cumsum([0, *sizes])
-        first, last = int(starts[low]), int(starts[high])
-        inside = deleted[(deleted >= first) & (deleted < last)]
-        return Corpus(shards, inside - first), first
+        return self.corpus.shards
 
     @property
     def sentences(self) -> list[str]:
@@ -119,6 +94,11 @@ class Index:
     def sentence(self, number: int) -> str:
         """One sentence by its number."""
         return self.corpus.sentence(number)
+
+    def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
+        """The sentences of some shards of a folder, which alone are read; the row of the first."""
+        assert self._files is not None
+        return self._files.some(low, high)
 
     @classmethod
     def build(
@@ -161,10 +141,10 @@ class Index:
         index = cls(scorer, make_layout(scorer, keep, vectors), files=files)
         pieces = index._pieces(sentences, progress=progress)
         if index._files is not None:
-            index._fill(index._files, pieces, replace=replace)
+            index._files.fill(pieces, index._scorer, index.layout.name, replace=replace)
             return index
-        index._shards = [make() for _, make in pieces]
-        if not index._shards:
+        index._held = Corpus([make() for _, make in pieces])
+        if not index.shards:
             raise InputError(EMPTY)
         return index
 
@@ -197,12 +177,8 @@ class Index:
         """Write an index that is in memory, or a copy of one on disk, to a folder."""
         corpus = self.corpus
         kept = (_living(corpus, [number]) for number in range(len(corpus.shards)))
-        self._fill(Folder(Path(folder)), (piece for piece in kept if piece[0]))
-
-    def _fill(self, files: Folder, pieces: Iterable[Piece], *, replace: bool = False) -> None:
-        scorer, layout = self._scorer, self._layout.name
-        signature, settings = str(scorer.signature), describe(scorer)
-        files.fill(pieces, signature, settings, scorer.statistics, layout, replace=replace)
+        pieces = (piece for piece in kept if piece[0])
+        Folder(Path(folder)).fill(pieces, self._scorer, self.layout.name)
 
     def add(self, sentences: Iterable[str] | Path, *, progress: bool = False) -> int:
         """Add sentences that are not there yet, and return how many were.
@@ -216,10 +192,8 @@ class Index:
             pieces = self._pieces(sentences, known=corpus, progress=progress)
             if (first := next(pieces, None)) is None:
                 return 0
-            small = _small(corpus.shards, len(first[0]), self._layout.capacity)
-            last = len(corpus.shards) - len(small)
-            pieces = chain([_joined(small, first)], pieces)
-            self._change([*range(last)], pieces, corpus.hidden)
+            kept, first = _joined(corpus.shards, first, self.layout.capacity)
+            self._change(chain(range(kept), [first], pieces), corpus.hidden)
             return len(self) - before
 
     def delete(self, sentences: Iterable[str] | Path) -> int:
@@ -230,7 +204,7 @@ class Index:
         """
         with self._writing():
             corpus = self.corpus
-            rows = corpus.find([*distinct(read_sentences(sentences), set())])
+            rows = corpus.find([*distinct(Reader(sentences))])
             rows = np.unique(rows[rows >= 0])
             if len(rows) == len(corpus):
                 raise InputError(
@@ -239,8 +213,8 @@ class Index:
             if not len(rows):
                 return 0
             hidden = np.union1d(corpus.hidden, rows)
-            if self._layout.hides:
-                self._change([*range(len(corpus.shards))], (), hidden)
+            if self.layout.hides:
+                self._change(range(len(corpus.shards)), hidden)
             else:
                 self._compact(Corpus(corpus.shards, hidden))
             return len(rows)
@@ -256,29 +230,32 @@ class Index:
     def _compact(self, corpus: Corpus[Any]) -> None:
         """Write shards with deleted sentences again, joined while there is room."""
         every: list[int | Piece] = []
-        for group in _groups(corpus, self._layout.capacity):
+        for group in _groups(corpus, self.layout.capacity):
             whole = len(group) == 1 and not len(corpus.hidden_in(group[0]))
             every.append(group[0] if whole else _living(corpus, group))
-        self._change(every, (), NOTHING)
+        self._change(every, NOTHING)
 
-    def _change(self, shards: Sequence[int | Piece], pieces: Iterable[Piece], hidden: Ints) -> None:
+    def _change(self, shards: Iterable[int | Piece], hidden: Ints) -> None:
         """Make the index some of its shards, by number, and new ones."""
         if self._files is None:
-            old = self._shards
-            kept = [old[one] if isinstance(one, int) else one[1]() for one in shards]
-            self._shards, self._deleted = [*kept, *(make() for _, make in pieces)], hidden
-            return
-        parts: Sequence[Part] = self._files.manifest.parts
-        named = (parts[one] if isinstance(one, int) else one for one in shards)
-        self._files.change(chain(named, pieces), hidden)
+            old = self._held.shards
+            made = [old[one] if isinstance(one, int) else one[1]() for one in shards]
+            self._held = Corpus(made, hidden)
+        else:
+            parts = self._files.manifest.parts
+            self._files.change(
+                (parts[one] if isinstance(one, int) else one for one in shards), hidden
+            )
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Be the only one who writes, starting from what is there now."""
-        with nullcontext() if self._files is None else self._files.writing():
-            if self._files is not None:
-                self._files.refresh()
-                self._files.clear()
+        if self._files is None:
+            yield
+            return
+        with self._files.writing():
+            self._files.refresh()
+            self._files.clear()
             self._check_scorer()
             yield
 
@@ -287,12 +264,12 @@ class Index:
     ) -> Iterator[Piece]:
         """Cut sentences into shards, those left out that a corpus has already."""
         reader = Reader(sentences)
-        fresh, done = distinct(reader, set()), 0
+        fresh, done = distinct(reader), 0
         if known is not None:
             fresh = known.unknown(fresh)
         with progress_bar("indexing", "sentences", reader.total, progress=progress) as bar:
-            while chunk := list(islice(fresh, self._layout.capacity)):
-                yield chunk, partial(self._layout.make, self._scorer, chunk, progress=progress)
+            while chunk := list(islice(fresh, self.layout.capacity)):
+                yield chunk, partial(self.layout.make, self._scorer, chunk, progress=progress)
                 bar.update(reader.count - done)
                 done = reader.count
 
@@ -345,20 +322,23 @@ class Index:
 
         Under the default measure, queries share one product with every block of vectors.
         """
-        texts, limit = check_queries(queries, top_k, within)
+        texts, limit = check_queries(queries, within, top_k=top_k)
         if self._files is not None:
             self._files.refresh()
         self._check_scorer()  # loads the model
         corpus, chosen = self.corpus, None
         if candidates is not None:
             chosen = self._candidates(corpus, candidates)
-        run = partial(self._layout.search, self._scorer, top_k=top_k, within=limit)
+        run = partial(self.layout.search, self._scorer, top_k=top_k, within=limit)
         started = time.process_time()
         found = run(corpus, texts, candidates=chosen)
         seconds = (time.process_time() - started) / max(1, len(texts))
         recalls: list[float | None] = [None] * len(texts)
         if exact and candidates is not None:
-            recalls = [_recall(*pair) for pair in zip(found, run(corpus, texts), strict=True)]
+            truths = (set(one.rows.tolist()) for one in run(corpus, texts))
+            held = (set(one.rows.tolist()) for one in found)
+            both = zip(truths, held, strict=True)
+            recalls = [len(truth & own) / len(truth) if truth else 1.0 for truth, own in both]
         return [
             self.told(text, corpus, one, seconds, recall=recall, align=align)
             for text, one, recall in zip(texts, found, recalls, strict=True)
@@ -390,7 +370,7 @@ class Index:
 
     def _candidates(self, corpus: Corpus[Any], wanted: int | Iterable[int]) -> int | Ints:
         if not isinstance(wanted, Iterable):
-            _check_count(wanted, "candidates")
+            check_queries((), candidates=wanted)
             return int(wanted)
         numbers, count = np.unique(np.asarray(list(wanted))), len(corpus)
         if len(numbers) and not (
@@ -413,32 +393,6 @@ class Index:
                 "build the index again"
             )
         self._agrees = True
-
-
-def _check_count(value: Any, name: str) -> None:
-    if not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
-
-
-def check_queries(
-    queries: Iterable[str], top_k: int, within: float | None
-) -> tuple[list[str], float]:
-    """Refuse what cannot be searched for; the queries, and the largest distance."""
-    texts = [check_sentence(query, "query") for query in queries]
-    for text in texts:
-        if not text.strip():
-            raise InputError(f"the query is blank ({text!r}); pass a sentence")
-    _check_count(top_k, "top_k")
-    limit = np.inf if within is None else within
-    if not limit >= 0:
-        raise InputError(f"within must be a distance of at least 0, got {within}")
-    return texts, limit
-
-
-def _recall(found: Found, exact: Found) -> float:
-    """Share of the exact result that was found."""
-    truth = set(exact.rows.tolist())
-    return len(truth & set(found.rows.tolist())) / len(truth) if truth else 1.0
 
 
 def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:
@@ -465,22 +419,17 @@ def _groups(corpus: Corpus[Any], capacity: int) -> Iterator[list[int]]:
     yield group
 
 
-def _small(shards: Sequence[Any], new: int, capacity: int) -> list[Any]:
-    """The last shards that are small enough to be joined with so many new sentences.
+def _joined(shards: Sequence[Any], piece: Piece, capacity: int) -> tuple[int, Piece]:
+    """A piece with the last shards before it that are small enough, and how many others there are.
 
     Each that is left alone is many times larger than what follows it, so there are never many,
     and no sentence is copied often.
     """
-    count, total = 0, new
-    for shard in reversed(shards):
-        if len(shard) > GROWTH * total or len(shard) + total > capacity:
-            break
-        count, total = count + 1, total + len(shard)
-    return list(shards[len(shards) - count :])
-
-
-def _joined(small: list[Any], piece: Piece) -> Piece:
-    """A piece with the sentences of some shards before it."""
-    chunk, make = piece
+    (chunk, make), kept = piece, len(shards)
+    total = len(chunk)
+    while kept and len(shards[kept - 1]) <= min(GROWTH * total, capacity - total):
+        kept -= 1
+        total += len(shards[kept])
+    small = shards[kept:]
     texts = [text for shard in small for text in shard.sentences]
-    return ([*texts, *chunk], lambda: joined([*small, make()])) if small else piece
+    return kept, ([*texts, *chunk], lambda: joined([*small, make()])) if small else piece

@@ -1,15 +1,18 @@
-"""How sentences lie in an index, by name: one table, so that a manifest can name its row."""
+"""How an index keeps the sentences of a measure, and the measure itself, to make it again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from movers.errors import InputError
+from movers.encode.models import EMBEDDED
+from movers.errors import Choose, Do, InputError
+from movers.measure.costs import COSTS
 from movers.scorer import Scorer
 from movers.search.cosine import CosineLayout, Keep
 from movers.search.transport import TransportLayout
 from movers.search.vectors import Precision
+from movers.settings import table
 
 Layout = TransportLayout | CosineLayout
 
@@ -40,3 +43,50 @@ def find_layout(name: Any) -> Layout:
             f"the index has the layout {name!r}, which this version does not know; build it again"
         )
     return LAYOUTS[name]()
+
+
+def check_method(scorer: Scorer) -> None:
+    """Refuse measures that bounds know nothing about."""
+    method = scorer.method
+    if method.transport is None:
+        raise InputError(
+            f"{method.name} is not one transport problem, so no bound holds for it",
+            Do("rank"),
+            Do("take movers, wmd, wrd, smd, wsmd, lambda"),
+        )
+    if scorer.settings.null is not None:
+        raise InputError(
+            f"null == {scorer.settings.null:g}: bounds hold where all words move",
+            Do("rank"),
+            Choose("null", None),
+        )
+    if method.cost is not None and COSTS[method.cost].trees:
+        raise InputError(
+            f"{method.name} needs the dependency trees of every sentence, which an index does not "
+            "keep",
+            Do("rank"),
+            Choose("method", "synwmd-cos"),
+        )
+    if scorer.settings.empty == "raise":
+        raise InputError(
+            "an index cannot raise for single pairs",
+            Choose("empty", "nan"),
+            Choose("empty", "keep"),
+        )
+
+
+def describe(scorer: Scorer) -> dict[str, Any]:
+    """The settings of `movers.load` that make a scorer again, statistics and device aside."""
+    settings, encoder = scorer.settings, scorer.encoder
+    folder = None if encoder.name == EMBEDDED else encoder.folder
+    found = {  # what was asked for loosely, as it was found to be
+        "model": encoder.name if folder is None else str(folder.resolve()),
+        "layers": sorted({layer for layer, _ in scorer.heads}) or None,
+        "heads": sorted({head for _, head in scorer.heads}) or "all",
+        "dtype": encoder.dtype,
+    }
+    return {
+        name: about.write(found.get(name, getattr(settings, name)))
+        for name, about in table(type(settings)).items()
+        if about.write is not None
+    }

@@ -63,20 +63,9 @@ def damaged(path: Path, how: str) -> InputError:
 class Manifest:
     """An index: how its distances are made, and where its sentences are.
 
-    Parameters
-    ----------
-    signature
-        Signature of the distances.
-    settings
-        Arguments of `movers.load`, without statistics and device.
-    statistics
-        The file with the statistics.
-    layout
-        How sentences lie in the shards: a row of `movers.search.layouts.LAYOUTS`.
-    parts
-        The shards, in order.
-    deleted
-        The file that lists deleted sentences; None if there are none.
+    ``settings`` are arguments of `movers.load`, without statistics and device, and ``layout``, a
+    row of `movers.search.layouts.LAYOUTS`, is how sentences lie in the shards; ``parts`` are these,
+    in order, and ``deleted`` is the file that lists deleted sentences, None if there are none.
     """
 
     signature: str
@@ -89,8 +78,8 @@ class Manifest:
     @property
     def names(self) -> set[str]:
         """All files of the index."""
-        others = [self.statistics] if self.deleted is None else [self.statistics, self.deleted]
-        return {part.name for part in (*others, *self.parts)}
+        every = (self.statistics, self.deleted, *self.parts)
+        return {part.name for part in every if part is not None}
 
     @property
     def sentences(self) -> int:
@@ -131,13 +120,9 @@ class Manifest:
         if content.pop("checksum", None) != _digest({"format": FORMAT, **content}):
             raise damaged(path, "its checksum differs")
         parts = tuple(Part(**part) for part in content.pop("parts"))
-        deleted = content.pop("deleted")
-        return cls(
-            parts=parts,
-            statistics=Part(**content.pop("statistics")),
-            deleted=None if deleted is None else Part(**deleted),
-            **content,
-        )
+        statistics, deleted = Part(**content.pop("statistics")), content.pop("deleted")
+        gone = None if deleted is None else Part(**deleted)
+        return cls(**content, statistics=statistics, parts=parts, deleted=gone)
 
 
 def read_raw(folder: Path) -> bytes | None:

@@ -118,8 +118,12 @@ def mine_file(
         "threshold": threshold,
         "block": index.layout.block,
     }
+    differing = (
+        f"{str(journal)!r} belongs to a run with other sentences or settings; remove it to "
+        "start anew, or finish that run first"
+    )
     with locked(output.with_name(output.name + ".lock"), repr(str(output))):
-        with open_journal(journal, task, lambda _: _differing(journal)) as (stream, finished):
+        with open_journal(journal, task, lambda _: differing) as (stream, finished):
             for pairs in blocks(index, threshold, start=finished, progress=progress):
                 record(stream, [asdict(pair) for pair in pairs])
         count = _tabulate(journal, output, kind)
@@ -129,8 +133,7 @@ def mine_file(
 
 def _tabulate(journal: Path, output: Path, kind: str) -> int:
     """Write the pairs of a complete journal as a table, and count them."""
-    columns = list(Pair.__dataclass_fields__)
-    count = 0
+    columns, count = list(Pair.__dataclass_fields__), 0
     with replacing(output) as temporary, table_writer(temporary, kind, columns) as write:
         for pairs in islice(records(journal), 1, None):
             count += len(pairs)
@@ -139,13 +142,6 @@ def _tabulate(journal: Path, output: Path, kind: str) -> int:
         if not count:
             write({name: [] for name in columns})
     return count
-
-
-def _differing(journal: Path) -> str:
-    return (
-        f"{str(journal)!r} belongs to a run with other sentences or settings; remove it to "
-        "start anew, or finish that run first"
-    )
 
 
 def duplicates(pairs: Iterable[Pair], count: int) -> list[int]:
@@ -169,3 +165,10 @@ def duplicates(pairs: Iterable[Pair], count: int) -> list[int]:
         if near:
             kept[second] = min(near)[1]
     return kept
+
+
+class LocalEngine:
+    """The engine that is this process: what `movers.integrations.ray_search` does on many."""
+
+    build = staticmethod(Index.build)
+    mine = staticmethod(mine)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,18 +16,50 @@ from movers.errors import InputError
 from movers.io.pairs import check_sentence, check_sentences
 from movers.loading import load
 from movers.measure.measured import Bags
-from movers.results import Match
 from movers.scorer import Scorer
-from movers.search.candidates import Candidate, VectorStore
 from movers.search.results import Pruning, SearchRanking
 from movers.search.vectors import unit_vectors
-from movers.search.walk import Nearest, Walked, walk
-from movers.search.words import distances_from, pooled_vectors
+from movers.search.walk import Nearest, check_queries, distances_from, pooled_vectors, walk
 
 TOLERANCE = 1e-4
 """What the cosines of a store may be off: some hundred times the rounding of single precision."""
 BEHIND = 1 << 62
 """Candidates whose keys are no numbers come behind those with any number."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A sentence of a vector store.
+
+    Parameters
+    ----------
+    key
+        What the store knows it by; of sentences at the same distance the one with the smaller
+        number comes first, and those with other keys as they are listed.
+    text
+        The sentence.
+    cosine
+        Cosine of its vector with the query's, as the store has it.
+    """
+
+    key: Any
+    text: str
+    cosine: float
+
+
+@runtime_checkable
+class VectorStore(Protocol):
+    """A vector store that lists its sentences in order of cosine.
+
+    A certificate is worth what the order is worth: the store must leave out nothing that is
+    nearer than what it lists (a flat index, not an approximate one), by more than `tolerance`.
+    """
+
+    tolerance: float
+
+    def nearest(self, vector: Singles, count: int) -> list[Candidate]:
+        """So many sentences nearest to a vector, nearest first, or all there are."""
+        ...
 
 
 def embed(
@@ -99,28 +131,23 @@ def rerank(
     >>> found[0].text, found.certified
     ('a dog runs after a cat', False)
     """
-    if not check_sentence(query, "query").strip():
-        raise InputError(f"the query is blank ({query!r}); pass a sentence")
-    for name, value in (("top_k", top_k), ("budget", budget)):
-        if value is not None and (not isinstance(value, Integral) or value < 1):
-            raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
+    check_queries([query], top_k=top_k, budget=1 if budget is None else budget)
     scorer, started = _checked(scorer), time.process_time()
     proposal = Proposal(query, scorer, candidates, cache)
     limit = np.inf if within is None else within
-    walked = walk(proposal, proposal.compare, wanted=top_k, within=limit, budget=budget)
-    pruning = Pruning(
-        len(proposal.listed),
-        solved=proposal.compared,
-        left_out=len(proposal.listed) - proposal.compared,
-        seconds=time.process_time() - started,
-    )
+    found = walk(proposal.nearest, proposal.compare, wanted=top_k, within=limit, budget=budget)
+    total, solved, seconds = len(proposal.listed), proposal.compared, time.process_time() - started
+    pruning = Pruning(total, solved=solved, left_out=total - solved, seconds=seconds)
+    listed = [proposal.listed[row] for row in found.rows.tolist()]
+    places = np.arange(len(listed))
+    matches = scorer.matches(places, found.distances, lambda place: listed[place].text)
     return SearchRanking(
         query,
-        tuple(proposal.matches(walked)),
+        tuple(replace(match, index=listed[match.index].key) for match in matches),
         scorer.signature,
         pruning,
-        certified=walked.certified,
-        bound=walked.bound if np.isfinite(walked.bound) and not walked.certified else None,
+        certified=found.certified,
+        bound=found.bound if found.bound is not None and np.isfinite(found.bound) else None,
     )
 
 
@@ -148,30 +175,25 @@ class Proposal:
         self.compared = 0
         self.listed: dict[int, Candidate] = {}
         self._rows: dict[Any, int] = {}
-        self.words = self._words([query])
+        self.words = scorer.words([query], cache)
         self.store = candidates if isinstance(candidates, VectorStore) else None
         self.list = [] if isinstance(candidates, VectorStore) else _listed(candidates)
 
     def nearest(self, count: int) -> Nearest:
         """Candidates in order of what their cosines say, and what they say of all others."""
-        if self.store is None:
-            return self._nearest(self.list, TOLERANCE, all_there=False, more=False)
-        vector, sound = unit_vectors(self.words.pooled)
-        if not sound[0]:
-            raise InputError(f"the query has no direction to search in ({self.query!r})")
-        found = self.store.nearest(vector[0], count)
-        short = len(found) < count
-        return self._nearest(found, self.store.tolerance, all_there=short, more=not short)
-
-    def _nearest(
-        self, found: list[Candidate], tolerance: float, *, all_there: bool, more: bool
-    ) -> Nearest:
+        found, tolerance, short = self.list, TOLERANCE, False
+        if self.store is not None:
+            vector, sound = unit_vectors(self.words.pooled)
+            if not sound[0]:
+                raise InputError(f"the query has no direction to search in ({self.query!r})")
+            found, tolerance = self.store.nearest(vector[0], count), self.store.tolerance
+            short = len(found) < count
         rows = np.array([self._row(one) for one in found], np.int64)
         cosines = np.array([one.cosine for one in found], np.float64)
         bounds = np.nan_to_num(1.0 - cosines - tolerance, nan=-np.inf)
-        rest = np.inf if all_there else float(bounds.max(initial=-np.inf))
+        rest = np.inf if short else float(bounds.max(initial=-np.inf))
         order = np.lexsort((rows, bounds))
-        return Nearest(rows[order], bounds[order], rest, more)
+        return Nearest(rows[order], bounds[order], rest, self.store is not None and not short)
 
     def _row(self, one: Candidate) -> int:
         """The number of a candidate, which decides between equal distances."""
@@ -186,17 +208,7 @@ class Proposal:
         return distances_from(self.scorer, self.words, rows, self._read)
 
     def _read(self, rows: Ints) -> Bags:
-        return self._words([self.listed[row].text for row in rows.tolist()])
-
-    def _words(self, texts: Sequence[str]) -> Bags:
-        return self.scorer.words(texts, self.cache)
-
-    def matches(self, walked: Walked) -> Iterator[Match]:
-        """The nearest candidates by their keys."""
-        places = np.arange(len(walked.rows))
-        found = [self.listed[row] for row in walked.rows.tolist()]
-        for match in self.scorer.matches(places, walked.distances, lambda place: found[place].text):
-            yield replace(match, index=found[match.index].key)
+        return self.scorer.words([self.listed[row].text for row in rows.tolist()], self.cache)
 
 
 def _listed(candidates: Iterable[Any]) -> list[Candidate]:

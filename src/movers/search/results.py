@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from movers.arrays import Floats, Ints
@@ -42,12 +42,9 @@ class Pruning:
     seconds: float = 0.0
 
     def __str__(self) -> str:
-        parts = [
-            f"{name.replace('_', ' ')} {getattr(self, name):,}"
-            for name in STAGES
-            if getattr(self, name)
-        ]
-        return f"{self.corpus:,} sentences: {', '.join(parts)}; {self.seconds * 1000:.0f} ms"
+        counts = ((name.replace("_", " "), getattr(self, name)) for name in STAGES)
+        parts = ", ".join(f"{name} {count:,}" for name, count in counts if count)
+        return f"{self.corpus:,} sentences: {parts}; {self.seconds * 1000:.0f} ms"
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ class Found:
 
     rows: Ints
     distances: Floats
-    pruning: Pruning
+    pruning: Pruning = Pruning(0)
     certified: bool = True
     bound: float | None = None
 
@@ -83,7 +80,7 @@ class SearchRanking(Ranking):
         Share of the exact result that the candidates held, where both were run.
     """
 
-    pruning: Pruning = field(default_factory=lambda: Pruning(0))
+    pruning: Pruning = Pruning(0)
     comparisons: tuple[Comparison, ...] = ()
     recall: float | None = None
     certified: bool = True

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from hashlib import blake2b
 from mmap import mmap
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from movers.arrays import Array, Ints, Ragged, Rows, Singles, boundaries, gathered
-from movers.errors import InputError
 from movers.io.mapped import map_arrays
 from movers.measure.measured import Bags, Measured
 from movers.methods import Method
-from movers.search.sentences import keys_of
+from movers.search.manifest import damaged
 from movers.solve.bounds import profile_sizes, structure_profiles
 from movers.solve.rounding import to_integers
-
-NO_VECTORS = np.zeros((0, 0), np.float32)
-RAGGED = ("profiles",)
-"""Columns of unequal length beside the words."""
 
 
 class Lines(Sequence[str]):
@@ -32,7 +28,9 @@ class Lines(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Lines:
-        """Texts as they are kept."""
+        """Texts as they are kept; those that are so already stay."""
+        if isinstance(texts, Lines):
+            return texts
         raw = [text.encode() for text in texts]
         return cls(np.frombuffer(b"".join(raw), np.uint8), boundaries(map(len, raw)))
 
@@ -45,8 +43,7 @@ class Lines(Sequence[str]):
     @classmethod
     def gathered(cls, pieces: Sequence[tuple[Lines, Rows]]) -> Lines:
         """Some texts of several, one after another."""
-        texts = [(Ragged(lines.data, lines.starts), rows) for lines, rows in pieces]
-        found = Ragged.gathered(texts)
+        found = Ragged.gathered([(Ragged(one.data, one.starts), rows) for one, rows in pieces])
         return cls(found.data, found.starts)
 
 
@@ -86,17 +83,23 @@ class Sentences:
 Kind = TypeVar("Kind", bound=Sentences)
 
 
+def key(text: str) -> bytes:
+    """What a sentence is known by."""
+    return blake2b(text.encode(), digest_size=16).digest()
+
+
+def keys_of(texts: Sequence[str]) -> Ints:
+    """Short keys to find sentences by; two sentences may share one, though hardly ever do."""
+    return np.frombuffer(b"".join(key(text)[:8] for text in texts), np.int64)
+
+
 @dataclass(frozen=True)
 class Shard(Sentences):
     """Sentences with all that bounds of transport distances need.
 
-    Parameters
-    ----------
-    means, mean_steps, mean_errors
-        Weighted mean of each sentence's vectors, of the normalised ones under a cosine cost; in
-        steps, which are NaN where it is undefined, and how far that moved it.
-    profiles, profile_steps
-        Of every sentence under every head.
+    ``means`` are weighted means of the vectors of each sentence, of the normalised ones under a
+    cosine cost, in ``mean_steps``, which are NaN where there is none, and ``mean_errors`` tell how
+    far that moved them. ``profiles`` are those of every sentence under every head, in steps too.
     """
 
     means: Array
@@ -134,15 +137,20 @@ def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shar
         own = replace(own, structure=structure, sums=nothing, squares=nothing)
     means = np.zeros((len(sentences), 0))
     if own.vectors is not None and own.norms is not None:
-        means = weighted_means(own.vectors.data, own.norms.data, own.weights, method)
+        factors, norms = own.weights.data, own.norms.data
+        if method.cost != "l2":
+            with np.errstate(divide="ignore"):
+                factors = factors / np.where(norms > 0, norms, np.nan)
+        means = Ragged(own.vectors.data * factors[:, None], own.weights.starts).sums()
     integers, steps = to_integers(means, np.int8)
+    moved = np.linalg.norm(means - integers * steps[:, None], axis=1).astype(np.float32)
     weights, heads = own.weights, own.sums.shape[1]
     profiles = structure_profiles(own.structure.data, weights.data, weights.starts, heads)
     return Shard(
         replace(own, sentences=Lines.of(sentences), pooled=own.pooled[:, :0]),
         means=integers,
         mean_steps=steps,
-        mean_errors=_moved(means, integers * steps[:, None]),
+        mean_errors=np.nextafter(moved, np.float32(np.inf)),
         profiles=Ragged(profiles.numbers, _profile_starts(own)),
         profile_steps=profiles.steps,
     )
@@ -153,32 +161,26 @@ def _profile_starts(words: Bags) -> Ints:
     return boundaries(words.sums.shape[1] * profile_sizes(words.weights.lengths))
 
 
-def weighted_means(vectors: Array, norms: Array, weights: Ragged, method: Method) -> Array:
-    """Mean vector of every sentence, as the centroid bound of the method's cost needs it."""
-    factors = weights.data.copy()
-    if method.cost != "l2":
-        with np.errstate(divide="ignore"):
-            factors /= np.where(norms > 0, norms, np.nan)
-    return Ragged(vectors * factors[:, None], weights.starts).sums()
-
-
-def _moved(before: Array, after: Array) -> Array:
-    """How far rows were moved, rounded up."""
-    apart = np.linalg.norm(before - after, axis=1).astype(np.float32)
-    return np.asarray(np.nextafter(apart, np.float32(np.inf)))
-
-
 def encode_shard(shard: Sentences) -> bytes:
     """A shard as the content of a safetensors file."""
     from safetensors.numpy import save
 
-    own = {part.name: getattr(shard, part.name) for part in fields(shard) if part.name != "words"}
-    arrays = {**own, **_arrays(shard.words)}
-    flat = {
-        name: np.ascontiguousarray(one.data if isinstance(one, Ragged) else one)
-        for name, one in arrays.items()
+    own = {part.name: getattr(shard, part.name) for part in fields(shard)[1:]}  # beside the words
+    words, lines = shard.words, Lines.of(shard.words.sentences)
+    arrays = own | {
+        "text": lines.data,
+        "text_starts": lines.starts,
+        "counts": words.weights.lengths,
+        "sizes": words.sizes,
+        "weights": words.weights,
+        "norms": np.zeros(0) if words.norms is None else words.norms,
+        "vectors": np.zeros((0, 0), np.float32) if words.vectors is None else words.vectors,
+        "structure": words.structure,
+        "sums": words.sums,
+        "squares": words.squares,
     }
-    return bytes(save(flat))
+    flat = {name: one.data if isinstance(one, Ragged) else one for name, one in arrays.items()}
+    return bytes(save({name: np.ascontiguousarray(one) for name, one in flat.items()}))
 
 
 def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap, Kind]:
@@ -186,34 +188,16 @@ def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap, Kind]:
     try:
         mapped, arrays = map_arrays(path)
         words = _words(arrays)
-        own = {part.name: arrays[part.name] for part in fields(kind) if part.name != "words"}
-        ragged = {name: Ragged(own[name], _profile_starts(words)) for name in own if name in RAGGED}
-        return mapped, kind(words, **{**own, **ragged})
+        own: dict[str, Any] = {part.name: arrays[part.name] for part in fields(kind)[1:]}
+        if "profiles" in own:
+            own["profiles"] = Ragged(own["profiles"], _profile_starts(words))
+        return mapped, kind(words, **own)
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{str(path)!r} is damaged (its header: {error}); build the index again"
-        ) from error
-
-
-def _arrays(words: Bags) -> dict[str, Array | Ragged]:
-    """What is written of sentences and their words."""
-    lines = words.sentences if isinstance(words.sentences, Lines) else Lines.of(words.sentences)
-    return {
-        "text": lines.data,
-        "text_starts": lines.starts,
-        "counts": words.weights.lengths,
-        "sizes": words.sizes,
-        "weights": words.weights,
-        "norms": np.zeros(0) if words.norms is None else words.norms,
-        "vectors": NO_VECTORS if words.vectors is None else words.vectors,
-        "structure": words.structure,
-        "sums": words.sums,
-        "squares": words.squares,
-    }
+        raise damaged(path, f"its header: {error}") from error
 
 
 def _words(arrays: dict[str, Array]) -> Bags:
-    """What `_arrays` took apart."""
+    """What `encode_shard` took apart."""
     counts, sums = arrays["counts"], arrays["sums"]
     kept = arrays["vectors"].shape[1] > 0
     if len(arrays["weights"]):

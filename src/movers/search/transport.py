@@ -1,26 +1,35 @@
-"""Measures of transport in an index: bounds exclude most sentences, the others are solved."""
+"""Measures of transport in an index: bounds exclude most sentences, the others are solved.
+
+1. Some sentences whose mean vectors lie nearest are solved; the k-th best is the threshold.
+2. Bounds from words and attention profiles are computed for all that the mean vectors leave.
+3. In the order of their bounds sentences get a stronger bound under the heads where it gains
+   most, and those it leaves are solved head by head, given up as soon as they cannot reach the
+   threshold; and the threshold sinks.
+
+Only what lies strictly above the threshold is dropped, so ties come out as in brute force.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from movers.arrays import Ints
+from movers.arrays import Bools, Floats, Ints, Singles
 from movers.errors import InputError
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.cascade import Cascade
+from movers.search.bounded import HeadOrder, centroid_lower, distances_within, shard_lower
 from movers.search.corpus import Corpus
-from movers.search.exact import HeadOrder
-from movers.search.lower import Query
-from movers.search.results import Found
-from movers.search.shards import Shard, make_shard
+from movers.search.results import Found, Pruning
+from movers.search.shards import Shard, make_shard, some_of
+from movers.search.walk import Best
 
-CAPACITY = 4096
-"""Sentences of a shard: about 100 MB, and what a broken-off build loses at most."""
-BLOCK = 64
-"""Sentences mined between two entries of the journal."""
+FIRST = 32
+"""Sentences solved before the first threshold is set, or the number wanted if that is more."""
+BATCH = 2048
+"""Sentences solved between two looks at the threshold."""
 
 
 class TransportLayout:
@@ -29,16 +38,10 @@ class TransportLayout:
     kind = Shard
     hides = False
     name = "transport"
-
-    @property
-    def block(self) -> int:
-        """Sentences mined at a time."""
-        return BLOCK
-
-    @property
-    def capacity(self) -> int:
-        """Most sentences of a shard."""
-        return CAPACITY
+    block = 64
+    """Sentences mined between two entries of the journal."""
+    capacity = 4096
+    """Sentences of a shard: about 100 MB, and what a broken-off build loses at most."""
 
     def __init__(self) -> None:
         self._order: HeadOrder | None = None
@@ -59,35 +62,24 @@ class TransportLayout:
         candidates: int | Ints | None = None,
     ) -> list[Found]:
         """Search for every query; rows of `candidates` are all that is looked at if given."""
+        if isinstance(candidates, int) and not scorer.method.needs_vectors:
+            raise InputError(
+                f"{scorer.method.name} has no word vectors to pick candidates by; pass their "
+                "numbers, or search exactly"
+            )
         scorer.measure(queries)  # all of them in a few batches
-        return [self._one(scorer, corpus, query, top_k, within, candidates) for query in queries]
-
-    def _one(
-        self,
-        scorer: Scorer,
-        corpus: Corpus[Shard],
-        text: str,
-        top_k: int,
-        within: float,
-        candidates: int | Ints | None,
-    ) -> Found:
-        query = Query.of(self.make(scorer, [text]), scorer)
-        cascade = Cascade(scorer, query, corpus.shards, wanted=top_k, within=within)
-        if candidates is None:
-            pruning = cascade.run()
-        elif isinstance(candidates, np.ndarray):
-            pruning = cascade.some(candidates)
-        else:
-            if not scorer.method.needs_vectors:
-                raise InputError(
-                    f"{scorer.method.name} has no word vectors to pick candidates by; pass their "
-                    "numbers, or search exactly"
-                )
-            pruning = cascade.some(nearest_means(query, corpus.shards, candidates))
-        rows, distances = cascade.best.ranked()
-        if np.isfinite(within):
-            rows, distances = rows[distances <= within], distances[distances <= within]
-        return Found(rows, distances, pruning, certified=not pruning.left_out)
+        found = []
+        for text in queries:
+            query, best = self.make(scorer, [text]), Best(top_k, within)
+            cascade = Cascade(scorer, query, corpus, best, HeadOrder.of(scorer))
+            if candidates is None:
+                pruning = cascade.run()
+            elif isinstance(candidates, int):
+                pruning = cascade.some(cascade.nearest_means(candidates))
+            else:
+                pruning = cascade.some(candidates)
+            found.append(Found(*best.ranked(), pruning, not pruning.left_out))
+        return found
 
     def near(
         self,
@@ -99,35 +91,103 @@ class TransportLayout:
         progress: bool = False,
     ) -> Iterator[tuple[int, int, float]]:
         """Pairs of these sentences with those behind them, by number, and their distances."""
-        self._order = order = self._order or HeadOrder(max(1, len(scorer.heads)))
+        self._order = order = self._order or HeadOrder.of(scorer)
         with progress_bar("comparing", "sentences", len(numbers), progress=progress) as bar:
             for row in numbers:
-                own, *behind = _from(corpus.shards, row)
-                query = Query.of(own.take(slice(1)), scorer)
-                near = [*([own.take(slice(1, None))] if len(own) > 1 else []), *behind]
-                wanted = len(corpus)
-                cascade = Cascade(scorer, query, near, wanted=wanted, within=threshold, order=order)
-                cascade.run()
+                number = int(np.searchsorted(corpus.starts, row, side="right")) - 1
+                rest = corpus.shards[number].take(slice(row - int(corpus.starts[number]), None))
+                own, rest = rest.take(slice(1)), rest.take(slice(1, None))
+                behind = [one for one in (rest, *corpus.shards[number + 1 :]) if len(one)]
+                best = Best(len(corpus), threshold)
+                Cascade(scorer, own, Corpus(behind), best, order).run()
                 bar.update()
-                for place, distance in zip(*cascade.best.ranked(), strict=True):
-                    if distance <= threshold:
-                        yield row, row + 1 + int(place), float(distance)
+                for other, distance in zip(*best.ranked(), strict=True):
+                    yield row, row + 1 + int(other), float(distance)
 
 
-def _from(shards: Sequence[Shard], row: int) -> Iterator[Shard]:
-    """The sentences from a row on."""
-    for shard in shards:
-        if row < len(shard):
-            yield shard.take(slice(max(row, 0), None))
-        row -= len(shard)
+@dataclass
+class Cascade:
+    """One query, a shard of one sentence, against a corpus without gaps.
 
+    ``order`` is what earlier queries taught about heads; ``paired`` counts sentences that the
+    stronger bound excluded, and ``given_up`` those that were not solved to the end.
+    """
 
-def nearest_means(query: Query, shards: Sequence[Shard], wanted: int) -> Ints:
-    """Sentences whose mean vectors have the highest cosine with that of the query."""
-    own = query.shard.centroids[0]
-    found = []
-    for shard in shards:
-        means = shard.centroids
-        lengths = np.maximum(np.linalg.norm(means, axis=1), 1e-30)
-        found.append(-np.nan_to_num(means @ own / lengths))
-    return np.argsort(np.concatenate(found), kind="stable")[:wanted]
+    scorer: Scorer
+    query: Shard
+    corpus: Corpus[Shard]
+    best: Best
+    order: HeadOrder
+    paired: int = 0
+    given_up: int = 0
+
+    def run(self) -> Pruning:
+        """Find the best of all sentences."""
+        bounds = (centroid_lower(self.scorer, self.query, shard) for shard in self.corpus.shards)
+        centroid = np.concatenate([np.zeros(0), *bounds])
+        size = max(FIRST, self.best.wanted)
+        if centroid.any() and np.isinf(self.best.threshold):
+            self._solve(np.sort(np.argsort(centroid, kind="stable")[:size]))
+        done = np.zeros(len(centroid), np.bool_)
+        done[self.best.rows] = True
+        words, heads = self._bounds(~done & (centroid <= self.best.threshold))
+        means = heads.mean(axis=1, dtype=np.float64)
+        waiting = np.flatnonzero(~done & (means <= self.best.threshold))
+        waiting = waiting[np.argsort(means[waiting], kind="stable")]
+        while len(waiting):
+            self._solve(np.sort(waiting[:size]), heads)
+            waiting, size = waiting[size:], BATCH
+            waiting = waiting[means[waiting] <= self.best.threshold]
+        # the cheapest stage that settles a sentence; some that these would exclude were solved
+        # before the threshold had sunk so far
+        far = centroid > self.best.threshold
+        by_words = ~far & np.isfinite(words) & (words > self.best.threshold)
+        spared = len(centroid) - len(self.best.rows) - self.paired - self.given_up
+        first = min(int(far.sum()), spared)
+        second = min(int(by_words.sum()), spared - first)
+        return self._pruning(centroid=first, words=second, profile=spared - first - second)
+
+    def some(self, rows: Ints) -> Pruning:
+        """Find the best of some sentences, all of them solved or given up."""
+        self._solve(np.sort(rows))
+        return self._pruning(left_out=len(self.corpus) - len(rows))
+
+    def nearest_means(self, wanted: int) -> Ints:
+        """Sentences whose mean vectors have the highest cosine with that of the query."""
+        own, found = self.query.centroids[0], []
+        for shard in self.corpus.shards:
+            means = shard.centroids
+            lengths = np.maximum(np.linalg.norm(means, axis=1), 1e-30)
+            found.append(-np.nan_to_num(means @ own / lengths))
+        return np.argsort(np.concatenate(found), kind="stable")[:wanted]
+
+    def _solve(self, rows: Ints, heads: Singles | None = None) -> None:
+        pieces = self.corpus.pieces(rows)
+        both = some_of([(self.query, np.zeros(1, np.int64)), *pieces])
+        if heads is None:
+            bounds = shard_lower(self.scorer, self.query, both.take(slice(1, None)))[1]
+        else:
+            bounds = heads[rows]
+        threshold = self.best.threshold
+        found, paired = distances_within(self.scorer, both, bounds, threshold, self.order)
+        known = ~np.isposinf(found) | np.isinf(threshold)
+        self.paired += paired
+        self.given_up += int((~known).sum()) - paired
+        self.best.add(rows[known], found[known])
+
+    def _bounds(self, wanted: Bools) -> tuple[Floats, Singles]:
+        """Bounds of the wanted sentences; infinite for the others."""
+        words = np.full(len(wanted), np.inf)
+        heads = np.full((len(wanted), self.order.heads), np.inf, np.float32)
+        for shard, start in zip(self.corpus.shards, self.corpus.starts[:-1], strict=True):
+            rows = np.flatnonzero(wanted[start : start + len(shard)])
+            if len(rows):
+                part = shard if len(rows) > len(shard) // 2 else shard.take(rows)
+                found = shard_lower(self.scorer, self.query, part)
+                here = rows if part is shard else slice(None)
+                words[start + rows], heads[start + rows] = (one[here] for one in found)
+        return words, heads
+
+    def _pruning(self, **stages: int) -> Pruning:
+        solved = {"pairing": self.paired, "heads": self.given_up, "solved": len(self.best.rows)}
+        return Pruning(len(self.corpus), **stages, **solved)

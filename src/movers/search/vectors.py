@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from movers.arrays import Array, Bools, Ints, Ragged, Rows, Singles
 from movers.measure.measured import Bags
-from movers.search.sentences import keys_of
-from movers.search.shards import Lines, Sentences
+from movers.search.corpus import Corpus
+from movers.search.shards import Lines, Sentences, keys_of
 from movers.search.vector_kernels import halves_products, integer_products
+from movers.search.walk import Nearest
 from movers.solve.rounding import to_integers
 
 Precision = Literal["float32", "int8"]
@@ -31,23 +32,18 @@ SPARE = 64
 """Roundings beside those of a sum: of the query, scales, errors and the bound itself."""
 SHORTEST = 1e-18
 """Vectors below this length would lose digits; nothing is claimed about them."""
+HELD = 4
+"""How many times more candidates are held than are wanted, before the others are dropped."""
 
 
 @dataclass(frozen=True)
 class VectorShard(Sentences):
     """Sentences with their vectors, and with their words if these are kept.
 
-    Parameters
-    ----------
-    known_by
-        Short keys of the sentences.
-    coarse
-        What a search reads of the vectors: upper halves, or integers.
-    fine
-        Lower halves; without columns where there are none.
-    scales, errors
-        What turns a product with a unit vector into a cosine, and how far the coarse vector is
-        from the true one, as a share of its length; infinite where nothing is known.
+    ``known_by`` are short keys of the sentences, ``coarse`` is what a search reads of the vectors,
+    upper halves or integers, and ``fine`` lower halves, without columns where there are none.
+    ``scales`` turn a product with a unit vector into a cosine, and ``errors`` tell how far the
+    coarse vector is from the true one, as a share of its length; infinite where nothing is known.
     """
 
     known_by: Ints
@@ -66,11 +62,6 @@ class VectorShard(Sentences):
         """Whether the vectors can be put together to the last bit."""
         return self.coarse.dtype == np.int16
 
-    @property
-    def bags(self) -> Bags:
-        """The sentences as the solver takes them."""
-        return replace(self.words, pooled=self.pooled(slice(None)))
-
     def pooled(self, rows: Rows) -> Singles:
         """Vectors of some sentences: as the encoder made them, or as the integers tell."""
         if self.whole:
@@ -86,19 +77,16 @@ class VectorShard(Sentences):
         off = np.where(sound, 0.0, np.inf).astype(np.float32) if self.whole else self.errors
         return units, off
 
-    def cosines(self, queries: Singles) -> tuple[Singles, Singles]:
-        """Cosines with unit vectors, ``(queries, sentences)``, and how far they may be off."""
-        if len(queries) > 1:
-            units, errors = self.units()
-            return queries @ units.T, errors
-        found = np.empty(len(self), np.float32)
-        products = halves_products if self.whole else integer_products
-        products(self.coarse, np.ascontiguousarray(queries[0]), found)
-        return (found * self.scales)[None], self.errors
-
     def bounds(self, queries: Singles) -> Singles:
         """Numbers that no distance lies below, ``(queries, sentences)``; unit vectors ask."""
-        found, errors = self.cosines(queries)
+        if len(queries) > 1:
+            units, errors = self.units()
+            found = queries @ units.T
+        else:
+            products, errors = halves_products if self.whole else integer_products, self.errors
+            found = np.empty((1, len(self)), np.float32)
+            products(self.coarse, np.ascontiguousarray(queries[0]), found[0])
+            found *= self.scales
         bounds = np.float32(1.0 - rounding(self.coarse.shape[1])) - found - errors
         return np.where(np.isfinite(errors), bounds, np.float32(-np.inf))
 
@@ -121,21 +109,23 @@ def make_vectors(
     sentences: Sequence[str], pooled: Singles, precision: Precision, words: Bags | None = None
 ) -> VectorShard:
     """A shard of sentences with their vectors, and their words if any are given."""
-    coarse, fine, steps = _parts(pooled, precision)
-    scales, errors = _quality(pooled, coarse, steps)
-    return VectorShard(
-        _wordless(sentences) if words is None else _vectorless(words),
-        known_by=keys_of(sentences),
-        coarse=coarse,
-        fine=fine,
-        scales=scales,
-        errors=errors,
-    )
-
-
-def _vectorless(words: Bags) -> Bags:
-    """Sentences as they lie in a shard."""
-    return replace(words, sentences=Lines.of(words.sentences), pooled=words.pooled[:, :0])
+    if precision == "float32":
+        (coarse, fine), steps = taken_apart(pooled), np.ones(len(pooled), np.float32)
+    else:
+        coarse, steps = to_integers(pooled.astype(np.float64), np.int8)
+        fine = np.zeros((len(pooled), 0), np.int16)
+    wide, found = pooled.astype(np.float64), _widened(coarse).astype(np.float64) * steps[:, None]
+    lengths = np.linalg.norm(wide, axis=1)
+    sound = np.isfinite(lengths) & (lengths > SHORTEST) & np.isfinite(found).all(axis=1)
+    safe = np.where(sound, lengths, 1.0)
+    with np.errstate(invalid="ignore"):
+        apart = np.linalg.norm(wide - found, axis=1) / safe
+    errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
+    errors = np.nextafter(errors, np.float32(np.inf))  # a little on the safe side
+    scales = (steps / safe).astype(np.float32)
+    bare = _wordless(sentences) if words is None else replace(words, pooled=words.pooled[:, :0])
+    own = replace(bare, sentences=Lines.of(sentences))
+    return VectorShard(own, keys_of(sentences), coarse, fine, scales, errors)
 
 
 def _wordless(sentences: Sequence[str]) -> Bags:
@@ -143,7 +133,7 @@ def _wordless(sentences: Sequence[str]) -> Bags:
     none = Ragged.zeros([0] * len(sentences))
     nothing = np.zeros((len(sentences), 0))
     return Bags(
-        sentences=Lines.of(sentences),
+        sentences=sentences,
         weights=none,
         vectors=None,
         norms=None,
@@ -153,27 +143,6 @@ def _wordless(sentences: Sequence[str]) -> Bags:
         sizes=none.lengths,
         pooled=nothing.astype(np.float32),
     )
-
-
-def _parts(pooled: Singles, precision: Precision) -> tuple[Array, Array, Singles]:
-    """What is stored of vectors, and the steps that the first part counts in."""
-    if precision == "float32":
-        upper, lower = taken_apart(pooled)
-        return upper, lower, np.ones(len(pooled), np.float32)
-    integers, steps = to_integers(pooled.astype(np.float64), np.int8)
-    return integers, np.zeros((len(pooled), 0), np.int16), steps
-
-
-def _quality(pooled: Singles, coarse: Array, steps: Singles) -> tuple[Singles, Singles]:
-    """Scales and errors of coarse vectors, both a little on the safe side."""
-    wide, found = pooled.astype(np.float64), _widened(coarse).astype(np.float64) * steps[:, None]
-    lengths = np.linalg.norm(wide, axis=1)
-    sound = np.isfinite(lengths) & (lengths > SHORTEST) & np.isfinite(found).all(axis=1)
-    safe = np.where(sound, lengths, 1.0)
-    with np.errstate(invalid="ignore"):
-        apart = np.linalg.norm(wide - found, axis=1) / safe
-    errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
-    return (steps / safe).astype(np.float32), np.nextafter(errors, np.float32(np.inf))
 
 
 def taken_apart(numbers: Singles) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
@@ -202,3 +171,52 @@ def _widened(coarse: Array) -> Singles:
     if coarse.dtype != np.int16:
         return coarse.astype(np.float32)
     return (coarse.astype(np.int32) << np.int32(16)).view(np.float32)
+
+
+class Lowest:
+    """The lowest bounds of one query, as they come along.
+
+    Memory does not depend on the corpus: what cannot be among the lowest is dropped.
+    """
+
+    def __init__(self, wanted: int) -> None:
+        self.wanted = wanted
+        self.rows, self.bounds = np.zeros(0, np.int64), np.zeros(0, np.float32)
+        self.rest = np.inf
+
+    def add(self, start: int, bounds: Singles) -> None:
+        """Look at the bounds of rows from one on; infinite ones are not there."""
+        near = np.flatnonzero(bounds < self.rest)
+        self.rows = np.concatenate([self.rows, start + near])
+        self.bounds = np.concatenate([self.bounds, bounds[near]])
+        if len(self.rows) > HELD * self.wanted:
+            self._drop()
+
+    def _drop(self) -> None:
+        if len(self.rows) <= self.wanted:
+            return
+        order = np.argpartition(self.bounds, self.wanted)
+        self.rest, kept = float(self.bounds[order[self.wanted]]), order[: self.wanted]
+        self.rows, self.bounds = self.rows[kept], self.bounds[kept]
+
+    def nearest(self) -> Nearest:
+        """The lowest of all."""
+        self._drop()
+        order = np.lexsort((self.rows, self.bounds))
+        return Nearest(self.rows[order], self.bounds[order].astype(np.float64), self.rest)
+
+
+def scan(corpus: Corpus[VectorShard], pooled: Singles, wanted: int) -> list[Nearest]:
+    """The sentences with the lowest bounds for every query, one product per shard for all.
+
+    ``pooled`` are the vectors of the queries, ``(queries, dimension)``.
+    """
+    units, sound = unit_vectors(pooled)
+    lowest = [Lowest(wanted) for _ in units]
+    for number, shard in enumerate(corpus.shards):
+        bounds = shard.bounds(units)
+        bounds[~sound] = -np.inf
+        bounds[:, corpus.hidden_in(number)] = np.inf
+        for held, row in zip(lowest, bounds, strict=True):
+            held.add(int(corpus.starts[number]), row)
+    return [held.nearest() for held in lowest]

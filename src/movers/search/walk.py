@@ -7,13 +7,20 @@ above is left out, so ties come out as in brute force.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
-from movers.arrays import Floats, Ints
+from movers.arrays import Floats, Ints, Singles
+from movers.encode.encodings import Request
+from movers.errors import InputError
+from movers.io.pairs import check_sentence
+from movers.measure.measured import Bags, joined
+from movers.scorer import Scorer
+from movers.search.results import Found
 
 FIRST = 64
 """Candidates asked for at first, or four times the number wanted."""
@@ -24,6 +31,8 @@ STEP = 4
 LONGEST = 512
 FOLD = 1.0 - 1e-12
 """Distances are means of numbers of at least the bound, and may round below it."""
+TOGETHER = 1024
+"""Sentences compared at a time."""
 
 
 @dataclass(frozen=True)
@@ -40,114 +49,113 @@ class Nearest:
     more: bool = True
 
 
-class Source(Protocol):
-    """A corpus that knows lower bounds of the distances to one query."""
-
-    def nearest(self, count: int) -> Nearest:
-        """At least so many candidates with the lowest bounds, or all there are."""
-        ...
-
-
-@dataclass(frozen=True)
-class Walked:
-    """What a walk found.
-
-    Ties are in order of rows. ``certified`` tells whether no other sentence can be among them; none
-    that was not looked at is nearer than ``bound``.
-    """
-
-    rows: Ints
-    distances: Floats
-    certified: bool
-    bound: float
-
-
-@dataclass
 class Best:
-    """The best distances so far, and how far the k-th of them is."""
+    """The best distances so far, and how far the k-th of them is; none above ``within`` counts."""
 
-    wanted: int
-    threshold: float = np.inf
-    rows: list[Ints] = field(default_factory=list)
-    distances: list[Floats] = field(default_factory=list)
+    def __init__(self, wanted: int, within: float = np.inf) -> None:
+        self.wanted, self.within, self.threshold = wanted, within, within
+        self.rows, self.distances = np.zeros(0, np.int64), np.zeros(0)
 
     def add(self, rows: Ints, distances: Floats) -> None:
         """Take in compared sentences and lower the threshold."""
-        self.rows.append(rows)
-        self.distances.append(distances)
-        found = np.concatenate(self.distances)
-        found = found[np.isfinite(found)]
+        self.rows = np.concatenate([self.rows, rows])
+        self.distances = np.concatenate([self.distances, distances])
+        found = self.distances[np.isfinite(self.distances)]
         if len(found) >= self.wanted:
             last = float(np.partition(found, self.wanted - 1)[self.wanted - 1])
             self.threshold = min(self.threshold, last)
 
-    @property
-    def seen(self) -> Ints:
-        """Rows that were compared."""
-        return np.concatenate([np.zeros(0, np.int64), *self.rows])
-
     def ranked(self) -> tuple[Ints, Floats]:
         """Rows and distances, nearest first, ties in corpus order, undefined ones last."""
-        rows = self.seen
-        distances = np.concatenate([np.zeros(0), *self.distances])
-        by_row = np.argsort(rows)
-        rows, distances = rows[by_row], distances[by_row]
-        best = np.argsort(distances, kind="stable")[: self.wanted]
-        return rows[best], distances[best]
+        best = np.lexsort((self.rows, self.distances))[: self.wanted]
+        if np.isfinite(self.within):
+            best = best[self.distances[best] <= self.within]
+        return self.rows[best], self.distances[best]
 
 
 def walk(
-    source: Source,
+    source: Callable[[int], Nearest],
     compare: Callable[[Ints], Floats],
     *,
     wanted: int,
     within: float = np.inf,
     budget: int | None = None,
-) -> Walked:
+) -> Found:
     """Find the nearest sentences.
 
-    ``compare`` gives the distances of rows; those above ``within`` are of no interest, however few
-    lie below. At most ``budget`` sentences are compared; None is as many as certainty takes.
+    ``source`` lists so many candidates with the lowest bounds, or all there are, and ``compare``
+    gives the distances of rows; those above ``within`` are of no interest, however few lie below.
+    At most ``budget`` sentences are compared; None is as many as certainty takes.
     """
     best, asked = Best(wanted, within), max(FIRST, 4 * wanted)
     while True:
-        nearest = source.nearest(asked if budget is None else min(asked, budget))
-        fresh = ~np.isin(nearest.rows, best.seen)
+        nearest = source(asked if budget is None else min(asked, budget))
+        fresh = ~np.isin(nearest.rows, best.rows)
         rows, bounds = nearest.rows[fresh], nearest.bounds[fresh] * FOLD
-        left = None if budget is None else budget - len(best.seen)
+        left = None if budget is None else budget - len(best.rows)
         behind = _compared(rows[:left], bounds[:left], best, compare)
         bound = min(nearest.rest * FOLD, *bounds[behind : behind + 1].tolist(), np.inf)
-        certified = bound > best.threshold or np.isposinf(bound)
-        if certified or not nearest.more:
-            break
+        certified = bool(bound > best.threshold or np.isposinf(bound))
         # All that may be compared has been offered, though the rest may seem to be as near.
-        if budget is not None and left is not None and (behind >= left or asked >= budget):
-            break
+        spent = budget is not None and max(asked, len(best.rows)) >= budget
+        if certified or spent or not nearest.more:
+            return Found(*best.ranked(), certified=certified, bound=None if certified else bound)
         asked *= GROWTH
-    found, distances = best.ranked()
-    near = distances <= within if np.isfinite(within) else np.ones(len(found), np.bool_)
-    return Walked(found[near], distances[near], bool(certified), bound)
 
 
 def _compared(rows: Ints, bounds: Floats, best: Best, compare: Callable[[Ints], Floats]) -> int:
     """Compare candidates in order as long as one may be among the best; how many are behind."""
-    behind = 0
-    for step in _steps(best.wanted - len(best.seen)):
-        ahead = bounds[behind : behind + step]
-        count = int(np.searchsorted(ahead, best.threshold, side="right"))
-        if not count:
-            return behind
+    behind, missing = 0, best.wanted - len(best.rows)
+    size, step = (missing, STEP // 2) if missing > 0 else (STEP, STEP)
+    while count := int(np.searchsorted(bounds[behind:][:size], best.threshold, side="right")):
         here = rows[behind : behind + count]
         best.add(here, compare(here))
         behind += count
-    raise AssertionError("steps do not end")
+        size = step = min(2 * step, LONGEST)
+    return behind
 
 
-def _steps(first: int) -> Iterator[int]:
-    """How many to compare before another look at the threshold."""
-    step = STEP
-    if first > 0:
-        yield first
-    while True:
-        yield step
-        step = min(2 * step, LONGEST)
+def pooled_vectors(scorer: Scorer, texts: Sequence[str], *, progress: bool = False) -> Singles:
+    """Vectors of distinct sentences and nothing else."""
+    request = Request((), (), scorer.request.rules, True)
+    return scorer.encoder.encode(list(texts), request, progress=progress).pooled
+
+
+def distances_between(scorer: Scorer, words: Bags, pairs: Ints) -> Floats:
+    """Distances of pairs of sentences by place, bit by bit those of `Scorer.matrix`."""
+    texts = words.sentences
+    places = {text: place for place, text in reversed([*enumerate(texts)])}
+    first = np.array([places[text] for text in texts], np.int64)
+    # The scorer knows every text once, and takes a sentence and itself for the same.
+    return np.asarray(scorer.solve(words, first[pairs]).mean(axis=1))
+
+
+def from_first(count: int) -> Ints:
+    """Pairs of the first of so many sentences with every other."""
+    return np.stack([np.zeros(count - 1, np.int64), np.arange(1, count)], axis=1)
+
+
+def distances_from(scorer: Scorer, query: Bags, rows: Ints, read: Callable[[Ints], Bags]) -> Floats:
+    """Distances from a sentence to others, which are read a few at a time."""
+    found = [np.zeros(0)]
+    for low in range(0, len(rows), TOGETHER):
+        words = joined([query, read(rows[low : low + TOGETHER])])
+        found.append(distances_between(scorer, words, from_first(len(words.sentences))))
+    return np.concatenate(found)
+
+
+def check_queries(
+    queries: Iterable[str], within: float | None = None, **counts: Any
+) -> tuple[list[str], float]:
+    """Refuse what cannot be searched for; the queries, and the largest distance."""
+    texts = [check_sentence(query, "query") for query in queries]
+    for text in texts:
+        if not text.strip():
+            raise InputError(f"the query is blank ({text!r}); pass a sentence")
+    for name, value in counts.items():
+        if not isinstance(value, Integral) or value < 1:
+            raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
+    limit = np.inf if within is None else within
+    if not limit >= 0:
+        raise InputError(f"within must be a distance of at least 0, got {within}")
+    return texts, limit

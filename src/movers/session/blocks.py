@@ -34,8 +34,7 @@ def fill_distances(
                 values = settle(session, solved, measured, rows[chunk])
                 out[place][chunk] = values if out.ndim > 1 else values.mean(axis=1)
                 bar.update(len(values))
-    if (undefined := np.isnan(out if out.ndim == 1 else out[:, 0])).any():
-        warn_undefined(undefined)
+    _warn_undefined(np.isnan(out if out.ndim == 1 else out[:, 0]))
     return out
 
 
@@ -61,8 +60,7 @@ def fill_matrix(
                 if mirrored:
                     out[j, i][c, r] = found
                 bar.update(len(found))
-    if (undefined := np.isnan(out)).any():
-        warn_undefined(undefined)
+    _warn_undefined(np.isnan(out))
 
 
 def blocks(shape: tuple[int, ...], size: int, *, triangle: bool) -> Iterator[tuple[slice, slice]]:
@@ -124,19 +122,17 @@ def solved_by_chunk(
     """Pairs solved a few at a time, so that their costs never fill the memory."""
     for start in range(0, len(rows), CHUNK):
         chunk = slice(start, start + CHUNK)
-        yield (
-            chunk,
-            solve_pairs(
-                session.method,
-                bags,
-                rows[chunk],
-                session.context,
-                share=session.share,
-                null=session.settings.null,
-                threads=session.threads,
-                plans=plans,
-            ),
+        solved = solve_pairs(
+            session.method,
+            bags,
+            rows[chunk],
+            session.context,
+            share=session.share,
+            null=session.settings.null,
+            threads=session.threads,
+            plans=plans,
         )
+        yield chunk, solved
 
 
 def settle(
@@ -152,14 +148,13 @@ def settle(
     if len(undefined) and policy == "raise":
         pair = undefined[0]
         source, target = (bags.sentences[row] for row in rows[pair])
-        for side, text in (("source", source), ("target", target)):
+        texts = {"source": source, "target": target}
+        for side, text in texts.items():
             if not text.strip():
                 raise InputError(f"the {side} is empty; drop the pair or fill it in")
-        side, text = (
-            ("source", source) if solved.undefined[pair] == SOURCE_EMPTY else ("target", target)
-        )
+        side = "source" if solved.undefined[pair] == SOURCE_EMPTY else "target"
         raise InputError(
-            f"the {side} has no words left after stop-word removal ({text!r})",
+            f"the {side} has no words left after stop-word removal ({texts[side]!r})",
             Choose("stopwords", None),
             Choose("empty", "keep"),
         )
@@ -168,11 +163,12 @@ def settle(
     return values
 
 
-def warn_undefined(undefined: Bools) -> None:
-    """Say how many pairs have no distance."""
-    notify(
-        f"{undefined.sum()} of {undefined.size} pairs have no distance, for one side has "
-        "no words left, and got NaN",
-        UndefinedWarning,
-        Choose("empty", "keep", "to compare the stop words"),
-    )
+def _warn_undefined(undefined: Bools) -> None:
+    """Say how many pairs have no distance, if any."""
+    if undefined.any():
+        notify(
+            f"{undefined.sum()} of {undefined.size} pairs have no distance, for one side has "
+            "no words left, and got NaN",
+            UndefinedWarning,
+            Choose("empty", "keep", "to compare the stop words"),
+        )

@@ -25,8 +25,13 @@ def fit_session(session: Session, corpus: list[str], origin: str, *, progress: b
     counts = Counter(corpus)
     if not _fitted_on(session, counts):
         _fit_common(session, corpus, origin, progress=progress)
-    if session.method.weights == "swf":
-        _fit_swf(session, counts)
+    if session.method.weights == "swf":  # from the trees of the sentences
+        encodings = session.encoder.encode(list(counts), Request(rules=session.settings.rules))
+        trees = session.context.trees(encodings.sentences)
+        times = [counts[text] for text in encodings.sentences]
+        table = fit_swf(encodings, times, trees, session.settings.recipe)
+        tables = {**session.statistics.tables, "swf": table}
+        session.adopt(replace(session.statistics, tables=tables))
     baseline = session.method.baseline and find_baseline(session.method.baseline)
     if baseline and hasattr(baseline, "fit"):
         blocks = _blocks(session, counts, progress=progress)
@@ -65,13 +70,13 @@ def _fitted_on(session: Session, counts: Counter[str]) -> bool:
 
 
 def _fit_common(session: Session, corpus: list[str], origin: str, *, progress: bool) -> None:
-    request = session.fit_request((session.embedding,))
+    settings, request = session.settings, session.fit_request((session.embedding,))
     statistics, fresh = fit_statistics(
         session.encoder,
         corpus,
         request,
-        whitening=session.settings.whitening_to_fit,
-        variability=session.settings.by_variability,
+        whitening=settings.whitening_to_fit,
+        variability=settings.by_variability,
         origin=origin,
         progress=progress,
     )
@@ -88,13 +93,3 @@ def _blocks(session: Session, counts: Counter[str], *, progress: bool) -> Blocks
         measured = session._encoded(texts, progress=progress)
         rows = measured.encodings.numbers(texts)
         yield measured, rows, np.array([counts[text] for text in texts], np.int64)
-
-
-def _fit_swf(session: Session, counts: Counter[str]) -> None:
-    """Fit the weights that come from the trees of the sentences."""
-    encodings = session.encoder.encode(list(counts), Request(rules=session.settings.rules))
-    trees = session.context.trees(encodings.sentences)
-    times = [counts[text] for text in encodings.sentences]
-    table = fit_swf(encodings, times, trees, session.settings.recipe)
-    tables = {**session.statistics.tables, "swf": table}
-    session.adopt(replace(session.statistics, tables=tables))

@@ -1,24 +1,28 @@
-"""Sentences encoded and weighed, and kept from call to call."""
+"""Settings met with a model: layers, heads and statistics; sentences encoded, weighed and kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
-from movers.arrays import Floats
-from movers.encode.encodings import Encodings, Request
+from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.store import Store
 from movers.encode.transformer import TransformerEncoder
-from movers.explain.compared import Signature
+from movers.encode.whiten import Whitening
+from movers.errors import Choose, Do, InputError, ModelError
 from movers.io.pairs import check_sentences
-from movers.measure.measured import Bags, Measured, measure
+from movers.measure.measured import Bags, Context, Measured, measure
 from movers.measure.statistics import Statistics
-from movers.scale import similarity_of
-from movers.session.resolved import DERIVED, Resolved
-from movers.session.signature import scale_key, sign
+from movers.measure.structure import middle_layers, select_heads
+from movers.methods import Method
+from movers.runtime.notices import UnwhitenedWarning, notify
 from movers.settings import Settings
 
+TYPICAL = 14
+"""Words kept of a rather long sentence."""
+DERIVED = ("heads", "request", "context", "whitening_key", "sentence_bytes")
+"""What is worked out once for settings, model and statistics."""
 STORES = 4
 """Encoding stores a family of sessions keeps, one for each set of words or heads it compares."""
 
@@ -33,18 +37,156 @@ class Stores(list[Store]):
         return Stores, ()
 
 
-class Session(Resolved):
-    """Sentences under one method, one model and one set of statistics, encoded once.
+class Session:
+    """What settings come to under one model and one set of statistics, and sentences encoded once.
 
-    What is encoded is shared with the sessions that `follow` this one.
+    The model may be given as what loads it when it is first needed. What is encoded is shared with
+    the sessions that `follow` this one.
     """
+
+    method: Method
+    """The measure in use, as the recipe defines it."""
+    share: float
+    """Share of structure in the distance: the mix, 0 or 1 as the method has it."""
 
     def __init__(
         self, settings: Settings, encoder: TransformerEncoder | Callable[[], TransformerEncoder]
     ) -> None:
-        super().__init__(settings, encoder)
+        self.settings, self.method, self.threads = settings, settings.row, settings.threads
+        self.share = self.method.share(float(settings.mix))
+        self._whitens = self.method.whitened and settings.whitening != "none"
+        self._source, self._statistics = encoder, settings.fitted
+        self._warned: set[int] = set()
         self._stores = Stores()
         self._measured: Measured | None = None
+
+    @cached_property
+    def encoder(self) -> TransformerEncoder:
+        """The model, loaded when first needed."""
+        return self._source() if callable(self._source) else self._source
+
+    @cached_property
+    def embedding(self) -> int:
+        """Layer of the word vectors; 0 is the input layer."""
+        layer, count = self.settings.layer, self.encoder.layers
+        if layer == "middle":
+            return count // 2
+        if not -count - 1 <= layer <= count:
+            raise InputError(
+                f"embedding layer {layer} is out of range; {self.encoder.name} has "
+                f"0 (input) to {count}"
+            )
+        return layer % (count + 1)
+
+    @cached_property
+    def heads(self) -> tuple[Head, ...]:
+        """Attention heads in use, as (layer, head) counted from 1."""
+        if not self.method.needs_attention:
+            return ()
+        if not self.encoder.heads:
+            raise ModelError(
+                f"model {self.encoder.name!r} has no attention; use a measure without structure "
+                "(wmd, wrd) or another model"
+            )
+        layers = self.settings.layers
+        if layers is None and self.method.transport == "priced":
+            layers = middle_layers(self.encoder.layers)
+        if layers is None:
+            layers = self.encoder.default_layers
+        return select_heads(
+            layers,
+            self.settings.heads,
+            available=(self.encoder.layers, self.encoder.heads),
+            variability=self.statistics.variability,
+        )
+
+    @property
+    def statistics(self) -> Statistics:
+        """Fitted, loaded or shipped statistics; empty ones if there are none."""
+        if self._statistics is None:
+            shipped = Statistics.shipped(self.encoder.fingerprint)
+            self._statistics = shipped or Statistics(self.encoder.fingerprint)
+        if self._statistics.fingerprint != self.encoder.fingerprint:
+            raise InputError(
+                f"the statistics belong to model {self._statistics.fingerprint}, but "
+                f"{self.encoder.name} is {self.encoder.fingerprint}; fit again"
+            )
+        return self._statistics
+
+    def replace_statistics(self, statistics: Statistics) -> None:
+        """Go on with other statistics."""
+        self._statistics = statistics
+        for name in DERIVED:
+            vars(self).pop(name, None)
+
+    @property
+    def whitening(self) -> Whitening | None:
+        """What is done to the word vectors; None if nothing."""
+        return self.statistics.whitening.get(self.embedding) if self._whitens else None
+
+    def whitening_of(self, layer: int) -> Whitening | None:
+        """What is done to the vectors of a layer; warns if that is nothing for want of a fit."""
+        if not self._whitens:
+            return None
+        whitening = self.statistics.whitening.get(layer)
+        if whitening is None and layer not in self._warned:
+            self._warned.add(layer)
+            notify(
+                f"no whitening statistics for layer {layer} of {self.encoder.name}: word vectors "
+                "are used as they are. Models differ in which is better, so try both on labelled "
+                "pairs:",
+                UnwhitenedWarning,
+                Do("fit", "for the paper's whitening"),
+                Choose("whitening", "none", "to stay with this and silence the warning"),
+            )
+        elif whitening is not None and self.settings.whitening not in (None, whitening.kind):
+            raise InputError(
+                f"whitening {self.settings.whitening!r} was asked for, but the statistics at "
+                f"hand are {whitening.kind!r}",
+                Do("fit"),
+            )
+        return whitening
+
+    @cached_property
+    def whitening_key(self) -> str:
+        """Names what is done to vectors, so that only scorers that do the same share them."""
+        for layer in self.request.embeddings:
+            self.whitening_of(layer)  # refuse the wrong kind
+        if not self._whitens:
+            return "none"
+        known = sorted(self.statistics.whitening.items())
+        return ",".join(f"{layer}:{white.digest}" for layer, white in known)
+
+    @cached_property
+    def request(self) -> Request:
+        """What of a sentence enters the distance."""
+        embeddings = (self.embedding,) if self.method.needs_vectors else ()
+        return Request(embeddings, self.heads, self.settings.rules, self.method.needs_pooled)
+
+    @cached_property
+    def sentence_bytes(self) -> int:
+        """What a rather long sentence takes."""
+        layers = max(1, len(self.request.embeddings))
+        return 4 * (len(self.heads) * TYPICAL**2 + layers * self.encoder.dimension * TYPICAL)
+
+    def fit_request(self, embeddings: tuple[int, ...]) -> Request:
+        """What fitting keeps of each sentence: what comparing it will need, if known yet."""
+        heads = () if self.settings.by_variability else self.heads
+        return Request(embeddings, heads, self.settings.rules, self.method.needs_pooled)
+
+    @cached_property
+    def context(self) -> Context:
+        """What measures may look at besides the sentences."""
+        settings, encoder = self.settings, self.encoder
+        return Context(
+            self.statistics,
+            settings.recipe,
+            settings.frequencies,
+            settings.trees,
+            lambda texts, rules: encoder.located(texts, rules or settings.rules),
+            self.encoder.chance if self.method.needs_pooled else 1.0,
+            tuple(layer for layer, _ in self.heads),
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave model and encodings behind; a copy in another process loads its own."""
@@ -67,31 +209,12 @@ class Session(Resolved):
         """Whiten sentences encoded elsewhere, and keep them."""
         self._whiten(fresh)
         # In place: sessions that share the stores and get these statistics find it there.
-        store = self._new_store(request, self.whitening_key)
-        store.add(fresh)
+        self._new_store(request, self.whitening_key).add(fresh)
 
     def forget(self) -> None:
         """Forget the sentences encoded so far, for the sessions that share them too."""
         self._stores.clear()
         self._measured = None
-
-    @property
-    def signature(self) -> Signature:
-        """All settings that change a number."""
-        return sign(self, self.far)
-
-    @property
-    def far(self) -> float | None:
-        """Distance of unrelated sentences, where similarity is 0; None if not measured yet."""
-        fitted = self.statistics.arrays.get(scale_key(self))
-        if fitted is not None:
-            return float(fitted[0])
-        return self.encoder.chance if self.method.needs_pooled else None
-
-    def scaled(self, distances: Floats) -> Floats | None:
-        """Similarities that distances stand for; None if what is far has not been measured."""
-        far = self.far
-        return None if far is None else similarity_of(distances, far)
 
     def prepare(self, sentences: Sequence[str] = ()) -> None:
         """Register what this scorer needs, so that scorers sharing encodings encode once.

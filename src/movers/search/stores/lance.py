@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from movers.arrays import Singles
-from movers.search.candidates import Candidate
-from movers.search.reranking import TOLERANCE
+from movers.search.reranking import TOLERANCE, Candidate
 
 
 class LanceStore:

@@ -7,8 +7,7 @@ from typing import Any
 
 from movers.arrays import Singles
 from movers.errors import InputError
-from movers.search.candidates import Candidate
-from movers.search.reranking import TOLERANCE
+from movers.search.reranking import TOLERANCE, Candidate
 
 
 class QdrantStore:
