@@ -143,7 +143,7 @@ def _matrix_libraries() -> dict[str, str]:
         pools = import_module("threadpoolctl").threadpool_info()
     except ImportError:
         return found
-    for pool in pools:
+    for pool in sorted(pools, key=str):
         name = f"{pool['internal_api']} {pool.get('version') or ''}".strip()
         found[name] = f"{pool.get('architecture') or 'any'}, {pool['num_threads']} threads"
     return found
