@@ -17,14 +17,8 @@ from movers.evaluate.gain_figures import improvement_figures
 from movers.evaluate.head_figures import SHADES, head_figures, layer_figures
 from movers.evaluate.outcomes import Overlap, Results
 
-__all__ = [
-    "head_figures",
-    "improvement_figures",
-    "layer_figures",
-    "overlap_figure",
-    "stage_figure",
-    "variability_figure",
-]
+__all__ = ["head_figures", "improvement_figures", "layer_figures"]
+__all__ += ["overlap_figure", "stage_figure", "variability_figure"]
 
 
 @canvas.styled
@@ -36,8 +30,7 @@ def variability_figure(results: Results) -> Iterator[Drawing]:
     figure, axes = canvas.open_panels(len(found), 5.2, 3.2)
     for panel, (dataset, values) in zip(axes, found.items(), strict=True):
         _draw_variability(panel, values, contextual.get(dataset, ()))
-        panel.set_title(dataset)
-        panel.set(xlabel="layer", ylabel="BV_A")
+        panel.set(title=dataset, xlabel="layer", ylabel="BV_A")
     picked = "; ".join(f"{name}: {', '.join(map(str, row))}" for name, row in contextual.items())
     yield canvas.finish(
         figure,
@@ -70,8 +63,7 @@ def overlap_figure(results: Results) -> Iterator[Drawing]:
     for panel, overlap in zip(axes, found, strict=True):
         binary = set(np.unique(overlap.gold)) <= {0.0, 1.0}
         (_draw_labels if binary else _draw_graded)(panel, overlap)
-        panel.set_title(_rho(overlap).replace(", ", "\n", 1))
-        panel.set_ylabel("common words")
+        panel.set(title=_rho(overlap).replace(", ", "\n", 1), ylabel="common words")
         panel.yaxis.set_major_locator(MaxNLocator(integer=True))
     yield canvas.finish(
         figure,
@@ -99,8 +91,7 @@ def _draw_labels(axes: Axes, overlap: Overlap) -> None:
         axes.barh(levels, widths, left=label - widths / 2, height=0.82, color=color, alpha=0.75)
         if len(common):
             axes.plot([label - 0.45, label + 0.45], [common.mean()] * 2, color=INK, lw=1)
-    axes.set_xticks([0, 1], ["label 0", "label 1"])
-    axes.set(xlim=(-0.6, 1.6))
+    axes.set(xlim=(-0.6, 1.6), xticks=[0, 1], xticklabels=["label 0", "label 1"])
 
 
 def _draw_graded(axes: Axes, overlap: Overlap) -> None:
@@ -129,8 +120,7 @@ def stage_figure(results: Results) -> Iterator[Drawing]:
     axes.bar_label(bars, told, padding=4, fontsize=8, color=SOFT)
     axes.invert_yaxis()
     axes.margins(x=0.3)
-    axes.set_xlim(left=0)
-    axes.set_xlabel("seconds")
+    axes.set(xlim=(0, None), xlabel="seconds")
     axes.tick_params(axis="y", length=0, labelcolor=INK)
     axes.spines["left"].set_visible(False)
     description = f"Wall time of each stage; {sum(seconds):.1f} seconds in all."

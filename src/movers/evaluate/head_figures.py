@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -26,48 +27,45 @@ def head_figures(results: Results) -> Iterator[Drawing]:
     shown = _shown(results)
     found = (one for one in agreements(results) if one.first in shown and one.second in shown)
     pairs = grouped(found, lambda one: (one.first.dataset, one.second.dataset))
-    for number, (datasets, group) in enumerate(pairs.items()):
-        yield _heads(results, group, datasets, folded=number > 1)
+    for number, group in enumerate(pairs.values()):
+        yield _heads(results, group, folded=number > 1)
 
 
 def _shown(results: Results) -> list[Column]:
     """The columns of the first structural measure that has scores of single heads."""
-    order = sorted(
-        results.heads, key=lambda column: (column.base is None, column.method.count("-"))
-    )
+    order = sorted(results.heads, key=lambda one: (one.base is None, one.method.count("-")))
     return [column for column in results.heads if column.method == order[0].method]
 
 
-def _heads(
-    results: Results, group: list[Agreement], datasets: tuple[str, str], *, folded: bool
-) -> Drawing:
-    first, other = datasets
-    method = group[0].first.method
-    told = {_where(results, one.first): _correlations(one) for one in group}
+def _heads(results: Results, group: list[Agreement], *, folded: bool) -> Drawing:
+    column, other = group[0].first, group[0].second
+    metrics = {score.column.dataset: score.metric for score in reversed(results.scores)}
+    told = {
+        _where(results, one.first): (
+            f"ρ × 100 = {percent(one.heads)} over {one.head_count} heads, "
+            f"{percent(one.layers)} over {one.layer_count} layers"
+        )
+        for one in group
+    }
+    across, up = (
+        f"{name}, {metric_name(metrics[name])} × 100" if name in metrics else f"{name} × 100"
+        for name in (column.dataset, other.dataset)
+    )
     figure, axes = canvas.open_panels(len(group), 5.2, 4.3)
     labels = []
     for panel, one, (where, correlations) in zip(axes, group, told.items(), strict=True):
-        panel.set_title(f"{where}\n{correlations}")
-        panel.set_xlabel(_axis(results, first))
-        panel.set_ylabel(_axis(results, other))
+        panel.set(title=f"{where}\n{correlations}", xlabel=across, ylabel=up)
         panel.grid(True)
         labels.append(_draw_heads(panel, results, one.first, one.second))
     canvas.place_labels(figure, labels)
     sentence = "; ".join(f"{where}: {correlations}" for where, correlations in told.items())
     return canvas.finish(
         figure,
-        f"heads-{slug(first)}-{slug(other)}",
-        f"{method} with single heads on {first} and {other}",
+        f"heads-{slug(column.dataset)}-{slug(other.dataset)}",
+        f"{column.method} with single heads on {column.dataset} and {other.dataset}",
         "Dots are heads, triangles the mean over a layer's heads with its number, the star is "
-        f"{_base_name(group[0].first)} without structure. {sentence[:1].upper()}{sentence[1:]}.",
+        f"{_base_name(column)} without structure. {sentence[:1].upper()}{sentence[1:]}.",
         folded=folded,
-    )
-
-
-def _correlations(one: Agreement) -> str:
-    return (
-        f"ρ × 100 = {percent(one.heads)} over {one.head_count} heads, "
-        f"{percent(one.layers)} over {one.layer_count} layers"
     )
 
 
@@ -75,11 +73,6 @@ def _where(results: Results, column: Column) -> str:
     mixes = {other.mix for other in results.heads if other.method == column.method}
     told = f", mix {column.mix:g}" if len(mixes) > 1 and column.mix is not None else ""
     return f"{column.recipe} recipe, {results.embedding_name(column.embedding)}{told}"
-
-
-def _axis(results: Results, dataset: str) -> str:
-    metrics = [score.metric for score in results.scores if score.column.dataset == dataset]
-    return f"{dataset}, {metric_name(metrics[0])} × 100" if metrics else f"{dataset} × 100"
 
 
 def _draw_heads(axes: Axes, results: Results, column: Column, other: Column) -> Labels:
@@ -118,11 +111,11 @@ def layer_figures(results: Results) -> Iterator[Drawing]:
 
 def _layers(results: Results, columns: list[Column], *, folded: bool) -> Drawing:
     first = columns[0]
-    maps = {column: _differences(results, column) for column in columns}
-    bound = max(float(np.nanmax(np.abs(values))) for values in maps.values())
-    figure, axes = canvas.open_panels(len(columns), 5.2, 1.1 + 0.22 * len(maps[first]))
-    for panel, column in zip(axes, columns, strict=True):
-        mesh = _draw_map(panel, maps[column], max(bound, 1e-9))
+    maps = [_differences(results, column) for column in columns]
+    bound = max(1e-9, *(float(np.nanmax(np.abs(values))) for values in maps))
+    figure, axes = canvas.open_panels(len(columns), 5.2, 1.1 + 0.22 * len(maps[0]))
+    for panel, column, values in zip(axes, columns, maps, strict=True):
+        mesh = _draw_map(panel, values, bound)
         panel.set_title(_where(results, column))
     bar = figure.colorbar(mesh, ax=figure.axes, shrink=0.8, aspect=30, format="%+.0f")
     bar.outline.set_visible(False)
@@ -140,8 +133,7 @@ def _layers(results: Results, columns: list[Column], *, folded: bool) -> Drawing
 
 def _differences(results: Results, column: Column) -> Floats:
     """Score of each head less that of the base; the layers' own in a column behind a gap."""
-    heads = results.heads[column]
-    base = _base_value(results, column)
+    heads, base = results.heads[column], _base_value(results, column)
     gap = np.full(len(heads), np.nan)
     means = results.layer_means.get(column, gap)
     middle = np.nanmean(heads) if base is None else base
@@ -149,23 +141,16 @@ def _differences(results: Results, column: Column) -> Floats:
 
 
 def _draw_map(axes: Axes, values: Floats, bound: float) -> QuadMesh:
+    """A cell for each head: from orange over nothing, which fades into any page, to blue."""
     layers, heads = len(values), values.shape[1] - 2
-    edges = [*np.arange(heads + 1) + 0.5, heads + 0.9, heads + 2.1]
-    rows = np.arange(layers + 1) + 0.5
-    norm = Normalize(-bound, bound)
-    shown = np.ma.masked_invalid(values)
-    mesh = axes.pcolormesh(edges, rows, shown, cmap=_diverging(), norm=norm, ec=FAINT, lw=0.4)
+    fades = np.linspace(1, 0, SHADES)
+    shades = [to_rgba(ORANGE, f) for f in fades] + [to_rgba(BLUE, f) for f in fades[::-1]]
+    look: dict[str, Any] = {"cmap": ListedColormap(shades), "norm": Normalize(-bound, bound)}
+    edges = [*np.arange(heads + 1) + 0.5, heads + 0.9, heads + 2.1], np.arange(layers + 1) + 0.5
+    mesh = axes.pcolormesh(*edges, np.ma.masked_invalid(values), ec=FAINT, lw=0.4, **look)
     ticks = range(1, heads + 1)
     axes.set_xticks([*ticks, heads + 1.5], [*map(str, ticks), "mean"])
     axes.set(xlabel="head", ylabel="layer", yticks=range(1, layers + 1))
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return mesh
-
-
-def _diverging() -> ListedColormap:
-    """From orange over nothing to blue: fades into a light and into a dark page alike."""
-    fades = np.linspace(1, 0, SHADES)
-    return ListedColormap(
-        [to_rgba(ORANGE, f) for f in fades] + [to_rgba(BLUE, f) for f in fades[::-1]]
-    )
