@@ -23,7 +23,7 @@ from movers.encode.corpus import CorpusEncoder
 from movers.errors import InputError
 from movers.evaluate.benchmark import joined_requests
 from movers.evaluate.datasets import Dataset, read_dataset
-from movers.evaluate.document import Cell, ReportTable, Section, percent, row, signed, table
+from movers.evaluate.document import Cell, ReportTable, Section, percent, row, signed
 from movers.evaluate.metrics import METRICS, RESAMPLES, Estimate, interval, settle
 from movers.evaluate.outcomes import grouped
 from movers.evaluate.rendering import write_markdown
@@ -311,14 +311,15 @@ def _cosines(corpus: CorpusEncoder, scorer: Scorer, pairs: Pairs) -> Floats:
 
 def describe(findings: Findings, command: str) -> str:
     """The findings as Markdown."""
-    peers = (row(name, f"{value:.1f}") for name, value in published_peers().items())
+    rows = [row(name, f"{value:.1f}") for name, value in published_peers().items()]
+    peers = ReportTable("model", {"average precision": ()}, rows)
     units = dict.fromkeys(f"{one.question}: {one.units}" for one in findings.answers)
     facts = (f"{name}: {value}" for name, value in findings.facts.items())
     gains = _table(findings, "gain", METHODS[1:], signed)
     sections = (
         Section("Scores", (SCORES,), (_table(findings, "score", METHODS, percent),)),
         Section("What the default measure adds", (GAINS,), (gains,)),
-        Section("Published", (PEERS_SOURCE,), (table("model", ["average precision"], peers),)),
+        Section("Published", (PEERS_SOURCE,), (peers,)),
         Section("Similarity", (SIMILARITY,), (_grouped(findings, "similarity"),)),
         Section("Behaviour", (BEHAVIOUR,), (_grouped(findings, "behaviour"),)),
         Section("This run", points=(command, *facts, *units)),
@@ -331,28 +332,22 @@ def _table(
 ) -> ReportTable:
     """Scores or gains of methods, a column for each question."""
     found = {(one.method, one.question): getattr(one, asked) for one in findings.answers}
-    questions = list(dict.fromkeys(one.question for one in findings.answers))
+    questions = dict.fromkeys(one.question for one in findings.answers)
 
     def cell(of: Estimate) -> Cell:
         return Cell(shown(of.value), f"({shown(of.low)} to {shown(of.high)})")
 
-    rows = (row(name, *(cell(found[name, title]) for title in questions)) for name in methods)
-    return table("measure", questions, rows)
+    rows = [row(name, *(cell(found[name, title]) for title in questions)) for name in methods]
+    return ReportTable("measure", dict.fromkeys(questions, ()), rows)
 
 
 def _grouped(findings: Findings, name: str) -> ReportTable:
-    rows = (
-        row(
-            one.kind,
-            f"{one.pairs}",
-            f"{one.cosine:.3f}",
-            f"{one.distance:.3f}",
-            f"{one.similarity:.2f}",
-        )
-        for one in findings.groups
-        if one.table == name
-    )
-    return table("pairs", ("pairs", "1 − cosine", "movers", "similarity"), rows)
+    rows = []
+    for one in (group for group in findings.groups if group.table == name):
+        distances = f"{one.cosine:.3f}", f"{one.distance:.3f}"
+        rows.append(row(one.kind, f"{one.pairs}", *distances, f"{one.similarity:.2f}"))
+    headings = ("pairs", "1 − cosine", "movers", "similarity")
+    return ReportTable("pairs", dict.fromkeys(headings, ()), rows)
 
 
 SCORES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,47 +42,28 @@ def row(label: str, *entries: Cell | str, indent: bool = False) -> Row:
 
 
 @dataclass(frozen=True)
-class Heading:
-    """What stands above its parts; one without parts is a column itself."""
-
-    text: str
-    parts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class ReportTable:
-    """A table with one or two lines of headings; a folded one opens on request."""
+    """A table with one or two lines of headings; a folded one opens on request.
 
-    title: str
+    Headings stand above their parts; one without parts is a column itself. Entries of a ``verbal``
+    one are words, which are set to the left, and not numbers.
+    """
+
     corner: str
-    headings: tuple[Heading, ...]
-    rows: tuple[Row, ...]
+    headings: Mapping[str, Sequence[str]]
+    rows: Sequence[Row]
+    title: str = ""
     folded: bool = False
     verbal: bool = False
-    """Whether entries are words, which are set to the left, and not numbers."""
 
     @property
     def openings(self) -> list[bool]:
         """For each column, whether it is the first below a heading."""
         return [
-            bool(heading.parts) and not number
-            for heading in self.headings
-            for number in range(len(heading.parts) or 1)
+            bool(parts) and not number
+            for parts in self.headings.values()
+            for number in range(len(parts) or 1)
         ]
-
-
-def table(
-    corner: str,
-    headings: Iterable[Heading | str],
-    rows: Iterable[Row],
-    *,
-    title: str = "",
-    folded: bool = False,
-    verbal: bool = False,
-) -> ReportTable:
-    """A table, of headings and of texts that become some."""
-    above = (Heading(one) if isinstance(one, str) else one for one in headings)
-    return ReportTable(title, corner, tuple(above), tuple(rows), folded, verbal)
 
 
 @dataclass(frozen=True)

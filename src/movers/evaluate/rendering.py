@@ -59,7 +59,11 @@ def escape(text: str) -> str:
 
 def _grid(table: ReportTable) -> Iterator[str]:
     """Lines of a table, padded to the width of their widest entry, numbers to the right."""
-    lines = [_header(table), *(_line(row, table) for row in table.rows)]
+    header = [table.corner]
+    for heading, parts in table.headings.items():
+        first, *others = parts or [""]
+        header += [f"{heading}: {first}" if first else heading, *others]
+    lines = [[*map(escape, header)], *(_line(row, len(header)) for row in table.rows)]
     widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
     ends = ["-", *("-" if table.verbal else ":" for _ in table.openings)]
     rule = ["-" * (width - 1) + end for width, end in zip(widths, ends, strict=True)]
@@ -69,19 +73,10 @@ def _grid(table: ReportTable) -> Iterator[str]:
         yield f"| {' | '.join(padded)} |"
 
 
-def _header(table: ReportTable) -> list[str]:
-    """Two lines of headings as one: the group stands before its first column."""
-    names = [table.corner]
-    for heading in table.headings:
-        first, *others = heading.parts or ("",)
-        names += [f"{heading.text}: {first}" if first else heading.text, *others]
-    return list(map(escape, names))
-
-
-def _line(row: Row, table: ReportTable) -> list[str]:
+def _line(row: Row, width: int) -> list[str]:
     if not row.cells:
-        return [f"**{escape(row.label)}**", *("" for _ in table.openings)]
-    mark = "↳ " if row.indent else ""
+        return [f"**{escape(row.label)}**"] + [""] * (width - 1)
     texts = (f"**{escape(cell.text)}**" if cell.best else escape(cell.text) for cell in row.cells)
     entries = zip(texts, (escape(cell.aside) for cell in row.cells), strict=True)
-    return [mark + escape(row.label), *(" ".join(filter(None, entry)) for entry in entries)]
+    label = f"{'↳ ' if row.indent else ''}{escape(row.label)}"
+    return [label, *(" ".join(filter(None, entry)) for entry in entries)]
