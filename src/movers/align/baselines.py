@@ -59,28 +59,24 @@ def link_by_choice(
 
     Its own are not centred; most choices gain by it.
     """
-    similarity = (
-        similarities(source, target, typical)
-        if centred
-        else (cosines(source.vectors, target.vectors) + 1.0) / 2.0
-    )
+    similarity = similarities(source, target, typical)
+    if not centred:
+        similarity = (cosines(source.vectors, target.vectors) + 1.0) / 2.0
     strength = np.where(choose(similarity), np.clip(similarity, TINY, 1.0), 0.0)
     return Linking(strength, strength, 2.0 - 2.0 * similarity)
 
 
 def choose_argmax(similarity: Floats) -> NDArray[np.bool_]:
     """Pairs of words that are each other's nearest."""
-    n, m = similarity.shape
-    rows = similarity.argmax(axis=1)[:, None] == np.arange(m)
-    columns = similarity.argmax(axis=0) == np.arange(n)[:, None]
-    return np.asarray(rows & columns)
+    rows, columns = np.indices(similarity.shape)
+    nearest = similarity.argmax(axis=1)[rows] == columns
+    return np.asarray(nearest & (similarity.argmax(axis=0)[columns] == rows))
 
 
 def choose_itermax(similarity: Floats) -> NDArray[np.bool_]:
     """Argmax, and once more with the words linked so far put back."""
     chosen = choose_argmax(similarity)
-    rows = np.logical_not(chosen.any(axis=1, keepdims=True))
-    columns = np.logical_not(chosen.any(axis=0, keepdims=True))
+    rows, columns = (~chosen.any(axis=side, keepdims=True) for side in (1, 0))
     if min(similarity.shape) <= 2 or not (rows.any() and columns.any()):
         return chosen
     weight = np.minimum(LATER * rows + LATER * columns, 1.0)
@@ -103,9 +99,8 @@ def link_by_transport(
     """OTAlign: entropic transport at a scaled cost, its plan scaled to reach from 0 to 1."""
     similarity = similarities(source, target, typical)
     cost = 1.0 - _stretched(nearer_the_diagonal(similarity))
-    weights = [np.linalg.norm(words.vectors - typical, axis=1) for words in (source, target)]
-    plan = transport(weights[0], weights[1], cost)
-    strength = _stretched(plan)
+    u, v = (np.linalg.norm(words.vectors - typical, axis=1) for words in (source, target))
+    strength = _stretched(transport(u, v, cost))
     return Linking(strength, strength, 2.0 - 2.0 * similarity)
 
 
@@ -119,9 +114,8 @@ def balanced(u: Floats, v: Floats, cost: Floats) -> Floats:
     weights = Ragged.from_rows([u / u.sum(), v / v.sum()])
     costs = Ragged.from_rows([cost.ravel()])
     problem = Problems.between(weights, np.array([[0, 1]]), costs)
-    scaled = sinkhorn_batch(
-        problem, -costs.data / WARMTH, iterations=PATIENCE, tolerance=TOLERANCE, threads=1
-    )
+    ending = {"iterations": PATIENCE, "tolerance": TOLERANCE}
+    scaled = sinkhorn_batch(problem, -costs.data / WARMTH, **ending, threads=1)
     return np.asarray(scaled.plan.reshape(cost.shape))
 
 

@@ -20,7 +20,7 @@ from movers.evaluate.document import (
     row,
     signed,
 )
-from movers.evaluate.findings import VARIANTS, Improvement, Place, metric_name
+from movers.evaluate.findings import VARIANTS, Place, metric_name
 from movers.evaluate.outcomes import Column, Gain, Results, Score, grouped
 from movers.methods import METHODS
 
@@ -31,6 +31,8 @@ GROUPS = {
     "SMD": ("smd", "smd-idf", "smd-norm"),
 }
 BASELINES = "Baselines"
+GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
+ORDER = [*GROUP_OF, *METHODS]
 SURE = 0.05
 
 Line = tuple[str, str, float | None]
@@ -78,7 +80,7 @@ def _scored(
     mixed = len({score.column.mix for score in scores} - {None}) > 1
     rows = []
     for group in (BASELINES, *GROUPS):
-        members = [line for line in lines if _group(line[0]) == group]
+        members = [line for line in lines if GROUP_OF.get(_base(line[0]), BASELINES) == group]
         rows += [Row(group)] if members else []
         for line in sorted(members, key=_rank):
             told = []
@@ -138,16 +140,10 @@ def _base(method: str) -> str:
     return row.base if row and row.base else method
 
 
-def _group(method: str) -> str:
-    """The group of rows that a method belongs to."""
-    return next((group for group, names in GROUPS.items() if _base(method) in names), BASELINES)
-
-
 def _rank(line: Line) -> tuple[int, bool]:
     """Bases as in the table of methods, each before what builds on it; others at the end."""
     base = _base(line[0])
-    known = [name for names in GROUPS.values() for name in names] + list(METHODS)
-    return known.index(base) if base in known else len(known), base != line[0]
+    return ORDER.index(base) if base in ORDER else len(ORDER), base != line[0]
 
 
 def _layers(layers: str) -> str:
@@ -200,7 +196,13 @@ def improvement_table(results: Results) -> Iterator[ReportTable]:
     for (dataset, metric), members in groupby(lines, lambda line: line[:2]):
         rows.append(Row(f"{dataset}, {metric_name(metric)}"))
         for line in members:
-            cells = {(one.recipe, one.embedding): _improvement_cells(one) for one in lines[line]}
+            cells = {}
+            for one in lines[line]:
+                count = len(one.variants)
+                aside = "" if count == len(VARIANTS) else f"{count} of {len(VARIANTS)}"
+                ours = change(one.value, aside=aside, hint=", ".join(one.variants))
+                beside = _beside(one.value, one.published, signed)
+                cells[one.recipe, one.embedding] = ours, *beside
             told = (
                 cell
                 for place, names in parts.items()
@@ -210,13 +212,6 @@ def improvement_table(results: Results) -> Iterator[ReportTable]:
             rows.append(row(label, *told, indent=True))
     headings = {results.place_name(*place): names for place, names in parts.items()}
     yield ReportTable("data set, selection", headings, rows)
-
-
-def _improvement_cells(one: Improvement) -> tuple[Cell, ...]:
-    count = len(one.variants)
-    aside = "" if count == len(VARIANTS) else f"{count} of {len(VARIANTS)}"
-    ours = change(one.value, aside=aside, hint=", ".join(one.variants))
-    return ours, *_beside(one.value, one.published, signed)
 
 
 def variability_table(results: Results) -> Iterator[ReportTable]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path, PurePath
 from typing import Any, Literal
@@ -87,14 +87,8 @@ def paper_model(name: str | Path) -> PaperModel | None:
 def published_scores() -> tuple[PublishedScore, ...]:
     """Every cell of the paper's tables of scores."""
     return tuple(
-        PublishedScore(
-            *(model, dataset, method),
-            embedding,  # type: ignore[arg-type]
-            selection,  # type: ignore[arg-type]
-            float(value),
-            float(gain) if gain else None,
-        )
-        for model, dataset, method, embedding, selection, value, gain in _rows("scores.csv")
+        PublishedScore(*names, float(value), float(gain) if gain else None)  # type: ignore[arg-type]
+        for *names, value, gain in _rows("scores.csv")
     )
 
 
@@ -135,10 +129,7 @@ def find_published(
 
 @cache
 def _cells() -> dict[tuple[str, ...], float]:
-    return {
-        (cell.model, cell.dataset, cell.method, cell.embedding, cell.selection): cell.value
-        for cell in published_scores()
-    }
+    return {astuple(cell)[:5]: cell.value for cell in published_scores()}
 
 
 def _rows(name: str) -> list[list[str]]:
