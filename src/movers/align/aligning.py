@@ -69,7 +69,7 @@ def _read(
 ) -> Iterator[tuple[Read, Read]]:
     """Read pairs chunk by chunk, and every sentence once as far as there is room."""
     given = [one if isinstance(one, str) else tuple(one) for one in chain.from_iterable(pairs)]
-    ahead, known = Counter(given), dict[Given, Read]()
+    ahead, known = Counter(given), dict[str | tuple[str, ...], Read]()
     with progress_bar("aligning", "pairs", len(pairs), progress=progress) as bar:
         for start in range(0, len(given), 2 * CHUNK):
             chunk = given[start : start + 2 * CHUNK]
@@ -80,11 +80,9 @@ def _read(
             sides = zip(chunk[::2], chunk[1::2], strict=True)
             yield from ((known[source], known[target]) for source, target in sides)
             ahead.subtract(chunk)
-            room, kept = ROOM, dict[Given, Read]()
-            for one, read in known.items():
-                if ahead[one] and (room := room - read[1].nbytes) >= 0:
-                    kept[one] = read
-            known = kept
+            room = ROOM
+            coming = ((one, read) for one, read in known.items() if ahead[one])
+            known = {one: read for one, read in coming if (room := room - read[1].nbytes) >= 0}
             bar.update(len(chunk) // 2)
 
 

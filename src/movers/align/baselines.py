@@ -114,8 +114,9 @@ def balanced(u: Floats, v: Floats, cost: Floats) -> Floats:
     weights = Ragged.from_rows([u / u.sum(), v / v.sum()])
     costs = Ragged.from_rows([cost.ravel()])
     problem = Problems.between(weights, np.array([[0, 1]]), costs)
-    ending = {"iterations": PATIENCE, "tolerance": TOLERANCE}
-    scaled = sinkhorn_batch(problem, -costs.data / WARMTH, **ending, threads=1)
+    scaled = sinkhorn_batch(
+        problem, -costs.data / WARMTH, iterations=PATIENCE, tolerance=TOLERANCE, threads=1
+    )
     return np.asarray(scaled.plan.reshape(cost.shape))
 
 

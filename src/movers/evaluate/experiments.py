@@ -7,15 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from movers.errors import InputError
+from movers.evaluate import datasets
 from movers.evaluate.benchmark import MeasureGrid
-from movers.evaluate.datasets import (
-    DATASETS,
-    TOKENISED,
-    Dataset,
-    common_words,
-    data_folder,
-    read_dataset,
-)
+from movers.evaluate.datasets import DATASETS, TOKENISED, Dataset
 from movers.evaluate.evaluation import CRITERION, Task, evaluate
 from movers.evaluate.metrics import spearman
 from movers.evaluate.outcomes import Illustration, Overlap, Results
@@ -124,12 +118,12 @@ def _read_available(
     wanted = dict.fromkeys(name for row in rows for name in row.datasets)
     if not wanted:
         return {}, []
-    folder = data_folder(data)
+    folder = datasets.data_folder(data)
     present = [
         name for name in wanted if all((folder / file).exists() for file in DATASETS[name].needed)
     ]
     # With nothing there, reading the first says what is missing and where to get it.
-    found = {name: read_dataset(name, folder, limit=limit) for name in present or wanted}
+    found = {name: datasets.read_dataset(name, folder, limit=limit) for name in present or wanted}
     return found, [f"{DATASETS[name].title} is not there" for name in wanted if name not in found]
 
 
@@ -162,7 +156,7 @@ def _possible(base: Scorer, method: str, recipes: Sequence[str]) -> bool:
 
 
 def _overlap(dataset: Dataset) -> Overlap:
-    common, name = common_words(dataset), dataset.name
+    common, name = datasets.common_words(dataset), dataset.name
     known = published_facts()["correlations"]["common_words"]
     rho = spearman(dataset.gold, -common.astype(float))
     return Overlap(name, common, dataset.gold, rho, known[name] / 100 if name in known else None)

@@ -158,13 +158,14 @@ def _heads(results: Results, group: list[Agreement], *, folded: bool) -> Drawing
         panel.grid(True)
         labels.append(_draw_heads(panel, results, one.first, one.second))
     canvas.place_labels(figure, labels)
+    base = (column.base or column).method
     sentence = "; ".join(f"{where}: {correlations}" for where, correlations in told.items())
     return canvas.finish(
         figure,
         f"heads-{slug(column.dataset)}-{slug(other.dataset)}",
         f"{column.method} with single heads on {column.dataset} and {other.dataset}",
         "Dots are heads, triangles the mean over a layer's heads with its number, the star is "
-        f"{_base_name(column)} without structure. {sentence[:1].upper()}{sentence[1:]}.",
+        f"{base} without structure. {sentence[:1].upper()}{sentence[1:]}.",
         folded=folded,
     )
 
@@ -191,10 +192,6 @@ def _draw_heads(axes: Axes, results: Results, column: Column, other: Column) -> 
     return told
 
 
-def _base_name(column: Column) -> str:
-    return column.base.method if column.base else column.method
-
-
 def _base_value(results: Results, column: Column) -> float | None:
     """Score of the measure without structure, if there is one."""
     found = (score.value for score in results.scores if score.column == column.base)
@@ -216,7 +213,8 @@ def layer_figures(results: Results) -> Iterator[Drawing]:
         bar = figure.colorbar(mesh, ax=figure.axes, shrink=0.8, aspect=30, format="%+.0f")
         bar.outline.set_visible(False)
         known = _base_value(results, columns[0]) is not None
-        base = f"{_base_name(columns[0])} without structure" if known else "the mean over all heads"
+        base = f"{(columns[0].base or columns[0]).method} without structure"
+        base = base if known else "the mean over all heads"
         yield canvas.finish(
             figure,
             f"layers-{slug(dataset)}",

@@ -40,6 +40,7 @@ Line = tuple[str, str, float | None]
 Based = tuple[Score, Gain | None]
 """The score of a base, and what was tested about the gain over it."""
 PUBLISHED = ("published", "difference")
+PARTS = ("score", "vs base", *PUBLISHED)
 
 
 def score_tables(results: Results) -> Iterator[ReportTable]:
@@ -63,41 +64,38 @@ def _scored(
     results: Results, scores: list[Score], bases: Mapping[Score, Based]
 ) -> tuple[list[Row], dict[str, list[str]]]:
     """Measures by group, each with its selections of layers; what is told of each in a column."""
-    columns: dict[Place, dict[Line, Score]] = {
-        place: {} for place in findings.sorted_places(score.column for score in scores)
-    }
     lines = grouped(scores, lambda one: (one.column.method, one.selection, one.column.mix))
-    for line, found in lines.items():
-        for score in found:
-            columns[score.column.recipe, score.column.embedding][line] = score
-    best, parts = {}, {}
-    for place, column in columns.items():
-        values = (score.value for score in column.values() if not math.isnan(score.value))
-        best[place] = percent(max(values, default=None))
-        gains = any(score in bases for score in column.values())
-        known = any(score.published is not None for score in column.values())
-        parts[place] = ["score", *(["vs base"] if gains else []), *(PUBLISHED if known else ())]
+    columns: dict[Place, dict[Line, dict[str, Cell]]] = {}
+    for place in findings.sorted_places(score.column for score in scores):
+        own = [one for one in scores if (one.column.recipe, one.column.embedding) == place]
+        best = max((one.value for one in own if not math.isnan(one.value)), default=None)
+        cells = {one: _score_cells(one, bases, percent(best)) for one in own}
+        columns[place] = {
+            line: cells[one] for line, found in lines.items() for one in found if one in cells
+        }
+    parts = {
+        place: [part for part in PARTS if any(part in cells for cells in column.values())]
+        for place, column in columns.items()
+    }
     mixed = len({score.column.mix for score in scores} - {None}) > 1
     rows = []
     for group in (BASELINES, *GROUPS):
         members = [line for line in lines if GROUP_OF.get(_base(line[0]), BASELINES) == group]
         rows += [Row(group)] if members else []
         for line in sorted(members, key=_rank):
-            told = []
-            for place, column in columns.items():
-                cells = _score_cells(column.get(line), bases, best[place])
-                told += [cells.get(part, Cell()) for part in parts[place]]
+            told = (
+                column.get(line, {}).get(part, Cell())
+                for place, column in columns.items()
+                for part in parts[place]
+            )
             label = _label(lines[line], mixed)
             rows.append(row(label, *told, indent=_base(line[0]) != line[0]))
     return rows, {results.place_name(*place): told for place, told in parts.items()}
 
 
-def _score_cells(score: Score | None, bases: Mapping[Score, Based], best: str) -> dict[str, Cell]:
-    """Everything there is to tell of a score; best is what equal digits share."""
-    if score is None:
-        return {}
-    text = percent(score.value)
-    cells = dict(zip(PUBLISHED, _beside(score.value, score.published, percent), strict=True))
+def _score_cells(score: Score, bases: Mapping[Score, Based], best: str) -> dict[str, Cell]:
+    """Those of `PARTS` that there are of a score; best is whatever has the best one's digits."""
+    text, cells = percent(score.value), {}
     cells["score"] = Cell(text, half_width(score), best=text == best, hint=_hint(score))
     if math.isnan(score.value):
         cells["score"] = Cell(MISSING)
@@ -108,6 +106,9 @@ def _score_cells(score: Score | None, bases: Mapping[Score, Based], best: str) -
             interval = f"95 % interval {signed(gain.low)} to {signed(gain.high)}; p = {gain.p:.3f}"
             star = "*" if gain.p < SURE else ""
         cells["vs base"] = change(score.value - base.value, aside=star, hint=interval)
+    if score.published is not None:
+        beside = _beside(score.value, score.published, percent)
+        cells |= zip(PUBLISHED, beside, strict=True)
     return cells
 
 

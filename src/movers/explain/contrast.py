@@ -44,14 +44,13 @@ def contrast_verdict(first: dict[str, Any], second: dict[str, Any]) -> str | Non
 
     Alone are the sentence vectors where the measure has them, else the words.
     """
-    whole = [found["structure"] for found in (first, second)]
+    whole: list[Any] = [found["structure"] for found in (first, second)]
     if None in whole:
         return None
+    alone: list[Any] = [found["words"] for found in (first, second)]
     if priced := first["structure"]["sentence"] is not None:
         vectors = zip(whole, (first["far"], second["far"]), strict=True)
         alone = [{"distance": part["sentence"], "chance": far} for part, far in vectors]
-    else:
-        alone = [found["words"] for found in (first, second)]
     sights = []
     for parts in (alone, whole):
         distances = [part and part["distance"] for part in parts]

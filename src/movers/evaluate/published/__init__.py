@@ -87,8 +87,14 @@ def paper_model(name: str | Path) -> PaperModel | None:
 def published_scores() -> tuple[PublishedScore, ...]:
     """Every cell of the paper's tables of scores."""
     return tuple(
-        PublishedScore(*names, float(value), float(gain) if gain else None)  # type: ignore[arg-type]
-        for *names, value, gain in _rows("scores.csv")
+        PublishedScore(
+            *(model, dataset, method),
+            embedding,  # type: ignore[arg-type]
+            selection,  # type: ignore[arg-type]
+            float(value),
+            float(gain) if gain else None,
+        )
+        for model, dataset, method, embedding, selection, value, gain in _rows("scores.csv")
     )
 
 
