@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from movers.align.linking import Linking, centred_cosines, cosines
 from movers.align.reading import Words
-from movers.arrays import Floats, Ragged
+from movers.arrays import Bools, Floats, Ragged
 from movers.solve.entropic import sinkhorn_batch
 from movers.solve.linear import emd
 from movers.solve.problems import Problems
 
 Transport = Callable[[Floats, Floats, Floats], Floats]
 """A plan from weights of both sides and a cost."""
-Choose = Callable[[Floats], NDArray[np.bool_]]
+Choose = Callable[[Floats], Bools]
 """The pairs of words to link, from their similarities."""
 
 TINY = 1e-10
@@ -66,14 +65,14 @@ def link_by_choice(
     return Linking(strength, strength, 2.0 - 2.0 * similarity)
 
 
-def choose_argmax(similarity: Floats) -> NDArray[np.bool_]:
+def choose_argmax(similarity: Floats) -> Bools:
     """Pairs of words that are each other's nearest."""
     rows, columns = np.indices(similarity.shape)
     nearest = similarity.argmax(axis=1)[rows] == columns
     return np.asarray(nearest & (similarity.argmax(axis=0)[columns] == rows))
 
 
-def choose_itermax(similarity: Floats) -> NDArray[np.bool_]:
+def choose_itermax(similarity: Floats) -> Bools:
     """Argmax, and once more with the words linked so far put back."""
     chosen = choose_argmax(similarity)
     rows, columns = (~chosen.any(axis=side, keepdims=True) for side in (1, 0))
@@ -83,7 +82,7 @@ def choose_itermax(similarity: Floats) -> NDArray[np.bool_]:
     return chosen | (choose_argmax(similarity * weight) & (rows | columns))
 
 
-def choose_match(similarity: Floats) -> NDArray[np.bool_]:
+def choose_match(similarity: Floats) -> Bools:
     """The matching of largest total similarity: every word of the shorter sentence has one."""
     n, m = similarity.shape
     size = max(n, m)

@@ -145,13 +145,7 @@ def _planned(scorer: Scorer, pair: GoldPair) -> Pairs:
     )
 
 
-def score_links(
-    gold: Sequence[GoldPair],
-    found: Sequence[Pairs],
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> dict[str, Estimate]:
+def score_links(gold: Sequence[GoldPair], found: Sequence[Pairs]) -> dict[str, Estimate]:
     """Every metric of some links, with a bootstrap over pairs.
 
     The error rate is there only where the gold has possible links.
@@ -159,7 +153,7 @@ def score_links(
     counts = np.array(
         [count_links(pair, links) for pair, links in zip(gold, found, strict=True)], np.float64
     )
-    weights = draw_weights(len(gold), resamples, seed).astype(np.float64)
+    weights = draw_weights(len(gold), RESAMPLES, SEED).astype(np.float64)
     drawn = np.tensordot(weights, counts, axes=1)
     names = [name for name in METRICS if name != "aer" or any(pair.possible for pair in gold)]
     metrics = {name: METRICS[name][1] for name in names}
