@@ -8,7 +8,7 @@ import movers
 from movers.errors import InputError
 from movers.evaluate import benchmark as benchmark_file
 from movers.evaluate.benchmark import Benchmark, MeasureGrid, measure_variability
-from movers.evaluate.collect import ColumnValues, head_scores
+from movers.evaluate.evaluation import head_scores
 from movers.evaluate.metrics import score
 from movers.evaluate.outcomes import Column
 from movers.evaluate.runs import open_run, read_facts
@@ -57,7 +57,7 @@ def test_a_grid_has_every_combination_once():
 def test_values_are_those_of_a_scorer_fitted_on_the_data_set(base, done, method, recipe):
     embedding = 3 if method in ("smd", "cls") else 0
     mix = 0.5 if method.startswith(("wsmd", "lambda")) else None
-    found = ColumnValues(done).of(Column("made-up", method, recipe, embedding, mix))
+    found = done.values(Column("made-up", method, recipe, embedding, mix))
     sentences = [text for pair in PAIRS for text in pair]
     scorer = base.using(method, recipe=recipe, embedding=embedding, layers="all")
     expected = scorer.fit(sentences).head_values(PAIRS)
@@ -65,14 +65,15 @@ def test_values_are_those_of_a_scorer_fitted_on_the_data_set(base, done, method,
 
 
 def test_every_column_is_there_and_finite(done):
-    for column, values in ColumnValues(done):
+    for column in done.columns:
+        values = done.values(column)
         assert values.shape == (len(PAIRS), 6 if METHODS[column.method].leaves_heads else 1)
         assert np.isfinite(values).all(), column
 
 
 def test_the_default_measure_is_one_column_with_layers_of_its_own(base, done):
     expected = base.using("movers", layers=None).distances(PAIRS)
-    found = ColumnValues(done).of(Column("made-up", "movers", "paper", 3))
+    found = done.values(Column("made-up", "movers", "paper", 3))
     np.testing.assert_allclose(found[:, 0], expected, rtol=1e-6, atol=1e-9)
     assert "layers:2|" in read_facts(done.paths("paper-3")[0])["signatures"]["movers"]
 
@@ -89,7 +90,7 @@ def test_damaged_values_are_computed_again(base, tmp_path, damage, caplog):
     columns = MeasureGrid(("wmd", "wsmd"), ("paper",), (0,)).columns("made-up", 3)
     benchmark = Benchmark(base, dataset(), columns, open_run(tmp_path / "run", {}))
     benchmark.run()
-    expected = [values for _, values in ColumnValues(benchmark)]
+    expected = [*map(benchmark.values, columns)]
     [path] = benchmark.paths("paper-0")
     content = path.read_bytes()
     half = len(content) // 2
@@ -102,12 +103,10 @@ def test_damaged_values_are_computed_again(base, tmp_path, damage, caplog):
         }[damage]
     )
     with pytest.raises(InputError, match=rf"{path.name}' is damaged"):
-        [*ColumnValues(benchmark)]
+        [*map(benchmark.values, columns)]
     benchmark.run()
     assert f"{path.name}' is damaged" in caplog.text
-    for found, values in zip(
-        (values for _, values in ColumnValues(benchmark)), expected, strict=True
-    ):
+    for found, values in zip(map(benchmark.values, columns), expected, strict=True):
         np.testing.assert_array_equal(found, values)
 
 
@@ -139,14 +138,14 @@ def test_pairs_without_words_count_for_no_measure(base, tmp_path):
     columns = MeasureGrid(("wmd", "bertscore", "cls"), ("paper",), (3,)).columns("d", 3)
     benchmark = Benchmark(base, dataset("d", pairs=pairs), columns, open_run(tmp_path / "r", {}))
     benchmark.run()
-    for column, values in ColumnValues(benchmark):
+    for column in columns:
+        values = benchmark.values(column)
         assert np.isnan(values[-2:]).all() and np.isfinite(values[:-2]).all(), column
 
 
 def test_heads_and_layers_are_scored_by_themselves(done):
-    found = ColumnValues(done)
-    values = found.of(Column("made-up", "wsmd-wmd", "paper", 0, 0.5))
-    heads, layers = head_scores(found, values, 3)
+    values = done.values(Column("made-up", "wsmd-wmd", "paper", 0, 0.5))
+    heads, layers = head_scores(done.dataset, values, 3)
     gold = done.dataset.gold
     assert heads.shape == (3, 2) and layers.shape == (3,)
     assert heads[1, 1] == score("auc", gold, values[:, 3])

@@ -37,7 +37,7 @@ def test_layers_may_be_named(bert, tmp_path):
 def test_a_run_goes_on_and_other_statistics_are_refused(bert, tmp_path, monkeypatch):
     before = evaluate_as_used(bert, dataset(), GRID, tmp_path / "run")
     with monkeypatch.context() as patched:
-        patched.setattr(movers.Scorer, "distances", None)  # nothing is computed again
+        patched.setattr(movers.Scorer, "distances", lambda *_, **__: pytest.fail("computed again"))
         again = evaluate_as_used(bert, dataset(), GRID, tmp_path / "run", resume=True)
     assert again.scores == before.scores
     other = bert.using("wsmd").fit([text for pair in PAIRS for text in pair])

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
 from movers.align import baselines
 from movers.align.linking import Linking
 from movers.align.reading import Words
 from movers.align.shares import link_by_shares
+from movers.arrays import Floats
 from movers.errors import InputError
 
 SABET = "Jalili Sabet et al. (2020), SimAlign, Findings of EMNLP"
@@ -31,7 +29,7 @@ class Aligner:
     name: str
     title: str
     paper: str
-    link: Callable[[Words, Words, NDArray[np.float64]], Linking]
+    link: Callable[[Words, Words, Floats], Linking]
     threshold: float
 
 

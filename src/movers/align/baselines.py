@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from movers.align.linking import Linking, centred_cosines, cosines
 from movers.align.reading import Words
-from movers.arrays import Floats, Ragged
+from movers.arrays import Bools, Floats, Ragged
 from movers.solve.entropic import sinkhorn_batch
 from movers.solve.linear import emd
 from movers.solve.problems import Problems
 
 Transport = Callable[[Floats, Floats, Floats], Floats]
 """A plan from weights of both sides and a cost."""
-Choose = Callable[[Floats], NDArray[np.bool_]]
+Choose = Callable[[Floats], Bools]
 """The pairs of words to link, from their similarities."""
 
 TINY = 1e-10
@@ -59,35 +58,31 @@ def link_by_choice(
 
     Its own are not centred; most choices gain by it.
     """
-    similarity = (
-        similarities(source, target, typical)
-        if centred
-        else (cosines(source.vectors, target.vectors) + 1.0) / 2.0
-    )
+    similarity = similarities(source, target, typical)
+    if not centred:
+        similarity = (cosines(source.vectors, target.vectors) + 1.0) / 2.0
     strength = np.where(choose(similarity), np.clip(similarity, TINY, 1.0), 0.0)
     return Linking(strength, strength, 2.0 - 2.0 * similarity)
 
 
-def choose_argmax(similarity: Floats) -> NDArray[np.bool_]:
+def choose_argmax(similarity: Floats) -> Bools:
     """Pairs of words that are each other's nearest."""
-    n, m = similarity.shape
-    rows = similarity.argmax(axis=1)[:, None] == np.arange(m)
-    columns = similarity.argmax(axis=0) == np.arange(n)[:, None]
-    return np.asarray(rows & columns)
+    rows, columns = np.indices(similarity.shape)
+    nearest = similarity.argmax(axis=1)[rows] == columns
+    return np.asarray(nearest & (similarity.argmax(axis=0)[columns] == rows))
 
 
-def choose_itermax(similarity: Floats) -> NDArray[np.bool_]:
+def choose_itermax(similarity: Floats) -> Bools:
     """Argmax, and once more with the words linked so far put back."""
     chosen = choose_argmax(similarity)
-    rows = np.logical_not(chosen.any(axis=1, keepdims=True))
-    columns = np.logical_not(chosen.any(axis=0, keepdims=True))
+    rows, columns = (~chosen.any(axis=side, keepdims=True) for side in (1, 0))
     if min(similarity.shape) <= 2 or not (rows.any() and columns.any()):
         return chosen
     weight = np.minimum(LATER * rows + LATER * columns, 1.0)
     return chosen | (choose_argmax(similarity * weight) & (rows | columns))
 
 
-def choose_match(similarity: Floats) -> NDArray[np.bool_]:
+def choose_match(similarity: Floats) -> Bools:
     """The matching of largest total similarity: every word of the shorter sentence has one."""
     n, m = similarity.shape
     size = max(n, m)
@@ -103,9 +98,8 @@ def link_by_transport(
     """OTAlign: entropic transport at a scaled cost, its plan scaled to reach from 0 to 1."""
     similarity = similarities(source, target, typical)
     cost = 1.0 - _stretched(nearer_the_diagonal(similarity))
-    weights = [np.linalg.norm(words.vectors - typical, axis=1) for words in (source, target)]
-    plan = transport(weights[0], weights[1], cost)
-    strength = _stretched(plan)
+    u, v = (np.linalg.norm(words.vectors - typical, axis=1) for words in (source, target))
+    strength = _stretched(transport(u, v, cost))
     return Linking(strength, strength, 2.0 - 2.0 * similarity)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
+from itertools import accumulate
 from unicodedata import combining, east_asian_width
 
 from movers.align.linking import Link
@@ -36,28 +37,22 @@ def draw(
     label: str,
 ) -> str:
     """Draw the words of two sentences, their links, and the words alone as a piece of HTML."""
-    source, target = (_middles(words) for words in sides)
+    rows, ends = [], []
+    for words in sides:
+        widths = [CELL * _cells(word) for word in words]
+        *starts, end = accumulate((width + GAP for width in widths), initial=MARGIN)
+        rows.append([start + width / 2 for start, width in zip(starts, widths, strict=True)])
+        ends.append(end + MARGIN)
     parts = [
-        *(_curve(link, source[0], target[0]) for link in links),
-        *_texts(sides[0], source[0], TOP, alone[0]),
-        *_texts(sides[1], target[0], BOTTOM, alone[1]),
+        *(_curve(link, *rows) for link in links),
+        *_texts(sides[0], rows[0], TOP, alone[0]),
+        *_texts(sides[1], rows[1], BOTTOM, alone[1]),
     ]
     return (
-        '<figure class="alignment" style="overflow-x:auto"><svg '
-        f'width="{max(source[1], target[1]):.0f}" '
+        f'<figure class="alignment" style="overflow-x:auto"><svg width="{max(ends):.0f}" '
         f'height="{HEIGHT:.0f}" role="img" aria-label="{escape(label)}" '
         f'style="font:{FONT}">{"".join(parts)}</svg></figure>\n'
     )
-
-
-def _middles(words: Iterable[str]) -> tuple[list[float], float]:
-    """Where the middle of every word stands, and where the row ends."""
-    place, middles = MARGIN, []
-    for word in words:
-        width = CELL * _cells(word)
-        middles.append(place + width / 2)
-        place += width + GAP
-    return middles, place + MARGIN
 
 
 def _cells(word: str) -> int:

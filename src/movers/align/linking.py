@@ -73,9 +73,8 @@ def centred_cosines(source: Words, target: Words, typical: Floats) -> Floats:
 
 def cosines(source: Floats, target: Floats) -> Floats:
     """Cosine of every vector of one side with every vector of the other; 0 for a zero vector."""
-    return np.asarray(_units(source) @ _units(target).T)
-
-
-def _units(vectors: Floats) -> Floats:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.maximum(lengths, 1e-12))
+    one, other = (
+        side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-12)
+        for side in (source, target)
+    )
+    return np.asarray(one @ other.T)

@@ -12,10 +12,9 @@ from itertools import accumulate
 from unicodedata import combining
 
 import numpy as np
-from numpy.typing import NDArray
 
 from movers.arrays import Floats, Ints
-from movers.encode.encodings import MEAN_HEAD, Encodings, Request
+from movers.encode.encodings import MEAN_HEAD, Request
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 
@@ -106,35 +105,23 @@ def request_of(encoder: TransformerEncoder) -> Request:
     return Request((middle(encoder),), heads, TokenRules(unit="piece"))
 
 
-def read_words(
-    encoder: TransformerEncoder, sentences: Sequence[Sentence], *, progress: bool = False
-) -> list[Words]:
+def read_words(encoder: TransformerEncoder, sentences: Sequence[Sentence]) -> list[Words]:
     """Run sentences through a model and put the pieces of each word together."""
     request = request_of(encoder)
-    texts = list(dict.fromkeys(sentence.text for sentence in sentences))
-    encodings = encoder.encode(texts, request, progress=progress)
-    return [_join(encodings, sentence, request) for sentence in sentences]
-
-
-def _join(encodings: Encodings, sentence: Sentence, request: Request) -> Words:
-    row = encodings.rows[sentence.text]
-    member = _membership(encodings.spans[row], sentence.spans)
-    places = np.flatnonzero(member.any(axis=1))
-    total = member[places].astype(np.float64)
-    mean = total / np.maximum(total.sum(axis=1, keepdims=True), 1.0)
-    pieces = encodings.attention(row, len(request.heads))
-    attention = mean @ pieces @ total.T
-    attention /= np.maximum(attention.sum(axis=-1, keepdims=True), 1e-12)
-    attention *= 1.0 - np.eye(len(places))  # a word seen by itself says nothing about others
     (layer,) = request.embeddings
-    return Words(places, mean @ encodings.vectors[layer][row], attention)
-
-
-def _membership(pieces: NDArray[np.int32], words: Sequence[Span]) -> NDArray[np.bool_]:
-    """Which piece belongs to which word, ``(words, pieces)``.
-
-    A piece may begin with the blank before its word, so its last character decides.
-    """
-    starts, ends = np.array(words, np.int64).reshape(-1, 2).T
-    last = np.maximum(pieces[:, 0], pieces[:, 1] - 1)
-    return np.asarray((starts[:, None] <= last) & (last < ends[:, None]))
+    encodings = encoder.encode(list(dict.fromkeys(one.text for one in sentences)), request)
+    found = []
+    for sentence in sentences:
+        row = encodings.rows[sentence.text]
+        starts, ends = np.array(sentence.spans, np.int64).reshape(-1, 2).T
+        first, end = encodings.spans[row].T
+        last = np.maximum(first, end - 1)  # a piece may begin with the blank before its word
+        member = (starts[:, None] <= last) & (last < ends[:, None])
+        places = np.flatnonzero(member.any(axis=1))
+        total = member[places].astype(np.float64)
+        mean = total / np.maximum(total.sum(axis=1, keepdims=True), 1.0)
+        attention = mean @ encodings.attention(row, len(request.heads)) @ total.T
+        attention /= np.maximum(attention.sum(axis=-1, keepdims=True), 1e-12)
+        attention *= 1.0 - np.eye(len(places))  # a word seen by itself says nothing about others
+        found.append(Words(places, mean @ encodings.vectors[layer][row], attention))
+    return found

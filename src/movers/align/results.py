@@ -131,11 +131,11 @@ def make_links(
     ``places`` say which words the rows and columns of the linking are; None is all of them.
     """
     rows, columns = places or (range(len(source.spans)), range(len(target.spans)))
-    source_words, target_words = source.words, target.words
+    left, right = source.words, target.words
     links = []
     for place in map(tuple, np.argwhere(linking.strength >= threshold)):
         i, j = int(rows[place[0]]), int(columns[place[1]])
-        words, spans = (source_words[i], target_words[j]), (source.spans[i], target.spans[j])
+        words, spans = (left[i], right[j]), (source.spans[i], target.spans[j])
         numbers = (float(array[place]) for array in (linking.share, linking.cost, linking.strength))
         links.append(Link(i, j, *words, *spans, *numbers))
     return tuple(links)

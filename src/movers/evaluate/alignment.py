@@ -86,9 +86,8 @@ class AlignmentReport:
             first, *others = metrics.values()
             cells = [f"{100 * one.value:.2f}" for one in others]
             interval = f"{100 * first.low:.1f}–{100 * first.high:.1f}"
-            lines.append(
-                f"| {aligner} | **{100 * first.value:.2f}** | {interval} | {' | '.join(cells)} |"
-            )
+            cells = [aligner, f"**{100 * first.value:.2f}**", interval, *cells]
+            lines.append(f"| {' | '.join(cells)} |")
         return "\n".join(lines)
 
 
@@ -106,30 +105,22 @@ def evaluate_alignment(
     """
     if not gold:
         raise InputError("no pairs to evaluate on")
-    found = _all_links(scorer, gold, aligners, progress=progress)
-    scores = {name: score_links(gold, links) for name, links in found.items()}
+    read = [row for row in aligners if row != IDENTICAL_WORDS and not row.startswith(PLAN)]
+    pairs = [(list(pair.source), list(pair.target)) for pair in gold]
+    found: dict[str, list[Pairs]] = {row: [] for row in aligners}
+    for alignments in align_with(scorer.encoder, pairs, read, progress=progress) if read else ():
+        for row, alignment in zip(read, alignments, strict=True):
+            found[row].append(alignment.pairs)
+    for row in aligners:
+        if row == IDENTICAL_WORDS:
+            found[row] = [_identical(pair) for pair in gold]
+        elif row.startswith(PLAN):
+            own = scorer.using(row.removeprefix(PLAN), stopwords=None, subwords="mean")
+            found[row] = [_planned(own, pair) for pair in gold]
+    scores = {row: score_links(gold, links) for row, links in found.items()}
     sure, possible = (sum(len(getattr(pair, of)) for pair in gold) for of in ("sure", "possible"))
     model = f"{scorer.encoder.name}@{scorer.encoder.fingerprint}"
     return AlignmentReport(name, len(gold), sure, possible, model, scores)
-
-
-def _all_links(
-    scorer: Scorer, gold: Sequence[GoldPair], aligners: Sequence[str], *, progress: bool
-) -> dict[str, list[Pairs]]:
-    """The links of every row, in the order of the rows; the sentences are read once."""
-    read = [name for name in aligners if name != IDENTICAL_WORDS and not name.startswith(PLAN)]
-    pairs = [(list(pair.source), list(pair.target)) for pair in gold]
-    found: dict[str, list[Pairs]] = {name: [] for name in aligners}
-    for alignments in align_with(scorer.encoder, pairs, read, progress=progress) if read else ():
-        for name, alignment in zip(read, alignments, strict=True):
-            found[name].append(alignment.pairs)
-    for name in aligners:
-        if name == IDENTICAL_WORDS:
-            found[name] = [_identical(pair) for pair in gold]
-        elif name.startswith(PLAN):
-            own = scorer.using(name.removeprefix(PLAN), stopwords=None, subwords="mean")
-            found[name] = [_planned(own, pair) for pair in gold]
-    return found
 
 
 def _identical(pair: GoldPair) -> Pairs:
@@ -144,26 +135,17 @@ def _identical(pair: GoldPair) -> Pairs:
 def _planned(scorer: Scorer, pair: GoldPair) -> Pairs:
     """Links of a comparison, from its own words to the gold's."""
     sides = [Sentence.of_words(words) for words in (pair.source, pair.target)]
+    texts = sides[0].text, sides[1].text
     if not all(side.spans for side in sides):
         return frozenset()
-    links = scorer.compare(sides[0].text, sides[1].text).links
-    starts = [[start for start, _ in side.spans] for side in sides]
+    spans = [(link.source_span, link.target_span) for link in scorer.compare(*texts).links]
+    source, target = ([start for start, _ in side.spans] for side in sides)
     return frozenset(
-        (
-            bisect_right(starts[0], link.source_span[0]) - 1,
-            bisect_right(starts[1], link.target_span[0]) - 1,
-        )
-        for link in links
+        (bisect_right(source, a) - 1, bisect_right(target, b) - 1) for (a, _), (b, _) in spans
     )
 
 
-def score_links(
-    gold: Sequence[GoldPair],
-    found: Sequence[Pairs],
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> dict[str, Estimate]:
+def score_links(gold: Sequence[GoldPair], found: Sequence[Pairs]) -> dict[str, Estimate]:
     """Every metric of some links, with a bootstrap over pairs.
 
     The error rate is there only where the gold has possible links.
@@ -171,14 +153,14 @@ def score_links(
     counts = np.array(
         [count_links(pair, links) for pair, links in zip(gold, found, strict=True)], np.float64
     )
-    weights = draw_weights(len(gold), resamples, seed).astype(np.float64)
+    weights = draw_weights(len(gold), RESAMPLES, SEED).astype(np.float64)
     drawn = np.tensordot(weights, counts, axes=1)
     names = [name for name in METRICS if name != "aer" or any(pair.possible for pair in gold)]
-    out = {}
-    for name in names:
-        _, metric = METRICS[name]
-        out[name] = Estimate(float(metric(counts.sum(axis=0))), *interval(metric(drawn)))
-    return out
+    metrics = {name: METRICS[name][1] for name in names}
+    return {
+        name: Estimate(float(metric(counts.sum(axis=0))), *interval(metric(drawn)))
+        for name, metric in metrics.items()
+    }
 
 
 def count_links(pair: GoldPair, found: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -20,7 +21,7 @@ from movers.encode.encodings import Request
 from movers.encode.transformer import TransformerEncoder
 from movers.evaluate.datasets import Dataset
 from movers.evaluate.outcomes import Column, Stage, grouped
-from movers.evaluate.runs import RunFolder, is_whole, write_chunk
+from movers.evaluate.runs import RunFolder, is_whole, read_column, write_chunk
 from movers.measure.fitting import follow, statistics_of
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
@@ -70,11 +71,6 @@ class Benchmark:
     columns: Sequence[Column]
     folder: RunFolder
 
-    @property
-    def size(self) -> int:
-        """Distances to compute."""
-        return len(self.columns) * len(self.dataset)
-
     def run(self, *, progress: bool = False, overall: Bar | None = None) -> None:
         """Compute whatever is not in the folder yet; moves an overall bar by distances."""
         every = [path for group in self.groups for path in self.paths(group)]
@@ -87,7 +83,7 @@ class Benchmark:
             for recipe in dict.fromkeys(column.recipe for column in self.columns):
                 self._score(recipe, overall, progress=progress)
         elif overall is not None:
-            overall.update(self.size)
+            overall.update(len(self.columns) * len(self.dataset))
         vars(self).pop("corpus", None)  # lets go of its files before they are removed
         shutil.rmtree(self.folder.encodings(self.dataset.name), ignore_errors=True)
 
@@ -101,13 +97,20 @@ class Benchmark:
         count = len(self.chunks)
         return [self.folder.chunk(self.dataset.name, group, number) for number in range(count)]
 
+    def values(self, column: Column) -> Floats:
+        """What was computed for a column, shape ``(pairs, heads)``.
+
+        Pairs with nothing to compare on one side have NaN under every measure.
+        """
+        paths = self.paths(group_of(column))
+        values, empty = (read_column(paths, name) for name in (label(column), "empty"))
+        values[empty[:, 0].astype(bool)] = np.nan
+        return values
+
     @cached_property
     def counts(self) -> Counter[str]:
         """The sentences in the order of the pairs: the one in which published code averages."""
-        return Counter(self._texts())
-
-    def _texts(self) -> Iterator[str]:
-        return (text for pair in self.dataset.pairs for text in pair)
+        return Counter(chain.from_iterable(self.dataset.pairs))
 
     @cached_property
     def chunks(self) -> list[slice]:
@@ -148,39 +151,48 @@ class Benchmark:
 
     def _score(self, recipe: str, overall: Bar | None, *, progress: bool) -> None:
         columns = [column for column in self.columns if column.recipe == recipe]
-        root = self._scorer(columns[0], self.corpus, self._statistics(columns))
+        fitted = self.folder.statistics(self.dataset.name, recipe)
+        if not fitted.exists():
+            with self.folder.timed("fit", len(self.counts), "sentences"):
+                self._fit(columns).save(fitted)
+        root = self._scorer(columns[0], self.corpus, Statistics.load(fitted))
         scorers = {column: root.using(**_settings(column)) for column in columns}
         for scorer in scorers.values():
             scorer.prepare()
         title, total = f"{self.dataset.name}, {recipe}", len(columns) * len(self.dataset)
         with progress_bar(title, "distances", total, progress=progress) as bar:
-            bars = [bar, *([] if overall is None else [overall])]
+            bars = [bar] if overall is None else [bar, overall]
             for number, chunk in enumerate(self.chunks):
                 for group, members in self.groups.items():
                     if members[0].recipe != recipe:
                         continue
                     path = self.folder.chunk(self.dataset.name, group, number)
                     if path.exists():
-                        _move(bars, len(members) * (chunk.stop - chunk.start))
+                        for one in bars:
+                            one.update(len(members) * (chunk.stop - chunk.start))
                     else:
                         own = {column: scorers[column] for column in members}
                         self._fill(path, chunk, own, bars)
 
     def _fill(
-        self, path: Path, chunk: slice, scorers: Mapping[Column, Scorer], bars: Sequence[Bar] = ()
+        self, path: Path, chunk: slice, scorers: Mapping[Column, Scorer], bars: Sequence[Bar]
     ) -> None:
         """Compute one chunk of one group and write it."""
         pairs = self.dataset.pairs[chunk]
         values, stages = {}, []
-        for columns in _sharing(scorers).values():
+        shared = grouped(scorers, lambda column: (_problem(scorers[column].method), column.mix))
+        for columns in shared.values():
             started = monotonic()
             parts = scorers[columns[0]].parts(pairs)
             for column in columns:
                 found = getattr(parts, scorers[column].method.reports)
                 apart = scorers[column].method.leaves_heads
                 values[label(column)] = found if apart else found.mean(axis=1)
-            stages.append(Stage(_stage(columns[0]), monotonic() - started, len(pairs), "pairs"))
-            _move(bars, len(columns) * len(pairs))
+            first = columns[0]
+            name = first.base.method if first.base and first.is_word_part else first.method
+            stages.append(Stage(name, monotonic() - started, len(pairs), "pairs"))
+            for bar in bars:
+                bar.update(len(columns) * len(pairs))
         facts = {
             "pairs": [chunk.start, chunk.stop],
             "signatures": {label(column): str(scorers[column].signature) for column in scorers},
@@ -196,19 +208,12 @@ class Benchmark:
         counts = dict(zip(texts, words.counts.tolist(), strict=True))
         return np.array([not (counts[a] and counts[b]) for a, b in pairs])
 
-    def _statistics(self, columns: Sequence[Column]) -> Statistics:
-        """Statistics of the data set under one recipe, fitted once and read from then on."""
-        path = self.folder.statistics(self.dataset.name, columns[0].recipe)
-        if not path.exists():
-            with self.folder.timed("fit", len(self.counts), "sentences"):
-                self._fit(columns).save(path)
-        return Statistics.load(path)
-
     def _fit(self, columns: Sequence[Column]) -> Statistics:
+        """Statistics of the data set under one recipe."""
         settings = self._scorer(columns[0], self.model).settings
         whitening, origin = settings.whitening_to_fit, self.dataset.title
         moments = self.corpus.moments if whitening else {}
-        follow(moments, self._texts())
+        follow(moments, chain.from_iterable(self.dataset.pairs))
         known = (self.corpus, self.counts, moments, settings.rules)
         statistics = statistics_of(*known, whitening=whitening, origin=origin)
         root = self._scorer(columns[0], self.corpus, statistics)
@@ -220,33 +225,27 @@ class Benchmark:
         return root.statistics
 
 
-def _move(bars: Sequence[Bar], count: int) -> None:
-    for bar in bars:
-        bar.update(count)
-
-
 def measure_variability(
     base: Scorer, dataset: Dataset, folder: RunFolder, *, progress: bool = False
 ) -> Floats:
     """BV_A of every head on all sentences of a data set, shape ``(layers, heads)``."""
+    encoder = base.encoder
+    sentences = [text for side in zip(*dataset.pairs, strict=True) for text in side]
 
     def measured() -> Floats:
-        encoder = base.encoder
-        sentences = [text for side in zip(*dataset.pairs, strict=True) for text in side]
+        def counted() -> Iterator[Any]:
+            for attention in encoder.attentions(sentences):
+                yield attention
+                bar.update()
+
         with (
             folder.timed("variability", len(sentences), "sentences"),
             progress_bar("BV", "sentences", 2 * len(sentences), progress=progress) as bar,
         ):
-            found = attention_variability(lambda: _counted(encoder.attentions(sentences), bar))
+            found = attention_variability(counted)
         return found.reshape(encoder.layers, encoder.heads)
 
     return folder.array(folder.variability(dataset.name), measured, "measure")
-
-
-def _counted(items: Iterator[Any], bar: Any) -> Iterator[Any]:
-    for item in items:
-        yield item
-        bar.update()
 
 
 def joined_requests(requests: Iterable[Request]) -> list[Request]:
@@ -278,16 +277,7 @@ def _settings(column: Column) -> dict[str, Any]:
     return {**column.settings, "layers": layers}
 
 
-def _stage(column: Column) -> str:
-    return column.base.method if column.base and column.is_word_part else column.method
-
-
-def _sharing(scorers: Mapping[Column, Scorer]) -> dict[Any, list[Column]]:
-    """Columns by the problem they solve; some only report another part of the solution."""
-
-    def problem(column: Column) -> tuple[Method, float | None]:
-        method = scorers[column].method
-        told = replace(method, name="", title="", paper="", recipes="", reports="value")
-        return replace(told, reference=None), column.mix
-
-    return grouped(scorers, problem)
+def _problem(method: Method) -> Method:
+    """What a method solves; some only report another part of the same solution."""
+    told = replace(method, name="", title="", paper="", recipes="", reports="value")
+    return replace(told, reference=None)

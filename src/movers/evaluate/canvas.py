@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from io import BytesIO
+from itertools import product
 from math import cos, pi, sin
 from typing import Any
 
@@ -14,7 +15,7 @@ from matplotlib import rc_context, style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.text import Annotation, Text
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from movers.arrays import Floats
@@ -25,33 +26,16 @@ from movers.evaluate.svg import PALETTE, finished
 INK, SOFT, FAINT = PALETTE["ink"], PALETTE["soft"], PALETTE["faint"]
 BLUE, ORANGE, GROUND = PALETTE["blue"], PALETTE["orange"], PALETTE["ground"]
 STYLE = {
-    "svg.fonttype": "none",
-    "text.parse_math": False,
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": SOFT,
-    "axes.linewidth": 0.8,
-    "axes.facecolor": "none",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 9.5,
-    "axes.titlelocation": "left",
-    "axes.titlepad": 8,
-    "axes.axisbelow": True,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.6,
-    "xtick.color": SOFT,
-    "ytick.color": SOFT,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "figure.dpi": 100,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "figure.facecolor": GROUND,
-    "figure.constrained_layout.w_pad": 0.1,
-    "figure.constrained_layout.h_pad": 0.08,
+    **dict.fromkeys(("text.color", "axes.labelcolor"), INK),
+    **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), SOFT),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 8),
+    **{"font.family": "DejaVu Sans", "font.size": 9, "text.parse_math": False},
+    **{"axes.linewidth": 0.8, "axes.facecolor": "none", "axes.axisbelow": True},
+    **{"axes.titlesize": 9.5, "axes.titlelocation": "left", "axes.titlepad": 8},
+    **{"grid.color": FAINT, "grid.linewidth": 0.6, "svg.fonttype": "none"},
+    **{"figure.dpi": 100, "figure.facecolor": GROUND},
+    **{"figure.constrained_layout.w_pad": 0.1, "figure.constrained_layout.h_pad": 0.08},
 }
 UNSIGNED = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 """Nothing about the making of a file, which would differ from one to the next."""
@@ -131,21 +115,28 @@ def place_labels(figure: Figure, panels: Sequence[Labels]) -> None:
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for panel in panels:
-        dots = np.asarray(panel.points, dtype=float).reshape(-1, 2)
-        dots = panel.axes.transData.transform(dots)
+        dots = panel.axes.transData.transform(np.reshape(panel.points, (-1, 2)))
         taken = np.hstack([dots - 5, dots + 5])
         for label in panel.labels:
             taken = _place(panel.axes, label, taken)
 
 
 def _place(axes: Axes, label: Label, taken: Floats) -> Floats:
-    """Write one label, or leave it out; return the boxes that are taken afterwards."""
-    note = _annotated(axes, label)
-    point = axes.transData.transform((label.x, label.y))
-    extent, frame = Text.get_window_extent(note), axes.get_window_extent()
-    places = [(radius, angle) for radius in RADII for angle in ANGLES]
-    for radius, angle in places[: len(ANGLES)] if label.optional else places:
-        box = _box(point, extent, radius * PIXELS, angle)
+    """Write one label, with a line if it is far from its point, or leave it out.
+
+    Boxes are left, lower, right and upper pixels; those taken afterwards are returned.
+    """
+    line = {"arrowstyle": "-", "color": label.color, "lw": 0.5, "alpha": 0.6, "shrinkA": 0}
+    look: dict[str, Any] = {"color": label.color, "fontsize": 7, "va": "center", "arrowprops": line}
+    at = label.x, label.y
+    note = axes.annotate(label.text, at, (0, 0), textcoords="offset points", **look)
+    note.set_in_layout(False)
+    point, extent = axes.transData.transform(at), Text.get_window_extent(note)
+    around = product(RADII[:1] if label.optional else RADII, ANGLES)
+    places = [(_box(point, extent, *polar), *polar) for polar in around]
+    frame = axes.get_window_extent()
+    for place in places:
+        box = place[0]
         inside = (box[:2] >= frame.min).all() and (box[2:] <= frame.max).all()
         over = (box[:2] < taken[:, 2:]) & (taken[:, :2] < box[2:])
         if inside and not over.all(axis=1).any():
@@ -154,19 +145,13 @@ def _place(axes: Axes, label: Label, taken: Floats) -> Floats:
         if label.optional:
             note.remove()
             return taken
-        radius, angle = places[0]
-        box = _box(point, extent, radius * PIXELS, angle)
-    _move(note, radius, angle)
+        place = places[0]
+    box, radius, angle = place
+    note.set_position((radius * cos(angle), radius * sin(angle)))
+    note.set_horizontalalignment({1: "left", -1: "right", 0: "center"}[_side(angle)])  # type: ignore[arg-type]
+    assert note.arrow_patch is not None
+    note.arrow_patch.set_visible(radius > RADII[1])
     return np.vstack([taken, box])
-
-
-def _annotated(axes: Axes, label: Label) -> Annotation:
-    line = {"arrowstyle": "-", "color": label.color, "lw": 0.5, "alpha": 0.6, "shrinkA": 0}
-    look: dict[str, Any] = {"color": label.color, "fontsize": 7, "va": "center", "arrowprops": line}
-    place = (label.x, label.y)
-    note = axes.annotate(label.text, place, (0, 0), textcoords="offset points", **look)
-    note.set_in_layout(False)
-    return note
 
 
 def _side(angle: float) -> int:
@@ -174,16 +159,8 @@ def _side(angle: float) -> int:
     return round(cos(angle) * 1.2) if abs(cos(angle)) > 0.42 else 0
 
 
-def _box(point: Floats, extent: Bbox, distance: float, angle: float) -> Floats:
-    """Left, lower, right and upper pixel of what a label would cover."""
-    x, y = point[0] + distance * cos(angle), point[1] + distance * sin(angle)
+def _box(point: Floats, extent: Bbox, radius: float, angle: float) -> Floats:
+    """What a label would cover at a distance, in typographic points, from its point."""
+    x, y = (point[k] + radius * PIXELS * turn(angle) for k, turn in enumerate((cos, sin)))
     left, low = x + (_side(angle) - 1) / 2 * extent.width, y - extent.height / 2
     return np.array([left - 1, low, left + extent.width + 1, low + extent.height])
-
-
-def _move(note: Annotation, radius: float, angle: float) -> None:
-    """Put a label at a distance from its point, with a line to it if that is far."""
-    note.set_position((radius * cos(angle), radius * sin(angle)))
-    note.set_horizontalalignment({1: "left", -1: "right", 0: "center"}[_side(angle)])  # type: ignore[arg-type]
-    assert note.arrow_patch is not None
-    note.arrow_patch.set_visible(radius > RADII[1])

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -209,7 +209,7 @@ def read_dataset(
     if limit is not None and limit < 1:
         raise InputError(f"limit must be at least 1, got {limit}")
     if str(name) in DATASETS:
-        return _read_named(str(name), data, limit)
+        return _read_named(str(name), data_folder(data, str(name)), limit)
     path = Path(name)
     if path.suffix.lower() not in SUFFIXES and not path.exists():
         close = get_close_matches(str(name), DATASETS, n=1)
@@ -223,11 +223,34 @@ def read_dataset(
     return _build(path.stem, path.name, rows[:limit], "auc" if binary else "spearman")
 
 
-def _read_named(name: str, data: str | Path | None, limit: int | None) -> Dataset:
+def _read_named(name: str, folder: Path, limit: int | None) -> Dataset:
+    """Read a row of `DATASETS`; warn if it is not the data set that the name stands for."""
     row = DATASETS[name]
-    rows = _prepare(_rows_of(name, row, data_folder(data, name)))[: row.shortest]
+    for file in row.needed:
+        if not (folder / file).is_file():
+            raise InputError(
+                f"{name} needs {file} in the folder of evaluation data, and "
+                f"{str(folder / file)!r} is not there ({row.columns or SCORED}); "
+                f"get it from {row.origin}"
+            )
+    paths = [folder / file for file in row.files]
+    if row.columns is not None:
+        ids = Counter((folder / row.ids).read_text("utf-8").split()) if row.ids else None
+        found = chain.from_iterable(row.columns.read(path, ids) for path in paths)
+    else:
+        found = chain.from_iterable(map(read_scored, paths[::2], paths[1::2]))
+    rows = _prepare(found)[: row.shortest]
     dataset = _build(name, row.title, rows, row.metric)
-    _check(dataset, row)
+    counted, expected = f"{len(dataset)} pairs", f"{row.rows} pairs"
+    if row.positives is not None:
+        counted += f" with {100 * dataset.gold.mean():.2f} % paraphrases"
+        expected += f" with {row.positives:.2f} % paraphrases"
+    if counted != expected:
+        notify(
+            f"{name} has {counted}, expected {expected}; its scores do not compare with "
+            f"published ones. The files are {', '.join(row.needed)} from {row.origin}",
+            DatasetWarning,
+        )
     return _build(name, row.title, rows[:limit], row.metric) if limit else dataset
 
 
@@ -253,21 +276,6 @@ def auxiliary_files(data: str | Path | None = None) -> dict[str, Any]:
     }
 
 
-def _rows_of(name: str, row: Source, folder: Path) -> Iterator[Row]:
-    paths = [folder / file for file in row.files]
-    for file in row.needed:
-        if not (folder / file).is_file():
-            raise InputError(
-                f"{name} needs {file} in the folder of evaluation data, and "
-                f"{str(folder / file)!r} is not there ({row.columns or SCORED}); "
-                f"get it from {row.origin}"
-            )
-    if row.columns is not None:
-        ids = Counter((folder / row.ids).read_text("utf-8").split()) if row.ids else None
-        return chain.from_iterable(row.columns.read(path, ids) for path in paths)
-    return chain.from_iterable(map(read_scored, paths[::2], paths[1::2]))
-
-
 def _prepare(rows: Iterable[Row]) -> list[Row]:
     """Normalise blanks and sort by length."""
     clean = [
@@ -282,20 +290,6 @@ def _build(name: str, title: str, rows: list[Row], metric: MetricName) -> Datase
     pairs = [(source, target) for source, target, _ in rows]
     gold = np.array([gold for _, _, gold in rows], dtype=np.float64)
     return Dataset(name, title, pairs, gold, metric, EMPTY[metric])
-
-
-def _check(dataset: Dataset, row: Source) -> None:
-    """Warn if this is not the data set that the name stands for."""
-    found, expected = f"{len(dataset)} pairs", f"{row.rows} pairs"
-    if row.positives is not None:
-        found += f" with {100 * dataset.gold.mean():.2f} % paraphrases"
-        expected += f" with {row.positives:.2f} % paraphrases"
-    if found != expected:
-        notify(
-            f"{dataset.name} has {found}, expected {expected}; its scores do not compare with "
-            f"published ones. The files are {', '.join(row.needed)} from {row.origin}",
-            DatasetWarning,
-        )
 
 
 def common_words(dataset: Dataset) -> Ints:

@@ -23,10 +23,17 @@ from movers.encode.corpus import CorpusEncoder
 from movers.errors import InputError
 from movers.evaluate.benchmark import joined_requests
 from movers.evaluate.datasets import Dataset, read_dataset
-from movers.evaluate.document import Cell, ReportTable, Section, percent, row, signed, table
+from movers.evaluate.document import (
+    Cell,
+    ReportTable,
+    Section,
+    percent,
+    row,
+    signed,
+    write_markdown,
+)
 from movers.evaluate.metrics import METRICS, RESAMPLES, Estimate, interval, settle
 from movers.evaluate.outcomes import grouped
-from movers.evaluate.rendering import write_markdown
 from movers.evaluate.resampling import Weights, draw_weights
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.gating import sentence_distances
@@ -169,7 +176,7 @@ def measure_default(
     settings = {"movers": __version__, "model": base.encoder.fingerprint, **digests}
     run = open_run(folder, settings, resume=resume)
     measured = partial(_distances, base, run, progress=progress)
-    trials = [*map(_labelled, datasets[:-1]), *_tripled()]
+    trials = list(_trials(datasets[:-1]))
     answers: list[Answer] = []
     total = sum(len(trial.pairs) for trial in trials)
     with progress_bar("all data sets", "pairs", total, progress=progress) as overall:
@@ -197,34 +204,38 @@ def _sampled(dataset: Dataset, count: int | None) -> Dataset:
     return replace(dataset, pairs=[dataset.pairs[row] for row in rows], gold=dataset.gold[rows])
 
 
-def _labelled(dataset: Dataset) -> Trial:
-    def scored(metric: str) -> Callable[[Floats, Weights], Floats]:
-        return lambda found, weights: METRICS[metric].resample(dataset.gold, -found, weights)
-
-    scores = {
-        f"{dataset.title}, {METRICS[metric].title}": scored(metric)
-        for metric in QUESTIONS[dataset.name]
-    }
-    return Trial(dataset.name, dataset.pairs, len(dataset), scores)
-
-
-def _tripled() -> Iterator[Trial]:
-    """Whether the paraphrase is nearer than the swap, for each half of the triples."""
+def _trials(datasets: Sequence[Dataset]) -> Iterator[Trial]:
+    """Labelled pairs under the metrics asked for, and either half of the triples."""
+    for one in datasets:
+        scores = {
+            f"{one.title}, {METRICS[metric].title}": partial(_agreement, metric, one.gold)
+            for metric in QUESTIONS[one.name]
+        }
+        yield Trial(one.name, one.pairs, len(one), scores)
     for half, title in (("report", "held out"), ("choose", "chosen on")):
         own = [triple for triple in load_triples() if triple.half == half]
         pairs = [(one.sentence, one.paraphrase) for one in own]
         pairs += [(one.sentence, one.swap) for one in own]
+        yield Trial(f"triples-{half}", pairs, len(own), {f"triples, {title}": _nearer})
 
-        def right(found: Floats, weights: Weights) -> Floats:
-            near, far = found.reshape(2, -1)
-            return np.asarray(weights @ (near < far).astype(float) / len(near))
 
-        yield Trial(f"triples-{half}", pairs, len(own), {f"triples, {title}": right})
+def _agreement(metric: str, gold: Floats, found: Floats, weights: Weights) -> Floats:
+    return METRICS[metric].resample(gold, -found, weights)
+
+
+def _nearer(found: Floats, weights: Weights) -> Floats:
+    """How often the paraphrase is nearer than the swap."""
+    near, far = found.reshape(2, -1)
+    return np.asarray(weights @ (near < far).astype(float) / len(near))
 
 
 def _kinds(anchors: Dataset) -> dict[str, dict[str, Pairs]]:
-    """Pairs by kind, for either table of means."""
-    similarity = dict(_bands(anchors))
+    """Pairs by kind, for either table of means: STS-B by what people say, triples, behaviour."""
+    similarity = {}
+    for low, high in BANDS:
+        inside = (anchors.gold >= low) & ((anchors.gold < high) | (low == high))
+        title = f"STS-B dev, gold {low:g}" + ("" if low == high else f" to {high:g}")
+        similarity[title] = [anchors.pairs[row] for row in np.flatnonzero(inside)]
     for kind in ("paraphrase", "swap"):
         own = [(one.sentence, getattr(one, kind)) for one in load_triples()]
         similarity[f"triples: {kind}"] = own
@@ -235,29 +246,21 @@ def _kinds(anchors: Dataset) -> dict[str, dict[str, Pairs]]:
     return {"similarity": similarity, "behaviour": behaviour}
 
 
-def _bands(dataset: Dataset) -> Iterator[tuple[str, Pairs]]:
-    """Pairs of STS-B by what people say about them."""
-    for low, high in BANDS:
-        inside = (dataset.gold >= low) & ((dataset.gold < high) | (low == high))
-        title = f"STS-B dev, gold {low:g}" + ("" if low == high else f" to {high:g}")
-        yield title, [pair for pair, yes in zip(dataset.pairs, inside, strict=True) if yes]
-
-
 def _answers(trial: Trial, found: Mapping[str, Floats]) -> Iterator[Answer]:
     """The score of every measure, and by how much the default one is better: paired resamples."""
-    weights = draw_weights(trial.units, RESAMPLES, 0)
     once = np.ones((1, trial.units), np.uint8)
-    once.setflags(write=False)
+    weights = np.vstack([once, draw_weights(trial.units, RESAMPLES, 0)])
+    weights.setflags(write=False)  # as drawn ones are: the kernels compile once
     settled = {
         name: settle(np.zeros(len(one)), one, "least").distances for name, one in found.items()
     }
     for question, score in trial.scores.items():
-        values = {name: float(score(one, once)[0]) for name, one in settled.items()}
-        draws = {name: score(one, weights) for name, one in settled.items()}
-        best, drawn = values["movers"], draws["movers"]
-        for name, value in values.items():
-            own = Estimate(value, *interval(draws[name]))
-            gain = Estimate(best - value, *interval(drawn - draws[name]))
+        drawn = {name: score(one, weights) for name, one in settled.items()}
+        for name, values in drawn.items():
+            own, gain = (
+                Estimate(float(one[0]), *interval(one[1:]))
+                for one in (values, drawn["movers"] - values)
+            )
             yield Answer(question, trial.units, name, own, gain)
 
 
@@ -277,7 +280,10 @@ def _groups(
 def _distances(
     base: Scorer, run: RunFolder, name: str, pairs: Pairs, methods: Sequence[str], *, progress: bool
 ) -> dict[str, Floats]:
-    """Distances of pairs under every measure: one forward pass, kept in the run folder."""
+    """Distances of pairs under every measure: one forward pass, kept in the run folder.
+
+    The cosine is that of the vectors of the sentences: the sentence part of the default alone.
+    """
 
     def computed() -> Floats:
         raw = {} if base.statistics.whitening else {"whitening": "none"}
@@ -288,7 +294,10 @@ def _distances(
         counts = Counter(text for pair in pairs for text in pair)
         corpus = CorpusEncoder(base.encoder, store, counts, requests)
         corpus.run(progress=progress)
-        found = {COSINE: _cosines(corpus, scorers["movers"], pairs)}
+        request = replace(scorers["movers"].request, embeddings=(), heads=())
+        encodings = corpus.encode(list(counts), request)
+        sides = [encodings.numbers(side) for side in zip(*pairs, strict=True)]
+        found = {COSINE: sentence_distances(encodings.pooled, np.stack(sides, axis=1))}
         for method, scorer in scorers.items():
             reader = Scorer(replace(scorer.settings, statistics=base.statistics), corpus)
             with warnings.catch_warnings(action="ignore", category=UndefinedWarning):
@@ -300,25 +309,17 @@ def _distances(
     return dict(zip(methods, found, strict=True))
 
 
-def _cosines(corpus: CorpusEncoder, scorer: Scorer, pairs: Pairs) -> Floats:
-    """One minus the cosine of the vectors of the sentences: the sentence part alone."""
-    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    request = replace(scorer.request, embeddings=(), heads=())
-    encodings = corpus.encode(texts, request)
-    sides = [encodings.numbers(side) for side in zip(*pairs, strict=True)]
-    return sentence_distances(encodings.pooled, np.stack(sides, axis=1))
-
-
 def describe(findings: Findings, command: str) -> str:
     """The findings as Markdown."""
-    peers = (row(name, f"{value:.1f}") for name, value in published_peers().items())
+    rows = [row(name, f"{value:.1f}") for name, value in published_peers().items()]
+    peers = ReportTable("model", {"average precision": ()}, rows)
     units = dict.fromkeys(f"{one.question}: {one.units}" for one in findings.answers)
     facts = (f"{name}: {value}" for name, value in findings.facts.items())
     gains = _table(findings, "gain", METHODS[1:], signed)
     sections = (
         Section("Scores", (SCORES,), (_table(findings, "score", METHODS, percent),)),
         Section("What the default measure adds", (GAINS,), (gains,)),
-        Section("Published", (PEERS_SOURCE,), (table("model", ["average precision"], peers),)),
+        Section("Published", (PEERS_SOURCE,), (peers,)),
         Section("Similarity", (SIMILARITY,), (_grouped(findings, "similarity"),)),
         Section("Behaviour", (BEHAVIOUR,), (_grouped(findings, "behaviour"),)),
         Section("This run", points=(command, *facts, *units)),
@@ -331,28 +332,22 @@ def _table(
 ) -> ReportTable:
     """Scores or gains of methods, a column for each question."""
     found = {(one.method, one.question): getattr(one, asked) for one in findings.answers}
-    questions = list(dict.fromkeys(one.question for one in findings.answers))
+    questions = dict.fromkeys(one.question for one in findings.answers)
 
     def cell(of: Estimate) -> Cell:
         return Cell(shown(of.value), f"({shown(of.low)} to {shown(of.high)})")
 
-    rows = (row(name, *(cell(found[name, title]) for title in questions)) for name in methods)
-    return table("measure", questions, rows)
+    rows = [row(name, *(cell(found[name, title]) for title in questions)) for name in methods]
+    return ReportTable("measure", dict.fromkeys(questions, ()), rows)
 
 
 def _grouped(findings: Findings, name: str) -> ReportTable:
-    rows = (
-        row(
-            one.kind,
-            f"{one.pairs}",
-            f"{one.cosine:.3f}",
-            f"{one.distance:.3f}",
-            f"{one.similarity:.2f}",
-        )
-        for one in findings.groups
-        if one.table == name
-    )
-    return table("pairs", ("pairs", "1 − cosine", "movers", "similarity"), rows)
+    rows = []
+    for one in (group for group in findings.groups if group.table == name):
+        distances = f"{one.cosine:.3f}", f"{one.distance:.3f}"
+        rows.append(row(one.kind, f"{one.pairs}", *distances, f"{one.similarity:.2f}"))
+    headings = ("pairs", "1 − cosine", "movers", "similarity")
+    return ReportTable("pairs", dict.fromkeys(headings, ()), rows)
 
 
 SCORES = (

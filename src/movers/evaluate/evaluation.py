@@ -4,34 +4,75 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from movers.arrays import Floats
 from movers.encode.stopwords import describe_stopwords
+from movers.encode.transformer import TransformerEncoder
+from movers.errors import Choose, Do, InputError
+from movers.evaluate import metrics
 from movers.evaluate.benchmark import Benchmark, MeasureGrid, measure_variability
-from movers.evaluate.collect import (
-    CRITERION,
-    ColumnValues,
-    LayerChoice,
-    check_selections,
-    column_distances,
-    development_scores,
-    head_scores,
-    make_gain,
-    make_score,
-    structured,
-)
-from movers.evaluate.datasets import Dataset
-from movers.evaluate.outcomes import Gain, Results, Score
+from movers.evaluate.datasets import TOKENISED, Dataset
+from movers.evaluate.outcomes import Column, Gain, Results, Score
+from movers.evaluate.published import find_published
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.frequencies import load_frequencies
-from movers.measure.structure import contextual_layers
+from movers.measure.structure import contextual_layers, describe_numbers, parse_numbers
+from movers.methods import find_method
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.version import __version__
+
+CRITERION = "wsmd-wmd"
+"""The measure whose scores on a development set pick the single best layer."""
+PICKED = ("top1", "best", "BV")
+NEEDS_DEV = f"layers {', '.join(PICKED)} are picked on a development set"
+
+
+@dataclass(frozen=True)
+class LayerChoice:
+    """What selections of layers come to for one model with so many attention layers.
+
+    ``contextual`` are those that attention variability picks, if it was measured; ``development``
+    has the score of the mean over each layer's heads under `CRITERION` on a development set,
+    ``(layers,)``, by recipe and embedding layer.
+    """
+
+    available: int
+    contextual: tuple[int, ...] | None = None
+    development: Mapping[tuple[str, int], Floats] = field(default_factory=dict)
+
+    def layers(self, selection: str, recipe: str, embedding: int) -> tuple[int, ...]:
+        """The layers, counted from 1, that a selection comes to.
+
+        ``"top1"`` is the best single layer on the development set among those that attention
+        variability picks, as in the paper; ``"best"`` the best of all layers; ``"BV"`` all that
+        variability picks; anything else ``"all"`` or a range.
+        """
+        every = range(1, self.available + 1)
+        if selection not in PICKED:
+            return parse_numbers(selection, every, "layer")
+        scores, contextual = self.development.get((recipe, embedding)), self.contextual
+        if selection == "BV" and contextual is not None:
+            return contextual
+        among = every if selection == "best" else contextual
+        if scores is None or among is None:
+            raise InputError(NEEDS_DEV, Choose("dev"), Do("name layers"))
+        return (max(among, key=lambda layer: float(scores[layer - 1])),)
+
+
+def check_selections(selections: Sequence[str], available: int, *, dev: bool) -> None:
+    """Refuse a selection that cannot be read before anything is computed."""
+    choice = LayerChoice(available)
+    for selection in selections:
+        if selection not in PICKED or not dev:
+            choice.layers(selection, "", 0)
 
 
 @dataclass(frozen=True)
@@ -77,28 +118,25 @@ def evaluate(
         Benchmark(base, task.dataset, task.grid.columns(task.dataset.name, last), run)
         for task in tasks
     ]
-    total = sum(benchmark.size for benchmark in benchmarks)
+    total = sum(len(one.columns) * len(one.dataset) for one in benchmarks)
     with progress_bar("all data sets", "distances", total, progress=progress) as overall:
         for benchmark in benchmarks:
             benchmark.run(progress=progress, overall=overall)
-    found = {benchmark.dataset.name: ColumnValues(benchmark) for benchmark in benchmarks}
-    choice, variability = LayerChoice(last), {}
+    choice, variability, contextual = LayerChoice(last), {}, {}
     if dev is not None:
         variability[dev.name] = measure_variability(base, dev, run, progress=progress)
-        choice = replace(
-            choice,
-            contextual=contextual_layers(variability[dev.name]),
-            development=development_scores(found[dev.name], choice.available),
-        )
-    with run.timed("scores", len(found), "data sets"):
-        results = _collected(found.values(), choice, selections)
-    return replace(
-        results,
-        facts=describe_run(base, run),
-        variability=variability,
-        contextual={name: contextual_layers(heads) for name, heads in variability.items()},
-        stages=run.stages,
-    )
+        contextual[dev.name] = contextual_layers(variability[dev.name])
+        own = next(one for one in benchmarks if one.dataset.name == dev.name)
+        by_layer = {
+            (column.recipe, column.embedding): head_scores(dev, own.values(column), last)[1]
+            for column in own.columns
+            if column.method == CRITERION
+        }
+        choice = LayerChoice(last, contextual[dev.name], by_layer)
+    with run.timed("scores", len(benchmarks), "data sets"):
+        results = _collected(benchmarks, choice, selections)
+    shown = replace(results, variability=variability, contextual=contextual)
+    return replace(shown, facts=describe_run(base, run), stages=run.stages)
 
 
 def _with_development(tasks: Sequence[Task], dev: Dataset) -> list[Task]:
@@ -116,23 +154,84 @@ def _with_development(tasks: Sequence[Task], dev: Dataset) -> list[Task]:
 
 
 def _collected(
-    datasets: Iterable[ColumnValues], choice: LayerChoice, selections: Sequence[str]
+    benchmarks: Iterable[Benchmark], choice: LayerChoice, selections: Sequence[str]
 ) -> Results:
     """Scores, gains and single heads."""
     scores: list[Score] = []
     gains: list[Gain] = []
     heads, means = {}, {}
-    for values, column, found in ((one, *pair) for one in datasets for pair in one):
-        if structured(column) and not column.is_word_part:
-            heads[column], means[column] = head_scores(values, found, choice.available)
-        base = column.base if column.base in values.benchmark.columns else None
-        other = None if base is None else values.of(base)[:, 0]
-        for selection, layers, distances in column_distances(column, found, choice, selections):
-            cell = values.dataset, column, selection
-            scores.append(make_score(*cell, layers, distances, values.benchmark.model))
+    for run, column in ((one, column) for one in benchmarks for column in one.columns):
+        values, base = run.values(column), column.base
+        if find_method(column.method).leaves_heads and not column.is_word_part:
+            found = head_scores(run.dataset, values, choice.available)
+            heads[column], means[column] = found
+        other = run.values(base)[:, 0] if base is not None and base in run.columns else None
+        for selection, layers, distances in _selected(column, values, choice, selections):
+            cell = run.dataset, column, selection
+            scores.append(make_score(*cell, layers, distances, run.model))
             if base is not None and other is not None:
                 gains.append(make_gain(*cell, base, distances, other))
     return Results({}, tuple(scores), tuple(gains), heads=heads, layer_means=means)
+
+
+def _selected(
+    column: Column, values: Floats, choice: LayerChoice, selections: Sequence[str]
+) -> Iterator[tuple[str, str, Floats]]:
+    """Selection, its layers and the distances: once, or once for each selection of layers."""
+    if not find_method(column.method).leaves_heads:
+        yield "", "", values[:, 0]
+        return
+    parts = values.reshape(len(values), choice.available, -1)
+    for selection in selections:
+        layers = choice.layers(selection, column.recipe, column.embedding)
+        mean = parts[:, np.array(layers) - 1].mean(axis=(1, 2))
+        yield selection, describe_numbers(layers), mean
+
+
+def head_scores(dataset: Dataset, values: Floats, layers: int) -> tuple[Floats, Floats]:
+    """The metric of every single head, and of the mean over each layer's heads."""
+
+    def scored(distances: Floats) -> float:
+        settled = metrics.settle(dataset.gold, distances, dataset.empty)
+        return metrics.score(dataset.metric, settled.gold, settled.distances)
+
+    means = values.reshape(len(values), layers, -1).mean(axis=2)
+    heads, whole = (np.array([scored(column) for column in one.T]) for one in (values, means))
+    return heads.reshape(layers, -1), whole
+
+
+def make_score(
+    dataset: Dataset,
+    column: Column,
+    selection: str,
+    layers: str,
+    distances: Floats,
+    model: TransformerEncoder | None = None,
+) -> Score:
+    """The metric of some distances, its interval, and what the paper reports of a model."""
+    settled = metrics.settle(dataset.gold, distances, dataset.empty)
+    result = metrics.estimate(dataset.metric, settled.gold, settled.distances)
+    published = None
+    if model is not None and column.mix in (None, 0.5):  # the paper has one mix
+        name = dataset.name.removesuffix(TOKENISED)
+        place = column.method, column.embedding, model.layers, selection
+        published = find_published(model.name, name, *place)
+    return Score(
+        *(column, selection, layers, dataset.metric),
+        **asdict(result),
+        pairs=len(settled.gold),
+        dropped=settled.dropped,
+        published=None if published is None else published / 100,
+    )
+
+
+def make_gain(
+    dataset: Dataset, column: Column, selection: str, base: Column, distances: Floats, other: Floats
+) -> Gain:
+    """What a column gains over the distances of its base on the same pairs."""
+    settled = metrics.settle(dataset.gold, np.stack([distances, other]), dataset.empty)
+    result = metrics.compare(dataset.metric, settled.gold, *settled.distances)
+    return Gain(column, selection, base.method, *astuple(result))
 
 
 def _settings(base: Scorer, tasks: Sequence[Task], dev: Dataset | None) -> dict[str, Any]:
@@ -171,18 +270,13 @@ def describe_run(base: Scorer, run: RunFolder) -> dict[str, str]:
     versions = (f"{name} {version(name)}" for name in ("numpy", "torch", "transformers"))
     took = sum(stage.seconds for stage in run.stages)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
         "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
         "attention": f"{encoder.layers} layers × {encoder.heads} heads",
         "versions": ", ".join([f"movers {__version__}", *versions]),
-        "machine": _machine(),
+        "machine": f"{cores} cores, {size:.0f} GB",
         "time": f"{took / 60:.1f} minutes",
         "peak memory": f"{peak / 2**20:.2f} GB",
     }
-
-
-def _machine() -> str:
-    """Cores and memory."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{cores} cores, {size:.0f} GB"

@@ -7,17 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from movers.errors import InputError
+from movers.evaluate import datasets
 from movers.evaluate.benchmark import MeasureGrid
-from movers.evaluate.collect import CRITERION
-from movers.evaluate.datasets import (
-    DATASETS,
-    TOKENISED,
-    Dataset,
-    common_words,
-    data_folder,
-    read_dataset,
-)
-from movers.evaluate.evaluation import Task, evaluate
+from movers.evaluate.datasets import DATASETS, TOKENISED, Dataset
+from movers.evaluate.evaluation import CRITERION, Task, evaluate
 from movers.evaluate.metrics import spearman
 from movers.evaluate.outcomes import Illustration, Overlap, Results
 from movers.evaluate.published import paper_model, published_facts
@@ -102,7 +95,10 @@ def reproduce(
         dev = next((there[name] for name in DEVELOPMENT if name in there), None)
         if missing := [name for name in METHODS if not _possible(base, name, recipes)]:
             notes.append(f"left out without a parser: {', '.join(missing)}")
-        notes += _about_layers(dev)
+        if dev is None:
+            notes.append("without a development set no layers are picked: no top1, BV, best")
+        elif dev.name != DEVELOPMENT[0]:
+            notes.append(f"layers were picked on {dev.title}; in the paper, on PAWS-QQP dev")
         keeping = {"resume": resume, "progress": progress}
         chosen = SELECTIONS if dev else ("all",)
         results = evaluate(base, tasks, folder, selections=chosen, dev=dev, **keeping)
@@ -122,21 +118,13 @@ def _read_available(
     wanted = dict.fromkeys(name for row in rows for name in row.datasets)
     if not wanted:
         return {}, []
-    folder = data_folder(data)
+    folder = datasets.data_folder(data)
     present = [
         name for name in wanted if all((folder / file).exists() for file in DATASETS[name].needed)
     ]
     # With nothing there, reading the first says what is missing and where to get it.
-    found = {name: read_dataset(name, folder, limit=limit) for name in present or wanted}
+    found = {name: datasets.read_dataset(name, folder, limit=limit) for name in present or wanted}
     return found, [f"{DATASETS[name].title} is not there" for name in wanted if name not in found]
-
-
-def _about_layers(dev: Dataset | None) -> list[str]:
-    if dev is None:
-        return ["without a development set no layers are picked: no top1, BV, best"]
-    if dev.name != DEVELOPMENT[0]:
-        return [f"layers were picked on {dev.title}; in the paper, on PAWS-QQP dev"]
-    return []
 
 
 def find_experiment(name: str) -> Experiment:
@@ -147,15 +135,13 @@ def find_experiment(name: str) -> Experiment:
 
 
 def _tasks(
-    base: Scorer, rows: Iterable[Experiment], there: Iterable[Dataset], recipes: Sequence[str]
+    base: Scorer, rows: Sequence[Experiment], there: Iterable[Dataset], recipes: Sequence[str]
 ) -> list[Task]:
     """Data sets with all the measures that any experiment wants of them."""
     tasks = []
-    every = [row for row in rows if row.methods]
     for dataset in there:
-        methods = dict.fromkeys(
-            method for row in every if dataset.name in row.datasets for method in row.methods
-        )
+        wanting = [row for row in rows if dataset.name in row.datasets]
+        methods = dict.fromkeys(method for row in wanting for method in row.methods)
         if kept := [method for method in methods if _possible(base, method, recipes)]:
             grid = MeasureGrid(tuple(kept), tuple(recipes), (0, base.encoder.layers))
             tasks.append(Task(dataset, grid))
@@ -170,11 +156,10 @@ def _possible(base: Scorer, method: str, recipes: Sequence[str]) -> bool:
 
 
 def _overlap(dataset: Dataset) -> Overlap:
-    common = common_words(dataset)
-    published = published_facts()["correlations"]["common_words"].get(dataset.name)
+    common, name = datasets.common_words(dataset), dataset.name
+    known = published_facts()["correlations"]["common_words"]
     rho = spearman(dataset.gold, -common.astype(float))
-    known = None if published is None else published / 100
-    return Overlap(dataset.name, common, dataset.gold, rho, known)
+    return Overlap(name, common, dataset.gold, rho, known[name] / 100 if name in known else None)
 
 
 OBAMA = (
@@ -190,19 +175,17 @@ def illustrations(base: Scorer) -> tuple[Illustration, ...]:
 
     A smaller model shows the layers it would use by default.
     """
-    layer, head = OBAMA_HEAD
-    model = base.encoder
-    paper = paper_model(model.name)
+    (layer, head), model = OBAMA_HEAD, base.encoder
     same = model.layers >= layer and model.heads >= head
     heads = {"layers": str(layer), "heads": str(head)} if same else {}
+    scorers = {
+        name: base.using(name, embedding=0, recipe="reference", whitening="none", **heads)
+        for name in ("wmd", "lambda-wmd", "wsmd-wmd")
+    }
     source, targets = OBAMA
     out = []
     for target, row in zip(targets, published_facts()["illustration"]["cases"], strict=True):
-        distances = {
-            name: base.using(name, embedding=0, recipe="reference", whitening="none", **heads)
-            .compare(source, target)
-            .distance
-            for name in ("wmd", "lambda-wmd", "wsmd-wmd")
-        }
-        out.append(Illustration(source, target, distances, row["first"] if paper else {}))
+        distances = {name: one.compare(source, target).distance for name, one in scorers.items()}
+        published = row["first"] if paper_model(model.name) else {}
+        out.append(Illustration(source, target, distances, published))
     return tuple(out)

@@ -80,21 +80,20 @@ def find_bases(scores: Iterable[Score]) -> dict[Score, Score]:
 
 def improvements(results: Results) -> tuple[Improvement, ...]:
     """Average what structure adds, per data set, embedding, selection and recipe."""
-    pairs = (
-        (score, base)
-        for score, base in find_bases(results.scores).items()
-        if not score.column.is_word_part and base.column.method in VARIANTS
+    pairs = grouped(
+        (
+            (score, base)
+            for score, base in find_bases(results.scores).items()
+            if not score.column.is_word_part and base.column.method in VARIANTS
+        ),
+        lambda pair: (replace(pair[0].column, method=""), pair[0].metric, pair[0].selection),
     )
-    return tuple(_averaged(group) for group in grouped(pairs, _averaged_together).values())
+    return tuple(_averaged(*common, members) for common, members in pairs.items())
 
 
-def _averaged_together(pair: tuple[Score, Score]) -> tuple[Column, str, str]:
-    score, _ = pair
-    return replace(score.column, method=""), score.metric, score.selection
-
-
-def _averaged(pairs: list[tuple[Score, Score]]) -> Improvement:
-    column, metric, selection = _averaged_together(pairs[0])
+def _averaged(
+    column: Column, metric: str, selection: str, pairs: list[tuple[Score, Score]]
+) -> Improvement:
     names = {base.column.method for _, base in pairs}
     known = [
         above.published - base.published
@@ -112,26 +111,20 @@ def _averaged(pairs: list[tuple[Score, Score]]) -> Improvement:
 def agreements(results: Results) -> tuple[Agreement, ...]:
     """Compare each two data sets by the scores of their heads and of their layers."""
     columns = dict.fromkeys([*results.heads, *results.layer_means])
-    return tuple(
-        Agreement(
-            *(first, second),
-            *_correlated(results.heads, first, second),
-            *_correlated(results.layer_means, first, second),
-        )
-        for first, second in on_two_data_sets(columns)
-    )
-
-
-def on_two_data_sets(columns: Iterable[Column]) -> list[tuple[Column, Column]]:
-    """Columns beside the same ones on another data set, for each two data sets."""
-    columns = dict.fromkeys(columns)
     datasets = dict.fromkeys(column.dataset for column in columns)
-    return [
+    beside = (
         (column, replace(column, dataset=other))
         for one, other in combinations(datasets, 2)
         for column in columns
-        if column.dataset == one and replace(column, dataset=other) in columns
-    ]
+        if column.dataset == one
+    )
+    return tuple(
+        Agreement(
+            *pair, *_correlated(results.heads, *pair), *_correlated(results.layer_means, *pair)
+        )
+        for pair in beside
+        if pair[1] in columns
+    )
 
 
 def _correlated(found: Mapping[Column, Floats], first: Column, second: Column) -> tuple[float, int]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,8 +59,7 @@ def read_gold(files: Sequence[Path], *, one_based: bool = False) -> list[GoldPai
         raise InputError(
             f"expected one file of gold links, or three of words, words and links; got {len(files)}"
         )
-    lines = _lines(files[0])
-    pairs = _layout(lines, files[0])(lines, files[0], first)
+    pairs = list(_single(files[0], first))
     if not pairs:
         raise InputError(f"{files[0]} holds no pairs")
     return pairs
@@ -73,56 +72,50 @@ def _lines(path: Path) -> list[str]:
         return [line.rstrip("\r\n") for line in decoded_lines(stream, path)]
 
 
-def _layout(lines: list[str], path: Path) -> Callable[[list[str], Path, int], list[GoldPair]]:
-    """How a file is laid out, by its first line."""
+def _numbered_lines(lines: Iterable[str], path: Path) -> list[tuple[str, str]]:
+    """The lines that are not blank, and where each stands."""
+    return [(f"{path}, line {k}", line) for k, line in enumerate(lines, 1) if line.strip()]
+
+
+def _single(path: Path, first: int) -> Iterator[GoldPair]:
+    """The pairs of one file, laid out as its first line tells."""
+    lines = _lines(path)
     opening = next((line for line in lines if line.strip()), "")
     if opening.lstrip()[:1] in ("[", "{") and path.suffix in (".json", ".jsonl"):
-        return _read_json
-    fields = FIELDS.split(opening)
-    if len(fields) >= 9:
-        return _read_multimwa
-    if len(fields) == 3:
-        return _read_single
-    raise InputError(
-        f"{path}: no known layout of gold links in {opening[:60]!r}; expected MultiMWA (nine "
-        "tab-separated fields), JSON with sureAlign, or words ||| words ||| links"
-    )
-
-
-def _read_multimwa(lines: list[str], path: Path, first: int) -> list[GoldPair]:
-    pairs = []
+        yield from _records(lines, path, first)
+        return
+    width = len(FIELDS.split(opening))
+    if width < 9 and width != 3:
+        raise InputError(
+            f"{path}: no known layout of gold links in {opening[:60]!r}; expected MultiMWA (nine "
+            "tab-separated fields), JSON with sureAlign, or words ||| words ||| links"
+        )
     for where, line in _numbered_lines(lines, path):
-        fields = line.split("\t")
-        if len(fields) < 9:
-            raise InputError(f"{where}: {len(fields)} fields, expected at least 9")
-        pairs.append(_pair(where, first, fields[1], fields[3], *fields[7:9]))
-    return pairs
-
-
-def _read_single(lines: list[str], path: Path, first: int) -> list[GoldPair]:
-    pairs = []
-    for where, line in _numbered_lines(lines, path):
-        fields = FIELDS.split(line)
-        if len(fields) != 3:
+        fields = FIELDS.split(line) if width == 3 else line.split("\t")
+        if width == 3 and len(fields) != 3:
             raise InputError(f"{where}: {len(fields)} fields, expected words, words and links")
-        pairs.append(_pair(where, first, *fields))
-    return pairs
+        if width > 3 and len(fields) < 9:
+            raise InputError(f"{where}: {len(fields)} fields, expected at least 9")
+        chosen = fields if width == 3 else [fields[1], fields[3], *fields[7:9]]
+        yield _pair(where, first, *chosen)
 
 
-def _numbered_lines(lines: Iterable[str], path: Path) -> Iterator[tuple[str, str]]:
-    """The lines that are not blank, and where each stands."""
-    numbered = ((f"{path}, line {k}", line) for k, line in enumerate(lines, 1))
-    return ((where, line) for where, line in numbered if line.strip())
-
-
-def _read_json(lines: list[str], path: Path, first: int) -> list[GoldPair]:
-    """A list of records, or a record on every line that is not blank."""
+def _records(lines: list[str], path: Path, first: int) -> Iterator[GoldPair]:
+    """The pairs of a JSON list of records, or of a record on every line that is not blank."""
     text = "\n".join(lines)
     if text.lstrip().startswith("["):
         found = [(f"{path}, record {k}", one) for k, one in enumerate(_json(text, str(path)), 1)]
     else:
         found = [(where, _json(line, where)) for where, line in _numbered_lines(lines, path)]
-    return [_record(where, record, first) for where, record in found]
+    for where, record in found:
+        if not isinstance(record, dict) or not {"source", "target", "sureAlign"} <= record.keys():
+            raise InputError(f"{where}: expected an object with source, target and sureAlign")
+        words = [check_words(record[side], f"{where}, {side}") for side in ("source", "target")]
+        links = [record.get(name) or "" for name in ("sureAlign", "possibleAlign")]
+        for text in links:
+            if not isinstance(text, str):
+                raise InputError(f"{where}: links are {text!r}, expected a text such as '0-0 1-2'")
+        yield _pair(where, first, *words, *links)
 
 
 def _json(text: str, where: str) -> Any:
@@ -132,50 +125,38 @@ def _json(text: str, where: str) -> Any:
         raise InputError(f"{where}: not JSON ({error})") from error
 
 
-def _record(where: str, record: Any, first: int) -> GoldPair:
-    if not isinstance(record, dict) or not {"source", "target", "sureAlign"} <= record.keys():
-        raise InputError(f"{where}: expected an object with source, target and sureAlign")
-    words = [check_words(record[side], f"{where}, {side}") for side in ("source", "target")]
-    links = [record.get(name) or "" for name in ("sureAlign", "possibleAlign")]
-    for text in links:
-        if not isinstance(text, str):
-            raise InputError(f"{where}: links are {text!r}, expected a text such as '0-0 1-2'")
-    return _pair(where, first, *words, *links)
-
-
 def _parallel(source: Path, target: Path, links: Path, first: int) -> list[GoldPair]:
-    """Three files, one sentence a line; blank lines of links are pairs without any."""
+    """Three files, one sentence a line; blank lines of links are pairs without any.
+
+    Links of the shared tasks' layout are gathered by sentence.
+    """
     columns = [_trimmed(_lines(path)) for path in (source, target)]
-    gold, unit = _lines(links), "line"
+    gold, unit, count = _lines(links), "line", len(columns[0])
     if gold and NUMBERED.fullmatch(gold[0].strip()):
-        gold, first, unit = _numbered(gold, len(columns[0]), links), 1, "sentence"
-    if len(gold) > len(columns[0]):
+        gathered: list[list[str]] = [[] for _ in columns[0]]
+        for where, line in _numbered_lines(gold, links):
+            found = NUMBERED.fullmatch(line.strip())
+            if not found or not 1 <= int(found[1]) <= count:
+                raise InputError(
+                    f"{where}: {line!r} is not 'sentence i j' with a sentence from 1 to {count}"
+                )
+            mark = "p" if found[4] == "P" else "-"
+            gathered[int(found[1]) - 1].append(f"{found[2]}{mark}{found[3]}")
+        gold, first, unit = [" ".join(each) for each in gathered], 1, "sentence"
+    if len(gold) > count:
         gold = _trimmed(gold)
-    sizes = [len(columns[0]), len(columns[1]), len(gold)]
+    sizes = [count, len(columns[1]), len(gold)]
     if len(set(sizes)) > 1:
         raise InputError(
             f"{source.name}, {target.name} and {links.name} have {sizes[0]}, {sizes[1]} and "
             f"{sizes[2]} lines; they must belong together line by line"
         )
     rows = enumerate(zip(*columns, gold, strict=True), 1)
-    return [_pair(f"{links}, {unit} {k}", first, a, b, found) for k, (a, b, found) in rows]
+    return [_pair(f"{links}, {unit} {k}", first, a, b, told) for k, (a, b, told) in rows]
 
 
 def _trimmed(lines: list[str]) -> list[str]:
     return lines[:-1] if lines and not lines[-1] else lines
-
-
-def _numbered(lines: Iterable[str], sentences: int, path: Path) -> list[str]:
-    """Links of the shared tasks' layout, gathered by sentence."""
-    gathered: list[list[str]] = [[] for _ in range(sentences)]
-    for where, line in _numbered_lines(lines, path):
-        found = NUMBERED.fullmatch(line.strip())
-        if not found or not 1 <= int(found[1]) <= sentences:
-            raise InputError(
-                f"{where}: {line!r} is not 'sentence i j' with a sentence from 1 to {sentences}"
-            )
-        gathered[int(found[1]) - 1].append(f"{found[2]}{'p' if found[4] == 'P' else '-'}{found[3]}")
-    return [" ".join(links) for links in gathered]
 
 
 Side = str | list[str]

@@ -18,17 +18,9 @@ from numpy.typing import ArrayLike
 
 from movers.arrays import Floats
 from movers.errors import InputError
+from movers.evaluate import resampling
 from movers.evaluate.datasets import Empty
-from movers.evaluate.resampling import (
-    Weights,
-    draw_weights,
-    resample_auc,
-    resample_pearson,
-    resample_precision,
-    resample_spearman,
-)
-
-Resample = Callable[[Floats, Floats, Weights], Floats]
+from movers.evaluate.resampling import Weights, draw_weights
 
 RESAMPLES = 1000
 LEVEL = 0.95
@@ -40,7 +32,7 @@ class Metric:
 
     name: str
     title: str
-    resample: Resample
+    resample: Callable[[Floats, Floats, Weights], Floats]
 
 
 @dataclass(frozen=True)
@@ -204,9 +196,9 @@ def _check(metric: str, gold: ArrayLike, distances: ArrayLike) -> tuple[Floats, 
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("auc", "AUC", resample_auc),
-        Metric("ap", "average precision", resample_precision),
-        Metric("spearman", "Spearman's ρ", resample_spearman),
-        Metric("pearson", "Pearson's r", resample_pearson),
+        Metric("auc", "AUC", resampling.resample_auc),
+        Metric("ap", "average precision", resampling.resample_precision),
+        Metric("spearman", "Spearman's ρ", resampling.resample_spearman),
+        Metric("pearson", "Pearson's r", resampling.resample_pearson),
     )
 }

@@ -165,8 +165,8 @@ class Results:
         """Facts, scores and gains as plain values for JSON."""
         return {
             "facts": self.facts,
-            "scores": [_plain(row) for row in self.scores],
-            "gains": [_plain(row) for row in self.gains],
+            "scores": list(map(_plain, self.scores)),
+            "gains": list(map(_plain, self.gains)),
             "notes": list(self.notes),
         }
 

@@ -10,10 +10,9 @@ from types import ModuleType
 
 from movers.errors import DependencyError
 from movers.evaluate import tables
-from movers.evaluate.document import Drawing, ReportTable, Section
+from movers.evaluate.document import Drawing, ReportTable, Section, write_markdown, write_webpage
 from movers.evaluate.findings import VARIANTS
 from movers.evaluate.outcomes import Results
-from movers.evaluate.rendering import write_markdown, write_webpage
 from movers.runtime.atomic import replacing
 
 TITLE = "Words and structure: evaluation"
@@ -27,15 +26,17 @@ def write_report(results: Results, folder: Path, *, title: str = TITLE) -> None:
     The folder is made if it is not there; files of these names are replaced.
     """
     sections = tuple(filter(None, report_sections(results)))
-    for drawing in (b for section in sections for b in section.blocks if isinstance(b, Drawing)):
-        _write(folder / "figures" / f"{drawing.name}.svg", drawing.svg)
-    _write(folder / "report.md", write_markdown(title, sections))
-    _write(folder / "report.html", write_webpage(title, sections))
-
-
-def _write(path: Path, text: str) -> None:
-    with replacing(path) as temporary:
-        temporary.write_text(text, "utf-8", newline="\n")
+    files = {
+        f"figures/{block.name}.svg": block.svg
+        for section in sections
+        for block in section.blocks
+        if isinstance(block, Drawing)
+    }
+    files["report.md"] = write_markdown(title, sections)
+    files["report.html"] = write_webpage(title, sections)
+    for name, text in files.items():
+        with replacing(folder / name) as temporary:
+            temporary.write_text(text, "utf-8", newline="\n")
 
 
 def report_sections(results: Results) -> Iterator[Section]:
@@ -60,7 +61,11 @@ def report_sections(results: Results) -> Iterator[Section]:
         blocks(tables.agreement_tables, figures.head_figures),
     )
     yield Section("Common words", (WORDS,), blocks(figures.overlap_figure))
-    yield Section("An example", _pairs(results), blocks(tables.illustration_table))
+    pairs = tuple(
+        f"Pair {number}: “{one.source}” and “{one.target}”"
+        for number, one in enumerate(results.illustrations, 1)
+    )
+    yield Section("An example", pairs, blocks(tables.illustration_table))
     yield Section("Time", (), blocks(figures.stage_figure, tables.stage_table))
     yield Section("This run", (), blocks(tables.fact_table), results.notes)
 
@@ -87,13 +92,6 @@ PUBLISHED = (
     "and PAWS-Wiki dev."
 )
 WORDS = "How far the gold scores can be told from the number of words two sentences share."
-
-
-def _pairs(results: Results) -> tuple[str, ...]:
-    return tuple(
-        f"Pair {number}: “{one.source}” and “{one.target}”"
-        for number, one in enumerate(results.illustrations, 1)
-    )
 
 
 def _figures() -> ModuleType:

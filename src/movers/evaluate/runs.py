@@ -12,6 +12,8 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from movers.arrays import Bools, Floats
 from movers.errors import Choose, Do, InputError
@@ -63,10 +65,9 @@ class RunFolder:
     def stages(self) -> tuple[Stage, ...]:
         """Time spent so far, over all starts of the run."""
         path = self.path / "stages.json"
-        if not path.exists():
-            return ()
         remedy = "remove it to go on without the times so far"
-        return tuple(Stage(**row) for row in _read_json(path, remedy))
+        rows = _read_json(path, remedy) if path.exists() else ()
+        return tuple(Stage(**row) for row in rows)
 
     @contextmanager
     def timed(self, name: str, count: int, unit: str) -> Iterator[None]:
@@ -92,28 +93,27 @@ def open_run(path: Path, settings: Mapping[str, Any], *, resume: bool = False) -
     """
     header = {"format": FORMAT, **json.loads(json.dumps(settings))}
     file = path / "run.json"
-    if not file.exists():
+    if file.exists():
+        if not resume:
+            instead = Choose("resume", True), Do("name another folder")
+            raise InputError(f"{path} holds a run already", *instead)
+        old = _read_json(file)
+        changes = [
+            f"{name} was {old.get(name)}, is {header.get(name)}"
+            for name in {**old, **header}
+            if old.get(name) != header.get(name)
+        ]
+        if changes:
+            raise InputError(
+                f"the run in {path} was made with other settings ({'; '.join(changes)}); "
+                "go on with the old ones, or name another folder"
+            )
+    else:
         if path.exists() and any(not child.name.startswith(".") for child in path.iterdir()):
             raise InputError(f"{path} is not empty and holds no run; name a new folder")
         _write_json(file, header)
-    elif not resume:
-        raise InputError(
-            f"{path} holds a run already", Choose("resume", True), Do("name another folder")
-        )
-    else:
-        _check_same(path, _read_json(file), header)
     sweep(path)
     return RunFolder(path)
-
-
-def _check_same(path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
-    differing = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    if differing:
-        changes = "; ".join(f"{name} was {old.get(name)}, is {new.get(name)}" for name in differing)
-        raise InputError(
-            f"the run in {path} was made with other settings ({changes}); "
-            "go on with the old ones, or name another folder"
-        )
 
 
 def write_chunk(
@@ -123,9 +123,6 @@ def write_chunk(
 
     ``empty`` tells which pairs have nothing to compare on one side; facts go into the header.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     arrays: dict[str, Any] = {"empty": pa.array(empty)}
     for name, values in columns.items():
         flat = pa.array(np.ascontiguousarray(values).ravel())
@@ -150,14 +147,18 @@ def is_whole(path: Path) -> bool:
     return True
 
 
-def _read_table(path: Path, columns: list[str] | None) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """A chunk that cannot be read is damaged."""
     try:
-        return pq.read_table(path, columns=columns, page_checksum_verification=True)
-    except (pa.ArrowException, OSError) as error:
+        yield
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
         raise InputError(f"{str(path)!r} is damaged ({error})") from error
+
+
+def _read_table(path: Path, columns: list[str] | None) -> Any:
+    with _reading(path):
+        return pq.read_table(path, columns=columns, page_checksum_verification=True)
 
 
 def read_column(paths: list[Path], name: str) -> Floats:
@@ -173,14 +174,8 @@ def read_column(paths: list[Path], name: str) -> Floats:
 
 def read_facts(path: Path) -> dict[str, Any]:
     """The header of a chunk."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        facts: dict[str, Any] = json.loads(pq.read_schema(path).metadata[HEADER])
-    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
-        raise InputError(f"{str(path)!r} is damaged ({error})") from error
-    return facts
+    with _reading(path):
+        return dict(json.loads(pq.read_schema(path).metadata[HEADER]))
 
 
 def _read_json(path: Path, remedy: str = "name another folder") -> Any:

@@ -7,16 +7,9 @@ from xml.etree import ElementTree
 from zlib import crc32
 
 PALETTE = {
-    "ground": "#ffffff",
-    "ink": "#1c1e21",
-    "soft": "#5f6670",
-    "faint": "#d9dce1",
-    "blue": "#0072b2",
-    "orange": "#d55e00",
-    "green": "#009e73",
-    "purple": "#aa4499",
-    "gold": "#b58900",
-    "sky": "#56b4e9",
+    **{"ground": "#ffffff", "ink": "#1c1e21", "soft": "#5f6670", "faint": "#d9dce1"},
+    **{"blue": "#0072b2", "orange": "#d55e00", "green": "#009e73"},
+    **{"purple": "#aa4499", "gold": "#b58900", "sky": "#56b4e9"},
 }
 """Colours by name, told apart by readers of any colour vision; `report.css` gives each of them a
 second value for the dark."""
@@ -41,15 +34,9 @@ def finished(source: bytes, name: str, title: str, description: str) -> str:
     definitions.remove(definitions[0])  # a style sheet inside a page would rule all of it
     for element in root.iter():
         _rename(element, name)
-    root.attrib |= {
-        "xmlns": "http://www.w3.org/2000/svg",
-        "xmlns:xlink": LINK,
-        "role": "img",
-        "aria-labelledby": f"{name}-title {name}-desc",
-        "font-family": FONTS,
-        "stroke-linejoin": "round",
-        "stroke-linecap": "butt",
-    }
+    root.attrib |= {"xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": LINK}
+    root.attrib |= {"role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
+    root.attrib |= {"font-family": FONTS, "stroke-linejoin": "round", "stroke-linecap": "butt"}
     for tag, text in (("desc", description), ("title", title)):
         element = ElementTree.Element(tag, id=f"{name}-{tag}")
         element.text, element.tail = text, "\n"
@@ -74,11 +61,10 @@ def _rename(element: ElementTree.Element, name: str) -> None:
 
 def inlined(svg: str) -> str:
     """A finished SVG for the middle of a page: colours follow the page, the width follows too."""
+
+    def follow_page(style: re.Match[str]) -> str:
+        return re.sub("#[0-9a-f]{6}", lambda colour: names.get(colour[0], colour[0]), style[0])
+
+    names = {colour: f"var(--{name})" for name, colour in PALETTE.items()}
     bare = re.sub(r' (xmlns|xmlns:xlink|height)="[^"]*"', "", svg.rstrip("\n"), count=3)
-    return re.sub(' style="[^"]*"', lambda style: _follow_page(style[0]), bare)
-
-
-def _follow_page(style: str) -> str:
-    for name, colour in PALETTE.items():
-        style = style.replace(colour, f"var(--{name})")
-    return style
+    return re.sub(' style="[^"]*"', follow_page, bare)

@@ -113,11 +113,15 @@ def thresholds_of_pairs(
     if not len(known):
         raise InputError("none of the pairs has a distance; there is nothing to cut")
     order = known[np.argsort(found[known], kind="stable")]
-    ranked = _Ranked(
-        found[order], [pairs[row] for row in order], None if gold is None else gold[order]
+    return _thresholds(
+        f"{len(order):,} pairs",
+        str(scorer.signature),
+        found[order],
+        [pairs[row] for row in order],
+        cut,
+        gold=None if gold is None else gold[order],
+        precision=precision,
     )
-    wanted, best = (None, None) if gold is None else _recommended(ranked, precision)
-    return _thresholds(f"{len(order):,} pairs", scorer, ranked, ranked.distances, cut, wanted, best)
 
 
 def thresholds_of_corpus(
@@ -152,65 +156,50 @@ def thresholds_of_corpus(
     first, second = np.triu_indices(len(texts), 1)
     distances = matrix[first, second]
     order = np.argsort(distances, kind="stable")[: np.isfinite(distances).sum()]
-    ranked = _Ranked(
-        distances[order],
-        [(texts[i], texts[j]) for i, j in zip(first[order], second[order], strict=True)],
-        None,
-    )
+    ranked = [(texts[i], texts[j]) for i, j in zip(first[order], second[order], strict=True)]
     np.fill_diagonal(matrix, np.inf)
     nearest = np.where(np.isnan(matrix), np.inf, matrix).min(axis=1)
     about = f"{len(texts):,} of {len(dict.fromkeys(sentences)):,} sentences"
-    return _thresholds(about, scorer, ranked, np.sort(nearest[np.isfinite(nearest)]), cut)
-
-
-@dataclass(frozen=True)
-class _Ranked:
-    """Pairs in order of their distances."""
-
-    distances: Floats
-    pairs: Pairs
-    gold: Floats | None
-
-
-def _recommended(ranked: _Ranked, precision: float) -> tuple[float | None, float]:
-    """The largest distance to cut at with a precision, and the best that any cut has."""
-    assert ranked.gold is not None
-    inside = np.searchsorted(ranked.distances, ranked.distances, side="right")  # ties go together
-    precisions = np.cumsum(ranked.gold)[inside - 1] / inside
-    good = ranked.distances[precisions >= precision]
-    return float(good[-1]) if len(good) else None, float(precisions.max())
+    counted = np.sort(nearest[np.isfinite(nearest)])
+    return _thresholds(about, str(scorer.signature), distances[order], ranked, cut, counted=counted)
 
 
 def _thresholds(
     about: str,
-    scorer: Scorer,
-    ranked: _Ranked,
-    quantiles: Floats,
+    signature: str,
+    distances: Floats,
+    pairs: Pairs,
     cut: float | None,
-    recommended: float | None = None,
-    best: float | None = None,
+    *,
+    gold: Floats | None = None,
+    precision: float = PRECISION,
+    counted: Floats | None = None,
 ) -> Thresholds:
+    """Cuts of pairs in order of their distances, and of what else is ``counted``."""
+    recommended = best = None
+    if gold is not None:
+        inside = np.searchsorted(distances, distances, side="right")  # ties go together
+        precisions = np.cumsum(gold)[inside - 1] / inside
+        good = distances[precisions >= precision]
+        recommended, best = float(good[-1]) if len(good) else None, float(precisions.max())
+    counted = distances if counted is None else counted
     named = [value for value in (cut, recommended) if value is not None]
-    values = sorted({*named, *np.quantile(quantiles, SHARES).tolist()})
-    middle = values[len(values) // 2] if cut is None and recommended is None else named[0]
-    cuts = tuple(_cut(value, ranked, quantiles) for value in values)
-    around, signature = _around(middle, ranked), str(scorer.signature)
+    values = sorted({*named, *np.quantile(counted, SHARES).tolist()})
+    cuts = tuple(_cut(value, distances, gold, counted) for value in values)
+    middle = named[0] if named else values[len(values) // 2]
+    place = int(np.searchsorted(distances, middle, side="right"))
+    rows = slice(max(0, place - AROUND), place + AROUND)
+    labels = repeat(None) if gold is None else map(bool, gold[rows])
+    near = zip(distances[rows].tolist(), pairs[rows], labels, strict=False)
+    around = tuple(Near(distance, *pair, label) for distance, pair, label in near)
     return Thresholds(about, cuts, recommended, best, middle, around, signature)
 
 
-def _cut(threshold: float, ranked: _Ranked, quantiles: Floats) -> Cut:
-    inside = int(np.searchsorted(ranked.distances, threshold, side="right"))
-    share = float(np.searchsorted(quantiles, threshold, side="right") / len(quantiles))
-    if ranked.gold is None or not inside:
+def _cut(threshold: float, distances: Floats, gold: Floats | None, counted: Floats) -> Cut:
+    inside = int(np.searchsorted(distances, threshold, side="right"))
+    share = float(np.searchsorted(counted, threshold, side="right") / len(counted))
+    if gold is None or not inside:
         return Cut(threshold, share, inside)
-    right, every = ranked.gold[:inside].sum(), ranked.gold.sum()
+    right, every = gold[:inside].sum(), gold.sum()
     recall = float(right / every) if every else None
     return Cut(threshold, share, inside, float(right / inside), recall)
-
-
-def _around(cut: float, ranked: _Ranked) -> tuple[Near, ...]:
-    place = int(np.searchsorted(ranked.distances, cut, side="right"))
-    rows = slice(max(0, place - AROUND), place + AROUND)
-    labels = repeat(None) if ranked.gold is None else map(bool, ranked.gold[rows])
-    found = zip(ranked.distances[rows].tolist(), ranked.pairs[rows], labels, strict=False)
-    return tuple(Near(distance, *pair, label) for distance, pair, label in found)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from movers.arrays import Floats
 from movers.evaluate.benchmark import MeasureGrid
-from movers.evaluate.collect import make_gain, make_score
 from movers.evaluate.datasets import Dataset
-from movers.evaluate.evaluation import describe_run, describe_settings
-from movers.evaluate.outcomes import Column, Gain, Results, Score
+from movers.evaluate.evaluation import describe_run, describe_settings, make_gain, make_score
+from movers.evaluate.outcomes import Column, Results
 from movers.evaluate.runs import open_run
 from movers.measure.structure import describe_numbers
 from movers.methods import find_method
@@ -71,29 +70,19 @@ def evaluate_as_used(
     with progress_bar(dataset.name, "distances", total, progress=progress) as bar:
         for number, (cell, scorer) in enumerate(scorers.items()):
             path = run.path / "distances" / f"{number:03d}.npy"
-            compute = partial(_distances, scorer, dataset, progress=progress)
-            with run.timed(cell[0].method, len(dataset), "pairs"):
+            compute = partial(scorer.distances, dataset.pairs, progress=progress)
+            with (
+                run.timed(cell[0].method, len(dataset), "pairs"),
+                warnings.catch_warnings(action="ignore", category=UndefinedWarning),
+            ):  # scores tell of what is undefined
                 found[cell] = run.array(path, compute)
             bar.update(len(dataset))
-    scores = tuple(_score(cell, dataset, scorer, found[cell]) for cell, scorer in scorers.items())
-    gains = tuple(_gains(dataset, found))
-    return Results(describe_run(base, run), scores, gains, stages=run.stages)
-
-
-def _distances(scorer: Scorer, dataset: Dataset, *, progress: bool) -> Floats:
-    with warnings.catch_warnings(action="ignore", category=UndefinedWarning):  # scores tell of them
-        return scorer.distances(dataset.pairs, progress=progress)
-
-
-def _score(cell: Cell, dataset: Dataset, scorer: Scorer, distances: Floats) -> Score:
-    layers = describe_numbers(tuple(dict.fromkeys(layer for layer, _ in scorer.heads)))
-    return make_score(dataset, *cell, layers, distances)
-
-
-def _gains(dataset: Dataset, found: dict[Cell, Floats]) -> Iterator[Gain]:
-    """What structure adds to the measures of words that were evaluated beside it."""
     words = {column: distances for (column, _), distances in found.items()}
-    for (column, selection), distances in found.items():
-        base = column.base
-        if base is not None and base in words:
-            yield make_gain(dataset, column, selection, base, distances, words[base])
+    scores, gains = [], []
+    for cell, distances in found.items():
+        layers = describe_numbers(tuple(dict.fromkeys(layer for layer, _ in scorers[cell].heads)))
+        scores.append(make_score(dataset, *cell, layers, distances))
+        below = cell[0].base
+        if below is not None and below in words:
+            gains.append(make_gain(dataset, *cell, below, distances, words[below]))
+    return Results(describe_run(base, run), tuple(scores), tuple(gains), stages=run.stages)

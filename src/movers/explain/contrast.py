@@ -7,7 +7,7 @@ from typing import Any
 
 from movers.explain.explanation import Explanation, framed
 from movers.explain.page import export_page
-from movers.explain.telling import Sight, tell_contrast
+from movers.explain.telling import tell_contrast
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,31 +40,23 @@ def contrasted(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
 
 
 def contrast_verdict(first: dict[str, Any], second: dict[str, Any]) -> str | None:
-    """What two explanations as plain values say about their targets."""
-    if any(found["structure"] is None for found in (first, second)):
+    """What two explanations as plain values say about their targets.
+
+    Alone are the sentence vectors where the measure has them, else the words.
+    """
+    whole: list[Any] = [found["structure"] for found in (first, second)]
+    if None in whole:
         return None
-    priced = first["structure"]["sentence"] is not None
-    alone = _sight(_alone(first), _alone(second))
-    parts = (first["structure"], second["structure"])
-    whole = _sight(*((part["distance"], part["chance"]) for part in parts))
-    if alone is None or whole is None:
-        return None
-    return tell_contrast("by sentence vectors" if priced else "by words alone", alone, whole)
-
-
-Seen = tuple[float | None, float | None]
-"""A distance, and what it would be between unrelated sentences or by chance."""
-
-
-def _alone(found: dict[str, Any]) -> Seen:
-    """By sentence vectors where the measure has them, else by the words."""
-    if (sentence := found["structure"]["sentence"]) is not None:
-        return sentence, found["far"]
-    alone = found["words"]
-    return (None, None) if alone is None else (alone["distance"], alone["chance"])
-
-
-def _sight(first: Seen, second: Seen) -> Sight | None:
-    """Both distances in one unit, so that the smaller one is the nearer."""
-    one, two, unit = first[0], second[0], max(first[1] or 0.0, second[1] or 0.0)
-    return None if one is None or two is None or not unit else (one / unit, two / unit)
+    alone: list[Any] = [found["words"] for found in (first, second)]
+    if priced := first["structure"]["sentence"] is not None:
+        vectors = zip(whole, (first["far"], second["far"]), strict=True)
+        alone = [{"distance": part["sentence"], "chance": far} for part, far in vectors]
+    sights = []
+    for parts in (alone, whole):
+        distances = [part and part["distance"] for part in parts]
+        # What is usual is one unit for both, so that the smaller distance is the nearer.
+        unit = max((part and part["chance"]) or 0.0 for part in parts)
+        if None in distances or not unit:
+            return None
+        sights.append((distances[0] / unit, distances[1] / unit))
+    return tell_contrast("by sentence vectors" if priced else "by words alone", *sights)

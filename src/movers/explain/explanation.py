@@ -136,8 +136,7 @@ class Explanation:
         found = self.every
         words, structure = found.shares
         linear_chance, structural_chance = self._chance
-        strains = strain(found)
-        paid = found.paid_at_home
+        strains, paid = strain(found), found.paid_at_home
         homes = np.zeros(len(found.heads)) if paid is None else paid
         for place, head in enumerate(found.heads):
             parts = found.sentence + words * head.linear + structure * head.structural
@@ -181,9 +180,8 @@ def _parts(text: str, words: Sequence[str], spans: Sequence[Span]) -> list[list[
     """The sentence cut into words compared, each with its number, and the text between them."""
     parts: list[list[Any]] = []
     read = 0
-    for number, (word, (start, end)) in enumerate(
-        zip(words, spans or repeat((0, 0)), strict=False)
-    ):
+    places = zip(words, spans or repeat((0, 0)), strict=False)
+    for number, (word, (start, end)) in enumerate(places):
         if start > read:
             parts.append([text[read:start], None])
         parts.append([word, number])
@@ -194,19 +192,16 @@ def _parts(text: str, words: Sequence[str], spans: Sequence[Span]) -> list[list[
 
 def _linked(found: Mapping[str, Any]) -> dict[str, Any]:
     """What the page shows of links: the words of both sentences, and which go together."""
-    links = [
+    kept = ("source_words", "target_words", "unmatched_source", "unmatched_target", "signature")
+    shown = {name: found[name] for name in kept}
+    for side in ("source", "target"):
+        cut = (found[name] for name in (side, f"{side}_words", f"{side}_spans"))
+        shown[f"{side}_parts"] = _parts(*cut)
+    shown["links"] = [
         [link["source_index"], link["target_index"], _short(link["confidence"])]
         for link in found["links"]
     ]
-    kept = ("source_words", "target_words", "unmatched_source", "unmatched_target", "signature")
-    return {
-        **{name: found[name] for name in kept},
-        **{
-            f"{side}_parts": _parts(found[side], found[f"{side}_words"], found[f"{side}_spans"])
-            for side in ("source", "target")
-        },
-        "links": links,
-    }
+    return shown
 
 
 def plain_flows(plan: Floats, *prices: Floats) -> list[list[float | None]]:

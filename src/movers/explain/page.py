@@ -15,6 +15,7 @@ MODULES = ("elements", "reading", "layout", "stage", "verdict", "cause", "heatma
            "curve", "alignment", "lighting", "swapping", "asking", "sharing", "live",
            "page")  # fmt: skip
 """The scripts, each after those it imports."""
+TITLE = "<title>movers</title>"
 LINKED_STYLE = '<link rel="stylesheet" href="static/page.css">'
 LINKED_SCRIPT = '<script type="module" src="static/page.js"></script>'
 UNSAFE = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
@@ -22,40 +23,31 @@ UNSAFE = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
 
 def export_page(payload: dict[str, Any]) -> str:
-    """Write an explanation as an HTML file that needs neither server nor network."""
+    """Write an explanation as an HTML file that needs neither server nor network.
+
+    Under its policy only this style and this script run, and nothing is loaded.
+    """
     style, script = _read("page.css"), _bundle()
-    title = " | ".join(_sentences(payload))
+    first = payload.get("first", payload)  # of a contrast
+    sentences = [first["source"], first["target"]]
+    sentences += [payload["second"]["target"]] if "second" in payload else []
+    rules = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
     data = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    held = f'<script type="application/json" id="payload">{data.translate(UNSAFE)}</script>'
     page = _read("page.html")
     for linked, inlined in (
-        ("<title>movers</title>", f"{_policy(style, script)}\n<title>{escape(title)}</title>"),
+        (TITLE, f"{policy}\n<title>{escape(' | '.join(sentences))}</title>"),
         (LINKED_STYLE, f"<style>{style}</style>"),
-        (
-            LINKED_SCRIPT,
-            f'<script type="application/json" id="payload">{data.translate(UNSAFE)}</script>\n'
-            f'<script type="module">{script}</script>',
-        ),
+        (LINKED_SCRIPT, f'{held}\n<script type="module">{script}</script>'),
     ):
         before, found, after = page.partition(linked)
         assert found, f"page.html has no {linked}"
         page = before + inlined + after
     return page
-
-
-def _sentences(payload: dict[str, Any]) -> list[str]:
-    """The two sentences of an explanation, or the three of a contrast."""
-    if "first" not in payload:
-        return [payload["source"], payload["target"]]
-    return [*_sentences(payload["first"]), payload["second"]["target"]]
-
-
-def _policy(style: str, script: str) -> str:
-    """A policy under which only this style and this script run, and nothing is loaded."""
-    rules = (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-    return f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
 
 
 @cache

@@ -34,25 +34,14 @@ def tell_verdict(found: Compared) -> str | None:
         return None
     if found.distance == 0:
         return f"The same to this measure: {similarity:.2f} alike."
-    if "sentence" not in found.parts:
-        return f"{_grade(similarity)}: {similarity:.2f} alike."
+    headline = next(name for least, name in GRADES if similarity >= least)
     vectors = found.alike(found.sentence)
-    assert vectors is not None
-    said = f"by sentence vectors {vectors:.2f} alike, with structure {similarity:.2f}."
-    return f"{_headline(found, vectors, similarity)}: {said}"
-
-
-def _headline(found: Compared, vectors: float, similarity: float) -> str:
-    """Relations are named where they take away more than the sentence vectors do."""
-    if vectors - similarity <= max(0.05, 1 - vectors):
-        return _grade(similarity)
-    if found.linear < CHEAP * _chance(found):
-        return "Same words, other relations"
-    return "Alike, but put together differently"
-
-
-def _grade(similarity: float) -> str:
-    return next(name for least, name in GRADES if similarity >= least)
+    if "sentence" not in found.parts or vectors is None:
+        return f"{headline}: {similarity:.2f} alike."
+    if vectors - similarity > max(0.05, 1 - vectors):  # relations take away more than vectors do
+        same = found.linear < CHEAP * _chance(found)
+        headline = "Same words, other relations" if same else "Alike, but put together differently"
+    return f"{headline}: by sentence vectors {vectors:.2f} alike, with structure {similarity:.2f}."
 
 
 def _chance(found: Compared) -> float:
@@ -65,7 +54,11 @@ def tell_story(found: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
     if not np.isfinite(found.distance):
         return ()
     sides = (("A", found.source_unread), ("B", found.target_unread))
-    told = [tell_unread(name, unread) for name, unread in sides if unread]
+    told = []
+    for name, unread in ((name, unread.split()) for name, unread in sides if unread):
+        count = "The last word" if len(unread) == 1 else f"The last {len(unread)} words"
+        where = f"{count} of {name}, from “{unread[0]}” on"
+        told.append(f"{where}, the model does not read: not compared.")
     if "sentence" in found.parts and found.distance > 0:
         told += _priced(found)
     if (found.at_home or 0.0) > TRACE * found.distance:
@@ -112,20 +105,17 @@ def _stayed(found: Compared) -> str:
     return f"What stays at home pays {paid:.3f}, {share} of the distance{named}."
 
 
-def tell_unread(name: str, unread: str) -> str:
-    """What was not compared, because the model does not read that far."""
-    words = unread.split()
-    count = "The last word" if len(words) == 1 else f"The last {len(words)} words"
-    return f"{count} of {name}, from “{words[0]}” on, the model does not read: not compared."
-
-
 def tell_contrast(by: str, alone: Sight, whole: Sight) -> str:
     """Whether a part of the measure tells two sentences apart, and whether the whole does.
 
     ``by`` says what the part looks at. Either sight has how far each of the two is from the first
     sentence, as a share of what unrelated sentences are.
     """
-    before, after = (_nearer(sight) for sight in (alone, whole))
+    # None if it can hardly be said which of the two is nearer.
+    before, after = (
+        None if abs(first - second) < TELLING else "B" if first < second else "C"
+        for first, second in (alone, whole)
+    )
     if before == after:
         return f"{before} is nearer to A, {by} and with structure." if before else NEITHER
     if before and after:
@@ -135,24 +125,15 @@ def tell_contrast(by: str, alone: Sight, whole: Sight) -> str:
     return f"{by.capitalize()} {before} is nearer to A; with structure they are equally far."
 
 
-def _nearer(sight: Sight) -> str | None:
-    """Which of two sentences is nearer; None if that can hardly be said."""
-    first, second = sight
-    if abs(first - second) < TELLING:
-        return None
-    return "B" if first < second else "C"
-
-
 def tell_broken(broken: Broken) -> str:
     """A broken relation with its cost, in words."""
-    looks = "“{}” looks at “{}”"
-    said = f"{looks.format(*broken.source)} {_percent(broken.source_attention)} in A"
-    if broken.source != broken.target:
-        said += f", {looks.format(*broken.target)}"
-    else:
-        said += ","
-    said += f" {_percent(broken.target_attention)} in B"
-    return f"{said}; {_percent(broken.share)} of the distance"
+    source, target = (
+        "“{}” looks at “{}” ".format(*side) for side in (broken.source, broken.target)
+    )
+    shares = (broken.source_attention, broken.target_attention, broken.share)
+    first, second, lost = map(_percent, shares)
+    other = "" if broken.source == broken.target else target
+    return f"{source}{first} in A, {other}{second} in B; {lost} of the distance"
 
 
 def _percent(share: float) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path, PurePath
 from typing import Any, Literal
@@ -135,10 +135,7 @@ def find_published(
 
 @cache
 def _cells() -> dict[tuple[str, ...], float]:
-    return {
-        (cell.model, cell.dataset, cell.method, cell.embedding, cell.selection): cell.value
-        for cell in published_scores()
-    }
+    return {astuple(cell)[:5]: cell.value for cell in published_scores()}
 
 
 def _rows(name: str) -> list[list[str]]:
