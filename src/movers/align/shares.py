@@ -55,7 +55,7 @@ def link_by_shares(source: Words, target: Words, typical: Floats) -> Linking:
     for _ in range(ROUNDS):
         plan = mutual_shares(similarity + support(plan, source.attention, target.attention))
     strength = plan + followed(plan, source.attention, target.attention)
-    return Linking(np.minimum(strength, 1.0), plan, 1.0 - similarity)
+    return Linking(np.minimum(strength, 1.0), plan, 1.0 - np.minimum(similarity, 1.0))
 
 
 def mutual_shares(attraction: Floats, warmth: float = WARMTH, home: float = HOME) -> Floats:
