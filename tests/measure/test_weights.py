@@ -12,10 +12,10 @@ from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError
 from movers.measure.frequencies import load_frequencies
-from movers.measure.idf import count_words, idf_table
 from movers.measure.measured import Context
 from movers.measure.statistics import Statistics
 from movers.measure.weights import normalised, raw_weights
+from movers.measure.wordtable import count_words, idf_table
 from tiny_models import SENTENCES
 
 CORPUS = ["the dog sees a fox", "The fox, the dog!", "a dog-house in 1999", "the dog sees a fox"]

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
-from movers.baselines import Scores
-from movers.baselines.average import renumbered
+from movers.baselines import Scores, renumbered
 from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
 from movers.measure.wordtable import spelled

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from movers.encode.conllu import ConlluParser
 from movers.encode.trees import Tree
-from movers.errors import Choose, DependencyError, InputError
+from movers.errors import DependencyError, InputError
 
 EXTRA = "pip install movers[parse]"
 CACHED = 1 << 17
@@ -172,14 +172,3 @@ def load_parser(parser: Any) -> CachedParser | None:
     if hasattr(parser, "pipe"):
         return CachedParser(SpacyParser(parser))
     raise InputError(f"parser must be a name, a path or an object with parse(), got {parser!r}")
-
-
-def parse_trees(parser: Parser | None, sentences: Sequence[str]) -> list[Tree]:
-    """Parse sentences, or say how to get a parser."""
-    if parser is None:
-        raise InputError(
-            "this measure needs dependency trees and no parser is set",
-            Choose("parser", "spacy:en_core_web_sm", f"after {EXTRA!r}"),
-            Choose("parser", "conllu:PATH", "for sentences parsed already"),
-        )
-    return parser.parse(sentences)

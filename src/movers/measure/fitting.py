@@ -13,9 +13,9 @@ from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, OrderedMoments, Whitening, WhiteningKind
 from movers.errors import InputError
-from movers.measure.idf import count_documents, count_words, idf_table, piece_idf_table
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
+from movers.measure.wordtable import count_documents, count_words, idf_table, piece_idf_table
 
 
 def fit_statistics(
@@ -53,13 +53,14 @@ def fit_statistics(
         raise InputError("fit needs at least one sentence, got none")
     sums, encodings = add_up(encoder, counts, request, whitening=whitening, progress=progress)
     follow(sums.moments, corpus)
+    arrays = {}
+    if variability:
+        every = list(counts.elements())
+        found = attention_variability(lambda: encoder.attentions(every))
+        arrays["variability"] = found.reshape(encoder.layers, encoder.heads)
+    names = {"origin": origin, "corpus": corpus_digest(counts)}
     statistics = sums.statistics(
-        encoder,
-        request.rules,
-        whitening=whitening,
-        origin=origin,
-        corpus=corpus_digest(counts),
-        arrays=_variability(encoder, counts) if variability else {},
+        encoder, request.rules, whitening=whitening, **names, arrays=arrays
     )
     return statistics, encodings
 
@@ -178,9 +179,3 @@ def corpus_digest(counts: Mapping[str, int]) -> str:
     for text, count in sorted(counts.items()):
         total.update(f"{count} {text}\n".encode())
     return total.hexdigest()[:8]
-
-
-def _variability(encoder: TransformerEncoder, counts: Counter[str]) -> dict[str, Floats]:
-    everything = list(counts.elements())
-    found = attention_variability(lambda: encoder.attentions(everything))
-    return {"variability": found.reshape(encoder.layers, encoder.heads)}

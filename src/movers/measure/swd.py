@@ -117,22 +117,15 @@ def add_subtree_costs(
     """
     from movers.measure import cost_kernels
 
-    apart_trees = pair_costs(
-        "cosine", subtrees.vectors, subtrees.norms, sources, targets, threads=threads
-    )
-    between = Between(
-        apart_trees.data,
-        apart_trees.starts,
-        subtrees.vectors.lengths[targets],
-        subtrees.members.data,
-        subtrees.members.starts,
-        subtrees.pieces,
-    )
+    trees, members = subtrees.vectors, subtrees.members
+    found = pair_costs("cosine", trees, subtrees.norms, sources, targets, threads=threads)
+    widths, words = trees.lengths[targets], (members.data, members.starts, subtrees.pieces)
+    between = Between(found.data, found.starts, widths, *words)
     cells = pair_cells(subtrees.words, sources, targets, costs)
     apart = np.zeros(len(sources))
-
-    def solve(low: int, high: int) -> None:
-        cost_kernels.subtrees(low, high, between, cells, apart)
-
-    share_out(solve, costs.lengths * EDGES**2, threads)
+    share_out(
+        lambda low, high: cost_kernels.subtrees(low, high, between, cells, apart),
+        costs.lengths * EDGES**2,
+        threads,
+    )
     return apart
