@@ -31,17 +31,17 @@ class ConlluParser:
 
     def parse(self, sentences: Sequence[str]) -> list[Tree]:
         """Look sentences up."""
-        return [self._find(sentence) for sentence in sentences]
-
-    def _find(self, sentence: str) -> Tree:
-        found = self._known.get(" ".join(sentence.split())) or self._loose.get(_bare(sentence))
-        if found is None and sentence.strip():
-            raise InputError(
-                f"no tree for {sentence!r} among the {len(self._known)} sentences of "
-                f"{', '.join(map(str, self.paths))}; add it or use another parser"
-            )
-        forms, heads = found or ([], [])
-        return Tree.of(_locate(forms, sentence), heads)
+        trees = []
+        for text in sentences:
+            found = self._known.get(" ".join(text.split())) or self._loose.get(_bare(text))
+            if found is None and text.strip():
+                raise InputError(
+                    f"no tree for {text!r} among the {len(self._known)} sentences of "
+                    f"{', '.join(map(str, self.paths))}; add it or use another parser"
+                )
+            forms, heads = found or ([], [])
+            trees.append(Tree.of(_locate(forms, text), heads))
+        return trees
 
     @cached_property
     def _known(self) -> dict[str, tuple[list[str], list[int]]]:
@@ -70,11 +70,8 @@ def _conllu_files(path: Path) -> list[Path]:
 
 def _read(path: Path) -> Iterator[tuple[str, list[str], list[int]]]:
     """Sentence text, forms and heads (from 0; -1 for a root) of every tree of a file."""
-    with (
-        gzip.open(path, "rt", encoding="utf-8")
-        if path.suffix == ".gz"
-        else path.open(encoding="utf-8") as stream
-    ):
+    start = gzip.open if path.suffix == ".gz" else open
+    with start(path, "rt", encoding="utf-8") as stream:
         block: list[str] = []
         for number, line in enumerate(stream, 1):
             block.append(line.rstrip("\n"))
@@ -90,7 +87,12 @@ def _tree_of(block: list[str], place: str) -> Iterator[tuple[str, list[str], lis
     words = [line.split("\t") for line in lines if not line.startswith("#")]
     if not words:
         return
-    surface = _surfaces(words)
+    surface: dict[int, str] = {}  # what the words of a range such as 3-4 stand for: the first all
+    for word in words:
+        first, dash, last = word[0].partition("-")
+        if dash:
+            surface |= dict.fromkeys(range(int(first), int(last) + 1), "")
+            surface[int(first)] = word[1]
     try:
         plain = [word for word in words if word[0].isdigit()]
         forms = [surface.get(int(word[0]), word[1]) for word in plain]
@@ -99,17 +101,6 @@ def _tree_of(block: list[str], place: str) -> Iterator[tuple[str, list[str], lis
         raise InputError(f"{place}: not CoNLL-U ({error})") from error
     text = texts[0] if texts else " ".join(form for form in forms if form)
     yield " ".join(text.split()), forms, heads
-
-
-def _surfaces(words: list[list[str]]) -> dict[int, str]:
-    """What stands in the text for the words of a range such as ``3-4``: the first has it all."""
-    found: dict[int, str] = {}
-    for word in words:
-        first, dash, last = word[0].partition("-")
-        if dash:
-            found.update(dict.fromkeys(range(int(first), int(last) + 1), ""))
-            found[int(first)] = word[1]
-    return found
 
 
 def _locate(forms: Iterable[str], sentence: str) -> list[tuple[int, int]]:

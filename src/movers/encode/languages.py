@@ -33,38 +33,25 @@ def not_english(tokenizer: Any, sentences: Sequence[str]) -> bool:
     last, headlines and numbers are made of whole words, and prose of rare ones has stop words.
     """
     some = sentences[:: max(1, len(sentences) // SAMPLE)]
-    return _other_script(some) or _other_words(tokenizer, some)
-
-
-def _other_script(sentences: Sequence[str]) -> bool:
-    letters = [letter for text in sentences for letter in text if letter.isalpha()]
+    letters = [letter for text in some for letter in text if letter.isalpha()]
     foreign = sum(letter >= LATIN_END for letter in letters)
-    return foreign >= LETTERS and 2 * foreign > len(letters)
+    if foreign >= LETTERS and 2 * foreign > len(letters):
+        return True
+    # In small letters, which names are not, and in sentences that have some such words.
+    plain = ([word for word in ALONE.findall(text) if word.islower()] for text in some)
+    words = [word for found in plain if len(found) >= TOGETHER for word in found]
+    return len(words) >= WORDS and _other_words(tokenizer, words)
 
 
-def _other_words(tokenizer: Any, sentences: Sequence[str]) -> bool:
-    words = _plain_words(sentences)
-    if len(words) < WORDS:
-        return False
+def _other_words(tokenizer: Any, words: Sequence[str]) -> bool:
     known = english()
     long = [word for word in words if len(word) >= SHORT]  # "a", "me" are words of many languages
     if sum(word in known for word in long) > COMMON * len(long):
         return False
     glue = sum(len(word) <= SHORT and word not in known for word in words)
     wanted = CUT if glue > GLUE * len(words) else SHATTERED
-    return _cut(tokenizer, words) > wanted * len(words)
-
-
-def _plain_words(sentences: Sequence[str]) -> list[str]:
-    """Words in small letters, which names are not, of sentences that have some."""
-    found = ([word for word in ALONE.findall(text) if word.islower()] for text in sentences)
-    return [word for words in found if len(words) >= TOGETHER for word in words]
-
-
-def _cut(tokenizer: Any, words: Sequence[str]) -> int:
-    """How many words a tokenizer cuts into pieces."""
     backend = tokenizer.backend_tokenizer
     backend.no_padding()
     # A blank before a word tells byte-level tokenizers that it begins there.
     pieces = backend.encode_batch([f" {word}" for word in words], add_special_tokens=False)
-    return sum(len(one) > 1 for one in pieces)
+    return sum(len(one) > 1 for one in pieces) > wanted * len(words)

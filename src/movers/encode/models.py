@@ -7,7 +7,7 @@ import logging
 import os
 from contextlib import contextmanager
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +64,7 @@ def digest(folder: Path) -> str:
     total = sha256()
     for path in sorted(folder.glob("*.safetensors")):
         with path.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                total.update(block)
+            file_digest(stream, lambda: total)
     return total.hexdigest()
 
 

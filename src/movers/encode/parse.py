@@ -52,10 +52,7 @@ class CachedParser:
 
 
 class SpacyParser:
-    """Trees from a spaCy pipeline.
-
-    By the name of an installed one, such as ``en_core_web_sm``, or loaded.
-    """
+    """Trees from a spaCy pipeline: loaded, or the name of an installed one (``en_core_web_sm``)."""
 
     def __init__(self, pipeline: Any) -> None:
         self._pipeline = pipeline
@@ -86,23 +83,13 @@ class SpacyParser:
         words = [token for token in document if not token.is_space]
         place = {token.i: number for number, token in enumerate(words)}
         spans = [(token.idx, token.idx + len(token)) for token in words]
-        return Tree.of(spans, [_spacy_head(token, place) for token in words])
-
-
-def _spacy_head(token: Any, place: dict[int, int]) -> int:
-    """Number of the nearest head that is a word; -1 at a root."""
-    while token.head.i != token.i:
-        token = token.head
-        if token.i in place:
-            return place[token.i]
-    return -1
+        # A token's ancestors begin with its head; the nearest that is a word counts.
+        above = ((place[head.i] for head in token.ancestors if head.i in place) for token in words)
+        return Tree.of(spans, [next(heads, -1) for heads in above])
 
 
 class StanzaParser:
-    """Trees from stanza.
-
-    By the language code of a downloaded model.
-    """
+    """Trees from stanza, by the language code of a downloaded model."""
 
     def __init__(self, language: str = "en") -> None:
         self.language = language
@@ -116,15 +103,12 @@ class StanzaParser:
 
     def parse(self, sentences: Sequence[str]) -> list[Tree]:
         """Parse sentences one by one."""
-        return [
-            self._tree(self.pipeline(text)) if text.strip() else Tree.of([], [])
-            for text in sentences
-        ]
+        return [self._tree(text) for text in sentences]
 
-    def _tree(self, document: Any) -> Tree:
+    def _tree(self, text: str) -> Tree:
         spans: list[tuple[int, int]] = []
         heads: list[int] = []
-        for sentence in document.sentences:
+        for sentence in self.pipeline(text).sentences if text.strip() else ():
             first = len(heads)
             for token in sentence.tokens:
                 for word in token.words:
@@ -138,9 +122,8 @@ def _optional(package: str) -> Any:
         return import_module(package)
     except ImportError as error:
         remedy = EXTRA if package == "spacy" else f"pip install {package}"
-        raise DependencyError(
-            f"parser={package!r} needs the package {package}: {remedy}"
-        ) from error
+        message = f"parser={package!r} needs the package {package}: {remedy}"
+        raise DependencyError(message) from error
 
 
 KINDS = {"conllu": ConlluParser, "spacy": SpacyParser, "stanza": StanzaParser}
@@ -163,12 +146,10 @@ def load_parser(parser: Any) -> CachedParser | None:
                 f"no parser {parser!r}; pass 'spacy:NAME', 'conllu:PATH', 'stanza:LANGUAGE' or "
                 "the path of a CoNLL-U file or folder"
             )
-    if isinstance(parser, str | Path):
-        return CachedParser(ConlluParser(parser))
-    if isinstance(parser, list | tuple):
-        return CachedParser(ConlluParser(*parser))
-    if hasattr(parser, "parse"):
-        return CachedParser(parser)
-    if hasattr(parser, "pipe"):
-        return CachedParser(SpacyParser(parser))
-    raise InputError(f"parser must be a name, a path or an object with parse(), got {parser!r}")
+    if isinstance(parser, str | Path | list | tuple):
+        parser = ConlluParser(*(parser if isinstance(parser, list | tuple) else [parser]))
+    elif hasattr(parser, "pipe") and not hasattr(parser, "parse"):
+        parser = SpacyParser(parser)
+    if not hasattr(parser, "parse"):
+        raise InputError(f"parser must be a name, a path or an object with parse(), got {parser!r}")
+    return CachedParser(parser)

@@ -116,12 +116,14 @@ class Vocabulary:
         for piece, number in vocabulary.items():
             pieces[number] = piece
         self.pieces: list[str] = pieces.tolist()
-        self.marker = _marker_of(self.pieces)
-
-    @property
-    def marks_inside(self) -> bool:
-        """Whether the marker stands inside words (WordPiece) instead of before them."""
-        return self.marker == INSIDE_MARKER
+        lines = "\n".join(("", *self.pieces))
+        counts = {marker: lines.count(f"\n{marker}") for marker in (INSIDE_MARKER, *START_MARKERS)}
+        self.marker = max(counts, key=counts.__getitem__)
+        if not counts[self.marker]:
+            raise ModelError(
+                "the tokenizer marks neither word starts ('Ġ', '▁') nor word insides ('##'); "
+                "movers cannot tell words from pieces"
+            )
 
     @cached_property
     def marked(self) -> NDArray[np.bool_]:
@@ -148,25 +150,18 @@ class Vocabulary:
         return np.array([(text.lower() if fold else text) in words for text in self.texts])
 
 
-def _marker_of(pieces: Sequence[str]) -> str:
-    lines = "\n".join(("", *pieces))
-    counts = {marker: lines.count(f"\n{marker}") for marker in (INSIDE_MARKER, *START_MARKERS)}
-    marker = max(counts, key=counts.__getitem__)
-    if not counts[marker]:
-        raise ModelError(
-            "the tokenizer marks neither word starts ('Ġ', '▁') nor word insides ('##'); "
-            "movers cannot tell words from pieces"
-        )
-    return marker
-
-
 class WordFinder:
     """Finds the kept words in token ids, for one tokenizer and one set of rules."""
 
     def __init__(self, vocabulary: Vocabulary, rules: TokenRules) -> None:
-        self.vocabulary = vocabulary
-        self.rules = rules
-        self._stop = self._stop_pieces()
+        self.vocabulary, self.rules = vocabulary, rules
+        if rules.stopwords is None:
+            self._stop = np.zeros(len(vocabulary.pieces), bool)
+        elif rules.recipe == "reference":
+            self._stop = vocabulary.members(rules.stopwords | PUNCTUATION, fold=False)
+        else:
+            found = vocabulary.members(rules.stopwords, fold=True)
+            self._stop = found | vocabulary.punctuation
 
     def find(self, text: Text) -> Ragged:
         """Locate the kept words of every sentence as token ranges ``[first, end)``."""
@@ -213,7 +208,7 @@ class WordFinder:
     ) -> NDArray[np.bool_]:
         """Which tokens begin a word; ``opens`` marks the first token of every sentence."""
         vocabulary = self.vocabulary
-        if vocabulary.marks_inside:
+        if vocabulary.marker == INSIDE_MARKER:
             return np.asarray(real & ~vocabulary.marked[ids])
 
         def before(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -238,14 +233,6 @@ class WordFinder:
                 kept[row] = word.lower() not in stopwords
         return kept
 
-    def _stop_pieces(self) -> NDArray[np.bool_]:
-        vocabulary, rules = self.vocabulary, self.rules
-        if rules.stopwords is None:
-            return np.zeros(len(vocabulary.pieces), bool)
-        if rules.recipe == "reference":
-            return vocabulary.members(rules.stopwords | PUNCTUATION, fold=False)
-        return vocabulary.members(rules.stopwords, fold=True) | vocabulary.punctuation
-
 
 def read(tokenizer: Any, sentences: Sequence[str], max_length: int) -> Text:
     """Tokenize sentences, each cut to ``max_length`` tokens."""
@@ -261,12 +248,8 @@ def read(tokenizer: Any, sentences: Sequence[str], max_length: int) -> Text:
     # Written in the text itself they are special all the same, but not in the tokenizer's mask.
     marks = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
     special |= np.isin(ids, [number for number in marks if number is not None])
-    return Text(
-        Ragged(ids, boundaries(lengths)),
-        ~special,
-        offsets,
-        tuple(np.flatnonzero(truncated).tolist()),
-    )
+    cut = tuple(np.flatnonzero(truncated).tolist())
+    return Text(Ragged(ids, boundaries(lengths)), ~special, offsets, cut)
 
 
 def _columns(encodings: Sequence[Any]) -> tuple[NDArray[Any], ...]:
@@ -291,21 +274,3 @@ def locate(text: Text, finder: WordFinder) -> Tokens:
     ranges = np.stack([text.offsets[first, 0], text.offsets[end - 1, 1]], axis=1)
     spans = np.where(text.real[first, None], ranges, 0)
     return Tokens(text.ids, words, Ragged(spans, words.starts), text.truncated)
-
-
-def read_end(tokenizer: Any, sentence: str, max_length: int) -> int:
-    """Character of a sentence at which a model of so many tokens stops to read."""
-    backend = tokenizer.backend_tokenizer
-    backend.no_padding()
-    backend.enable_truncation(max_length)
-    encoding = backend.encode(sentence)
-    if not encoding.overflowing:
-        return len(sentence)
-    return max((int(end) for _, end in encoding.offsets), default=0)
-
-
-def tokenize(
-    tokenizer: Any, finder: WordFinder, sentences: Sequence[str], max_length: int
-) -> Tokens:
-    """Tokenize sentences, cut to ``max_length`` tokens, and find the words kept of each."""
-    return locate(read(tokenizer, sentences, max_length), finder)

@@ -8,7 +8,7 @@ words that have nothing to do with each other, and all that is read of a sentenc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -52,20 +52,17 @@ def find_unknown(tokenizer: Any, sentences: Sequence[str], text: Text) -> Unknow
     """Find the words that a tokenizer does not know; its own name for them is no such word."""
     numbers = np.zeros(len(text.ids.data), np.int32)
     known: dict[str, int] = {}
-    normalise = _normaliser(tokenizer)
+    normaliser = tokenizer.backend_tokenizer.normalizer
     places = np.flatnonzero(text.real & (text.ids.data == tokenizer.unk_token_id))
     owners = np.searchsorted(text.ids.starts, places, side="right") - 1
     for place, owner in zip(places.tolist(), owners.tolist(), strict=True):
         start, end = text.offsets[place]
         word = sentences[owner][start:end].strip()
         if word != tokenizer.unk_token:
-            numbers[place] = known.setdefault(normalise(word), len(known) + 1)
+            if normaliser is not None:
+                word = normaliser.normalize_str(word).strip()
+            numbers[place] = known.setdefault(word, len(known) + 1)
     return Unknown((*known,), Ragged(numbers, text.ids.starts))
-
-
-def _normaliser(tokenizer: Any) -> Callable[[str], str]:
-    normalizer = tokenizer.backend_tokenizer.normalizer
-    return str if normalizer is None else lambda word: normalizer.normalize_str(word).strip()
 
 
 def own_vectors(embeddings: Any, size: int, words: Sequence[str]) -> Tensor:
