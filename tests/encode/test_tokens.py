@@ -154,12 +154,13 @@ def test_spans_point_at_the_text(tokenizers, family):
     text = "  Naïve café  東京 😀, Œuvre don't"
     tokenizer = tokenizers[family]
     finder = WordFinder(Vocabulary(tokenizer), TokenRules())
-    tokens = locate(read(tokenizer, [text], 64), finder)
+    found = read(tokenizer, [text], 64)
+    tokens = locate(found, finder)
     words = [text[start:end].strip() for start, end in tokens.spans[0]]
     assert words[: len(SURFACES[family]) - 3] == SURFACES[family][:-3]
     assert "".join(words[-3:]).endswith("don't")
     assert tokens.words.lengths.tolist() == tokens.spans.lengths.tolist()
-    assert tokens.truncated == ()
+    assert found.truncated == ()
 
 
 @pytest.mark.parametrize("recipe", ["paper", "reference"])

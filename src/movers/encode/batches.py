@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Ints, Ragged
-from movers.encode.unknown import Own, Unknown
+from movers.encode.unknown import Unknown
+from movers.encode.watching import Own
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,13 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Ragged, boundaries
+from movers.arrays import Bools, Ints, Ragged, boundaries
 from movers.errors import ModelError
 from movers.runtime.threads import read_ahead
 
@@ -79,7 +78,7 @@ class Text:
     """
 
     ids: Ragged
-    real: NDArray[np.bool_]
+    real: Bools
     offsets: NDArray[np.int32]
     truncated: tuple[int, ...]
 
@@ -97,18 +96,20 @@ class Tokens:
     spans
         For every kept word its character range in the sentence, shape ``(words, 2)``; empty for
         a special token.
-    truncated
-        Which sentences were longer than the model and lost their end.
     """
 
     ids: Ragged
     words: Ragged
     spans: Ragged
-    truncated: tuple[int, ...]
 
 
 class Vocabulary:
-    """A tokenizer's pieces as arrays indexed by token id."""
+    """A tokenizer's pieces by token id.
+
+    ``marker`` is what they tell words apart by; ``marked`` says which carry it, and ``texts`` are
+    the pieces without. Some are ``blank``, nothing but the marker, or ASCII ``punctuation`` through
+    and through.
+    """
 
     def __init__(self, tokenizer: Any) -> None:
         vocabulary: dict[str, int] = tokenizer.get_vocab()
@@ -124,28 +125,12 @@ class Vocabulary:
                 "the tokenizer marks neither word starts ('Ġ', '▁') nor word insides ('##'); "
                 "movers cannot tell words from pieces"
             )
+        self.marked = np.array([piece.startswith(self.marker) for piece in self.pieces])
+        self.texts = [piece.removeprefix(self.marker) for piece in self.pieces]
+        self.blank = np.array([not text for text in self.texts])
+        self.punctuation = ~self.blank & [PUNCTUATION.issuperset(text) for text in self.texts]
 
-    @cached_property
-    def marked(self) -> NDArray[np.bool_]:
-        """Whether each piece carries the marker."""
-        return np.array([piece.startswith(self.marker) for piece in self.pieces])
-
-    @cached_property
-    def texts(self) -> list[str]:
-        """Each piece without its marker."""
-        return [piece.removeprefix(self.marker) for piece in self.pieces]
-
-    @cached_property
-    def blank(self) -> NDArray[np.bool_]:
-        """Whether a piece is nothing but its marker."""
-        return np.array([not text for text in self.texts])
-
-    @cached_property
-    def punctuation(self) -> NDArray[np.bool_]:
-        """Whether a piece is ASCII punctuation through and through."""
-        return np.array([bool(text) and PUNCTUATION.issuperset(text) for text in self.texts])
-
-    def members(self, words: frozenset[str], *, fold: bool) -> NDArray[np.bool_]:
+    def members(self, words: frozenset[str], *, fold: bool) -> Bools:
         """Whether each piece, without marker, is one of the words."""
         return np.array([(text.lower() if fold else text) in words for text in self.texts])
 
@@ -179,7 +164,7 @@ class WordFinder:
         counts = np.bincount(sentence, minlength=len(lengths))
         return Ragged((kept - starts[sentence, None]).astype(np.int32), boundaries(counts))
 
-    def _ranges(self, text: Text, owner: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _ranges(self, text: Text, owner: Ints) -> Ints:
         """Ranges of all words among the tokens of all sentences."""
         ids, real = text.ids.data, text.real
         if self.rules.unit in ("piece", "token"):
@@ -203,15 +188,13 @@ class WordFinder:
         whole = self.rules.unit in ("word", "start")
         return self.vocabulary.texts if whole else self.vocabulary.pieces
 
-    def _starts(
-        self, ids: NDArray[np.int32], real: NDArray[np.bool_], opens: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
+    def _starts(self, ids: NDArray[np.int32], real: Bools, opens: Bools) -> Bools:
         """Which tokens begin a word; ``opens`` marks the first token of every sentence."""
         vocabulary = self.vocabulary
         if vocabulary.marker == INSIDE_MARKER:
             return np.asarray(real & ~vocabulary.marked[ids])
 
-        def before(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        def before(flags: Bools) -> Bools:
             return np.asarray(np.append(False, flags)[:-1] & ~opens)
 
         starts = real & (vocabulary.marked[ids] | ~before(real))
@@ -221,7 +204,7 @@ class WordFinder:
             starts &= ~vocabulary.blank[ids]
         return np.asarray(starts)
 
-    def _keeps(self, ids: NDArray[np.int32], ranges: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _keeps(self, ids: NDArray[np.int32], ranges: Ints) -> Bools:
         if self.rules.unit in ("piece", "token"):
             return np.ones(len(ranges), bool)
         kept = ~self._stop[ids[ranges[:, 0]]]
@@ -273,4 +256,4 @@ def locate(text: Text, finder: WordFinder) -> Tokens:
     first, end = (words.data + np.repeat(text.ids.starts[:-1], words.lengths)[:, None]).T
     ranges = np.stack([text.offsets[first, 0], text.offsets[end - 1, 1]], axis=1)
     spans = np.where(text.real[first, None], ranges, 0)
-    return Tokens(text.ids, words, Ragged(spans, words.starts), text.truncated)
+    return Tokens(text.ids, words, Ragged(spans, words.starts))

@@ -18,7 +18,6 @@ from movers.encode.batches import Batch, Limits, padded_batches
 from movers.encode.cutting import Tensor
 from movers.encode.encodings import Encodings, Request
 from movers.encode.keeping import Keeper, allocate
-from movers.encode.languages import not_english
 from movers.encode.pooling import (
     KNOWN_CHANCE,
     POOLINGS,
@@ -26,10 +25,10 @@ from movers.encode.pooling import (
     pooling_of,
     unrelated_sentences,
 )
-from movers.encode.stopwords import english
+from movers.encode.stopwords import english, not_english
 from movers.encode.tokens import Text, TokenRules, Tokens, Vocabulary, WordFinder, locate, read
-from movers.encode.unknown import Unknown, find_unknown, make_replaceable, own_vectors, reading
-from movers.encode.watching import make_stoppable, make_watchable, watching
+from movers.encode.unknown import Unknown, find_unknown, own_vectors
+from movers.encode.watching import Watch, make_watchable, watching
 from movers.encode.whiten import Moments
 from movers.errors import Choose, InputError, ModelError
 from movers.runtime.notices import ForeignWarning, TruncationWarning, UnknownWarning, notify
@@ -107,9 +106,7 @@ class TransformerEncoder:
         self.layers = int(self.config.num_hidden_layers)
         self.heads = int(getattr(self.config, "num_attention_heads", 0))
         self.dimension = int(self.config.hidden_size)
-        self.watchable = make_watchable(self.model)
-        self.stoppable = self.watchable and make_stoppable(self.model, self.layers)
-        make_replaceable(self.model)
+        self.watchable, self.stoppable = make_watchable(self.model, self.layers)
         self.gathers = kind == "cuda"
         # One layer's matrices at a time where nobody minds how sentences are batched.
         layers = 1 if self.watchable and kind == "cuda" else self.layers
@@ -423,11 +420,8 @@ class TransformerEncoder:
         import torch
 
         early = layers if self.stoppable and self.layers not in layers else None
-        with (
-            torch.inference_mode(),
-            reading(batch.own),
-            watching(attention, take, early) as watch,
-        ):
+        watch = Watch(attention, take, early, batch.own)
+        with torch.inference_mode(), watching(watch):
             output = self.model(
                 input_ids=batch.ids,
                 attention_mask=batch.mask.long(),

@@ -8,9 +8,7 @@ words that have nothing to do with each other, and all that is read of a sentenc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import shake_128
 from typing import Any
@@ -89,34 +87,3 @@ def _pieces(word: str, size: int) -> NDArray[np.int64]:
     """Pieces that a word picks: the same in every process, on every machine."""
     drawn = np.frombuffer(shake_128(word.encode()).digest(8 * DRAWN), "<u8")
     return (drawn % size).astype(np.int64)
-
-
-Own = tuple[Tensor, Tensor]
-"""Vectors, and which of them every token of a batch has: row 0 stands for a known one."""
-
-_own: ContextVar[Own | None] = ContextVar("own", default=None)
-
-
-@contextmanager
-def reading(own: Own | None) -> Iterator[None]:
-    """Have a model read own vectors in one forward pass; None if all tokens are known."""
-    token = _own.set(own)
-    try:
-        yield
-    finally:
-        _own.reset(token)
-
-
-def make_replaceable(model: Any) -> None:
-    """Let a model read other input vectors than those of its vocabulary."""
-    model.get_input_embeddings().register_forward_hook(_replace)
-
-
-def _replace(embeddings: Any, arguments: Any, found: Tensor) -> Tensor | None:
-    import torch
-
-    own = _own.get()
-    if own is None:
-        return None
-    vectors, numbers = own
-    return torch.where((numbers > 0)[..., None], vectors[numbers], found)

@@ -5,7 +5,7 @@ the layer at hand: its matrices are then computed as the model's own plain code 
 over, so that they are never held for all layers at once. On a GPU any other layer runs fused, and
 has no matrices at all; on a CPU it runs as plainly, so that a sentence has the same bits whatever
 is read of it. What goes into a layer can be read as well, and the model stops as soon as nothing
-is left to read.
+is left to read. Input vectors can be others than those of the vocabulary.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from typing import Any
 
 NAME = "movers"
 """What the attention function is called among those of transformers."""
+Own = tuple[Any, Any]
+"""Input vectors, and which of them every token of a batch has: row 0 stands for that of its id."""
 
 
 @dataclass
@@ -28,13 +30,15 @@ class Watch:
 
     ``take`` is called with each of the ``layers``, counted from 1, and its matrices, ``(sentences,
     heads, tokens, tokens)``. ``states`` are hidden states to find, 0 for what goes into the first
-    layer, where the model is to stop as soon as all is read; None lets it run to its end. ``seen``
-    counts the layers whose attention has run.
+    layer, where the model is to stop as soon as all is read; None lets it run to its end. ``own``
+    are input vectors to read, None if all are those of the vocabulary. ``seen`` counts the layers
+    whose attention has run.
     """
 
     layers: Collection[int]
     take: Callable[[int, Any], None]
-    states: Collection[int] | None = None
+    states: Collection[int] | None
+    own: Own | None
     seen: int = 0
     found: dict[int, Any] = field(default_factory=dict)
 
@@ -65,42 +69,50 @@ _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
 @contextmanager
-def watching(
-    layers: Collection[int], take: Callable[[int, Any], None], states: Collection[int] | None = None
-) -> Iterator[Watch]:
+def watching(watch: Watch) -> Iterator[None]:
     """Have what `Watch` tells handed over during one forward pass, which may end early."""
-    watch = Watch(layers, take, states)
     token = _watch.set(watch)
     try:
         with suppress(_Done):
-            yield watch
+            yield
     finally:
         _watch.reset(token)
 
 
-def make_watchable(model: Any) -> bool:
-    """Let a model run our attention function; False if it has code of its own for attention."""
+def make_watchable(model: Any, layers: int) -> tuple[bool, bool]:
+    """Let a model run our attention function, stop early, and read input vectors of our own.
+
+    Returns
+    -------
+    Whether it hands over attention layer by layer, not if it has code of its own for that; and
+    whether it stops, not if its layers do not lie in one list.
+    """
+    from torch.nn import ModuleList
     from transformers import AttentionInterface, AttentionMaskInterface
 
+    model.get_input_embeddings().register_forward_hook(_replace)
     names = vars(sys.modules[type(model).__module__])
     if "ALL_ATTENTION_FUNCTIONS" not in names or "eager_attention_forward" not in names:
-        return False
+        return False, False
     AttentionInterface.register(NAME, _attention)
     AttentionMaskInterface.register(NAME, _mask)
     model.set_attn_implementation(NAME)
-    return bool(model.config._attn_implementation == NAME)
-
-
-def make_stoppable(model: Any, layers: int) -> bool:
-    """Look at what goes into every layer; False if the layers do not lie in one list."""
-    from torch.nn import ModuleList
-
     stacks = [one for one in model.modules() if isinstance(one, ModuleList) and len(one) == layers]
-    if len(stacks) != 1:
-        return False
+    if model.config._attn_implementation != NAME or len(stacks) != 1:
+        return bool(model.config._attn_implementation == NAME), False
     for number, layer in enumerate(stacks[0], 1):
         layer.register_forward_pre_hook(partial(_enter, number), with_kwargs=True)
-    return True
+    return True, True
+
+
+def _replace(embeddings: Any, arguments: Any, found: Any) -> Any:
+    import torch
+
+    watch = _watch.get()
+    if watch is None or watch.own is None:
+        return None
+    vectors, numbers = watch.own
+    return torch.where((numbers > 0)[..., None], vectors[numbers], found)
 
 
 def _enter(layer: int, module: Any, arguments: Any, named: Any) -> None:

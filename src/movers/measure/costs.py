@@ -19,7 +19,7 @@ class Cost:
     ``kernel`` names the compiled function in `movers.measure.cost_kernels`. ``to_zero`` is the cost
     between a word and the zero vector, from the word's norm: the reference recipe averages over
     removed tokens as if they were zero vectors. ``trees`` tells whether the sub-trees around the
-    words add to it (`movers.measure.swd`).
+    words add to it (`movers.measure.syntax`).
     """
 
     name: str

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
-from movers.arrays import Floats
 from movers.encode.encodings import Encodings, Request
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
@@ -53,16 +52,13 @@ def fit_statistics(
         raise InputError("fit needs at least one sentence, got none")
     sums, encodings = add_up(encoder, counts, request, whitening=whitening, progress=progress)
     follow(sums.moments, corpus)
+    statistics = sums.statistics(encoder, request.rules, whitening=whitening, origin=origin)
     arrays = {}
     if variability:
         every = list(counts.elements())
         found = attention_variability(lambda: encoder.attentions(every))
         arrays["variability"] = found.reshape(encoder.layers, encoder.heads)
-    names = {"origin": origin, "corpus": corpus_digest(counts)}
-    statistics = sums.statistics(
-        encoder, request.rules, whitening=whitening, **names, arrays=arrays
-    )
-    return statistics, encodings
+    return replace(statistics, corpus=corpus_digest(counts), arrays=arrays), encodings
 
 
 @dataclass
@@ -77,6 +73,21 @@ class Sums:
     moments: dict[int, Moments] = field(default_factory=dict)
     words: Counter[str] = field(default_factory=Counter)
     pieces: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(
+        cls,
+        encoder: TransformerEncoder,
+        counts: Mapping[str, int],
+        moments: Mapping[int, Moments],
+        rules: TokenRules,
+    ) -> Sums:
+        """Count in how many sentences words and pieces occur, whatever words the rules drop."""
+        distinct, times = list(counts), list(counts.values())
+        every = TokenRules(recipe=rules.recipe, subwords=rules.subwords)
+        words = count_words(encoder.encode(distinct, Request(rules=every)), times, rules.recipe)
+        pieces = count_documents(encoder.pieces(distinct), times)
+        return cls(sum(times), dict(moments), words, pieces)
 
     def merge(self, other: Sums) -> None:
         """Add the sums of another part of the corpus."""
@@ -93,23 +104,17 @@ class Sums:
         *,
         whitening: WhiteningKind | None,
         origin: str = "",
-        corpus: str = "",
-        arrays: Mapping[str, Floats] | None = None,
     ) -> Statistics:
         """Make statistics of the sums, and freeze them."""
+        kind = whitening or "clean"
         return Statistics(
             fingerprint=encoder.fingerprint,
             origin=origin or f"{self.total} sentences",
-            corpus=corpus,
-            whitening={
-                layer: Whitening.fit(moments, whitening or "clean")
-                for layer, moments in self.moments.items()
-            },
+            whitening={layer: Whitening.fit(one, kind) for layer, one in self.moments.items()},
             tables={
                 "idf": idf_table(self.words, self.total, rules.recipe),
                 "piece-idf": piece_idf_table(self.pieces, self.total),
             },
-            arrays=arrays or {},
         )
 
 
@@ -130,7 +135,7 @@ def add_up(
     kind = OrderedMoments if whitening == "as-coded" else Moments
     moments = {layer: kind(encoder.dimension) for layer in layers}
     encodings = encoder.encode(distinct, request, moments=moments, counts=times, progress=progress)
-    return Sums(sum(times), moments, *_documents(encoder, counts, request.rules)), encodings
+    return Sums.of(encoder, counts, moments, request.rules), encodings
 
 
 def follow(moments: Mapping[int, Moments], corpus: Iterable[str]) -> None:
@@ -157,20 +162,9 @@ def statistics_of(
     ``counts`` are the sentences and how often each occurs, ``moments`` those of their token vectors
     by embedding layer. Document frequencies are those of all words, whatever the ``rules`` drop.
     """
-    sums = Sums(sum(counts.values()), dict(moments), *_documents(encoder, counts, rules))
-    corpus = corpus_digest(counts)
-    return sums.statistics(encoder, rules, whitening=whitening, origin=origin, corpus=corpus)
-
-
-def _documents(
-    encoder: TransformerEncoder, counts: Mapping[str, int], rules: TokenRules
-) -> tuple[Counter[str], Counter[str]]:
-    """In how many sentences each word and each piece occurs, whatever words the rules drop."""
-    distinct, times = list(counts), list(counts.values())
-    every = TokenRules(recipe=rules.recipe, subwords=rules.subwords)
-    words = encoder.encode(distinct, Request(rules=every))
-    pieces = count_documents(encoder.pieces(distinct), times)
-    return count_words(words, times, rules.recipe), pieces
+    sums = Sums.of(encoder, counts, moments, rules)
+    found = sums.statistics(encoder, rules, whitening=whitening, origin=origin)
+    return replace(found, corpus=corpus_digest(counts))
 
 
 def corpus_digest(counts: Mapping[str, int]) -> str:

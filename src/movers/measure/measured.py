@@ -11,7 +11,7 @@ from movers.arrays import Floats, Ints, Ragged, Rows, Singles, gathered
 from movers.encode.encodings import Encodings
 from movers.measure.context import Context
 from movers.measure.costs import COSTS, norms_of
-from movers.measure.swd import SubTrees, find_subtrees
+from movers.measure.syntax import SubTrees, find_subtrees
 from movers.measure.weights import normalised, raw_weights
 
 __all__ = ["Bags", "Context", "Measured", "measure"]
