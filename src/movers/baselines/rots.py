@@ -40,13 +40,15 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     words, trees = _words(measured, picked, context)
     levels = _levels(words, trees)
     sentences = levels[0].vectors.data
+    lengths = np.linalg.norm(sentences, axis=1)[pairs].prod(axis=1)
     scores = np.zeros((LEVELS, len(pairs)))
     plan = np.ones(len(pairs))
     for depth, level in enumerate(levels):
         plan, scores[depth] = _compare(
             level, levels[depth - 1], plan, pairs, first=depth == 0, threads=context.threads
         )
-        scores[depth] *= level.spread(sentences, pairs)
+        # How much longer the segments are together than the sentence.
+        scores[depth] *= level.totals[pairs].prod(axis=1) / (lengths + SMALL)
     single = (words.lengths[pairs] == 1).any(axis=1)
     whole = cosine_distances(sentences, pairs)
     return Scores(np.where(single, whole, 1 - scores.mean(axis=0)))
@@ -69,11 +71,6 @@ class Level:
     def totals(self) -> Floats:
         """Total mass of every sentence."""
         return Ragged(self.sizes, self.vectors.starts).sums()
-
-    def spread(self, sentences: Floats, rows: Ints) -> Floats:
-        """How much longer the segments are together than the sentence, for pairs."""
-        lengths = np.linalg.norm(sentences, axis=1)[rows].prod(axis=1)
-        return np.asarray(self.totals[rows].prod(axis=1) / (lengths + SMALL))
 
 
 def _compare(

@@ -10,6 +10,7 @@ import gzip
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -66,7 +67,14 @@ class ConlluParser:
     lookup = True
 
     def __init__(self, *paths: str | Path) -> None:
-        self.paths = [file for path in paths for file in _conllu_files(Path(path))]
+        self.paths: list[Path] = []
+        for path in map(Path, paths):
+            inside = [path.glob(f"*.conllu{ending}") for ending in ("", ".gz")]
+            files = [path] if path.is_file() else sorted(chain(*inside))
+            if not files:
+                wanted = f"CoNLL-U file {str(path)!r}, nor a folder with any *.conllu[.gz]"
+                raise InputError(f"no {wanted}")
+            self.paths += files
         self.name = "conllu:" + ",".join(file.name for file in self.paths)
 
     def parse(self, sentences: Sequence[str]) -> list[Tree]:
@@ -97,15 +105,6 @@ class ConlluParser:
 def _bare(text: str) -> str:
     """A text without blanks and case, character by character."""
     return "".join(letter.lower()[0] for letter in text if not letter.isspace())
-
-
-def _conllu_files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    files = sorted(file for ending in ("", ".gz") for file in path.glob(f"*.conllu{ending}"))
-    if not files:
-        raise InputError(f"no CoNLL-U file {str(path)!r}, nor a folder with any *.conllu[.gz]")
-    return files
 
 
 def _read(path: Path) -> Iterator[tuple[str, list[str], list[int]]]:

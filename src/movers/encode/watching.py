@@ -42,19 +42,8 @@ class Watch:
     seen: int = 0
     found: dict[int, Any] = field(default_factory=dict)
 
-    def enter(self, layer: int, states: Any) -> None:
-        """Look at what goes into a layer."""
-        if self.states is not None and layer - 1 in self.states:
-            self.found[layer - 1] = states
-        self._stop_if_done()
-
-    def leave(self, matrices: Any) -> None:
-        """Look at the attention of the layer that runs."""
-        if self.seen in self.layers:
-            self.take(self.seen, matrices)
-        self._stop_if_done()
-
-    def _stop_if_done(self) -> None:
+    def stop_if_done(self) -> None:
+        """End the forward pass if nothing is left to read."""
         if self.states is None or self.seen < max(self.layers, default=0):
             return
         if len(self.found) == len(self.states):
@@ -116,8 +105,11 @@ def _replace(embeddings: Any, arguments: Any, found: Any) -> Any:
 
 
 def _enter(layer: int, module: Any, arguments: Any, named: Any) -> None:
-    if (watch := _watch.get()) is not None:
-        watch.enter(layer, arguments[0] if arguments else named["hidden_states"])
+    watch = _watch.get()
+    if watch is not None and watch.states is not None:
+        if layer - 1 in watch.states:
+            watch.found[layer - 1] = arguments[0] if arguments else named["hidden_states"]
+        watch.stop_if_done()
 
 
 def _attention(module: Any, query: Any, key: Any, value: Any, mask: Any, **options: Any) -> Any:
@@ -133,7 +125,9 @@ def _attention(module: Any, query: Any, key: Any, value: Any, mask: Any, **optio
     states, matrices = plain(module, query, key, value, mask, **options)
     if watch is None:
         return states, matrices
-    watch.leave(matrices)
+    if read:
+        watch.take(watch.seen, matrices)
+    watch.stop_if_done()
     return states, None
 
 

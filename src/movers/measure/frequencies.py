@@ -63,7 +63,7 @@ class Frequencies:
         unknown words.
         """
         shares = self.of(words, missing)
-        shares[[word not in self.shares and is_punctuation(word) for word in words]] = 1.0
+        shares[[word not in self.shares and _is_punctuation(word) for word in words]] = 1.0
         rarest = _chance(np.array(self.least))
         return np.asarray(np.log((1 / rarest + 1) / (_chance(shares) / rarest + 1)))
 
@@ -91,8 +91,7 @@ def _chance(shares: Floats) -> Floats:
     return np.asarray(-np.expm1(SENTENCE_LENGTH * np.log1p(-np.minimum(shares, 1 - 1e-16))))
 
 
-def is_punctuation(word: str) -> bool:
-    """Whether a word is punctuation through and through."""
+def _is_punctuation(word: str) -> bool:
     return all(category(character).startswith("P") for character in word)
 
 

@@ -11,6 +11,9 @@ from functools import cached_property
 from hashlib import sha256
 from math import log
 
+import numpy as np
+
+from movers.arrays import Floats
 from movers.encode.encodings import Encodings
 from movers.encode.tokens import Recipe
 
@@ -35,11 +38,10 @@ class WordTable:
         content = json.dumps([self.recipe, self.missing, sorted(self.values.items())])
         return sha256(content.encode()).hexdigest()[:8]
 
-    def of(self, encodings: Encodings, row: int) -> list[float]:
-        """Look up the kept words of one sentence."""
-        return [
-            self.values.get(word, self.missing) for word in spelled(encodings, row, self.recipe)
-        ]
+    def of(self, encodings: Encodings) -> Floats:
+        """Look up the kept words of all sentences, one after another."""
+        words = all_spelled(encodings, self.recipe)
+        return np.array([self.values.get(word, self.missing) for word in words])
 
 
 def spelled(encodings: Encodings, row: int, recipe: Recipe) -> list[str]:
@@ -47,6 +49,11 @@ def spelled(encodings: Encodings, row: int, recipe: Recipe) -> list[str]:
     if recipe == "paper":
         return [word.lower() for word in encodings.surface(row)]
     return encodings.spellings[row]
+
+
+def all_spelled(encodings: Encodings, recipe: Recipe) -> list[str]:
+    """The kept words of all sentences, one after another."""
+    return [word for row in range(len(encodings)) for word in spelled(encodings, row, recipe)]
 
 
 def count_words(encodings: Encodings, counts: Sequence[int], recipe: Recipe) -> Counter[str]:
