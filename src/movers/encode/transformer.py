@@ -97,7 +97,6 @@ class TransformerEncoder:
         self.folder: Path | None = None
         if self.name == models.EMBEDDED:
             self.folder = models.embedded_folder()
-            models.check_embedded(self.folder)
         elif Path(self.name).is_dir():
             self.folder = Path(self.name)
         source = self.folder or (model if isinstance(model, Path) else self.name)

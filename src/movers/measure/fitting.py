@@ -29,18 +29,9 @@ def fit_statistics(
 ) -> tuple[Statistics, Encodings]:
     """Fit whitening, document frequencies and, if asked, attention variability.
 
-    Parameters
-    ----------
-    sentences
-        The corpus; a repeated sentence counts as often as it occurs.
-    request
-        What to keep of each sentence; its embedding layers are the ones whitened.
-    whitening
-        Kind of whitening, or None for none.
-    variability
-        Also measure BV_A of every head, which takes two more passes.
-    origin
-        What the sentences are, kept with the statistics.
+    A repeated sentence counts as often as it occurs. The ``request`` tells what to keep of each;
+    its embedding layers are the ones whitened, unless ``whitening`` is None. BV_A of every head,
+    the ``variability``, takes two more passes. ``origin`` says what the sentences are.
 
     Returns
     -------

@@ -36,21 +36,13 @@ def fit_swf(
 ) -> WordTable:
     """Weigh words by one over their PageRank among the words they stand near in trees.
 
-    Two words are linked by ``1 / hops`` for every time they stand within three hops.
+    Two words are linked by ``1 / hops`` for every time they stand within three hops. ``counts``
+    tells how often each of the sentences occurs in the corpus; 0 leaves it out.
 
-    Parameters
-    ----------
-    encodings
-        Distinct sentences.
-    counts
-        How often each occurs in the corpus; 0 leaves it out.
-    trees
-        Their dependency trees.
-    recipe
-        ``"paper"`` links the words as they are compared, in lower case, and weighs an unseen
-        word like the rarest. ``"reference"`` links what stands between blanks, in whatever case,
-        stops PageRank where networkx does, and gives whatever it does not find the smallest
-        weight, to names under an uncased model for instance.
+    The recipe ``"paper"`` links the words as they are compared, in lower case, and weighs an unseen
+    word like the rarest. ``"reference"`` links what stands between blanks, in whatever case, stops
+    PageRank where networkx does, and gives whatever it does not find the smallest weight, to names
+    under an uncased model for instance.
     """
     numbers: dict[str, int] = {}
     cells, shares = [np.zeros((0, 2), np.int64)], [np.zeros(0)]
