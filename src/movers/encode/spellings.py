@@ -57,9 +57,10 @@ class Spellings(Sequence[list[str]]):
         if isinstance(row, slice):
             return [self[place] for place in range(*row.indices(len(self)))]
         low, high = self.starts[row % len(self)], self.starts[row % len(self) + 1]
-        words = self.pieces.between(low, high)
-        letters = [self.names[number] for number in words.data.tolist()]
-        return ["".join(letters[a:b]) for a, b in pairwise(words.starts.tolist())]
+        starts = self.pieces.starts[low : high + 1].tolist()
+        numbers = self.pieces.data[starts[0] : starts[-1]].tolist()
+        letters = [self.names[number] for number in numbers]
+        return ["".join(letters[a - starts[0] : b - starts[0]]) for a, b in pairwise(starts)]
 
     def __iter__(self) -> Iterator[list[str]]:
         return (self[row] for row in range(len(self)))
