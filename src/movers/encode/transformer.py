@@ -28,7 +28,7 @@ from movers.encode.pooling import (
 from movers.encode.stopwords import english, not_english
 from movers.encode.tokens import Text, TokenRules, Tokens, Vocabulary, WordFinder, locate, read
 from movers.encode.unknown import Unknown, find_unknown, own_vectors
-from movers.encode.watching import Watch, make_watchable, watching
+from movers.encode.watching import Watch, make_watchable
 from movers.encode.whiten import Moments
 from movers.errors import Choose, InputError, ModelError
 from movers.runtime.notices import ForeignWarning, TruncationWarning, UnknownWarning, notify
@@ -419,8 +419,7 @@ class TransformerEncoder:
         import torch
 
         early = layers if self.stoppable and self.layers not in layers else None
-        watch = Watch(attention, take, early, batch.own)
-        with torch.inference_mode(), watching(watch):
+        with torch.inference_mode(), Watch(attention, take, early, batch.own) as watch:
             output = self.model(
                 input_ids=batch.ids,
                 attention_mask=batch.mask.long(),

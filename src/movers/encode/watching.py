@@ -11,8 +11,7 @@ is left to read. Input vectors can be others than those of the vocabulary.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,7 +25,7 @@ Own = tuple[Any, Any]
 
 @dataclass
 class Watch:
-    """Somebody who reads the attention of some layers, and what goes into others.
+    """Somebody who reads the attention of some layers, and what goes into others, in one pass.
 
     ``take`` is called with each of the ``layers``, counted from 1, and its matrices, ``(sentences,
     heads, tokens, tokens)``. ``states`` are hidden states to find, 0 for what goes into the first
@@ -42,6 +41,14 @@ class Watch:
     seen: int = 0
     found: dict[int, Any] = field(default_factory=dict)
 
+    def __enter__(self) -> Watch:
+        self._token = _watch.set(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> bool:
+        _watch.reset(self._token)
+        return kind is _Done
+
     def stop_if_done(self) -> None:
         """End the forward pass if nothing is left to read."""
         if self.states is None or self.seen < max(self.layers, default=0):
@@ -55,17 +62,6 @@ class _Done(Exception):  # noqa: N818, it is none
 
 
 _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
-
-
-@contextmanager
-def watching(watch: Watch) -> Iterator[None]:
-    """Have what `Watch` tells handed over during one forward pass, which may end early."""
-    token = _watch.set(watch)
-    try:
-        with suppress(_Done):
-            yield
-    finally:
-        _watch.reset(token)
 
 
 def make_watchable(model: Any, layers: int) -> tuple[bool, bool]:
