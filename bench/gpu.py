@@ -23,6 +23,7 @@ from sentences import Pair, swapped_pairs
 
 import movers
 from movers.encode.encodings import Encodings, Request
+from movers.encode.tokens import TokenRules, Tokens, locate, read
 from movers.encode.transformer import TransformerEncoder
 from movers.loading import load_encoder
 
@@ -166,9 +167,13 @@ def forward_only(model: str | None, compiled: bool) -> None:
 def tokenizing(model: str | None, sentences: list[str]) -> None:
     """The part of every figure that no GPU can do."""
     encoder = load_encoder(model, "cpu")
-    tokens = encoder._tokens(sentences).ids.lengths
-    print(f"{len(sentences)} distinct sentences, {tokens.mean():.1f} tokens each")
-    seconds = median_seconds(lambda: encoder._tokens(sentences))
+
+    def tokens() -> Tokens:
+        text = read(encoder.tokenizer, sentences, encoder.max_length)
+        return locate(text, encoder.finder(TokenRules()))
+
+    print(f"{len(sentences)} distinct sentences, {tokens().ids.lengths.mean():.1f} tokens each")
+    seconds = median_seconds(tokens)
     print(f"tokenizing alone {len(sentences) / seconds:8.0f} sentences/s", flush=True)
 
 

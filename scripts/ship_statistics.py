@@ -49,7 +49,7 @@ def components(
         encodings = encoder.encode(sentences, Request((layer,), (), rules), progress=True)
         measured = measure(encodings, context, weights=name, embedding=layer)
         block = measured, np.arange(len(sentences)), np.ones(len(sentences), np.int64)
-        arrays |= find_baseline(name).fit([block], context, layer)
+        arrays |= find_baseline(f"pooled.{name}").fit([block], context, layer)
     return arrays
 
 

@@ -530,7 +530,7 @@ THREADED = [
     # sums and products alone need no threads; trees as weights would need a fit of their own
     name
     for name, row in METHODS.items()
-    if row.baseline not in ("sif", "usif") and row.weights != "swf"
+    if row.name not in ("sif", "usif") and row.weights != "swf"
 ]
 
 

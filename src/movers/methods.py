@@ -2,7 +2,7 @@
 
 A row of word transport names its weights and its cost. Every such row has a structural version
 ``wsmd-NAME`` (fused Gromov-Wasserstein) and ``lambda-NAME``, the cost part alone under the
-structural plan. Other measures name their file in `movers.baselines`.
+structural plan. Other measures name what computes them in `movers.baselines`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Method:
         charges for it beside the sentence vectors (`movers.measure.gating`). None for a measure
         that is not one transport problem.
     baseline
-        File in `movers.baselines` of a measure without ``transport``.
+        File in `movers.baselines`, or object in one, of a measure without ``transport``.
     reports
         ``"value"`` for the whole objective, ``"linear"`` for its cost part alone.
     unit, stopwords, whitened, vectors
@@ -201,33 +201,37 @@ BAG = Method(
 )
 POOLED = (
     replace(BAG, reference=replace(BAG, unit="start")),
-    Method("average", "cosine of the mean word vectors", HUANG, baseline="average"),
+    Method("average", "cosine of the mean word vectors", HUANG, baseline="pooled.average"),
     _raw(
-        Method("cls", "cosine of the start token", DEVLIN, baseline="cls", layer=-1),
+        Method("cls", "cosine of the start token", DEVLIN, baseline="pooled.cls", layer=-1),
         "reference: whitened; RoBERTa's first piece of text instead of its start token",
         unit="token",
         reference={"unit": "token", "stopwords": False},
     ),
     _raw(
-        Method("sif", "smooth inverse frequency", ARORA, "sif", baseline="sif"),
+        Method("sif", "smooth inverse frequency", ARORA, "sif", baseline="pooled.sif"),
         "reference: whitened, without stop words, component removed from words by weight",
     ),
     _raw(
-        Method("usif", "unsupervised SIF", ETHAYARAJH, "usif", baseline="usif"),
+        Method("usif", "unsupervised SIF", ETHAYARAJH, "usif", baseline="pooled.usif"),
         "reference: as sif, and vectors not normalised in the sentence",
     ),
     _raw(
-        Method("conceptor", "SIF weights, conceptor negation", LIU, "sif", baseline="conceptor"),
+        Method(
+            "conceptor", "SIF weights, conceptor negation", LIU, "sif", baseline="pooled.conceptor"
+        ),
         "reference: whitened, without stop words, conceptor not applied",
     ),
     _raw(
-        Method("dynamax", "DynaMax-Jaccard, fuzzy word sets", ZHELEZNIAK, baseline="dynamax"),
+        Method(
+            "dynamax", "DynaMax-Jaccard, fuzzy word sets", ZHELEZNIAK, baseline="matched.dynamax"
+        ),
         "reference: whitened, without stop words",
     ),
 )
 MATCHED = tuple(
     _raw(
-        Method(name, title, ZHANG, weights, baseline=f"bertscore.{part}", symmetric=part == "f1"),
+        Method(name, title, ZHANG, weights, baseline=f"matched.{part}", symmetric=part == "f1"),
         "reference: dot products of whitened vectors, without stop words",
         unit="token",
         weights="piece-idf" if weights == "idf" else "pieces",

@@ -27,7 +27,7 @@ from movers.measure.gating import (
     trusted,
 )
 from movers.measure.measured import Bags, Measured
-from movers.measure.swd import add_subtree_costs
+from movers.measure.syntax import add_subtree_costs
 from movers.methods import Method, Transport
 from movers.solve.batch import emd_batch, fgw_batch, price_batch
 from movers.solve.problems import Problems

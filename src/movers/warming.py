@@ -13,7 +13,7 @@ from movers.encode.products import product
 from movers.evaluate import resampling
 from movers.measure import cost_kernels
 from movers.measure.costs import COSTS, norms_of, pair_cells, pair_costs
-from movers.measure.swd import Between
+from movers.measure.syntax import Between
 from movers.runtime import compiling
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.solve.batch import emd_batch, fgw_batch, price_batch

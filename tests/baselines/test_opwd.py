@@ -5,8 +5,7 @@ import pytest
 
 import movers
 from movers.arrays import Ragged
-from movers.baselines.grid import Grid
-from movers.baselines.opwd import log_kernel, shares_of_largest
+from movers.baselines.opwd import Grid, log_kernel, shares_of_largest
 from tiny_models import PAIRS, SENTENCES
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from movers.encode.languages import not_english
+from movers.encode.stopwords import not_english
 from movers.runtime.notices import ForeignWarning
 
 FOREIGN = {

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import movers
-from movers.encode.parse import CachedParser, ConlluParser, SpacyParser, load_parser, parse_trees
+from movers.encode.parse import CachedParser, ConlluParser, SpacyParser, load_parser
 from movers.encode.trees import Tree
 from movers.evaluate.datasets import read_dataset
+from movers.measure.context import Context
+from movers.measure.statistics import Statistics
 from tree_parsers import EXAMPLES, MadeUp, train_spacy
 
 CONLLU = """# text = Don't  see the-fox.
@@ -177,7 +179,7 @@ def test_what_is_no_parser(wrong):
 
 def test_no_parser_names_option_and_extra():
     with pytest.raises(movers.InputError, match=r"pass parser='spacy.*movers\[parse\]"):
-        parse_trees(None, ["a fox"])
+        Context(Statistics("")).trees(["a fox"])
 
 
 @pytest.mark.parametrize(

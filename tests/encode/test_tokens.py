@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from movers.arrays import Ragged
 from movers.encode.encodings import Request
 from movers.encode.stopwords import describe_stopwords, load_stopwords
-from movers.encode.tokens import Text, TokenRules, Vocabulary, WordFinder, tokenize
+from movers.encode.tokens import Text, TokenRules, Vocabulary, WordFinder, locate, read
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError, ModelError
 
@@ -154,12 +154,13 @@ def test_spans_point_at_the_text(tokenizers, family):
     text = "  Naïve café  東京 😀, Œuvre don't"
     tokenizer = tokenizers[family]
     finder = WordFinder(Vocabulary(tokenizer), TokenRules())
-    tokens = tokenize(tokenizer, finder, [text], 64)
+    found = read(tokenizer, [text], 64)
+    tokens = locate(found, finder)
     words = [text[start:end].strip() for start, end in tokens.spans[0]]
     assert words[: len(SURFACES[family]) - 3] == SURFACES[family][:-3]
     assert "".join(words[-3:]).endswith("don't")
     assert tokens.words.lengths.tolist() == tokens.spans.lengths.tolist()
-    assert tokens.truncated == ()
+    assert found.truncated == ()
 
 
 @pytest.mark.parametrize("recipe", ["paper", "reference"])
@@ -186,7 +187,8 @@ def test_mean_of_pieces(tiny, name, recipe):
     text = "Unbelievably, zzz jumped presidents"
     rules = TokenRules(ENGLISH, recipe, "mean")
     found = encoder.encode([text], Request((2,), ((1, 2), (3, 1)), rules))
-    tokens = tokenize(encoder.tokenizer, WordFinder(encoder.vocabulary, rules), [text], 64)
+    finder = WordFinder(encoder.vocabulary, rules)
+    tokens = locate(read(encoder.tokenizer, [text], 64), finder)
     words = [list(range(first, end)) for first, end in tokens.words[0]]
     assert len(words) >= 3 and max(map(len, words)) > 1
     states = encoder.states([text], 2)[0]

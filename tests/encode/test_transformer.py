@@ -8,7 +8,7 @@ from movers.arrays import gathered
 from movers.encode import transformer
 from movers.encode.encodings import Encodings, Request
 from movers.encode.stopwords import load_stopwords
-from movers.encode.tokens import TokenRules
+from movers.encode.tokens import TokenRules, locate, read
 from movers.encode.transformer import TransformerEncoder, TruncationWarning
 from movers.encode.whiten import Moments
 from movers.errors import InputError
@@ -80,7 +80,8 @@ def test_gathering_sentences_before_they_are_kept_changes_nothing(tiny, monkeypa
     apart.gathers = True
     sentences = ["to the", *SENTENCES, ""]
     expected, found = plain.encode(sentences, request), apart.encode(sentences, request)
-    assert len(apart._windows([request], [apart._tokens(sentences, rules)])) > 2
+    text = read(apart.tokenizer, sentences, apart.max_length)
+    assert len(apart._windows([request], [locate(text, apart.finder(rules))])) > 2
     assert_same(expected, found)
     np.testing.assert_allclose(found.pooled, expected.pooled, rtol=2e-5, atol=2e-5)
     assert found.sentences == expected.sentences

@@ -1,9 +1,9 @@
-"""Measures that are not one transport problem: a short file each.
+"""Measures that are not one transport problem.
 
-A file offers ``distances(measured, rows, context, plans=False) -> Scores`` and, if it has to
-learn anything from a corpus, ``fit(blocks, context, layer) -> dict`` of arrays, which come
-back in ``context.statistics.arrays``; ``fitted(context, layer)`` then returns the array in use,
-for the signature. `movers.methods` names the file in a row of its table.
+Each is a file, or an object in one. It offers ``distances(measured, rows, context, plans=False) ->
+Scores`` and, if it has to learn anything from a corpus, ``fit(blocks, context, layer) -> dict`` of
+arrays, which come back in ``context.statistics.arrays``; ``fitted(context, layer)`` then returns
+the array in use, for the signature. `movers.methods` names it in a row of its table.
 """
 
 from __future__ import annotations
@@ -44,6 +44,12 @@ def find_baseline(name: str) -> Any:
     own = f"movers.baselines.{module}"
     found = import_module(own if find_spec(own) else module)
     return getattr(found, part) if part else found
+
+
+def renumbered(rows: Ints) -> tuple[Ints, Ints]:
+    """The sentences that occur in pairs, and the pairs in terms of these."""
+    picked, numbers = np.unique(rows, return_inverse=True)
+    return picked, numbers.reshape(rows.shape)
 
 
 def cosine_distances(vectors: Floats, rows: Ints) -> Floats:

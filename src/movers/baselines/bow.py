@@ -7,9 +7,8 @@ from collections import Counter
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Ragged
-from movers.baselines import Scores
-from movers.baselines.average import renumbered
+from movers.arrays import Ints, Ragged
+from movers.baselines import Scores, renumbered
 from movers.measure.measured import Context, Measured
 from movers.measure.wordtable import spelled
 
@@ -20,22 +19,18 @@ DIGITS = 9
 
 def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
     """Compare how often each word occurs."""
+    from movers.baselines import kernels
+
     picked, pairs = renumbered(rows)
     sentences = (spelled(measured.encodings, int(row), context.recipe) for row in picked)
     bags = [Counter(WORD.findall(" ".join(words).lower())) for words in sentences]
-    dots, squares = _dots(bags, pairs), _dots(bags, np.arange(len(bags)).repeat(2).reshape(-1, 2))
-    scale = np.sqrt(squares[pairs[:, 0]] * squares[pairs[:, 1]])
-    cosines = dots / np.where(scale > 0, scale, 1.0)
-    return Scores(np.maximum(0.0, 1.0 - cosines.round(DIGITS)))
-
-
-def _dots(bags: list[Counter[str]], pairs: Ints) -> Floats:
-    from movers.baselines import kernels
-
     order = {word: number for number, word in enumerate(sorted(set().union(*bags)))}
     items = [sorted((order[word], count) for word, count in bag.items()) for bag in bags]
     table = Ragged.from_rows([np.array(bag, np.int64).reshape(-1, 2) for bag in items])
     words, counts = np.ascontiguousarray(table.data.reshape(-1, 2).T.astype(np.int64))
-    out = np.zeros(len(pairs))
-    kernels.overlap(words, counts, table.starts, np.ascontiguousarray(pairs), out)
-    return out
+    dots = np.zeros(len(pairs))
+    kernels.overlap(words, counts, table.starts, np.ascontiguousarray(pairs), dots)
+    squares = Ragged(counts**2, table.starts).sums()
+    scale = np.sqrt(squares[pairs].prod(axis=1))
+    cosines = dots / np.where(scale > 0, scale, 1.0)
+    return Scores(np.maximum(0.0, 1.0 - cosines.round(DIGITS)))

@@ -12,12 +12,12 @@ is in the unit of the cost, as otherwise pairs could not be compared.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Ragged
+from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.baselines import Scores
-from movers.baselines.grid import Grid
 from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
 from movers.solve.entropic import sinkhorn_batch
@@ -44,13 +44,10 @@ class OrderPreserving:
         words = measured.vectors, measured.norms.data
         costs = pair_costs(self.cost, *words, *rows.T, threads=context.threads)
         problems = Problems.between(measured.weights, rows, costs)
-        grid = Grid.of(problems.shapes)
+        shares = shares_of_largest(costs) if self.scaled else costs.data
+        kernel, threads = log_kernel(shares, Grid.of(problems.shapes)), context.threads
         found = sinkhorn_batch(
-            problems,
-            log_kernel(shares_of_largest(costs) if self.scaled else costs.data, grid),
-            iterations=ITERATIONS,
-            tolerance=0.0,
-            threads=context.threads,
+            problems, kernel, iterations=ITERATIONS, tolerance=0.0, threads=threads
         )
         return Scores(found.value[:, 0], found.plan if plans else None)
 
@@ -59,6 +56,27 @@ def shares_of_largest(costs: Ragged) -> Floats:
     """Costs of every pair as shares of its largest."""
     largest = np.maximum.reduceat(costs.data, costs.starts[:-1]) if len(costs) else costs.data
     return np.asarray(costs.data / np.repeat(np.where(largest > 0, largest, 1.0), costs.lengths))
+
+
+class Grid(NamedTuple):
+    """Which matrix, row and column every cell of row-major blocks belongs to.
+
+    ``shapes`` are the rows and columns of every block, ``(pairs, 2)``; the others tell of every
+    cell.
+    """
+
+    shapes: Ints
+    pair: Ints
+    row: Ints
+    column: Ints
+
+    @classmethod
+    def of(cls, shapes: Ints) -> Grid:
+        """The grid of blocks of the given shapes."""
+        starts = boundaries(shapes.prod(axis=1))
+        pair = np.repeat(np.arange(len(shapes)), np.diff(starts))
+        row, column = np.divmod(np.arange(starts[-1]) - starts[pair], shapes[pair, 1])
+        return cls(shapes, pair, row, column)
 
 
 def log_kernel(costs: Floats, grid: Grid) -> Floats:

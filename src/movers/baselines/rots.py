@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from movers.arrays import Bools, Floats, Ints, Ragged, boundaries
-from movers.baselines import Scores, conceptor, cosine_distances
-from movers.baselines.average import renumbered
-from movers.baselines.grid import Grid
+from movers.baselines import Scores, cosine_distances, renumbered
+from movers.baselines.opwd import Grid
+from movers.baselines.pooled import conceptor
 from movers.encode.encodings import Encodings
 from movers.encode.products import product
 from movers.encode.tokens import PUNCTUATION, START_MARKERS
@@ -30,35 +30,27 @@ SMALL = 1e-3
 MARKERS = "".join(START_MARKERS)
 
 
+fitted = conceptor.fitted
+"""The moments in use are those of conceptor negation."""
+
+
 def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
     """One minus the mean similarity of five levels."""
     picked, pairs = renumbered(rows)
-    words = _words(measured, picked, context)
-    levels = _levels(words)
+    words, trees = _words(measured, picked, context)
+    levels = _levels(words, trees)
     sentences = levels[0].vectors.data
+    lengths = np.linalg.norm(sentences, axis=1)[pairs].prod(axis=1)
     scores = np.zeros((LEVELS, len(pairs)))
     plan = np.ones(len(pairs))
     for depth, level in enumerate(levels):
-        plan, scores[depth] = _compare(
-            level, levels[depth - 1], plan, pairs, first=depth == 0, threads=context.threads
-        )
-        scores[depth] *= level.spread(sentences, pairs)
-    single = (words.vectors.lengths[pairs] == 1).any(axis=1)
+        above = levels[depth - 1] if depth else None
+        plan, scores[depth] = _compare(level, above, plan, pairs, context.threads)
+        # How much longer the segments are together than the sentence.
+        scores[depth] *= level.totals[pairs].prod(axis=1) / (lengths + SMALL)
+    single = (words.lengths[pairs] == 1).any(axis=1)
     whole = cosine_distances(sentences, pairs)
     return Scores(np.where(single, whole, 1 - scores.mean(axis=0)))
-
-
-def fitted(context: Context, layer: int) -> Floats | None:
-    """The moments in use: those of conceptor negation."""
-    return conceptor.fitted(context, layer)
-
-
-@dataclass(frozen=True)
-class Words:
-    """Weighted word vectors of the sentences and the trees over the words."""
-
-    vectors: Ragged
-    trees: list[Tree]
 
 
 @dataclass(frozen=True)
@@ -79,19 +71,13 @@ class Level:
         """Total mass of every sentence."""
         return Ragged(self.sizes, self.vectors.starts).sums()
 
-    def spread(self, sentences: Floats, rows: Ints) -> Floats:
-        """How much longer the segments are together than the sentence, for pairs."""
-        lengths = np.linalg.norm(sentences, axis=1)[rows].prod(axis=1)
-        return np.asarray(self.totals[rows].prod(axis=1) / (lengths + SMALL))
-
 
 def _compare(
-    level: Level, above: Level, plan: Floats, rows: Ints, *, first: bool, threads: int | None
+    level: Level, above: Level | None, plan: Floats, rows: Ints, threads: int | None
 ) -> tuple[Floats, Floats]:
     """The plan of a level, and one minus what it costs, for every pair."""
-    sources, targets = rows.T
-    costs = pair_costs("cosine", level.vectors, level.sizes, sources, targets, threads=threads)
-    if first:
+    costs = pair_costs("cosine", level.vectors, level.sizes, *rows.T, threads=threads)
+    if above is None:
         return plan, 1 - Ragged(plan * costs.data, costs.starts).sums()
     masses = level.sizes / np.repeat(level.totals, level.vectors.lengths)
     problems = Problems.between(Ragged(masses, level.vectors.starts), rows, costs)
@@ -114,23 +100,20 @@ def _prior(level: Level, above: Level, plan: Floats, rows: Ints, grid: Grid) -> 
     return np.asarray(plan[cells] * share[i] * share[j])
 
 
-def _levels(words: Words) -> list[Level]:
-    cuts = [segmentations(tree) for tree in words.trees]
-    starts = words.vectors.starts
+def _levels(words: Ragged, trees: list[Tree]) -> list[Level]:
+    cuts = [segmentations(tree) for tree in trees]
     levels = []
     for depth in range(LEVELS):
         begins = [cut[depth].begins for cut in cuts]
-        above = [cut[max(depth - 1, 0)].begins for cut in cuts]
         own = np.concatenate([np.zeros(0, bool), *(cut[depth].own for cut in cuts)])
         bounds = boundaries(len(rows) for rows in begins)
         every = np.concatenate([np.zeros(0, np.int64), *begins])
-        first = every + np.repeat(starts[:-1], np.diff(bounds))
-        data = np.where(own[:, None], words.vectors.data, 0.0)
+        first = every + np.repeat(words.starts[:-1], np.diff(bounds))
+        data = np.where(own[:, None], words.data, 0.0)
         sums = np.add.reduceat(data, first, axis=0) if len(first) else data[:0]
         vectors = Ragged(sums, bounds)
-        parents = [
-            np.searchsorted(up, own, "right") - 1 for up, own in zip(above, begins, strict=True)
-        ]
+        above = (cut[max(depth - 1, 0)].begins for cut in cuts)
+        parents = (np.searchsorted(*two, "right") - 1 for two in zip(above, begins, strict=True))
         levels.append(Level(vectors, norms_of(vectors), np.concatenate([every[:0], *parents])))
     return levels
 
@@ -176,8 +159,13 @@ def segmentations(tree: Tree, levels: int = LEVELS) -> list[Cut]:
     return found
 
 
-def _words(measured: Measured, picked: Ints, context: Context) -> Words:
-    """The words of some sentences: plain by the published code, or negated and scaled."""
+def _words(measured: Measured, picked: Ints, context: Context) -> tuple[Ragged, list[Tree]]:
+    """Weighted word vectors of some sentences, and the trees over the words.
+
+    The vectors are plain by the published code, or else without punctuation (unless there is
+    nothing else), negated, and every dimension divided by its length over the words of the
+    sentence.
+    """
     assert measured.vectors is not None
     encodings = measured.encodings
     spans = encodings.spans.take(picked)
@@ -185,14 +173,18 @@ def _words(measured: Measured, picked: Ints, context: Context) -> Words:
     scale = np.repeat(measured.totals[picked] / np.maximum(spans.lengths, 1), spans.lengths)
     weights = measured.weights.take(picked).data * scale
     if context.recipe == "paper":
-        kept = _not_punctuation([word for row in picked for word in encodings.surface(row)], spans)
+        words = [word for row in picked for word in encodings.surface(row)]
+        kept = np.array([not PUNCTUATION.issuperset(word) for word in words], bool)
+        some = Ragged(kept.astype(np.int64), spans.starts).sums() > 0
+        kept |= ~np.repeat(some, spans.lengths)
         bounds = np.append(0, np.cumsum(kept))[spans.starts]
         negation = conceptor.negation(measured, context)
         negated = product(vectors.data[kept], negation, context.threads)
-        vectors = Ragged(_scaled(Ragged(negated, bounds)), bounds)
+        lengths = np.sqrt(Ragged(negated**2, bounds).sums())
+        vectors = Ragged(negated / (np.repeat(lengths, np.diff(bounds), axis=0) + TINY), bounds)
         spans, weights = Ragged(spans.data[kept], bounds), weights[kept]
     trees = _trees(encodings, picked, spans, context)
-    return Words(Ragged(vectors.data * weights[:, None], vectors.starts), trees)
+    return Ragged(vectors.data * weights[:, None], vectors.starts), trees
 
 
 def _trees(encodings: Encodings, picked: Ints, spans: Ragged, context: Context) -> list[Tree]:
@@ -202,23 +194,16 @@ def _trees(encodings: Encodings, picked: Ints, spans: Ragged, context: Context) 
     pieces of the others, in lower case. Where trees are only looked up there is none of that,
     and the tree of the sentence is cut to the words left.
     """
+    texts = [encodings.sentences[row] for row in picked]
+    own = [row.astype(np.int64) for row in spans]
     if context.recipe == "reference" and not getattr(context.parser, "lookup", False):
-        words = _first_pieces([encodings.sentences[row] for row in picked], context)
-        found = context.trees([" ".join(row) for row in words])
-        own = [_places(row) for row in words]
-    else:
-        found = context.trees([encodings.sentences[row] for row in picked])
-        own = [row.astype(np.int64) for row in spans]
-    return [tree.over(row) for tree, row in zip(found, own, strict=True)]
-
-
-def _first_pieces(sentences: list[str], context: Context) -> list[list[str]]:
-    """The first piece of every kept word, without marker and in lower case."""
-    pieces, ranges = context.locate(sentences)
-    return [
-        [row[first].lstrip(MARKERS).lower() for first in words[:, 0]]
-        for row, words in zip(pieces, ranges, strict=True)
-    ]
+        pieces, ranges = context.locate(texts)
+        first = [
+            [row[place].lstrip(MARKERS).lower() for place in words[:, 0]]
+            for row, words in zip(pieces, ranges, strict=True)
+        ]
+        texts, own = [" ".join(row) for row in first], [_places(row) for row in first]
+    return [tree.over(row) for tree, row in zip(context.trees(texts), own, strict=True)]
 
 
 def _places(words: list[str]) -> Ints:
@@ -226,16 +211,3 @@ def _places(words: list[str]) -> Ints:
     lengths = np.array([len(word) for word in words], np.int64)
     ends = np.cumsum(lengths + 1) - 1
     return np.stack([ends - lengths, ends], axis=1)
-
-
-def _not_punctuation(words: list[str], spans: Ragged) -> Bools:
-    """Which words to compare: all but punctuation, unless there is nothing else."""
-    kept = np.array([not PUNCTUATION.issuperset(word) for word in words], bool)
-    some = Ragged(kept.astype(np.int64), spans.starts).sums() > 0
-    return np.asarray(kept | ~np.repeat(some, spans.lengths))
-
-
-def _scaled(vectors: Ragged) -> Floats:
-    """Every dimension divided by its length over the words of the sentence."""
-    lengths = np.sqrt(Ragged(vectors.data**2, vectors.starts).sums())
-    return np.asarray(vectors.data / (np.repeat(lengths, vectors.lengths, axis=0) + TINY))

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
-from movers.baselines import Scores
-from movers.baselines.average import renumbered
+from movers.baselines import Scores, renumbered
 from movers.measure.costs import pair_costs
 from movers.measure.measured import Context, Measured
 from movers.measure.wordtable import spelled
@@ -27,15 +26,13 @@ def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool =
     problems = Problems.between(measured.weights, rows, costs)
     solved = emd_batch(problems, threads=context.threads, plans=True)
     found = Ragged(solved.plan, costs.starts)
-    walk = _as_coded if context.recipe == "reference" else _by_words
-    penalty = np.fromiter(walk(measured, rows, context, found), np.float64, len(rows))
+    if context.recipe == "reference":
+        penalties = _as_coded(measured, rows, context, found)
+    else:
+        sentences = (spelled(measured.encodings, row, "paper") for row in rows[:, 1].tolist())
+        penalties = map(fragmentation, found, sentences)
+    penalty = np.fromiter(penalties, np.float64, len(rows))
     return Scores(solved.value[:, 0] - SHARE * (0.5 - penalty), found.data if plans else None)
-
-
-def _by_words(measured: Measured, rows: Ints, context: Context, plans: Ragged) -> Iterator[float]:
-    for target, flat in zip(rows[:, 1].tolist(), plans, strict=True):
-        words = spelled(measured.encodings, target, "paper")
-        yield fragmentation(flat.reshape(-1, len(words)), words)
 
 
 def fragmentation(plan: Floats, targets: Sequence[str]) -> float:
@@ -46,6 +43,7 @@ def fragmentation(plan: Floats, targets: Sequence[str]) -> float:
     does not go to the next place.
     """
     chunks, current = 1, -1
+    plan = plan.reshape(-1, len(targets))
     for best in plan.argmax(axis=1):
         places = [place for place, word in enumerate(targets) if word == targets[best]]
         found = nearest(places, current)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Ints, Ragged
-from movers.encode.unknown import Own, Unknown
+from movers.encode.unknown import Unknown
+from movers.encode.watching import Own
 
 
 @dataclass(frozen=True)
@@ -63,42 +64,36 @@ class Batch:
     own: Own | None = None
 
 
-class Shelf:
-    """Token ids of sentences on a device, to take batches from.
+def padded_batches(
+    ids: Ragged,
+    unknown: Unknown,
+    vectors: Any,
+    padding: int,
+    limits: Limits,
+    most: int | None,
+    device: str,
+) -> Iterator[Batch]:
+    """Put sentences of about the same length side by side, within limits.
 
     ``vectors`` holds one for each of the ``unknown`` words, on the device.
     """
+    import torch
 
-    def __init__(
-        self, ids: Ragged, padding: int, shortest: int, device: str, unknown: Unknown, vectors: Any
-    ) -> None:
-        self.sizes, self.padding, self.shortest, self.device = (
-            ids.lengths,
-            padding,
-            shortest,
-            device,
-        )
-        self.data = on_device(ids.data, device)
-        self.starts = on_device(ids.starts, device)
-        self.strange, self.vectors = unknown.counts > 0, vectors
-        self.numbers = on_device(unknown.numbers.data, device)
-
-    def take(self, rows: Ints) -> Batch:
-        """Put sentences side by side."""
-        import torch
-
-        places = on_device(rows, self.device)
-        first = self.starts[places]
-        lengths = self.starts[places + 1] - first
-        width = max(self.shortest, int(self.sizes[rows].max()))
-        columns = torch.arange(width, device=self.device)
+    flat = ids.data, ids.starts, unknown.numbers.data
+    data, starts, numbers = (on_device(array, device) for array in flat)
+    sizes, strange = ids.lengths, unknown.counts > 0
+    for rows in limits.batches(sizes, most):
+        places = on_device(rows, device)
+        first = starts[places]
+        lengths = starts[places + 1] - first
+        columns = torch.arange(max(limits.shortest, int(sizes[rows].max())), device=device)
         mask = columns < lengths[:, None]
         cells = torch.where(mask, first[:, None] + columns, 0)
-        ids = torch.where(mask, self.data[cells].long(), self.padding)
         own = None
-        if self.strange[rows].any():
-            own = self.vectors, torch.where(mask, self.numbers[cells].long(), 0), ids
-        return Batch(rows, places, lengths, ids, mask, own)
+        tokens = torch.where(mask, data[cells].long(), padding)
+        if strange[rows].any():
+            own = vectors, torch.where(mask, numbers[cells].long(), 0), tokens
+        yield Batch(rows, places, lengths, tokens, mask, own)
 
 
 def on_device(array: NDArray[Any], device: str) -> Any:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,8 @@ PART_BYTES = 1 << 28
 """About what the encodings of one part take."""
 OPEN_BYTES = 8 * PART_BYTES
 """What is mapped at a time."""
+PLAIN = ("sums", "squares", "sizes", "pooled")
+"""Parts of encodings that are one array each."""
 
 
 class CorpusEncoder(TransformerEncoder):
@@ -55,22 +58,15 @@ class CorpusEncoder(TransformerEncoder):
         """Encode the parts that are not there yet."""
         parts = list(self._parts())
         known = sum(self._file(number).is_file() for number in range(len(parts)))
-        before = sum(map(len, parts[:known]))
-        with progress_bar(
-            "encoding", "sentences", len(self.counts), progress=progress, initial=before
-        ) as bar:
+        sizes = {"total": len(self.counts), "initial": sum(map(len, parts[:known]))}
+        with progress_bar("encoding", "sentences", **sizes, progress=progress) as bar:
             moments = self._moments_after(known)
             for number in range(known, len(parts)):
-                self._encode_part(number, parts[number], moments, progress=progress)
+                self._encode_part(number, parts[number], moments, progress)
                 bar.update(len(parts[number]))
 
     def _encode_part(
-        self,
-        number: int,
-        sentences: list[str],
-        moments: dict[int, Moments],
-        *,
-        progress: bool = False,
+        self, number: int, sentences: list[str], moments: dict[int, Moments], progress: bool
     ) -> None:
         from safetensors.numpy import save_file
 
@@ -78,12 +74,11 @@ class CorpusEncoder(TransformerEncoder):
         found = super().encode_all(
             sentences, self.requests, moments=moments, counts=counts, progress=progress
         )
+        groups = {str(place): _arrays(one) for place, one in enumerate(found)}
+        groups |= {f"moments-{layer}": moment.state() for layer, moment in moments.items()}
         arrays = {
             f"{group}/{name}": np.ascontiguousarray(array)
-            for group, members in [
-                *((str(place), _arrays(one)) for place, one in enumerate(found)),
-                *((f"moments-{layer}", moment.state()) for layer, moment in moments.items()),
-            ]
+            for group, members in groups.items()
             for name, array in members.items()
         }
         with replacing(self._file(number)) as temporary:
@@ -96,31 +91,18 @@ class CorpusEncoder(TransformerEncoder):
 
     def _moments_after(self, parts: int) -> dict[int, Moments]:
         kind = OrderedMoments if self.ordered else Moments
-        if not parts:
-            return {layer: kind(self.dimension) for layer in self.layers_kept}
-        return {
-            layer: kind.from_states(
-                [_group(self._file(part), f"moments-{layer}") for part in range(parts)]
-            )
-            for layer in self.layers_kept
-        }
+        found = {layer: kind(self.dimension) for layer in self.layers_kept}
+        for layer in found if parts else ():
+            files = map(self._file, range(parts))
+            found[layer] = kind.from_states([_group(file, f"moments-{layer}") for file in files])
+        return found
 
-    def encode(
-        self,
-        sentences: Sequence[str],
-        request: Request,
-        *,
-        moments: dict[int, Moments] | None = None,
-        counts: Sequence[int] | None = None,
-        progress: bool = False,
-    ) -> Encodings:
+    def encode(self, sentences: Sequence[str], request: Request, **options: Any) -> Encodings:
         """Read sentences of the corpus back; encode whatever else there is."""
         known = [store for store in self.stores if store.request.covers(request)]
         inside = sentences and known and all(text in known[0] for text in sentences)
-        if not inside or moments:
-            return super().encode(
-                sentences, request, moments=moments, counts=counts, progress=progress
-            )
+        if not inside or options.get("moments"):
+            return super().encode(sentences, request, **options)
         return known[0].read(sentences, request)
 
     @cached_property
@@ -141,9 +123,8 @@ class CorpusEncoder(TransformerEncoder):
         part: list[str] = []
         room = PART_BYTES
         for text in self.counts:
-            size = sum(
-                request.nbytes(len(text.split()), self.dimension) for request in self.requests
-            )
+            words = len(text.split())
+            size = sum(request.nbytes(words, self.dimension) for request in self.requests)
             if part and size > room:
                 yield part
                 part, room = [], PART_BYTES
@@ -162,10 +143,7 @@ def _arrays(encodings: Encodings) -> dict[str, Array]:
         "starts": encodings.spans.starts,
         "structure": encodings.structure.data,
         "structure_starts": encodings.structure.starts,
-        "sums": encodings.sums,
-        "squares": encodings.squares,
-        "sizes": encodings.sizes,
-        "pooled": encodings.pooled,
+        **{name: getattr(encodings, name) for name in PLAIN},
         **{f"vectors-{layer}": rows.data for layer, rows in encodings.vectors.items()},
     }
 
@@ -174,30 +152,22 @@ def _mapped(path: Path, group: str) -> Encodings:
     """What `_arrays` took apart."""
     arrays = _group(path, group)
     texts, starts = json.loads(arrays["words"].tobytes()), arrays["starts"]
-    prefix = "vectors-"
+    vectors = _starting(arrays, "vectors-")
     return Encodings(
         sentences=texts["sentences"],
         spellings=Spellings.of(texts["spellings"]),
         spans=Ragged(arrays["spans"], starts),
-        vectors={
-            int(name.removeprefix(prefix)): Ragged(array, starts)
-            for name, array in arrays.items()
-            if name.startswith(prefix)
-        },
+        vectors={int(layer): Ragged(array, starts) for layer, array in vectors.items()},
         structure=Ragged(arrays["structure"], arrays["structure_starts"]),
-        sums=arrays["sums"],
-        squares=arrays["squares"],
-        sizes=arrays["sizes"],
-        pooled=arrays["pooled"],
+        **{name: arrays[name] for name in PLAIN},
     )
 
 
 def _group(path: Path, group: str) -> dict[str, Array]:
     """The arrays of a part whose names start with one of its groups, mapped."""
-    _, arrays = map_arrays(path)
-    prefix = f"{group}/"
-    return {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }
+    return _starting(map_arrays(path)[1], f"{group}/")
+
+
+def _starting(arrays: dict[str, Array], prefix: str) -> dict[str, Array]:
+    names = [name for name in arrays if name.startswith(prefix)]
+    return {name.removeprefix(prefix): arrays[name] for name in names}

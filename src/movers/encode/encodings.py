@@ -147,12 +147,11 @@ class Encodings:
             pooled=self.pooled if request.pooled else self.pooled[:, :0],
         )
         found = gathered(Encodings, [(wanted, rows)])
-        return found if every else replace(found, structure=self._heads(rows, picked, len(heads)))
-
-    def _heads(self, rows: Ints, picked: list[int], heads: int) -> Ragged:
-        """Attention of some sentences under some heads."""
-        blocks = (self.structure[row].reshape(heads, -1)[picked].ravel() for row in rows.tolist())
-        return Ragged.from_rows([*blocks], np.float32)
+        if every:
+            return found
+        blocks = (self.structure[row].reshape(len(heads), -1)[picked] for row in rows.tolist())
+        attention = Ragged.from_rows([block.ravel() for block in blocks], np.float32)
+        return replace(found, structure=attention)
 
     def places(self, row: int) -> tuple[tuple[int, int], ...]:
         """Where the kept words of a sentence stand in its text, as ``(start, end)``."""

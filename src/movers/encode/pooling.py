@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,10 +41,18 @@ CONFIG = "1_Pooling/config.json"
 
 def pooling_of(model: str | Path) -> str:
     """The pooling a model was trained for, as its files tell; the mean where they do not."""
-    path = Path(model) / CONFIG if Path(model).is_dir() else _cached(str(model))
-    if path is None or not path.is_file():
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    path: Any = Path(model) / CONFIG
+    if not Path(model).is_dir():  # a hub model, and the file if it was downloaded with it
+        try:
+            path = try_to_load_from_cache(str(model), CONFIG)
+        except HFValidationError:
+            path = None
+    if not isinstance(path, str | Path) or not Path(path).is_file():
         return "mean"
-    config = json.loads(path.read_text("utf-8"))
+    config = json.loads(Path(path).read_text("utf-8"))
     modes = {
         "cls": config.get("pooling_mode_cls_token"),
         "max": config.get("pooling_mode_max_tokens"),
@@ -51,18 +60,6 @@ def pooling_of(model: str | Path) -> str:
         str(config.get("pooling_mode")): True,
     }
     return next((name for name in POOLINGS if modes.get(name)), "mean")
-
-
-def _cached(name: str) -> Path | None:
-    """The file of a hub model, if it was downloaded with it."""
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
-    try:
-        found = try_to_load_from_cache(name, CONFIG)
-    except HFValidationError:
-        return None
-    return Path(found) if isinstance(found, str) else None
 
 
 def unrelated_sentences() -> list[str]:

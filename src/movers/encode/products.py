@@ -25,9 +25,8 @@ def product(rows: NDArray[Any], matrix: Floats, threads: int | None = None) -> F
     given = np.ascontiguousarray(rows, np.float64)
     factor = np.ascontiguousarray(matrix, np.float64)
     out = np.zeros((len(given), factor.shape[1]))
-
-    def solve(low: int, high: int) -> None:
-        product_kernels.multiply(low, high, given, factor, out)
-
-    share_out(solve, np.full(len(given), factor.size), threads)
+    work = np.full(len(given), factor.size)
+    share_out(
+        lambda low, high: product_kernels.multiply(low, high, given, factor, out), work, threads
+    )
     return out

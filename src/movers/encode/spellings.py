@@ -5,25 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Ragged, Rows, boundaries
+from movers.arrays import Ragged, Rows, boundaries, places
 
 
 class Spellings(Sequence[list[str]]):
-    """The words of many sentences, each word the numbers of its pieces.
+    """The words of many sentences, each word the numbers of its ``pieces``.
 
-    Parameters
-    ----------
-    names
-        What every number stands for.
-    pieces
-        Numbers of the pieces of every word.
-    starts
-        Where the words of each sentence begin, shape ``(sentences + 1,)``.
+    ``names`` tells what every number stands for, and ``starts`` where the words of each sentence
+    begin, shape ``(sentences + 1,)``.
 
     Examples
     --------
@@ -48,7 +42,9 @@ class Spellings(Sequence[list[str]]):
     def cut(cls, names: Sequence[str], ids: Ragged, words: Ragged) -> Spellings:
         """Cut words out of the ids of sentences, by their ranges ``[first, end)``."""
         first, end = (words.data + np.repeat(ids.starts[:-1], words.lengths)[:, None]).T
-        return cls(names, _ranges(ids.data, first, end), words.starts)
+        starts = boundaries(end - first)
+        pieces = np.arange(starts[-1]) + np.repeat(first - starts[:-1], end - first)
+        return cls(names, Ragged(ids.data[pieces], starts), words.starts)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -64,8 +60,7 @@ class Spellings(Sequence[list[str]]):
         starts = self.pieces.starts[low : high + 1].tolist()
         numbers = self.pieces.data[starts[0] : starts[-1]].tolist()
         letters = [self.names[number] for number in numbers]
-        cuts = [start - starts[0] for start in starts]
-        return ["".join(letters[a:b]) for a, b in pairwise(cuts)]
+        return ["".join(letters[a - starts[0] : b - starts[0]]) for a, b in pairwise(starts)]
 
     def __iter__(self) -> Iterator[list[str]]:
         return (self[row] for row in range(len(self)))
@@ -78,10 +73,8 @@ class Spellings(Sequence[list[str]]):
     def take(self, rows: Sequence[int] | NDArray[np.int64]) -> Spellings:
         """The words of some sentences, in the order given."""
         picked = np.asarray(rows, np.int64)
-        words = _ranges(np.arange(len(self.pieces)), self.starts[picked], self.starts[picked + 1])
-        starts = self.pieces.starts
-        pieces = _ranges(self.pieces.data, starts[words.data], starts[words.data + 1])
-        return Spellings(self.names, pieces, words.starts)
+        words = self.pieces.take(places(self.starts, picked))
+        return Spellings(self.names, words, boundaries(np.diff(self.starts)[picked]))
 
     @classmethod
     def gathered(cls, pieces: Sequence[tuple[Spellings, Rows]]) -> Spellings:
@@ -94,10 +87,3 @@ class Spellings(Sequence[list[str]]):
             return Spellings.of([*self, *other])
         starts = np.concatenate([self.starts, other.starts[1:] + self.starts[-1]])
         return Spellings(self.names, self.pieces.joined(other.pieces), starts)
-
-
-def _ranges(data: NDArray[Any], first: NDArray[np.int64], end: NDArray[np.int64]) -> Ragged:
-    """The parts ``data[first:end]`` as rows."""
-    starts = boundaries(end - first)
-    places = np.arange(starts[-1]) + np.repeat(first - starts[:-1], end - first)
-    return Ragged(data[places], starts)

@@ -25,14 +25,8 @@ KEEP_BYTES = 1 << 30
 class Block:
     """Sentences encoded together.
 
-    Parameters
-    ----------
-    rows
-        Where each sentence is.
-    held
-        What is kept of them; None while their file is not mapped.
-    map
-        Maps the file; None for a block that is in memory alone.
+    ``rows`` tells where each sentence is; ``held`` is what is kept of them, None while their file
+    is not mapped, and ``map`` maps the file, None for a block that is in memory alone.
     """
 
     rows: dict[str, int]
@@ -59,15 +53,9 @@ class Block:
 class Store:
     """Encoded sentences by text, in blocks, the one used last first.
 
-    Parameters
-    ----------
-    request
-        What is kept of each sentence.
-    whitening
-        Name of the whitening applied to the vectors.
-    limit
-        Bytes to hold; beyond, blocks that were not used for longest are forgotten, those in
-        files until they are asked for again.
+    The ``request`` tells what is kept of each sentence, ``whitening`` names the one applied to the
+    vectors. Beyond the ``limit`` of bytes, blocks that were not used for longest are forgotten,
+    those in files until they are asked for again.
     """
 
     def __init__(self, request: Request, whitening: str = "", limit: int | None = None) -> None:

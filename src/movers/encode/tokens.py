@@ -11,14 +11,13 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Ragged, boundaries
+from movers.arrays import Bools, Ints, Ragged, boundaries
 from movers.errors import ModelError
 from movers.runtime.threads import read_ahead
 
@@ -66,49 +65,38 @@ class TokenRules:
 class Text:
     """Sentences as a tokenizer reads them.
 
-    Parameters
-    ----------
-    ids
-        All token ids of every sentence, special tokens included.
-    real
-        Whether each token stands for some of the text: special ones do not, shape ``(tokens,)``.
-    offsets
-        Character range of every token in its sentence, shape ``(tokens, 2)``.
-    truncated
-        Which sentences were longer than the model and lost their end.
+    ``ids`` are all tokens of every sentence, special ones included; ``real`` tells whether each
+    stands for some of the text, which special ones do not, ``(tokens,)``; ``offsets`` are their
+    character ranges in the sentence, ``(tokens, 2)``; ``truncated`` are the sentences that were
+    longer than the model and lost their end.
     """
 
     ids: Ragged
-    real: NDArray[np.bool_]
+    real: Bools
     offsets: NDArray[np.int32]
     truncated: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """Sentences as token ids, with the words kept of each.
+    """Sentences as token ids, special ones included, with the words kept of each.
 
-    Parameters
-    ----------
-    ids
-        All token ids of every sentence, special tokens included.
-    words
-        For every kept word the token range ``[first, end)`` of its pieces, shape ``(words, 2)``.
-    spans
-        For every kept word its character range in the sentence, shape ``(words, 2)``; empty for
-        a special token.
-    truncated
-        Which sentences were longer than the model and lost their end.
+    ``words`` are the token ranges ``[first, end)`` of their pieces, ``spans`` their character
+    ranges in the sentence, both ``(words, 2)``; empty for a special token.
     """
 
     ids: Ragged
     words: Ragged
     spans: Ragged
-    truncated: tuple[int, ...]
 
 
 class Vocabulary:
-    """A tokenizer's pieces as arrays indexed by token id."""
+    """A tokenizer's pieces by token id.
+
+    ``marker`` is what they tell words apart by; ``marked`` says which carry it, and ``texts`` are
+    the pieces without. Some are ``blank``, nothing but the marker, or ASCII ``punctuation`` through
+    and through.
+    """
 
     def __init__(self, tokenizer: Any) -> None:
         vocabulary: dict[str, int] = tokenizer.get_vocab()
@@ -116,57 +104,36 @@ class Vocabulary:
         for piece, number in vocabulary.items():
             pieces[number] = piece
         self.pieces: list[str] = pieces.tolist()
-        self.marker = _marker_of(self.pieces)
+        lines = "\n".join(("", *self.pieces))
+        counts = {marker: lines.count(f"\n{marker}") for marker in (INSIDE_MARKER, *START_MARKERS)}
+        self.marker = max(counts, key=counts.__getitem__)
+        if not counts[self.marker]:
+            raise ModelError(
+                "the tokenizer marks neither word starts ('Ġ', '▁') nor word insides ('##'); "
+                "movers cannot tell words from pieces"
+            )
+        self.marked = np.array([piece.startswith(self.marker) for piece in self.pieces])
+        self.texts = [piece.removeprefix(self.marker) for piece in self.pieces]
+        self.blank = np.array([not text for text in self.texts])
+        self.punctuation = ~self.blank & [PUNCTUATION.issuperset(text) for text in self.texts]
 
-    @property
-    def marks_inside(self) -> bool:
-        """Whether the marker stands inside words (WordPiece) instead of before them."""
-        return self.marker == INSIDE_MARKER
-
-    @cached_property
-    def marked(self) -> NDArray[np.bool_]:
-        """Whether each piece carries the marker."""
-        return np.array([piece.startswith(self.marker) for piece in self.pieces])
-
-    @cached_property
-    def texts(self) -> list[str]:
-        """Each piece without its marker."""
-        return [piece.removeprefix(self.marker) for piece in self.pieces]
-
-    @cached_property
-    def blank(self) -> NDArray[np.bool_]:
-        """Whether a piece is nothing but its marker."""
-        return np.array([not text for text in self.texts])
-
-    @cached_property
-    def punctuation(self) -> NDArray[np.bool_]:
-        """Whether a piece is ASCII punctuation through and through."""
-        return np.array([bool(text) and PUNCTUATION.issuperset(text) for text in self.texts])
-
-    def members(self, words: frozenset[str], *, fold: bool) -> NDArray[np.bool_]:
+    def members(self, words: frozenset[str], *, fold: bool) -> Bools:
         """Whether each piece, without marker, is one of the words."""
         return np.array([(text.lower() if fold else text) in words for text in self.texts])
-
-
-def _marker_of(pieces: Sequence[str]) -> str:
-    lines = "\n".join(("", *pieces))
-    counts = {marker: lines.count(f"\n{marker}") for marker in (INSIDE_MARKER, *START_MARKERS)}
-    marker = max(counts, key=counts.__getitem__)
-    if not counts[marker]:
-        raise ModelError(
-            "the tokenizer marks neither word starts ('Ġ', '▁') nor word insides ('##'); "
-            "movers cannot tell words from pieces"
-        )
-    return marker
 
 
 class WordFinder:
     """Finds the kept words in token ids, for one tokenizer and one set of rules."""
 
     def __init__(self, vocabulary: Vocabulary, rules: TokenRules) -> None:
-        self.vocabulary = vocabulary
-        self.rules = rules
-        self._stop = self._stop_pieces()
+        self.vocabulary, self.rules = vocabulary, rules
+        if rules.stopwords is None:
+            self._stop = np.zeros(len(vocabulary.pieces), bool)
+        elif rules.recipe == "reference":
+            self._stop = vocabulary.members(rules.stopwords | PUNCTUATION, fold=False)
+        else:
+            found = vocabulary.members(rules.stopwords, fold=True)
+            self._stop = found | vocabulary.punctuation
 
     def find(self, text: Text) -> Ragged:
         """Locate the kept words of every sentence as token ranges ``[first, end)``."""
@@ -184,7 +151,7 @@ class WordFinder:
         counts = np.bincount(sentence, minlength=len(lengths))
         return Ragged((kept - starts[sentence, None]).astype(np.int32), boundaries(counts))
 
-    def _ranges(self, text: Text, owner: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _ranges(self, text: Text, owner: Ints) -> Ints:
         """Ranges of all words among the tokens of all sentences."""
         ids, real = text.ids.data, text.real
         if self.rules.unit in ("piece", "token"):
@@ -208,15 +175,13 @@ class WordFinder:
         whole = self.rules.unit in ("word", "start")
         return self.vocabulary.texts if whole else self.vocabulary.pieces
 
-    def _starts(
-        self, ids: NDArray[np.int32], real: NDArray[np.bool_], opens: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
+    def _starts(self, ids: NDArray[np.int32], real: Bools, opens: Bools) -> Bools:
         """Which tokens begin a word; ``opens`` marks the first token of every sentence."""
         vocabulary = self.vocabulary
-        if vocabulary.marks_inside:
+        if vocabulary.marker == INSIDE_MARKER:
             return np.asarray(real & ~vocabulary.marked[ids])
 
-        def before(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        def before(flags: Bools) -> Bools:
             return np.asarray(np.append(False, flags)[:-1] & ~opens)
 
         starts = real & (vocabulary.marked[ids] | ~before(real))
@@ -226,7 +191,7 @@ class WordFinder:
             starts &= ~vocabulary.blank[ids]
         return np.asarray(starts)
 
-    def _keeps(self, ids: NDArray[np.int32], ranges: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _keeps(self, ids: NDArray[np.int32], ranges: Ints) -> Bools:
         if self.rules.unit in ("piece", "token"):
             return np.ones(len(ranges), bool)
         kept = ~self._stop[ids[ranges[:, 0]]]
@@ -237,14 +202,6 @@ class WordFinder:
                 word = "".join(self.names[number] for number in ids[slice(*ranges[row])])
                 kept[row] = word.lower() not in stopwords
         return kept
-
-    def _stop_pieces(self) -> NDArray[np.bool_]:
-        vocabulary, rules = self.vocabulary, self.rules
-        if rules.stopwords is None:
-            return np.zeros(len(vocabulary.pieces), bool)
-        if rules.recipe == "reference":
-            return vocabulary.members(rules.stopwords | PUNCTUATION, fold=False)
-        return vocabulary.members(rules.stopwords, fold=True) | vocabulary.punctuation
 
 
 def read(tokenizer: Any, sentences: Sequence[str], max_length: int) -> Text:
@@ -261,12 +218,8 @@ def read(tokenizer: Any, sentences: Sequence[str], max_length: int) -> Text:
     # Written in the text itself they are special all the same, but not in the tokenizer's mask.
     marks = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
     special |= np.isin(ids, [number for number in marks if number is not None])
-    return Text(
-        Ragged(ids, boundaries(lengths)),
-        ~special,
-        offsets,
-        tuple(np.flatnonzero(truncated).tolist()),
-    )
+    cut = tuple(np.flatnonzero(truncated).tolist())
+    return Text(Ragged(ids, boundaries(lengths)), ~special, offsets, cut)
 
 
 def _columns(encodings: Sequence[Any]) -> tuple[NDArray[Any], ...]:
@@ -290,22 +243,4 @@ def locate(text: Text, finder: WordFinder) -> Tokens:
     first, end = (words.data + np.repeat(text.ids.starts[:-1], words.lengths)[:, None]).T
     ranges = np.stack([text.offsets[first, 0], text.offsets[end - 1, 1]], axis=1)
     spans = np.where(text.real[first, None], ranges, 0)
-    return Tokens(text.ids, words, Ragged(spans, words.starts), text.truncated)
-
-
-def read_end(tokenizer: Any, sentence: str, max_length: int) -> int:
-    """Character of a sentence at which a model of so many tokens stops to read."""
-    backend = tokenizer.backend_tokenizer
-    backend.no_padding()
-    backend.enable_truncation(max_length)
-    encoding = backend.encode(sentence)
-    if not encoding.overflowing:
-        return len(sentence)
-    return max((int(end) for _, end in encoding.offsets), default=0)
-
-
-def tokenize(
-    tokenizer: Any, finder: WordFinder, sentences: Sequence[str], max_length: int
-) -> Tokens:
-    """Tokenize sentences, cut to ``max_length`` tokens, and find the words kept of each."""
-    return locate(read(tokenizer, sentences, max_length), finder)
+    return Tokens(text.ids, words, Ragged(spans, words.starts))

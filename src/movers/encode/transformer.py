@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from movers.arrays import Ragged, Singles
 from movers.encode import models
-from movers.encode.batches import Batch, Limits, Shelf
+from movers.encode.batches import Batch, Limits, padded_batches
 from movers.encode.cutting import Tensor
 from movers.encode.encodings import Encodings, Request
 from movers.encode.keeping import Keeper, allocate
-from movers.encode.languages import not_english
 from movers.encode.pooling import (
     KNOWN_CHANCE,
     POOLINGS,
@@ -26,26 +25,10 @@ from movers.encode.pooling import (
     pooling_of,
     unrelated_sentences,
 )
-from movers.encode.stopwords import english
-from movers.encode.tokens import (
-    Text,
-    TokenRules,
-    Tokens,
-    Vocabulary,
-    WordFinder,
-    locate,
-    read,
-    read_end,
-    tokenize,
-)
-from movers.encode.unknown import (
-    Unknown,
-    find_unknown,
-    make_replaceable,
-    own_vectors,
-    reading,
-)
-from movers.encode.watching import make_stoppable, make_watchable, watching
+from movers.encode.stopwords import english, not_english
+from movers.encode.tokens import Text, TokenRules, Tokens, Vocabulary, WordFinder, locate, read
+from movers.encode.unknown import Unknown, find_unknown, own_vectors
+from movers.encode.watching import Watch, make_watchable
 from movers.encode.whiten import Moments
 from movers.errors import Choose, InputError, ModelError
 from movers.runtime.notices import ForeignWarning, TruncationWarning, UnknownWarning, notify
@@ -62,10 +45,6 @@ LONGEST_PADDED = 96
 BATCH_TOKENS = {"cpu": 2048, "mps": 8192, "cuda": 65536}
 BATCH_PADDING = {"cpu": 96, "mps": 8192, "cuda": 65536}
 """Tokens of padding from which another batch takes less time."""
-PROBED = 3, 12
-"""Tokens of the sentence that models with code of their own are tried with, and with padding."""
-LEAK = 1e-3
-"""Share of a vector that rounding does not change."""
 MOSTLY = 0.5
 """Share of a sentence that a model may fail to know before it is said."""
 BATCH_ATTENTION = 1 << 26
@@ -92,6 +71,9 @@ class TransformerEncoder:
     ----------
     batch_size
         Most sentences in a batch, for want of memory; None leaves it to their tokens.
+    layers, heads, dimension
+        Attention layers, heads in each (0 for a model without attention), and the length of a
+        hidden state.
     """
 
     batch_size: int | None = None
@@ -115,16 +97,17 @@ class TransformerEncoder:
         self.folder: Path | None = None
         if self.name == models.EMBEDDED:
             self.folder = models.embedded_folder()
-            models.check_embedded(self.folder)
         elif Path(self.name).is_dir():
             self.folder = Path(self.name)
-        source = model if isinstance(model, Path) else self.name
-        self.tokenizer, self.model = models.load_pretrained(
-            self.folder or source, self.device, dtype
-        )
-        self.watchable = make_watchable(self.model)
-        self.stoppable = self.watchable and make_stoppable(self.model, self.layers)
-        make_replaceable(self.model)
+        source = self.folder or (model if isinstance(model, Path) else self.name)
+        self.tokenizer, self.model = models.load_pretrained(source, self.device, dtype)
+        self.config = self.model.config
+        self.layers = int(self.config.num_hidden_layers)
+        self.dimension = int(self.config.hidden_size)
+        self.watchable, self.stoppable = make_watchable(self.model, self.layers)
+        self.heads, leaks = int(getattr(self.config, "num_attention_heads", 0)), False
+        if not self.watchable:
+            self.heads, leaks = models.probe(self.model, self.tokenizer.pad_token_id or 0)
         self.gathers = kind == "cuda"
         # One layer's matrices at a time where nobody minds how sentences are batched.
         layers = 1 if self.watchable and kind == "cuda" else self.layers
@@ -132,53 +115,8 @@ class TransformerEncoder:
             batch_tokens or BATCH_TOKENS[kind],
             BATCH_ATTENTION // max(1, layers * self.heads),
             BATCH_PADDING[kind],
-            *((1, 0) if self._probed[1] else (SHORTEST, LONGEST_PADDED)),
+            *((1, 0) if leaks else (SHORTEST, LONGEST_PADDED)),
         )
-
-    @property
-    def config(self) -> Any:
-        """The model's configuration."""
-        return self.model.config
-
-    @property
-    def layers(self) -> int:
-        """Number of attention layers."""
-        return int(self.config.num_hidden_layers)
-
-    @property
-    def heads(self) -> int:
-        """Number of attention heads in a layer; 0 for a model without attention."""
-        return self._probed[0]
-
-    @cached_property
-    def _probed(self) -> tuple[int, bool]:
-        """Heads of a layer, and whether padding would change what sentences are.
-
-        A model with code of its own is tried: some of a ConvBERT's heads are convolutions, which
-        like an FNet take padding for words.
-        """
-        import torch
-
-        heads = int(getattr(self.config, "num_attention_heads", 0))
-        if self.watchable:
-            return heads, False
-        tokens, width = PROBED
-        ids = torch.full((1, width), self.tokenizer.pad_token_id or 0, device=self.device)
-        ids[0, :tokens] = torch.arange(5, 5 + tokens)
-        mask = (torch.arange(width, device=self.device)[None] < tokens).long()
-        run = partial(self.model, output_attentions=heads > 0)
-        with torch.inference_mode():
-            padded = run(input_ids=ids, attention_mask=mask)
-            alone = run(input_ids=ids[:, :tokens], attention_mask=mask[:, :tokens])
-        found = getattr(alone, "attentions", None) or [None]
-        near, far = alone.last_hidden_state[0], padded.last_hidden_state[0, :tokens]
-        leaks = bool((near - far).abs().max() > LEAK * near.abs().max())
-        return heads if found[0] is None else int(found[0].shape[1]), leaks
-
-    @property
-    def dimension(self) -> int:
-        """Length of a hidden state."""
-        return int(self.config.hidden_size)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -186,10 +124,8 @@ class TransformerEncoder:
 
         The embedded model's weights have its fingerprint in whatever file they come.
         """
-        if self.folder is not None:
-            found = models.digest(self.folder)[:8]
-        else:
-            found = str(getattr(self.config, "_commit_hash", None) or "unknown")[:8]
+        commit = getattr(self.config, "_commit_hash", None) or "unknown"
+        found = str(commit if self.folder is None else models.digest(self.folder))[:8]
         if found not in models.RECOMMENDED_LAYERS and models.is_embedded(self.model):
             return models.EMBEDDED_FINGERPRINT
         return found
@@ -218,12 +154,14 @@ class TransformerEncoder:
     @cached_property
     def typical(self) -> Callable[[int], Singles]:
         """The mean word vector of a layer, over all words of unrelated sentences; kept."""
-        return cache(self._typical)
 
-    def _typical(self, layer: int) -> Singles:
-        rules = TokenRules(subwords="mean")
-        words = self.encode(unrelated_sentences(), Request((layer,), rules=rules)).vectors[layer]
-        return np.asarray(words.data.mean(axis=0, dtype=np.float64), np.float32)
+        @cache
+        def mean(layer: int) -> Singles:
+            request = Request((layer,), rules=TokenRules(subwords="mean"))
+            words = self.encode(unrelated_sentences(), request).vectors[layer].data
+            return np.asarray(words.mean(axis=0, dtype=np.float64), np.float32)
+
+        return mean
 
     @cached_property
     def max_length(self) -> int:
@@ -249,16 +187,12 @@ class TransformerEncoder:
 
     def describe(self) -> dict[str, Any]:
         """Facts about the model worth printing."""
+        facts = ("layers", "heads", "dimension", "max_length", "device", "dtype")
         return {
             "model": self.name,
             "fingerprint": self.fingerprint,
             "architecture": type(self.model).__name__,
-            "layers": self.layers,
-            "heads": self.heads,
-            "dimension": self.dimension,
-            "max_length": self.max_length,
-            "device": self.device,
-            "dtype": self.dtype,
+            **{fact: getattr(self, fact) for fact in facts},
         }
 
     def encode(
@@ -284,10 +218,8 @@ class TransformerEncoder:
         progress
             Show a progress bar on standard error.
         """
-        (out,) = self.encode_all(
-            sentences, [request], moments=moments, counts=counts, progress=progress
-        )
-        return out
+        options: Any = {"moments": moments, "counts": counts, "progress": progress}
+        return self.encode_all(sentences, [request], **options)[0]
 
     def encode_all(
         self,
@@ -299,13 +231,14 @@ class TransformerEncoder:
         progress: bool = False,
     ) -> list[Encodings]:
         """Encode distinct sentences for several requests in one forward pass; see `encode`."""
-        for request in requests:
-            self._check(request)
-        text = read(self.tokenizer, sentences, self.max_length)
-        self._warn_if_cut([sentences[row] for row in text.truncated])
-        unknown = find_unknown(self.tokenizer, sentences, text)
-        self._warn_if_unknown(sentences, text, unknown)
-        self._warn_if_foreign(sentences, requests)
+        for layer in [layer for request in requests for layer in request.embeddings]:
+            if not 0 <= layer <= self.layers:
+                raise InputError(
+                    f"embedding layer {layer} is out of range; {self.name} has 0 (input) to "
+                    f"{self.layers}"
+                )
+        text, unknown = self._read(sentences)
+        self._warn(sentences, requests, text, unknown)
         finders = [self.finder(request.rules) for request in requests]
         tokens = [locate(text, finder) for finder in finders]
         out = [
@@ -318,18 +251,19 @@ class TransformerEncoder:
         ):
             under_way: list[Future[None]] = []
             for low, high in self._windows(requests, tokens):
+                where: Any = low, high, self.device, POOLINGS[self.pooling]
                 keepers = [
-                    Keeper(
-                        *each, low, high, self.device, POOLINGS[self.pooling], gather=self.gathers
-                    )
+                    Keeper(*each, *where, gather=self.gathers)
                     for each in zip(requests, tokens, out, strict=True)
                 ]
                 batches = self._batches(text.ids.between(low, high), unknown.between(low, high))
                 times = None if counts is None else np.asarray(counts[low:high])
                 self._run(keepers, batches, moments or {}, times, low, bar)
-                _delivered(under_way)  # for the sentences before, while the GPU works on these
+                for sent in under_way:  # the sentences before, while the GPU works on these
+                    sent.result()
                 under_way = [sent for keeper in keepers for sent in keeper.finish(courier)]
-            _delivered(under_way)
+            for sent in under_way:
+                sent.result()
         for moment in (moments or {}).values():
             moment.settle(len(text.ids))
         return out
@@ -360,7 +294,9 @@ class TransformerEncoder:
     ) -> None:
         """Run sentences through the model and let every keeper take what it keeps."""
         requests = [keeper.request for keeper in keepers]
-        layers = {*moments, *(layer for one in requests for layer in self._layers_of(one))}
+        layers = {*moments, *(layer for one in requests for layer in one.embeddings)}
+        if any(one.pooled for one in requests):
+            layers.add(self.layers)
         attention = {layer for one in requests for layer, _ in one.heads}
         if not layers and not attention:  # the words are all that is asked for
             return
@@ -376,29 +312,28 @@ class TransformerEncoder:
             for keeper in keepers:
                 keeper.take_states(states)
             for layer, moment in moments.items():
-                times = np.ones(len(batch.rows), np.int64) if counts is None else counts[batch.rows]
-                moment.add(*_flattened(states[layer], batch, times, low))
+                mask, rows = batch.mask.cpu().numpy(), batch.rows
+                times = np.ones(len(rows), np.int64) if counts is None else counts[rows]
+                each = (np.repeat(one, mask.sum(axis=1)) for one in (times, rows + low))
+                moment.add(_numpy(states[layer])[mask], *each)
             bar.update(len(batch.rows))
-
-    def _layers_of(self, request: Request) -> list[int]:
-        """Layers whose hidden states a request needs."""
-        return [*request.embeddings, *([self.layers] if request.pooled else [])]
 
     def pieces(self, sentences: Sequence[str]) -> list[list[str]]:
         """All tokens of every sentence as the tokenizer spells them, special tokens included."""
-        names = self.vocabulary.pieces
-        return [[names[number] for number in ids] for ids in self._tokens(sentences).ids]
+        return self.located(sentences, TokenRules())[0]
 
     def located(
         self, sentences: Sequence[str], rules: TokenRules
     ) -> tuple[list[list[str]], Ragged]:
         """All pieces of every sentence, and the token range of each word the rules keep."""
-        names, tokens = self.vocabulary.pieces, self._tokens(sentences, rules)
-        return [[names[number] for number in ids] for ids in tokens.ids], tokens.words
+        names, text = self.vocabulary.pieces, read(self.tokenizer, sentences, self.max_length)
+        words = self.finder(rules).find(text)
+        return [[names[number] for number in ids] for ids in text.ids], words
 
     def unread(self, sentence: str) -> str:
         """The end of a sentence that is longer than the model: what no number depends on."""
-        return sentence[read_end(self.tokenizer, sentence, self.max_length) :].strip()
+        text = read(self.tokenizer, [sentence], self.max_length)
+        return sentence[text.offsets[:, 1].max(initial=0) :].strip() if text.truncated else ""
 
     def states(self, sentences: Sequence[str], layer: int) -> list[Singles]:
         """Hidden states of every token of every sentence, special tokens included."""
@@ -428,43 +363,26 @@ class TransformerEncoder:
                 length = len(ids[row])
                 yield matrices[:, :length, :length]
 
-    def _tokens(self, sentences: Sequence[str], rules: TokenRules | None = None) -> Tokens:
-        finder = self.finder(rules or TokenRules())
-        return tokenize(self.tokenizer, finder, sentences, self.max_length)
-
-    def _check(self, request: Request) -> None:
-        for layer in request.embeddings:
-            if not 0 <= layer <= self.layers:
-                raise InputError(
-                    f"embedding layer {layer} is out of range; {self.name} has 0 (input) to "
-                    f"{self.layers}"
-                )
-
-    def _warn_if_cut(self, cut: list[str]) -> None:
-        if cut:
-            count, shown = len(cut), ", ".join(repr(text[:30] + "…") for text in cut[:3])
+    def _warn(
+        self, sentences: Sequence[str], requests: Sequence[Request], text: Text, unknown: Unknown
+    ) -> None:
+        """Say which sentences are cut, which mostly unknown, and whether they look foreign."""
+        if text.truncated:
+            cut = [sentences[row] for row in text.truncated]
+            count, shown = _listed(cut, "…")
             message = (
-                f"{count} sentence{'s' if count > 1 else ''} longer than the {self.max_length} "
-                f"tokens of {self.name} lost their end: {shown}{' and more' * (count > 3)}"
+                f"{count} longer than the {self.max_length} tokens of {self.name} lost their end"
             )
-            notify(TruncationWarning(message, sentences=cut))
-
-    def _warn_if_unknown(self, sentences: Sequence[str], text: Text, unknown: Unknown) -> None:
-        if not unknown.words:
-            return
-        read = Ragged(text.real.astype(np.int64), text.ids.starts).sums()
-        lost = np.flatnonzero(unknown.counts > MOSTLY * read).tolist()
+            notify(TruncationWarning(f"{message}: {shown}", sentences=cut))
+        tokens = Ragged(text.real.astype(np.int64), text.ids.starts).sums()
+        lost = np.flatnonzero(unknown.counts > MOSTLY * tokens).tolist()
         if lost:
-            shown = ", ".join(repr(sentences[row][:30]) for row in lost[:3])
+            count, shown = _listed([sentences[row] for row in lost])
             notify(
-                f"{self.name} does not know most of {len(lost)} "
-                f"sentence{'s' if len(lost) > 1 else ''}: {shown}{' and more' * (len(lost) > 3)}; "
-                "of words it does not know it sees only whether they are the same, so take a "
-                "model of that language or script",
+                f"{self.name} does not know most of {count}: {shown}; of words it does not know it "
+                "sees only whether they are the same, so take a model of that language or script",
                 UnknownWarning,
             )
-
-    def _warn_if_foreign(self, sentences: Sequence[str], requests: Sequence[Request]) -> None:
         filtered = any(request.rules.stopwords == english() for request in requests)
         if filtered and not_english(self.tokenizer, sentences):
             notify(
@@ -473,10 +391,14 @@ class TransformerEncoder:
                 Choose("stopwords", None, "or a list of that language, and a model that knows it"),
             )
 
+    def _read(self, sentences: Sequence[str]) -> tuple[Text, Unknown]:
+        text = read(self.tokenizer, sentences, self.max_length)
+        return text, find_unknown(self.tokenizer, sentences, text)
+
     def _batched(self, sentences: Sequence[str]) -> tuple[Ragged, Iterator[Batch]]:
         """Token ids of sentences, and the batches to run them in."""
-        text = read(self.tokenizer, sentences, self.max_length)
-        return text.ids, self._batches(text.ids, find_unknown(self.tokenizer, sentences, text))
+        text, unknown = self._read(sentences)
+        return text.ids, self._batches(text.ids, unknown)
 
     def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[Batch]:
         """Sentences in order of length, as many at a time as the limits allow."""
@@ -485,8 +407,8 @@ class TransformerEncoder:
             pieces = len(self.vocabulary.pieces)
             vectors = own_vectors(self.model.get_input_embeddings(), pieces, unknown.words)
         padding = self.tokenizer.pad_token_id or 0
-        shelf = Shelf(ids, padding, self.limits.shortest, self.device, unknown, vectors)
-        return map(shelf.take, self.limits.batches(ids.lengths, self.batch_size))
+        limits = self.limits, self.batch_size
+        return padded_batches(ids, unknown, vectors, padding, *limits, self.device)
 
     def _forward(
         self,
@@ -500,60 +422,41 @@ class TransformerEncoder:
 
         def take_whole(layer: int, matrices: Tensor) -> None:
             if matrices.shape[1:] != (self.heads, *batch.ids.shape[1:] * 2):
-                raise self._without_attention(matrices.shape)
+                shape = tuple(matrices.shape)
+                raise self._unusable(f"does not attend from every token to every other: {shape}")
             take(layer, matrices)
 
         early = layers if self.stoppable and self.layers not in layers else None
-        with (
-            torch.inference_mode(),
-            reading(batch.own),
-            watching(attention, take_whole, early) as watch,
-        ):
+        with torch.inference_mode(), Watch(attention, take_whole, early, batch.own) as watch:
             output = self.model(
                 input_ids=batch.ids,
                 attention_mask=batch.mask.long(),
                 output_hidden_states=bool(layers) and early is None,
                 **({} if self.watchable else {"output_attentions": bool(attention)}),
             )
-            if attention and not self.watchable:
-                self._hand_over(output, attention, take_whole)
-            elif watch.seen < max(attention, default=0):
-                raise self._without_attention()
+            if attention and not self.watchable:  # it has returned those of all layers
+                matrices = getattr(output, "attentions", None) or (None,)
+                if all(one is not None for one in matrices):
+                    watch.seen = len(matrices)
+                    for layer in sorted(attention):
+                        take_whole(layer, matrices[layer - 1])
+            if watch.seen < max(attention, default=0):
+                raise self._unusable("returns no attention matrices")
             watch.found = {layer: output.hidden_states[layer] for layer in layers}
         return watch.found
 
-    def _hand_over(
-        self, output: Any, attention: Collection[int], take: Callable[[int, Tensor], None]
-    ) -> None:
-        """Hand over the attention of layers that a model has returned of all."""
-        matrices = getattr(output, "attentions", None)
-        if not matrices or any(one is None for one in matrices):
-            raise self._without_attention()
-        for layer in sorted(attention):
-            take(layer, matrices[layer - 1])
-
-    def _without_attention(self, shape: Sequence[int] | None = None) -> ModelError:
-        what = "returns no attention matrices"
-        if shape is not None:
-            what = f"does not attend from every token to every other: {tuple(shape)}"
+    def _unusable(self, why: str) -> ModelError:
         return ModelError(
-            f"model {self.name!r} ({type(self.model).__name__}) {what}; "
+            f"model {self.name!r} ({type(self.model).__name__}) {why}; "
             "use a measure without structure (wmd, wrd) or another model"
         )
 
 
-def _delivered(under_way: Sequence[Future[None]]) -> None:
-    for sent in under_way:
-        sent.result()
-
-
-def _flattened(
-    states: Tensor, batch: Batch, weights: NDArray[np.int64], low: int
-) -> tuple[Singles, NDArray[np.int64], NDArray[np.int64]]:
-    """All token vectors of a batch without its padding, with weight and number of sentence."""
-    mask = batch.mask.cpu().numpy()
-    lengths = mask.sum(axis=1)
-    return _numpy(states)[mask], np.repeat(weights, lengths), np.repeat(batch.rows + low, lengths)
+def _listed(sentences: Sequence[str], end: str = "") -> tuple[str, str]:
+    """How many sentences there are, and how the first of them begin."""
+    shown = ", ".join(repr(text[:30] + end) for text in sentences[:3])
+    more = " and more" * (len(sentences) > 3)
+    return f"{len(sentences)} sentence{'s' * (len(sentences) > 1)}", shown + more
 
 
 def _numpy(tensor: Tensor) -> Singles:

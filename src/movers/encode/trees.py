@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from movers.arrays import Ints
 from movers.errors import InputError
@@ -72,7 +71,7 @@ class Tree:
         move up to the next head. A word that overlaps none is a root of its own.
         """
         overlap = (self.spans[:, 0] < spans[:, None, 1]) & (spans[:, None, 0] < self.spans[:, 1])
-        if _one_to_one(overlap):
+        if np.array_equal(overlap, np.eye(len(self), dtype=bool)):  # one to one
             return Tree(spans, self.heads)
         anchor = np.where(overlap, self.depths, len(self)).argmin(axis=1) if len(self) else spans
         placed = np.flatnonzero(overlap.any(axis=1))
@@ -93,8 +92,3 @@ class Tree:
             if not stuck.any():
                 return np.where(first == words, held, first)
             node = np.where(stuck, self.heads[node], node)
-
-
-def _one_to_one(overlap: NDArray[np.bool_]) -> bool:
-    rows, columns = overlap.shape
-    return rows == columns and np.array_equal(overlap, np.eye(rows, dtype=bool))

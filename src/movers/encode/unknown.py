@@ -8,9 +8,7 @@ words that have nothing to do with each other, and all that is read of a sentenc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import shake_128
 from typing import Any
@@ -52,20 +50,17 @@ def find_unknown(tokenizer: Any, sentences: Sequence[str], text: Text) -> Unknow
     """Find the words that a tokenizer does not know; its own name for them is no such word."""
     numbers = np.zeros(len(text.ids.data), np.int32)
     known: dict[str, int] = {}
-    normalise = _normaliser(tokenizer)
+    normaliser = tokenizer.backend_tokenizer.normalizer
     places = np.flatnonzero(text.real & (text.ids.data == tokenizer.unk_token_id))
     owners = np.searchsorted(text.ids.starts, places, side="right") - 1
     for place, owner in zip(places.tolist(), owners.tolist(), strict=True):
         start, end = text.offsets[place]
         word = sentences[owner][start:end].strip()
         if word != tokenizer.unk_token:
-            numbers[place] = known.setdefault(normalise(word), len(known) + 1)
+            if normaliser is not None:
+                word = normaliser.normalize_str(word).strip()
+            numbers[place] = known.setdefault(word, len(known) + 1)
     return Unknown((*known,), Ragged(numbers, text.ids.starts))
-
-
-def _normaliser(tokenizer: Any) -> Callable[[str], str]:
-    normalizer = tokenizer.backend_tokenizer.normalizer
-    return str if normalizer is None else lambda word: normalizer.normalize_str(word).strip()
 
 
 def own_vectors(embeddings: Any, size: int, words: Sequence[str]) -> Tensor:
@@ -92,39 +87,3 @@ def _pieces(word: str, size: int) -> NDArray[np.int64]:
     """Pieces that a word picks: the same in every process, on every machine."""
     drawn = np.frombuffer(shake_128(word.encode()).digest(8 * DRAWN), "<u8")
     return (drawn % size).astype(np.int64)
-
-
-Own = tuple[Tensor, Tensor, Tensor]
-"""Vectors, which of them every token of a batch has, row 0 for a known one, and the tokens."""
-
-_own: ContextVar[Own | None] = ContextVar("own", default=None)
-
-
-@contextmanager
-def reading(own: Own | None) -> Iterator[None]:
-    """Have a model read own vectors in one forward pass; None if all tokens are known."""
-    token = _own.set(own)
-    try:
-        yield
-    finally:
-        _own.reset(token)
-
-
-def make_replaceable(model: Any) -> None:
-    """Let a model read other input vectors than those of its vocabulary."""
-    model.get_input_embeddings().register_forward_hook(_replace)
-
-
-def _replace(embeddings: Any, arguments: Any, found: Tensor) -> Tensor | None:
-    import torch
-
-    own = _own.get()
-    if own is None:
-        return None
-    vectors, numbers, ids = own
-    (given,) = arguments
-    if not torch.equal(given, ids) and given.shape == ids.T.shape:
-        numbers = numbers.T  # some models put sentences side by side (XLNet)
-    else:  # some pad them further (Longformer)
-        numbers = torch.nn.functional.pad(numbers, (0, given.shape[1] - ids.shape[1]))
-    return torch.where((numbers > 0)[..., None], vectors[numbers], found)

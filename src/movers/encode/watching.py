@@ -5,14 +5,13 @@ the layer at hand: its matrices are then computed as the model's own plain code 
 over, so that they are never held for all layers at once. On a GPU any other layer runs fused, and
 has no matrices at all; on a CPU it runs as plainly, so that a sentence has the same bits whatever
 is read of it. What goes into a layer can be read as well, and the model stops as soon as nothing
-is left to read.
+is left to read. Input vectors can be others than those of the vocabulary.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,37 +19,38 @@ from typing import Any
 
 NAME = "movers"
 """What the attention function is called among those of transformers."""
+Own = tuple[Any, Any, Any]
+"""Input vectors, which of them each token of a batch has, row 0 for that of its id, and all ids."""
 
 
 @dataclass
 class Watch:
-    """Somebody who reads the attention of some layers, and what goes into others.
+    """Somebody who reads the attention of some layers, and what goes into others, in one pass.
 
     ``take`` is called with each of the ``layers``, counted from 1, and its matrices, ``(sentences,
     heads, tokens, tokens)``. ``states`` are hidden states to find, 0 for what goes into the first
-    layer, where the model is to stop as soon as all is read; None lets it run to its end. ``seen``
-    counts the layers whose attention has run.
+    layer, where the model is to stop as soon as all is read; None lets it run to its end. ``own``
+    are input vectors to read, None if all are those of the vocabulary. ``seen`` counts the layers
+    whose attention has run.
     """
 
     layers: Collection[int]
     take: Callable[[int, Any], None]
-    states: Collection[int] | None = None
+    states: Collection[int] | None
+    own: Own | None
     seen: int = 0
     found: dict[int, Any] = field(default_factory=dict)
 
-    def enter(self, layer: int, states: Any) -> None:
-        """Look at what goes into a layer."""
-        if self.states is not None and layer - 1 in self.states:
-            self.found[layer - 1] = states
-        self._stop_if_done()
+    def __enter__(self) -> Watch:
+        self._token = _watch.set(self)
+        return self
 
-    def leave(self, matrices: Any) -> None:
-        """Look at the attention of the layer that runs."""
-        if self.seen in self.layers:
-            self.take(self.seen, matrices)
-        self._stop_if_done()
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> bool:
+        _watch.reset(self._token)
+        return kind is _Done
 
-    def _stop_if_done(self) -> None:
+    def stop_if_done(self) -> None:
+        """End the forward pass if nothing is left to read."""
         if self.states is None or self.seen < max(self.layers, default=0):
             return
         if len(self.found) == len(self.states):
@@ -64,48 +64,53 @@ class _Done(Exception):  # noqa: N818, it is none
 _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
-@contextmanager
-def watching(
-    layers: Collection[int], take: Callable[[int, Any], None], states: Collection[int] | None = None
-) -> Iterator[Watch]:
-    """Have what `Watch` tells handed over during one forward pass, which may end early."""
-    watch = Watch(layers, take, states)
-    token = _watch.set(watch)
-    try:
-        with suppress(_Done):
-            yield watch
-    finally:
-        _watch.reset(token)
+def make_watchable(model: Any, layers: int) -> tuple[bool, bool]:
+    """Let a model run our attention function, stop early, and read input vectors of our own.
 
-
-def make_watchable(model: Any) -> bool:
-    """Let a model run our attention function; False if it has code of its own for attention."""
+    Returns
+    -------
+    Whether it hands over attention layer by layer, not if it has code of its own for that; and
+    whether it stops, not if its layers do not lie in one list.
+    """
+    from torch.nn import ModuleList
     from transformers import AttentionInterface, AttentionMaskInterface
 
+    model.get_input_embeddings().register_forward_hook(_replace)
     names = vars(sys.modules[type(model).__module__])
     if "ALL_ATTENTION_FUNCTIONS" not in names or "eager_attention_forward" not in names:
-        return False
+        return False, False
     AttentionInterface.register(NAME, _attention)
     AttentionMaskInterface.register(NAME, _mask)
     model.set_attn_implementation(NAME)
-    return bool(model.config._attn_implementation == NAME)
-
-
-def make_stoppable(model: Any, layers: int) -> bool:
-    """Look at what goes into every layer; False if the layers do not lie in one list."""
-    from torch.nn import ModuleList
-
     stacks = [one for one in model.modules() if isinstance(one, ModuleList) and len(one) == layers]
-    if len(stacks) != 1:
-        return False
+    if model.config._attn_implementation != NAME or len(stacks) != 1:
+        return bool(model.config._attn_implementation == NAME), False
     for number, layer in enumerate(stacks[0], 1):
         layer.register_forward_pre_hook(partial(_enter, number), with_kwargs=True)
-    return True
+    return True, True
+
+
+def _replace(embeddings: Any, arguments: Any, found: Any) -> Any:
+    import torch
+
+    watch = _watch.get()
+    if watch is None or watch.own is None:
+        return None
+    vectors, numbers, ids = watch.own
+    (given,) = arguments
+    if not torch.equal(given, ids) and given.shape == ids.T.shape:
+        numbers = numbers.T  # some models put sentences side by side (XLNet)
+    else:  # some pad them further (Longformer)
+        numbers = torch.nn.functional.pad(numbers, (0, given.shape[1] - ids.shape[1]))
+    return torch.where((numbers > 0)[..., None], vectors[numbers], found)
 
 
 def _enter(layer: int, module: Any, arguments: Any, named: Any) -> None:
-    if (watch := _watch.get()) is not None:
-        watch.enter(layer, arguments[0] if arguments else named["hidden_states"])
+    watch = _watch.get()
+    if watch is not None and watch.states is not None:
+        if layer - 1 in watch.states:
+            watch.found[layer - 1] = arguments[0] if arguments else named["hidden_states"]
+        watch.stop_if_done()
 
 
 def _attention(module: Any, query: Any, key: Any, value: Any, mask: Any, **options: Any) -> Any:
@@ -121,7 +126,9 @@ def _attention(module: Any, query: Any, key: Any, value: Any, mask: Any, **optio
     states, matrices = plain(module, query, key, value, mask, **options)
     if watch is None:
         return states, matrices
-    watch.leave(matrices)
+    if read:
+        watch.take(watch.seen, matrices)
+    watch.stop_if_done()
     return states, None
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from movers.arrays import Floats, Ragged, boundaries
+from movers.arrays import Array, Floats, Ints, Ragged, Singles, boundaries
 from movers.encode.products import product
 from movers.errors import Choose, Do, InputError
 
@@ -31,20 +30,13 @@ class Moments:
     covariance is not the small difference of two large numbers.
     """
 
-    ordered = False
-
     def __init__(self, dimension: int) -> None:
         self.count = 0.0
         self.origin: Floats | None = None
         self.first: Floats = np.zeros(dimension)
         self.second: Floats = np.zeros((dimension, dimension))
 
-    def add(
-        self,
-        vectors: NDArray[Any],
-        weights: NDArray[Any],
-        sentences: NDArray[np.int64] | None = None,
-    ) -> None:
+    def add(self, vectors: Array, weights: Array, sentences: Ints | None = None) -> None:
         """Add rows of vectors, each as often as its weight says, from numbered sentences."""
         rows = np.asarray(vectors, np.float64)
         if self.origin is None:
@@ -58,18 +50,14 @@ class Moments:
     def settle(self, sentences: int) -> None:
         """Hear that the rows of so many sentences, numbered from 0, are complete."""
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def state(self) -> dict[str, Array]:
         """All sums as arrays; `from_states` goes on from there."""
         assert self.origin is not None
-        return {
-            "count": np.array([self.count]),
-            "origin": self.origin,
-            "first": self.first,
-            "second": self.second,
-        }
+        sums = {"origin": self.origin, "first": self.first, "second": self.second}
+        return {"count": np.array([self.count]), **sums}
 
     @classmethod
-    def from_states(cls, states: Sequence[Mapping[str, NDArray[Any]]]) -> Self:
+    def from_states(cls, states: Sequence[Mapping[str, Array]]) -> Self:
         """Take up the sums of the last of several states, taken whenever sentences settled."""
         last = states[-1]
         moments = cls(len(last["first"]))
@@ -80,7 +68,7 @@ class Moments:
 
     def merge(self, other: Moments) -> None:
         """Add the rows that another has seen, without seeing them again."""
-        if self.ordered or other.ordered:
+        if isinstance(self, OrderedMoments) or isinstance(other, OrderedMoments):
             raise InputError("moments that keep the order of their rows cannot be merged")
         if other.origin is None:
             return
@@ -114,21 +102,14 @@ class OrderedMoments(Moments):
     scores, and the second needs every row again once the mean is known.
     """
 
-    ordered = True
-
     def __init__(self, dimension: int) -> None:
         super().__init__(dimension)
         self.order: Sequence[int] | None = None
         """The sentences in the order they came in; None has each repeat follow the first."""
-        self._kept: list[tuple[Ragged, NDArray[np.int64]]] = []
-        self._waiting: list[tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]] = []
+        self._kept: list[tuple[Ragged, Ints]] = []
+        self._waiting: list[tuple[Ints, Array, Array]] = []
 
-    def add(
-        self,
-        vectors: NDArray[Any],
-        weights: NDArray[Any],
-        sentences: NDArray[np.int64] | None = None,
-    ) -> None:
+    def add(self, vectors: Array, weights: Array, sentences: Ints | None = None) -> None:
         """Add rows of vectors, each as often as its weight says, from numbered sentences."""
         super().add(vectors, weights)
         assert sentences is not None
@@ -146,14 +127,14 @@ class OrderedMoments(Moments):
         self._kept.append((Ragged(rows[place], starts), times))
         self._waiting = []
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def state(self) -> dict[str, Array]:
         """All sums, and the rows of the sentences settled last."""
         assert not self._waiting
         rows, times = self._kept[-1]
         return {**super().state(), "rows": rows.data, "starts": rows.starts, "times": times}
 
     @classmethod
-    def from_states(cls, states: Sequence[Mapping[str, NDArray[Any]]]) -> Self:
+    def from_states(cls, states: Sequence[Mapping[str, Array]]) -> Self:
         """Take up the sums of the last of several states, and the rows of all."""
         moments = super().from_states(states)
         moments._kept = [
@@ -161,7 +142,7 @@ class OrderedMoments(Moments):
         ]
         return moments
 
-    def rounded(self) -> tuple[NDArray[np.float32], Floats]:
+    def rounded(self) -> tuple[Singles, Floats]:
         """Mean in single precision, and covariance of the differences from it, rounded too.
 
         Rows go by in the order of the sentences, so it does not matter in which batches, or in
@@ -176,7 +157,7 @@ class OrderedMoments(Moments):
             apart.add(rows - mean, np.ones(len(rows)))
         return mean, apart.covariance
 
-    def _blocks(self) -> Iterator[NDArray[np.float32]]:
+    def _blocks(self) -> Iterator[Singles]:
         """All rows in order, some sentences at a time."""
         sentences = [row for rows, _ in self._kept for row in rows]
         times = np.concatenate([times for _, times in self._kept])
@@ -230,7 +211,7 @@ class Whitening:
         scales[kept] = variances[kept] ** -0.5
         return cls(mean, directions * scales, kind, int(moments.count))
 
-    def apply(self, vectors: NDArray[np.float32], threads: int | None = None) -> None:
+    def apply(self, vectors: Singles, threads: int | None = None) -> None:
         """Whiten rows in place, in double precision; as-coded differences are rounded to single.
 
         No bit of a row depends on its company, nor on the processor.

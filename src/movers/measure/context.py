@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from movers.arrays import Ragged
-from movers.encode.parse import Parser, parse_trees
+from movers.encode.parse import EXTRA, Parser
 from movers.encode.tokens import Recipe, TokenRules
 from movers.encode.trees import Tree
+from movers.errors import Choose, InputError
 from movers.measure.statistics import Statistics
 
 Located = tuple[list[list[str]], Ragged]
@@ -36,8 +37,14 @@ class Context:
     threads: int | None = None
 
     def trees(self, sentences: Sequence[str]) -> list[Tree]:
-        """Dependency trees of sentences."""
-        return parse_trees(self.parser, sentences)
+        """Dependency trees of sentences; says how to get a parser where there is none."""
+        if self.parser is None:
+            raise InputError(
+                "this measure needs dependency trees and no parser is set",
+                Choose("parser", "spacy:en_core_web_sm", f"after {EXTRA!r}"),
+                Choose("parser", "conllu:PATH", "for sentences parsed already"),
+            )
+        return self.parser.parse(sentences)
 
     def locate(self, sentences: Sequence[str], rules: TokenRules | None = None) -> Located:
         """All pieces of sentences, and where their words are."""

@@ -64,7 +64,7 @@ def cosine(low: int, high: int, vectors: Any, lengths: Floats, cells: Any) -> No
 def subtrees(low: int, high: int, between: Any, cells: Any, apart: Floats) -> None:
     """Add to the pairs ``low .. high-1`` the mean distance between the sub-trees of two words.
 
-    ``between`` is a `movers.measure.swd.Between`.
+    ``between`` is a `movers.measure.syntax.Between`.
     """
     a, b, shapes, starts, out = cells
     distances, distance_start, widths, members, member_start, pieces = between

@@ -19,7 +19,7 @@ class Cost:
     ``kernel`` names the compiled function in `movers.measure.cost_kernels`. ``to_zero`` is the cost
     between a word and the zero vector, from the word's norm: the reference recipe averages over
     removed tokens as if they were zero vectors. ``trees`` tells whether the sub-trees around the
-    words add to it (`movers.measure.swd`).
+    words add to it (`movers.measure.syntax`).
     """
 
     name: str
@@ -66,11 +66,8 @@ def pair_costs(
     fill: Any = getattr(cost_kernels, COSTS[kind].kernel)
     out = Ragged.zeros(vectors.lengths[sources] * vectors.lengths[targets])
     cells = pair_cells(vectors.starts, sources, targets, out)
-
-    def solve(low: int, high: int) -> None:
-        fill(low, high, vectors.data, norms, cells)
-
-    share_out(solve, out.lengths * vectors.data.shape[1], threads)
+    work = out.lengths * vectors.data.shape[1]
+    share_out(lambda low, high: fill(low, high, vectors.data, norms, cells), work, threads)
     return out
 
 
@@ -110,8 +107,7 @@ def mean_costs(
     stand for zero vectors (none in the paper's recipe), and ``apart`` is what they cost beyond
     that.
     """
-    counts = norms.lengths
-    idle = sizes - counts
+    idle = sizes - norms.lengths
     outward = Ragged(COSTS[kind].to_zero(norms.data), norms.starts).sums()
     total = costs.sums() + apart
     total += idle[sources] * outward[targets] + idle[targets] * outward[sources]

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
-from movers.arrays import Floats
 from movers.encode.encodings import Encodings, Request
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, OrderedMoments, Whitening, WhiteningKind
 from movers.errors import InputError
-from movers.measure.idf import count_documents, count_words, idf_table, piece_idf_table
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
+from movers.measure.wordtable import count_documents, count_words, idf_table, piece_idf_table
 
 
 def fit_statistics(
@@ -30,18 +29,9 @@ def fit_statistics(
 ) -> tuple[Statistics, Encodings]:
     """Fit whitening, document frequencies and, if asked, attention variability.
 
-    Parameters
-    ----------
-    sentences
-        The corpus; a repeated sentence counts as often as it occurs.
-    request
-        What to keep of each sentence; its embedding layers are the ones whitened.
-    whitening
-        Kind of whitening, or None for none.
-    variability
-        Also measure BV_A of every head, which takes two more passes.
-    origin
-        What the sentences are, kept with the statistics.
+    A repeated sentence counts as often as it occurs. The ``request`` tells what to keep of each;
+    its embedding layers are the ones whitened, unless ``whitening`` is None. BV_A of every head,
+    the ``variability``, takes two more passes. ``origin`` says what the sentences are.
 
     Returns
     -------
@@ -53,15 +43,13 @@ def fit_statistics(
         raise InputError("fit needs at least one sentence, got none")
     sums, encodings = add_up(encoder, counts, request, whitening=whitening, progress=progress)
     follow(sums.moments, corpus)
-    statistics = sums.statistics(
-        encoder,
-        request.rules,
-        whitening=whitening,
-        origin=origin,
-        corpus=corpus_digest(counts),
-        arrays=_variability(encoder, counts) if variability else {},
-    )
-    return statistics, encodings
+    statistics = sums.statistics(encoder, request.rules, whitening=whitening, origin=origin)
+    arrays = {}
+    if variability:
+        every = list(counts.elements())
+        found = attention_variability(lambda: encoder.attentions(every))
+        arrays["variability"] = found.reshape(encoder.layers, encoder.heads)
+    return replace(statistics, corpus=corpus_digest(counts), arrays=arrays), encodings
 
 
 @dataclass
@@ -76,6 +64,21 @@ class Sums:
     moments: dict[int, Moments] = field(default_factory=dict)
     words: Counter[str] = field(default_factory=Counter)
     pieces: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(
+        cls,
+        encoder: TransformerEncoder,
+        counts: Mapping[str, int],
+        moments: Mapping[int, Moments],
+        rules: TokenRules,
+    ) -> Sums:
+        """Count in how many sentences words and pieces occur, whatever words the rules drop."""
+        distinct, times = list(counts), list(counts.values())
+        every = TokenRules(recipe=rules.recipe, subwords=rules.subwords)
+        words = count_words(encoder.encode(distinct, Request(rules=every)), times, rules.recipe)
+        pieces = count_documents(encoder.pieces(distinct), times)
+        return cls(sum(times), dict(moments), words, pieces)
 
     def merge(self, other: Sums) -> None:
         """Add the sums of another part of the corpus."""
@@ -92,23 +95,17 @@ class Sums:
         *,
         whitening: WhiteningKind | None,
         origin: str = "",
-        corpus: str = "",
-        arrays: Mapping[str, Floats] | None = None,
     ) -> Statistics:
         """Make statistics of the sums, and freeze them."""
+        kind = whitening or "clean"
         return Statistics(
             fingerprint=encoder.fingerprint,
             origin=origin or f"{self.total} sentences",
-            corpus=corpus,
-            whitening={
-                layer: Whitening.fit(moments, whitening or "clean")
-                for layer, moments in self.moments.items()
-            },
+            whitening={layer: Whitening.fit(one, kind) for layer, one in self.moments.items()},
             tables={
                 "idf": idf_table(self.words, self.total, rules.recipe),
                 "piece-idf": piece_idf_table(self.pieces, self.total),
             },
-            arrays=arrays or {},
         )
 
 
@@ -129,7 +126,7 @@ def add_up(
     kind = OrderedMoments if whitening == "as-coded" else Moments
     moments = {layer: kind(encoder.dimension) for layer in layers}
     encodings = encoder.encode(distinct, request, moments=moments, counts=times, progress=progress)
-    return Sums(sum(times), moments, *_documents(encoder, counts, request.rules)), encodings
+    return Sums.of(encoder, counts, moments, request.rules), encodings
 
 
 def follow(moments: Mapping[int, Moments], corpus: Iterable[str]) -> None:
@@ -156,20 +153,9 @@ def statistics_of(
     ``counts`` are the sentences and how often each occurs, ``moments`` those of their token vectors
     by embedding layer. Document frequencies are those of all words, whatever the ``rules`` drop.
     """
-    sums = Sums(sum(counts.values()), dict(moments), *_documents(encoder, counts, rules))
-    corpus = corpus_digest(counts)
-    return sums.statistics(encoder, rules, whitening=whitening, origin=origin, corpus=corpus)
-
-
-def _documents(
-    encoder: TransformerEncoder, counts: Mapping[str, int], rules: TokenRules
-) -> tuple[Counter[str], Counter[str]]:
-    """In how many sentences each word and each piece occurs, whatever words the rules drop."""
-    distinct, times = list(counts), list(counts.values())
-    every = TokenRules(recipe=rules.recipe, subwords=rules.subwords)
-    words = encoder.encode(distinct, Request(rules=every))
-    pieces = count_documents(encoder.pieces(distinct), times)
-    return count_words(words, times, rules.recipe), pieces
+    sums = Sums.of(encoder, counts, moments, rules)
+    found = sums.statistics(encoder, rules, whitening=whitening, origin=origin)
+    return replace(found, corpus=corpus_digest(counts))
 
 
 def corpus_digest(counts: Mapping[str, int]) -> str:
@@ -178,9 +164,3 @@ def corpus_digest(counts: Mapping[str, int]) -> str:
     for text, count in sorted(counts.items()):
         total.update(f"{count} {text}\n".encode())
     return total.hexdigest()[:8]
-
-
-def _variability(encoder: TransformerEncoder, counts: Counter[str]) -> dict[str, Floats]:
-    everything = list(counts.elements())
-    found = attention_variability(lambda: encoder.attentions(everything))
-    return {"variability": found.reshape(encoder.layers, encoder.heads)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -62,7 +63,7 @@ class Frequencies:
         unknown words.
         """
         shares = self.of(words, missing)
-        shares[[word not in self.shares and is_punctuation(word) for word in words]] = 1.0
+        shares[[word not in self.shares and _is_punctuation(word) for word in words]] = 1.0
         rarest = _chance(np.array(self.least))
         return np.asarray(np.log((1 / rarest + 1) / (_chance(shares) / rarest + 1)))
 
@@ -90,8 +91,7 @@ def _chance(shares: Floats) -> Floats:
     return np.asarray(-np.expm1(SENTENCE_LENGTH * np.log1p(-np.minimum(shares, 1 - 1e-16))))
 
 
-def is_punctuation(word: str) -> bool:
-    """Whether a word is punctuation through and through."""
+def _is_punctuation(word: str) -> bool:
     return all(category(character).startswith("P") for character in word)
 
 
@@ -101,21 +101,16 @@ def load_frequencies(path: str | Path | None = None) -> Frequencies:
 
     The package knows numbers of several digits by their shape alone; they count as unknown.
     """
-    return _package() if path is None else _file(Path(path))
-
-
-def _package() -> Frequencies:
+    if path is not None:
+        return _read(Path(path))
     from wordfreq import get_frequency_dict
 
-    shares = {
-        word: share
-        for word, share in get_frequency_dict("en", wordlist="best").items()
-        if "00" not in word
-    }
+    every = get_frequency_dict("en", wordlist="best")
+    shares = {word: share for word, share in every.items() if "00" not in word}
     return Frequencies(f"wordfreq-{version('wordfreq')}", shares)
 
 
-def _file(path: Path) -> Frequencies:
+def _read(path: Path) -> Frequencies:
     try:
         content = path.read_bytes()
         lines = content.decode("utf-8").splitlines()
@@ -125,26 +120,18 @@ def _file(path: Path) -> Frequencies:
         raise InputError(f"{path}: not UTF-8 (byte {error.start})") from error
     counts: dict[str, float] = {}
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            word, count = _entry(path, number, line)
+        word, count = "", 0.0
+        with suppress(ValueError):
+            word, text = line.split()
+            count = float(text)
+        if 0 < count < float("inf"):
             counts[word] = counts.get(word, 0.0) + count
+        elif line.strip():
+            raise InputError(
+                f"{path}, line {number}: expected 'word count' with a positive count, got {line!r}"
+            )
     if not counts:
         raise InputError(f"{path} holds no word; expected 'word count' on every line")
     total = sum(counts.values())
-    digest = sha256(content).hexdigest()[:8]
-    return Frequencies(
-        f"{path.name}@{digest}", {word: count / total for word, count in counts.items()}
-    )
-
-
-def _entry(path: Path, number: int, line: str) -> tuple[str, float]:
-    try:
-        word, text = line.split()
-        count = float(text)
-    except ValueError:
-        count = 0.0
-    if not 0 < count < float("inf"):
-        raise InputError(
-            f"{path}, line {number}: expected 'word count' with a positive count, got {line!r}"
-        )
-    return word, count
+    name = f"{path.name}@{sha256(content).hexdigest()[:8]}"
+    return Frequencies(name, {word: count / total for word, count in counts.items()})

@@ -11,7 +11,7 @@ from movers.arrays import Floats, Ints, Ragged, Rows, Singles, gathered
 from movers.encode.encodings import Encodings
 from movers.measure.context import Context
 from movers.measure.costs import COSTS, norms_of
-from movers.measure.swd import SubTrees, find_subtrees
+from movers.measure.syntax import SubTrees, find_subtrees
 from movers.measure.weights import normalised, raw_weights
 
 __all__ = ["Bags", "Context", "Measured", "measure"]
@@ -98,7 +98,10 @@ def measure(
     if cost is not None and COSTS[cost].trees:
         assert vectors is not None and lengths is not None
         trees = context.trees(encodings.sentences)
-        pieces = _pieces(encodings, context) if context.recipe == "reference" else None
+        pieces = None  # tokens of every word
+        if context.recipe == "reference":
+            first, end = context.locate(encodings.sentences)[1].data.T
+            pieces = np.asarray(end - first, np.int64)
         subtrees = find_subtrees(encodings, trees, vectors, lengths, shares.data, pieces)
     return Measured(
         encodings=encodings,
@@ -110,10 +113,3 @@ def measure(
         totals=raw.sums(),
         embedding=embedding,
     )
-
-
-def _pieces(encodings: Encodings, context: Context) -> Ints:
-    """How many tokens every word has."""
-    _, ranges = context.locate(encodings.sentences)
-    first, end = ranges.data.T
-    return np.asarray(end - first, np.int64)

@@ -83,7 +83,11 @@ class Statistics:
                 {name: [table.recipe, list(table.values)] for name, table in self.tables.items()}
             ),
         }
-        tensors = {name: _compact(array) for name, array in self._tensors().items()}
+        tensors = self._tensors()
+        for name, array in tensors.items():
+            single = array.astype(np.float32)
+            if np.array_equal(single, array):  # half the size, and nothing lost
+                tensors[name] = single
         with replacing(Path(path)) as temporary:
             temporary.write_bytes(save(tensors, metadata=header))
 
@@ -134,36 +138,20 @@ class Statistics:
 
     @classmethod
     def _from_tensors(cls, header: dict[str, str], tensors: dict[str, Array]) -> Statistics:
-        whitening = {
-            int(layer): Whitening(
-                tensors[f"whitening.{layer}.mean"],
-                tensors[f"whitening.{layer}.matrix"],
-                kind,
-                tokens,
-            )
-            for layer, (kind, tokens) in json.loads(header["whitening"]).items()
-        }
+        whitening = {}
+        for layer, (kind, tokens) in json.loads(header["whitening"]).items():
+            mean, matrix = (tensors[f"whitening.{layer}.{part}"] for part in ("mean", "matrix"))
+            whitening[int(layer)] = Whitening(mean, matrix, kind, tokens)
         tables = {}
         for name, (recipe, words) in json.loads(header["tables"]).items():
             *values, missing = tensors[f"tables.{name}"].tolist()
             tables[name] = WordTable(dict(zip(words, values, strict=True)), missing, recipe)
-        prefix = "arrays."
-        arrays = {
-            name.removeprefix(prefix): array
-            for name, array in tensors.items()
-            if name.startswith(prefix)
-        }
-        return cls(
-            header["fingerprint"], header["origin"], header["corpus"], whitening, tables, arrays
-        )
+        names = [name for name in tensors if name.startswith("arrays.")]
+        arrays = {name.removeprefix("arrays."): tensors[name] for name in names}
+        model, origin, corpus = (header[name] for name in ("fingerprint", "origin", "corpus"))
+        return cls(model, origin, corpus, whitening, tables, arrays)
 
 
 def load_statistics(choice: str | Path | Statistics | None) -> Statistics | None:
     """Statistics as users name them: a file, or themselves; None stays None."""
     return Statistics.load(choice) if isinstance(choice, str | Path) else choice
-
-
-def _compact(array: Array) -> Array:
-    """The array in single precision if that loses nothing."""
-    single = array.astype(np.float32)
-    return single if np.array_equal(single, array) else array

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from operator import index
-from typing import Any
 
 import numpy as np
 
@@ -65,11 +64,13 @@ def middle_layers(count: int) -> tuple[int, ...]:
 def parse_numbers(choice: Selection, available: range, what: str) -> tuple[int, ...]:
     """Read a choice of numbers: ``"5"``, ``"5-12"``, ``"1,3,5-6"``, ``"all"`` or numbers."""
     if isinstance(choice, str):
-        numbers = (
-            list(available) if choice.strip().lower() == "all" else _ranges(choice, available, what)
-        )
+        every = choice.strip().lower() == "all"
+        numbers = [*available] if every else _ranges(choice, available, what)
     else:
-        numbers = _integers(choice, what)
+        try:
+            numbers = [*map(index, choice if isinstance(choice, Iterable) else [choice])]
+        except TypeError:
+            raise InputError(f"{what}s must be whole numbers or text, got {choice!r}") from None
     wrong = [number for number in numbers if number not in available]
     if wrong or not numbers:
         raise InputError(
@@ -77,13 +78,6 @@ def parse_numbers(choice: Selection, available: range, what: str) -> tuple[int, 
             f"the model has {what}s {available[0]} to {available[-1]}"
         )
     return tuple(sorted(set(numbers)))
-
-
-def _integers(choice: Any, what: str) -> list[int]:
-    try:
-        return [index(number) for number in (choice if isinstance(choice, Iterable) else [choice])]
-    except TypeError:
-        raise InputError(f"{what}s must be whole numbers or text, got {choice!r}") from None
 
 
 def _ranges(choice: str, available: range, what: str) -> list[int]:
@@ -121,31 +115,23 @@ def attention_variability(attentions: Callable[[], Iterable[Singles]]) -> Floats
     ``attentions`` is called twice; each time it yields the full matrices ``(heads, tokens,
     tokens)`` of every sentence, special tokens included.
     """
-    mean, sentences = _mean_attention(attentions())
-    deviation = np.zeros(len(mean))
-    total = np.zeros(len(mean))
+    mean, sentences = np.zeros((0, 0, 0)), 0
+    for matrix in attentions():
+        heads, size, _ = matrix.shape
+        if size > mean.shape[1]:
+            wider = (0, size - mean.shape[1])
+            mean = np.pad(mean, ((0, heads - len(mean)), wider, wider))
+        mean[:, :size, :size] += matrix
+        sentences += 1
+    if not sentences:
+        raise InputError("attention variability needs at least one sentence")
+    mean /= sentences
+    deviation, total = np.zeros(len(mean)), np.zeros(len(mean))
     for matrix in attentions():
         size = matrix.shape[1]
         deviation += np.abs(matrix - mean[:, :size, :size]).sum(axis=(1, 2))
         total += matrix.sum(axis=(1, 2), dtype=np.float64)
-    if not sentences:
-        raise InputError("attention variability needs at least one sentence")
     return np.asarray(deviation / (2 * total))
-
-
-def _mean_attention(matrices: Iterable[Singles]) -> tuple[Floats, int]:
-    mean = np.zeros((0, 0, 0))
-    count = 0
-    for matrix in matrices:
-        heads, size, _ = matrix.shape
-        if size > mean.shape[1]:
-            grown = np.zeros((heads, size, size))
-            if mean.size:
-                grown[:, : mean.shape[1], : mean.shape[1]] = mean
-            mean = grown
-        mean[:, :size, :size] += matrix
-        count += 1
-    return mean / max(count, 1), count
 
 
 def contextual_layers(variability: Floats) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from movers.encode.tokens import TokenRules
 from movers.errors import Choose, Do, InputError
 from movers.measure.context import Context
 from movers.measure.frequencies import load_frequencies
-from movers.measure.wordtable import WordTable, spelled
+from movers.measure.wordtable import all_spelled
 
 ALL_WORDS = TokenRules(stopwords=frozenset())
 """Words without punctuation; the first piece stands for its word."""
@@ -33,11 +33,10 @@ def norm(encodings: Encodings, norms: Floats | None, context: Context) -> Floats
 def idf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
     """Inverse document frequency of the word; unless fitted, by frequencies of the language."""
     if (table := context.statistics.tables.get("idf")) is not None:
-        return _looked_up(table, encodings)
+        return table.of(encodings)
     frequencies = load_frequencies(context.frequencies)
-    paper = context.recipe == "paper"
-    missing = 0.0 if paper else frequencies.most
-    return 1 + frequencies.idf(_spelled(encodings, context), missing)
+    missing = 0.0 if context.recipe == "paper" else frequencies.most
+    return 1 + frequencies.idf(all_spelled(encodings, context.recipe), missing)
 
 
 def pieces(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
@@ -54,19 +53,19 @@ def piece_idf(encodings: Encodings, norms: Floats | None, context: Context) -> F
     """
     equal = pieces(encodings, norms, context)
     table = context.statistics.tables.get("piece-idf")
-    found = _word_idf(encodings, context) if table is None else _looked_up(table, encodings)
+    found = _word_idf(encodings, context) if table is None else table.of(encodings)
     raw = Ragged(equal * found, encodings.spans.starts)
     return np.where(np.repeat(raw.sums() > 0, raw.lengths), raw.data, equal)
 
 
 def sif(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
     """Smooth inverse frequency ``a / (a + p)`` with a = 0.001 (Arora et al., 2017)."""
-    return load_frequencies(context.frequencies).sif(_spelled(encodings, context))
+    return load_frequencies(context.frequencies).sif(all_spelled(encodings, context.recipe))
 
 
 def usif(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
     """Unsupervised SIF ``a / (a / 2 + p)``, a computed from the table (Ethayarajh, 2018)."""
-    return load_frequencies(context.frequencies).usif(_spelled(encodings, context))
+    return load_frequencies(context.frequencies).usif(all_spelled(encodings, context.recipe))
 
 
 def swf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
@@ -77,7 +76,7 @@ def swf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
             Do("fit", "with a parser first"),
             Choose("statistics", then="made by 'movers fit --parser'"),
         )
-    return _looked_up(table, encodings)
+    return table.of(encodings)
 
 
 def _word_idf(encodings: Encodings, context: Context) -> Floats:
@@ -85,22 +84,12 @@ def _word_idf(encodings: Encodings, context: Context) -> Floats:
     _, words = context.locate(encodings.sentences, ALL_WORDS)
     frequencies = load_frequencies(context.frequencies)
     out = Ragged.zeros(encodings.counts)
-    for text, spans, ranges, weights in zip(
-        encodings.sentences, encodings.spans, words, out, strict=True
-    ):
+    every = zip(encodings.sentences, encodings.spans, words, out, strict=True)
+    for text, spans, ranges, weights in every:
         spelled = [text[spans[i, 0] : spans[j - 1, 1]].strip().lower() for i, j in ranges]
         for (first, end), weight in zip(ranges, frequencies.idf(spelled), strict=True):
             weights[first:end] = weight
     return out.data
-
-
-def _looked_up(table: WordTable, encodings: Encodings) -> Floats:
-    return np.array([x for row in range(len(encodings)) for x in table.of(encodings, row)])
-
-
-def _spelled(encodings: Encodings, context: Context) -> list[str]:
-    rows = range(len(encodings))
-    return [word for row in rows for word in spelled(encodings, row, context.recipe)]
 
 
 WEIGHTS: dict[str, Callable[[Encodings, Floats | None, Context], Floats]] = {
@@ -119,9 +108,8 @@ FREQUENCY_WEIGHTS = ("sif", "usif", "idf", "piece-idf")
 
 def raw_weights(kind: str, encodings: Encodings, norms: Floats | None, context: Context) -> Ragged:
     """Weights of every kept word as their row of the table defines them."""
-    raw = Ragged(
-        np.asarray(WEIGHTS[kind](encodings, norms, context), np.float64), encodings.spans.starts
-    )
+    found = np.asarray(WEIGHTS[kind](encodings, norms, context), np.float64)
+    raw = Ragged(found, encodings.spans.starts)
     totals = raw.sums()
     bad = ~np.isfinite(totals) | ((totals <= 0) & (raw.lengths > 0))
     if bad.any():

@@ -12,7 +12,7 @@ from movers.arrays import Floats
 from movers.baselines import Blocks, find_baseline
 from movers.encode.encodings import Request
 from movers.measure.fitting import corpus_digest, fit_statistics
-from movers.measure.swf import fit_swf
+from movers.measure.syntax import fit_swf
 from movers.runtime.notices import UndefinedWarning
 from movers.scale import random_pairs
 from movers.session.blocks import CHUNK, fill_distances

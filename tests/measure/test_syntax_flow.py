@@ -8,7 +8,7 @@ import pytest
 
 import movers
 from movers.encode.trees import Tree
-from movers.measure.swf import fit_swf, nearness, pagerank
+from movers.measure.syntax import fit_swf, nearness, pagerank
 from tiny_models import SENTENCES
 from tree_parsers import MadeUp
 

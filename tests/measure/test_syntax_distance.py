@@ -6,7 +6,7 @@ import pytest
 import movers
 from movers.encode.trees import Tree
 from movers.measure.costs import mean_costs
-from movers.measure.swd import subtree_members
+from movers.measure.syntax import subtree_members
 from movers.pipeline import pose
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp

@@ -1,0 +1,117 @@
+"""Every word matched to the most similar one of the other sentence: BERTScore and DynaMax.
+
+In BERTScore the source is the candidate, the target the reference. Special tokens weigh nothing
+but may be matched, as in the ``bert_score`` package; its idf weights are those of a scorer fitted
+on the reference sentences. For several references per candidate see `movers.references.best_of`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from movers.arrays import Floats, Ints, Ragged
+from movers.baselines import Scores, renumbered
+from movers.measure.measured import Context, Measured
+from movers.runtime.threads import share_out
+
+TINY = 1e-30
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Greedy matches of pairs of sentences.
+
+    ``forth`` and ``back`` hold the similarity of each word to its best one on the other side, a row
+    per pair; ``chosen`` where that of each source word stands.
+    """
+
+    forth: Ragged
+    back: Ragged
+    chosen: Ragged
+
+    def plans(self, weights: Ragged) -> Floats:
+        """Plans that send each weighted source word to its best match, flat ``(n, m)`` blocks."""
+        n, m = weights.lengths, self.back.lengths
+        blocks = Ragged.zeros(n * m)
+        local = np.arange(len(weights.data)) - np.repeat(weights.starts[:-1], n)
+        cells = np.repeat(blocks.starts[:-1], n) + local * np.repeat(m, n) + self.chosen.data
+        blocks.data[cells] = weights.data
+        return blocks.data
+
+
+def best_matches(measured: Measured, rows: Ints, *, cosine: bool, threads: int | None) -> Matches:
+    """Match words by cosine or, without, by dot product."""
+    from movers.baselines import kernels
+
+    vectors, norms = measured.vectors, measured.norms
+    assert vectors is not None and norms is not None
+    lengths = np.where(norms.data > 0, norms.data, 1.0)
+    scale = 1 / lengths if cosine else np.ones_like(lengths)
+    n, m = vectors.lengths[rows].T
+    forth, back, chosen = Ragged.zeros(n), Ragged.zeros(m), Ragged.zeros(n, dtype=np.int64)
+    words = vectors.data, scale, vectors.starts, np.ascontiguousarray(rows)
+    room: Any = forth.starts, back.starts, forth.data, back.data, chosen.data
+    work = n * m * vectors.data.shape[1]
+    share_out(lambda low, high: kernels.match(low, high, *words, *room), work, threads)
+    return Matches(forth, back, chosen)
+
+
+@dataclass(frozen=True)
+class BertScore:
+    """One of the three numbers of BERTScore, as one minus the similarity.
+
+    Precision asks how well the source (the candidate) is covered by the target (the reference),
+    recall how well the target is covered by the source; F1 is their harmonic mean.
+    """
+
+    part: Literal["precision", "recall", "f1"]
+
+    def distances(
+        self, measured: Measured, rows: Ints, context: Context, *, plans: bool = False
+    ) -> Scores:
+        """Compare by cosine; the reference recipe by dot products, as the published code does."""
+        paper = context.recipe == "paper"
+        matches = best_matches(measured, rows, cosine=paper, threads=context.threads)
+        sources, targets = (measured.weights.take(side) for side in rows.T)
+        precision = Ragged(matches.forth.data * sources.data, sources.starts).sums()
+        recall = Ragged(matches.back.data * targets.data, targets.starts).sums()
+        both = precision + recall
+        similarity = {
+            "precision": precision,
+            "recall": recall,
+            "f1": 2 * precision * recall / np.where(both == 0, TINY, both),
+        }[self.part]
+        if paper:  # rounding may lift a cosine above 1; dot products have no such bound
+            similarity = np.minimum(similarity, 1.0)
+        return Scores(1.0 - similarity, matches.plans(sources) if plans else None)
+
+
+class DynaMax:
+    """DynaMax-Jaccard: fuzzy sets of words over a universe made of the two sentences."""
+
+    def distances(
+        self, measured: Measured, rows: Ints, context: Context, *, plans: bool = False
+    ) -> Scores:
+        """Compare how far each sentence contains the words of both.
+
+        A sentence contains a word as far as the largest dot product of its own words with it, if
+        that is positive. The similarity is the Jaccard index of the two memberships.
+        """
+        picked, pairs = renumbered(rows)
+        itself, threads = np.stack([picked, picked], axis=1), context.threads
+        own = best_matches(measured, itself, cosine=False, threads=threads).forth
+        other = best_matches(measured, rows, cosine=False, threads=threads)
+        common, whole = np.zeros(len(rows)), np.zeros(len(rows))
+        for side, found in zip(pairs.T, (other.forth, other.back), strict=True):
+            inside = np.maximum(own.take(side).data, 0.0)
+            outside = np.maximum(found.data, 0.0)
+            common += Ragged(np.minimum(inside, outside), found.starts).sums()
+            whole += Ragged(np.maximum(inside, outside), found.starts).sums()
+        return Scores(np.asarray(1.0 - common / (whole + TINY)))
+
+
+precision, recall, f1 = BertScore("precision"), BertScore("recall"), BertScore("f1")
+dynamax = DynaMax()
