@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from movers.arrays import Ints, Ragged
 from movers.encode.unknown import Unknown
 from movers.encode.watching import Own
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -57,17 +60,17 @@ class Batch:
     """
 
     rows: Ints
-    places: Any
-    lengths: Any
-    ids: Any
-    mask: Any
+    places: Tensor
+    lengths: Tensor
+    ids: Tensor
+    mask: Tensor
     own: Own | None = None
 
 
 def padded_batches(
     ids: Ragged,
     unknown: Unknown,
-    vectors: Any,
+    vectors: Tensor | None,
     padding: int,
     limits: Limits,
     most: int | None,
@@ -89,14 +92,14 @@ def padded_batches(
         columns = torch.arange(max(limits.shortest, int(sizes[rows].max())), device=device)
         mask = columns < lengths[:, None]
         cells = torch.where(mask, first[:, None] + columns, 0)
-        own = None
         tokens = torch.where(mask, data[cells].long(), padding)
-        if strange[rows].any():
-            own = vectors, torch.where(mask, numbers[cells].long(), 0), tokens
+        own = None
+        if vectors is not None and strange[rows].any():
+            own = Own(vectors, torch.where(mask, numbers[cells].long(), 0), tokens)
         yield Batch(rows, places, lengths, tokens, mask, own)
 
 
-def on_device(array: NDArray[Any], device: str) -> Any:
+def on_device(array: NDArray[Any], device: str) -> Tensor:
     """An array as a tensor; the way to a GPU does not wait for the work it still has to do."""
     import torch
 

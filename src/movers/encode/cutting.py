@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-Tensor = Any
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)

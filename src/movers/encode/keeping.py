@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Array, Ints, Ragged
 from movers.encode.batches import Batch, on_device
-from movers.encode.cutting import Tensor, Words, totals
+from movers.encode.cutting import Words, totals
 from movers.encode.cutting_kernels import Kept, Located, cut
 from movers.encode.encodings import MEAN_HEAD, Encodings, Request
 from movers.encode.spellings import Spellings
 from movers.encode.tokens import Tokens, WordFinder
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def allocate(

@@ -6,12 +6,15 @@ import json
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from movers.arrays import Singles
-from movers.encode.cutting import Tensor, in_order
+from movers.encode.cutting import in_order
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def _mean(states: Tensor, genuine: Tensor) -> Tensor:

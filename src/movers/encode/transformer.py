@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, cached_property, lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from movers.arrays import Ragged, Singles
 from movers.encode import models
 from movers.encode.batches import Batch, Limits, padded_batches
-from movers.encode.cutting import Tensor
 from movers.encode.encodings import Encodings, Request
 from movers.encode.keeping import Keeper, allocate
 from movers.encode.pooling import (
@@ -33,6 +32,9 @@ from movers.encode.whiten import Moments
 from movers.errors import Choose, InputError, ModelError
 from movers.runtime.notices import ForeignWarning, TruncationWarning, UnknownWarning, notify
 from movers.runtime.progress import progress_bar
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # Matrix libraries choose other kernels for very few rows and for very long reductions. Batches
 # of at least 16 tokens, where only sentences up to 96 tokens share padding, meet the same ones
@@ -435,11 +437,10 @@ class TransformerEncoder:
                 **({} if self.watchable else {"output_attentions": bool(attention)}),
             )
             if attention and not self.watchable:  # it has returned those of all layers
-                matrices = getattr(output, "attentions", None) or (None,)
-                if all(one is not None for one in matrices):
-                    watch.seen = len(matrices)
-                    for layer in sorted(attention):
-                        take_whole(layer, matrices[layer - 1])
+                matrices = [one for one in output.get("attentions") or () if one is not None]
+                watch.seen = len(matrices)
+                for layer in sorted(attention if watch.seen == self.layers else ()):
+                    take_whole(layer, matrices[layer - 1])
             if watch.seen < max(attention, default=0):
                 raise self._unusable("returns no attention matrices")
             watch.found = {layer: output.hidden_states[layer] for layer in layers}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import shake_128
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from movers.arrays import Ragged
 from movers.encode.tokens import Text
 
-Tensor = Any
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Embedding
 
 DRAWN = 64
 """Vectors that one is mixed from: enough that it is like none of them."""
@@ -63,7 +65,7 @@ def find_unknown(tokenizer: Any, sentences: Sequence[str], text: Text) -> Unknow
     return Unknown((*known,), Ragged(numbers, text.ids.starts))
 
 
-def own_vectors(embeddings: Any, size: int, words: Sequence[str]) -> Tensor:
+def own_vectors(embeddings: Embedding, size: int, words: Sequence[str]) -> Tensor:
     """Input vectors of words, from row 1 on, with mean and covariance of the first ``size`` pieces.
 
     Each is a sum of pieces that the hash of the word picks. Their weights sum to 1, which keeps the
@@ -76,7 +78,7 @@ def own_vectors(embeddings: Any, size: int, words: Sequence[str]) -> Tensor:
     ids = np.stack([np.zeros(DRAWN, np.int64), *(_pieces(word, size) for word in words)])
     picked = torch.from_numpy(ids).to(embeddings.weight.device)
     apart = ((1.0 - 1.0 / DRAWN) / DRAWN) ** 0.5
-    total: Tensor = 0.0
+    total = torch.zeros((), dtype=torch.float64, device=picked.device)
     for place in range(DRAWN):
         weight = 1.0 / DRAWN + (apart if place % 2 else -apart)
         total = total + embeddings(picked[:, place]).double() * weight

@@ -15,12 +15,21 @@ from collections.abc import Callable, Collection
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 NAME = "movers"
 """What the attention function is called among those of transformers."""
-Own = tuple[Any, Any, Any]
-"""Input vectors, which of them each token of a batch has, row 0 for that of its id, and all ids."""
+
+
+class Own(NamedTuple):
+    """Input vectors, which of them each token of a batch has, row 0 for that of its id, and ids."""
+
+    vectors: Tensor
+    numbers: Tensor
+    ids: Tensor
 
 
 @dataclass
