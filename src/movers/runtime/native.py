@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 Kinds = tuple[Any, ...]
 """What the code depends on: the type of every argument, with arrays' dimensions and layout."""
@@ -27,23 +28,26 @@ _SETTINGS = "CPU_NAME", "CPU_FEATURES", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"
 
 def flatten(arguments: tuple[Any, ...]) -> tuple[Kinds, list[int]]:
     """The kinds of arguments, and the words to call code for them with."""
-    kinds: list[Any] = [len(arguments)]
+    kinds: list[Any] = []
     words: list[int] = []
+    _add(arguments, kinds, words)
+    return tuple(kinds), words
+
+
+def _add(arguments: tuple[Any, ...], kinds: list[Any], words: list[int]) -> None:
+    kinds.append(len(arguments))
     for one in arguments:
-        if isinstance(one, np.ndarray):
+        if isinstance(one, ndarray):
             flags = one.flags.num
             kinds += one.dtype.str, one.ndim, flags & (_BY_ROWS if flags & 1 else _BY_COLUMNS)
             words.append(id(one))  # where the object lies; code reads its fields
         elif isinstance(one, tuple):
-            inner_kinds, inner_words = flatten(one)
-            kinds += inner_kinds
-            words += inner_words
+            _add(one, kinds, words)
         elif (number := _NUMBERS.get(type(one))) is not None:
             kinds.append(number[0])
             words.append(number[1](one))
         else:
             raise TypeError(f"kernels take arrays, tuples and numbers, not {type(one).__name__!r}")
-    return tuple(kinds), words
 
 
 def _bits(real: str, whole: str) -> Callable[[Any], int]:

@@ -105,7 +105,7 @@ def _solve(
     """Solve for every head; without structures for the words alone."""
     from movers.solve.kernels.workspace import SLOTS, allocate
 
-    shapes = problems.shapes
+    sizes = shapes = problems.shapes
     heads, slots, effort = (1, 2, 1) if structures is None else (problems.heads, SLOTS, 4)
     linear, structural, gap, home = np.zeros((4, len(shapes), heads))
     room = np.zeros(problems.cost.size * heads if plans else 0)
@@ -113,16 +113,16 @@ def _solve(
     out = Found(linear, structural, room, calls, gap, converged, home)
     stop = np.zeros(1, np.int64)
     if null is None:
-        prices, solve = np.zeros(1), _whole_solver(problems, structures, float(mix))
+        solve = _whole_solver(problems, structures, float(mix))
     else:
         prices = np.array(np.broadcast_to(null, gap.shape), np.float64)  # kernels want to own it
         solve = partial_solver(problems, Terms(prices, float(mix), thorough), structures)
-        effort = 8
+        effort, sizes = 8, shapes + 1
 
     def solve_range(low: int, high: int) -> None:
-        solve(low, high, allocate(shapes[low:high] + (null is not None), slots, stop), out)
+        solve(low, high, allocate(sizes[low:high], slots, stop), out)
 
-    work = shapes.sum(axis=1) * shapes.prod(axis=1) * effort * heads
+    work = shapes.sum(axis=1) * shapes.prod(axis=1) * (effort * heads)
     share_out(solve_range, work, threads, stop)
     if not converged.all():
         notify(
@@ -132,7 +132,8 @@ def _solve(
             f"plan can use",
             ConvergenceWarning,
         )
-    return Solution((1.0 - mix) * linear + mix * structural + prices * home, *out)
+    moved = linear.copy() if structures is None else (1.0 - mix) * linear + mix * structural
+    return Solution(moved if null is None else moved + prices * home, *out)
 
 
 def _whole_solver(problems: Problems, structures: Structures | None, mix: float) -> Solver:

@@ -28,8 +28,9 @@ class Programme(NamedTuple):
 
 def make_programme(size: int) -> Programme:
     """Make room for so many entries."""
-    (gram, factor), (slope, x, step) = np.empty((2, size, size)), np.empty((3, size))
-    return Programme(gram, slope, x, np.empty(size, np.int64), factor, step)
+    gram, slope, x = np.empty((size, size)), np.empty(size), np.empty(size)
+    members, factor = np.empty(size, np.int64), np.empty((size, size))
+    return Programme(gram, slope, x, members, factor, np.empty(size))
 
 
 @kernel

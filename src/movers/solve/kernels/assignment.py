@@ -32,8 +32,9 @@ class Matching(NamedTuple):
 
 def make_matching(size: int) -> Matching:
     """Make room for so many tokens on each side."""
-    match, owner, previous, state = np.empty((4, size), np.int64)
-    duals, prices, distance = np.empty((3, size))
+    duals, prices, distance = np.empty(size), np.empty(size), np.empty(size)
+    match, owner = np.empty(size, np.int64), np.empty(size, np.int64)
+    previous, state = np.empty(size, np.int64), np.empty(size, np.int64)
     return Matching(match, owner, duals, prices, distance, previous, state)
 
 

@@ -175,10 +175,12 @@ def optimum(w: Workspace) -> Optimum:
 @kernel
 def copy_optimum(one: Optimum, other: Optimum, n: int, m: int, square: bool) -> None:
     """Overwrite the other by the one: every head starts from the optimum of the linear part."""
-    for c in range(n if square else n + m):
-        if square:
+    if square:
+        for c in range(n):
             other.match[c], other.duals[c] = one.match[c], one.duals[c]
-        else:
-            other.flow[c] = one.flow[c]
-            for link in range(LINKS):
-                other.tree[link, c] = one.tree[link, c]
+        return
+    for c in range(n + m):
+        other.flow[c] = one.flow[c]
+    for link in range(LINKS):
+        for c in range(n + m):
+            other.tree[link, c] = one.tree[link, c]

@@ -42,7 +42,7 @@ class Network(NamedTuple):
 def make_network(nodes: int, width: int) -> Network:
     """Make room for so many nodes, and columns with their padding."""
     tree, links = np.empty((LINKS, nodes), np.int64), np.empty((2, nodes), np.int64)
-    flow, real, potential, tails = np.empty((4, nodes))
+    flow, real, potential, tails = [np.empty(nodes) for _ in range(4)]
     lowest, rows = np.empty(width), np.empty(width, np.int64)
     return Network(tree, flow, real, potential, tails, lowest, rows, links)
 
