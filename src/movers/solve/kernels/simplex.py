@@ -83,9 +83,7 @@ def improve(cost: Floats, n: int, m: int, x: Network, slack: float, stop: Ints) 
     while pivots < most and stop[0] == 0:
         largest = _largest(x.potential, n + m)
         within = max(slack, ROUNDING * largest)
-        for j in range(0, m, LANES):
-            cheapest_rows(cost, x.potential, n, j, x.lowest, x.rows)
-        best = _best_candidate(cost, n, m, x, within)
+        best = _price(cost, n, m, x, within)
         if best < 0 and not shifts * EPSILON * largest > within:
             return within
         # potentials are shifted by additions: before the end, and in a long search, set them anew
@@ -99,6 +97,19 @@ def improve(cost: Floats, n: int, m: int, x: Network, slack: float, stop: Ints) 
             shifts += 1
             pivots += 1
     return np.inf
+
+
+@kernel
+def _price(cost: Floats, n: int, m: int, x: Network, slack: float) -> int:
+    """Find for every column the row with the lowest reduced cost; return the best column, or -1."""
+    for j in range(0, m, LANES):
+        cheapest_rows(cost, x.potential, n, j, x.lowest, x.rows)
+    best, at = -slack, -1
+    for j in range(m):
+        reduced = x.lowest[j] - x.potential[n + j]
+        if reduced < best:
+            best, at = reduced, j
+    return at
 
 
 @kernel
