@@ -114,7 +114,8 @@ def test_properties(seed, n, m, uniform, mix, null):
         words = emd((1 - mix) * one.cost, one.u, one.v, null=null)
         assert found.value <= objective(one, words.plan, null) * (1 + 1e-9) + 1e-12
         assert found.value >= words.value * (1 - 1e-9)
-        assert found.value <= null * (one.u.sum() + one.v.sum()) / 2 * (1 + 1e-9)
+        stay = null * (one.u.sum() + one.v.sum()) / 2
+        assert found.value <= stay * (1 + 1e-9) + 1e-300  # smaller prices have few digits
 
 
 def pot_value(problem, mass, null):

@@ -10,33 +10,34 @@ from movers.solve.kernels import instructions as v
 
 @entry
 def combine(a, b, out):
-    x, y = v.load(a, 0), v.load(b, LANES)
-    v.put(out, 0, v.plus(x, y))
-    v.put(out, LANES, v.minus(x, y))
-    v.put(out, 2 * LANES, v.times(x, y))
-    v.put(out, 3 * LANES, v.over(x, y))
-    v.put(out, 4 * LANES, v.least(x, y))
-    v.put(out, 5 * LANES, v.spread(b[0]))
-    v.put(out, 6 * LANES, v.root(x))
+    x, y = v.load(a, 0), v.load(b, 1)
+    v.put(out, 0, x + y)
+    v.put(out, 1, x - y)
+    v.put(out, 2, x * y)
+    v.put(out, 3, x / y)
+    v.put(out, 4, v.least(x, y))
+    v.put(out, 5, v.spread(b[0]))
+    v.put(out, 6, v.root(x))
+    v.put(out, 7, b[0] * x - b[1])
 
 
 @entry
 def raise_two(a, power, logarithm):
-    for start in range(0, len(a), LANES):
-        found = v.power(v.load(a, start))
-        v.put(power, start, found)
-        v.put(logarithm, start, v.logarithm(found))
+    for at in range(len(a) // LANES):
+        found = v.power(v.load(a, at))
+        v.put(power, at, found)
+        v.put(logarithm, at, v.logarithm(found))
 
 
 def test_operations():
     rng = np.random.default_rng(0)
     a, b = rng.uniform(0.1, 9, (2, 2 * LANES)).astype(np.float32)
-    out = np.zeros(7 * LANES, np.float32)
+    out = np.zeros(8 * LANES, np.float32)
     combine(a, b, out)
     x, y = a[:LANES], b[LANES:]
     spread = np.full(LANES, b[0])
-    expected = [x + y, x - y, x * y, x / y, np.minimum(x, y), spread, np.sqrt(x)]
-    np.testing.assert_allclose(out.reshape(7, LANES), expected, rtol=1e-6)
+    expected = [x + y, x - y, x * y, x / y, np.minimum(x, y), spread, np.sqrt(x), b[0] * x - b[1]]
+    np.testing.assert_allclose(out.reshape(8, LANES), expected, rtol=1e-5)
 
 
 def test_powers_and_logarithms_are_as_near_as_they_say():

@@ -137,16 +137,13 @@ def clean_up(path: Path) -> None:
 def _abandoned(leftover: Path) -> bool:
     """Whether whoever was writing a file is gone."""
     named = re.match(rf"{re.escape(UNFINISHED)}([0-9a-f]{{8}})-(\d+)-", leftover.name)
-    if named and named[1] == _host() and os.name == "posix":  # Windows would kill the process
+    with suppress(OSError):  # it is gone, or somebody else's
+        if not named or named[1] != _host() or os.name != "posix":  # Windows would kill the process
+            return time.time() - leftover.stat().st_mtime > FORGOTTEN
         try:
             os.kill(int(named[2]), 0)
         except ProcessLookupError:
             return True
-        except OSError:  # somebody else's
-            return False
-        return False
-    with suppress(FileNotFoundError):
-        return time.time() - leftover.stat().st_mtime > FORGOTTEN
     return False
 
 

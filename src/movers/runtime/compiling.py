@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from movers.runtime import kernel_cache
@@ -55,11 +54,17 @@ class Entry(Kernel):
         return self.calls[kinds]
 
     def _compile(self, arguments: tuple[Any, ...]) -> bytes:
-        with _patience():
+        """Make machine code; tell the user, once, if that takes longer than a moment."""
+        timer = threading.Timer(PATIENCE, _tell)
+        timer.daemon = True
+        timer.start()
+        try:
             from movers.runtime.machine_code import compile_kernel  # loads numba
 
             self.compiled += 1
             code: bytes = compile_kernel(self, arguments)
+        finally:
+            timer.cancel()
         return code
 
 
@@ -99,18 +104,6 @@ def _entry(function: Function, **options: Any) -> Function:
 
 
 _told = threading.Event()
-
-
-@contextmanager
-def _patience() -> Iterator[None]:
-    """Tell the user, once, that a kernel is being compiled if it takes longer than a moment."""
-    timer = threading.Timer(PATIENCE, _tell)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def _tell() -> None:

@@ -56,9 +56,8 @@ def digest(package: Path = PACKAGE) -> str:
 
 def parent() -> Path:
     """The folder that folders of kernels lie in, by the settings of the environment."""
-    for variable in ("MOVERS_CACHE", "NUMBA_CACHE_DIR"):
-        if os.environ.get(variable):
-            return Path(os.environ[variable]).expanduser().absolute()
+    if named := os.environ.get("MOVERS_CACHE") or os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(named).expanduser().absolute()
     return user_cache_path("movers", appauthor=False)
 
 
@@ -69,7 +68,10 @@ def folder() -> Path | None:
     try:
         if not path.is_dir():
             path.mkdir(parents=True)
-            _clear(path)
+            others = [one for one in path.parent.glob(f"{PREFIX}*") if one != path]
+            others.sort(key=lambda one: one.stat().st_mtime, reverse=True)
+            for one in others[KEPT:]:
+                shutil.rmtree(one, ignore_errors=True)
     except OSError as error:
         _warn(path.parent, error)
         return None
@@ -85,14 +87,6 @@ def writable(path: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def _clear(current: Path) -> None:
-    """Remove folders of other sources or versions, except for those used last."""
-    others = [path for path in current.parent.glob(f"{PREFIX}*") if path != current]
-    others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in others[KEPT:]:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def _warn(path: Path, error: OSError) -> None:
@@ -113,7 +107,8 @@ def find(name: str, kinds: Kinds) -> bytes | None:
     except OSError:  # it was never kept, or is out of reach
         return None
     code = kept[CHECKSUM:]
-    return code if code and _checksum(code) == kept[:CHECKSUM] else None
+    # a cut or changed file would take the process down with it
+    return code if code and hashlib.sha256(code).digest() == kept[:CHECKSUM] else None
 
 
 def keep(name: str, kinds: Kinds, code: bytes) -> None:
@@ -123,7 +118,7 @@ def keep(name: str, kinds: Kinds, code: bytes) -> None:
         return
     try:
         with replacing(place / _file(name, kinds)) as draft:
-            draft.write_bytes(_checksum(code) + code)
+            draft.write_bytes(hashlib.sha256(code).digest() + code)
     except OSError as error:
         _warn(place, error)
 
@@ -132,8 +127,3 @@ def _file(name: str, kinds: Kinds) -> str:
     """What code is called: by its kernel, its arguments and the processor it is made for."""
     about = hashlib.sha256(repr((kinds, processor())).encode()).hexdigest()[:16]
     return f"{name}-{about}.o"
-
-
-def _checksum(code: bytes) -> bytes:
-    """A cut or changed file would take the process down with it."""
-    return hashlib.sha256(code).digest()

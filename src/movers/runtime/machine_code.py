@@ -104,20 +104,16 @@ def compile_kernel(kernel: Kernel, arguments: tuple[Any, ...]) -> bytes:
     library.add_ir_module(_called_with_words(made, kernel.name))
     library.add_linking_library(made.library)
     library.finalize()
-    _check_alone(kernel, library._final_module)
-    code: bytes = library._get_compiled_object()
-    return code
-
-
-def _check_alone(kernel: Kernel, module: Any) -> None:
-    """Make sure that code calls nothing but C's library: numba's helpers may not be there."""
-    called = {one.name for one in module.functions if one.is_declaration}
+    # it may call nothing but C's library: numba's helpers may not be there
+    called = {one.name for one in library._final_module.functions if one.is_declaration}
     foreign = sorted(one for one in called if one.startswith(("numba_", "NRT_", "Py", "_Py")))
     if foreign:
         raise NotImplementedError(
             f"kernel {kernel.name} calls {', '.join(foreign)} of numba or Python; write it in "
             f"arithmetic, or with functions of C"
         )
+    code: bytes = library._get_compiled_object()
+    return code
 
 
 def _called_with_words(made: Any, name: str) -> Any:
@@ -133,7 +129,8 @@ def _called_with_words(made: Any, name: str) -> Any:
     words = (word for one in described.argtypes for word in _spread(builder, given, one))
     values = [_value(builder, *both) for both in zip(words, kind.args[2:], strict=True)]
     status = builder.call(callee, [result, error, *values])
-    builder.ret(builder.select(_returned_none(builder, status), STATUS(0), status))
+    returned_none = builder.icmp_signed("==", status, STATUS(-2))
+    builder.ret(builder.select(returned_none, STATUS(0), status))
     return module
 
 
@@ -170,8 +167,3 @@ def _value(builder: Any, word: Any, kind: Any) -> Any:
     if isinstance(kind, ir.FloatType):
         return builder.bitcast(builder.trunc(word, ir.IntType(32)), kind)
     return word if kind == WORD else builder.trunc(word, kind)
-
-
-def _returned_none(builder: Any, status: Any) -> Any:
-    """Whether a status is the one of a function that returns nothing."""
-    return builder.icmp_signed("==", status, STATUS(-2))

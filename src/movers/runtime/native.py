@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 Kinds = tuple[Any, ...]
 """What the code depends on: the type of every argument, with arrays' dimensions and layout."""
@@ -36,7 +37,7 @@ def flatten(arguments: tuple[Any, ...]) -> tuple[Kinds, list[int]]:
 def _add(arguments: tuple[Any, ...], kinds: list[Any], words: list[int]) -> None:
     kinds.append(len(arguments))
     for one in arguments:
-        if isinstance(one, np.ndarray):
+        if isinstance(one, ndarray):
             flags = one.flags.num
             kinds += one.dtype.str, one.ndim, flags & (_BY_ROWS if flags & 1 else _BY_COLUMNS)
             words.append(id(one))  # where the object lies; code reads its fields
@@ -49,43 +50,23 @@ def _add(arguments: tuple[Any, ...], kinds: list[Any], words: list[int]) -> None
             raise TypeError(f"kernels take arrays, tuples and numbers, not {type(one).__name__!r}")
 
 
-def _double(number: float) -> int:
-    """The bits of a number in double precision."""
-    found: int = struct.unpack("q", struct.pack("d", number))[0]
-    return found
-
-
-def _single(number: float) -> int:
-    """The bits of a number in single precision."""
-    found: int = struct.unpack("i", struct.pack("f", number))[0]
-    return found
+def _bits(real: str, whole: str) -> Callable[[Any], int]:
+    """What reads the bits of a number as an integer, by their formats."""
+    return lambda number: struct.unpack(whole, struct.pack(real, number))[0]
 
 
 _NUMBERS: dict[type, tuple[str, Callable[[Any], int]]] = {
     **dict.fromkeys((int, np.int64), ("int", int)),
-    **dict.fromkeys((float, np.float64), ("double", _double)),
+    **dict.fromkeys((float, np.float64), ("double", _bits("d", "q"))),
     **dict.fromkeys((bool, np.bool_), ("bool", int)),
-    np.float32: ("single", _single),
+    np.float32: ("single", _bits("f", "i")),
 }
-
-
-def load(code: bytes, name: str) -> Call:
-    """Make the function of that name in an object file ready to be called."""
-    function = _FUNCTION(_address(code, name))
-
-    def call(words: Sequence[int]) -> None:
-        status = function(struct.pack(f"{len(words)}q", *words))
-        if status:
-            raise RuntimeError(f"kernel {name} failed with status {status}")
-
-    return call
-
-
 _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p)  # lets go of the interpreter lock
 _engines: list[Any] = []  # which own the memory that code lies in
 
 
-def _address(code: bytes, name: str) -> int:
+def load(code: bytes, name: str) -> Call:
+    """Make the function of that name in an object file ready to be called."""
     binding = _binding()
     target = binding.Target.from_default_triple().create_target_machine()
     module = binding.parse_assembly(f'target datalayout = "{target.target_data}"')
@@ -93,8 +74,14 @@ def _address(code: bytes, name: str) -> int:
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     _engines.append(engine)
-    found: int = engine.get_function_address(name)
-    return found
+    function = _FUNCTION(engine.get_function_address(name))
+
+    def call(words: Sequence[int]) -> None:
+        status = function(struct.pack(f"{len(words)}q", *words))
+        if status:
+            raise RuntimeError(f"kernel {name} failed with status {status}")
+
+    return call
 
 
 @cache

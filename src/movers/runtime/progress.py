@@ -46,7 +46,8 @@ def progress_bar(
     step = bool(_open)
     _open.append(what)
     try:
-        if not _moving():
+        notebook = any(kind.__name__ == "tqdm_notebook" for kind in tqdm.__mro__)
+        if not notebook and not sys.stderr.isatty():  # no line can be drawn over
             yield Lines(what, unit, total, initial)
             return
         with tqdm(
@@ -63,12 +64,6 @@ def progress_bar(
             yield bar
     finally:
         _open.pop()
-
-
-def _moving() -> bool:
-    """Whether a line can be drawn over: on a terminal or in a notebook."""
-    notebook = any(kind.__name__ == "tqdm_notebook" for kind in tqdm.__mro__)
-    return notebook or sys.stderr.isatty()
 
 
 def _width() -> dict[str, Any]:

@@ -6,13 +6,15 @@ take one by one; a result never depends on the cut.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from movers.arrays import Bools, Floats
+from movers.arrays import Floats
 from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
 from movers.solve.kernels.batches import Found, Structures, Terms
-from movers.solve.partial import solve_partial
+from movers.solve.partial import Solver, partial_solver
 from movers.solve.problems import Problems
 from movers.solve.solution import Many, Solution
 
@@ -36,24 +38,7 @@ def emd_batch(
     plans
         Also return the plans.
     """
-    if null is not None:
-        terms = _terms(null, (len(problems), 1), 0.0, thorough=False)
-        return _partial(problems, terms, None, threads, plans)
-    from movers.solve.kernels.ranges import emd_range  # loads numba, so not before the call
-    from movers.solve.kernels.workspace import allocate
-
-    shapes, batch = problems.shapes, problems.batch
-    out = _room(problems, 1, plans)
-    stop = np.zeros(1, np.int64)
-
-    def solve(low: int, high: int) -> None:
-        space = allocate(shapes[low:high], slots=1, stop=stop)
-        emd_range(space, low, high, batch, out)
-
-    share_out(solve, shapes.sum(axis=1) * shapes.prod(axis=1), threads, stop)
-    if not out.converged.all():
-        _warn_of_bounds(out.converged)
-    return Solution(out.linear.copy(), *out)
+    return _solve(problems, None, 0.0, null, False, threads, plans)
 
 
 def fgw_batch(
@@ -83,26 +68,7 @@ def fgw_batch(
     threads, plans
         As in `emd_batch`.
     """
-    if null is not None:
-        terms = _terms(null, problems.scale.shape, mix, thorough=thorough)
-        return _partial(problems, terms, problems.structures, threads, plans)
-    from movers.solve.kernels.ranges import fgw_range  # loads numba, so not before the call
-    from movers.solve.kernels.workspace import SLOTS, allocate
-
-    shapes, batch, structures = problems.shapes, problems.batch, problems.structures
-    heads = problems.scale.shape[1]
-    out = _room(problems, heads, plans)
-    stop = np.zeros(1, np.int64)
-
-    def solve(low: int, high: int) -> None:
-        space = allocate(shapes[low:high], slots=SLOTS, stop=stop)
-        fgw_range(space, low, high, batch, structures, float(mix), out)
-
-    work = shapes.sum(axis=1) * shapes.prod(axis=1) * 4 * heads
-    share_out(solve, work, threads, stop)
-    if not out.converged.all():
-        _warn_of_bounds(out.converged)
-    return Solution((1.0 - mix) * out.linear + mix * out.structural, *out)
+    return _solve(problems, problems.structures, mix, null, thorough, threads, plans)
 
 
 def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None) -> Floats:
@@ -112,6 +78,7 @@ def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None
     Structure is taken in single precision.
     """
     from movers.solve.kernels.pricing import price_range  # loads numba, so not before the call
+    from movers.solve.kernels.workspace import make_cells
 
     shapes, batch = problems.shapes, problems.batch
     single = np.asarray(problems.structure, np.float32)
@@ -119,49 +86,66 @@ def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None
     out = np.zeros(problems.scale.shape)
 
     def solve(low: int, high: int) -> None:
-        most = int(shapes[low:high].prod(axis=1).max(initial=1))
-        room = np.zeros((2, most), np.int64), np.zeros(most)
-        price_range(low, high, batch, plans, structures, *room, out)
+        room = make_cells(int(shapes[low:high].prod(axis=1).max(initial=1)))
+        price_range(low, high, batch, plans, structures, room, out)
 
     share_out(solve, problems.scale.shape[1] * shapes.sum(axis=1) ** 2, threads)
     return out
 
 
-def _terms(null: float | Floats, shape: tuple[int, ...], mix: float, *, thorough: bool) -> Terms:
-    prices = np.array(np.broadcast_to(null, shape), np.float64)  # a copy: kernels want to own it
-    return Terms(prices, float(mix), thorough)
-
-
-def _partial(
+def _solve(
     problems: Problems,
-    terms: Terms,
     structures: Structures | None,
+    mix: float,
+    null: float | Floats | None,
+    thorough: bool,
     threads: int | None,
     plans: bool,
 ) -> Many:
-    """Solve problems where mass may stay at home; without structures, for the words alone."""
-    out = _room(problems, terms.null.shape[1], plans)
-    solve_partial(problems, terms, structures, out, threads)
-    if not out.converged.all():
-        _warn_of_bounds(out.converged)
-    moved = (1.0 - terms.mix) * out.linear + terms.mix * out.structural
-    return Solution(moved + terms.null * out.home, *out)
+    """Solve for every head; without structures for the words alone."""
+    from movers.solve.kernels.workspace import SLOTS, allocate
 
-
-def _room(problems: Problems, heads: int, plans: bool) -> Found:
-    """Room for the results; an optimum of a cost alone takes one linear problem."""
-    shape = len(problems.shapes), heads
-    linear, structural, gap, home = np.zeros((4, *shape))
+    sizes = shapes = problems.shapes
+    heads, slots, effort = (1, 2, 1) if structures is None else (problems.heads, SLOTS, 4)
+    linear, structural, gap, home = np.zeros((4, len(shapes), heads))
     room = np.zeros(problems.cost.size * heads if plans else 0)
-    ended = np.zeros(shape, np.bool_)
-    return Found(linear, structural, room, np.ones(shape, np.int32), gap, ended, home)
+    converged, calls = np.zeros(gap.shape, np.bool_), np.ones(gap.shape, np.int32)
+    out = Found(linear, structural, room, calls, gap, converged, home)
+    stop = np.zeros(1, np.int64)
+    if null is None:
+        solve = _whole_solver(problems, structures, float(mix))
+    else:
+        prices = np.array(np.broadcast_to(null, gap.shape), np.float64)  # kernels want to own it
+        solve = partial_solver(problems, Terms(prices, float(mix), thorough), structures)
+        effort, sizes = 8, shapes + 1
+
+    def solve_range(low: int, high: int) -> None:
+        solve(low, high, allocate(sizes[low:high], slots, stop), out)
+
+    work = shapes.sum(axis=1) * shapes.prod(axis=1) * (effort * heads)
+    share_out(solve_range, work, threads, stop)
+    if not converged.all():
+        notify(
+            f"{converged.size - int(converged.sum())} of {converged.size} transport problems "
+            f"reached the bound on their effort; their plans are feasible and may not be optimal "
+            f"(`converged` is False there). Scale costs and structures, or drop entries that no "
+            f"plan can use",
+            ConvergenceWarning,
+        )
+    moved = linear.copy() if structures is None else (1.0 - mix) * linear + mix * structural
+    return Solution(moved if null is None else moved + prices * home, *out)
 
 
-def _warn_of_bounds(converged: Bools) -> None:
-    notify(
-        f"{converged.size - int(converged.sum())} of {converged.size} transport problems "
-        f"reached the bound on their effort; their plans are feasible and may not be optimal "
-        f"(`converged` is False there). Scale costs and structures, or drop entries that no "
-        f"plan can use",
-        ConvergenceWarning,
-    )
+def _whole_solver(problems: Problems, structures: Structures | None, mix: float) -> Solver:
+    """What solves ranges of problems where all mass moves."""
+    from movers.solve.kernels.ranges import emd_range, fgw_range  # load numba, so not earlier
+
+    batch = problems.batch
+
+    def solve(low: int, high: int, space: Any, out: Found) -> None:
+        if structures is None:
+            emd_range(space, low, high, batch, out)
+        else:
+            fgw_range(space, low, high, batch, structures, mix, out)
+
+    return solve

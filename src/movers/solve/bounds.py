@@ -46,15 +46,13 @@ def word_bounds(
     ``cost``, ``(n, words)``, holds the words of all targets, one after another; each target's start
     at ``starts``. Weights sum to one in each sentence.
     """
-    from movers.solve.kernels.bounding import Words, make_cells, words_range
+    from movers.solve.kernels.bounding import Words, words_range
 
-    out = np.zeros(len(starts) - 1)
+    out, words = np.zeros(len(starts) - 1), Words(cost, starts, u, v)
     most = int(np.diff(starts).max(initial=1))
 
-    words = Words(cost, starts, u, v)
-
     def solve(low: int, high: int) -> None:
-        words_range(low, high, words, make_cells(len(u), most), out)
+        words_range(low, high, words, np.empty((len(u) + 1, most), np.float32), out)
 
     share_out(solve, np.diff(starts) * len(u), threads)
     return out
@@ -89,19 +87,18 @@ def profile_bounds(
     energy, ``(targets, heads)``, and ``share`` of the word cost; the others are as in
     `word_bounds`.
     """
-    from movers.solve.kernels.bounding import Profiled, Words, make_cells, profiles_range
+    from movers.solve.kernels.bounding import Profiled, Words, profiles_range
 
-    lengths = np.diff(starts)
-    heads = factors.shape[1]
-    words = Words(cost, starts, u, v)
-    profiled = Profiled(*source, *targets, offsets(heads * profile_sizes(lengths)), factors)
-    out = np.zeros(factors.shape)
+    lengths, heads = np.diff(starts), factors.shape[1]
+    out, words = np.zeros(factors.shape), Words(cost, starts, u, v)
+    at = offsets(heads * profile_sizes(lengths))
+    profiled = Profiled(*source, *targets, at, factors, np.float32(share))
     most = int(lengths.max(initial=1))
     longest = int(profile_sizes(np.array([max(most, len(u))]))[0])
 
     def solve(low: int, high: int) -> None:
-        values, cells = np.empty((2, longest), np.float32), make_cells(len(u), most)
-        profiles_range(low, high, words, profiled, np.float32(share), values, cells, out)
+        values, room = np.empty((2, longest), np.float32), np.empty((len(u) + 1, most), np.float32)
+        profiles_range(low, high, words, profiled, values, room, out)
 
     share_out(solve, lengths * len(u) * heads, threads)
     return out
@@ -160,17 +157,16 @@ def structure_profiles(
     ``structure`` holds blocks ``(heads, n, n)`` of every sentence; weights sum to one in each.
     """
     lengths = np.diff(starts)
-    blocks, sizes = heads * lengths**2, heads * profile_sizes(lengths)
-    block_start, start = offsets(blocks), offsets(sizes)
-    out = Profiles(
-        np.zeros(int(sizes.sum()), np.int16), np.zeros((len(lengths), heads), np.float32)
-    )
+    sizes = heads * profile_sizes(lengths)
+    block_start, start = offsets(heads * lengths**2), offsets(sizes)
+    steps = np.zeros((len(lengths), heads), np.float32)
+    out = Profiles(np.zeros(int(sizes.sum()), np.int16), steps)
     for n in np.unique(lengths[lengths > 0]) if heads else ():
         rows = np.flatnonzero(lengths == n)
         square = structure[block_start[rows, None] + np.arange(heads * n * n)]
         matrices = square.reshape(-1, heads, n, n).astype(np.float64)
         u = weights[starts[rows, None] + np.arange(n)]
-        numbers, out.steps[rows] = to_integers(_profile(matrices, u), np.int16)
+        numbers, steps[rows] = to_integers(_profile(matrices, u), np.int16)
         flat = numbers.reshape(len(rows), -1)
         out.numbers[start[rows, None] + np.arange(flat.shape[1])] = flat
     return out

@@ -1,15 +1,14 @@
 """The border between arrays of users and the kernels: everything is checked here."""
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from movers.arrays import Floats, Ragged
 from movers.errors import InputError
-
-Item = TypeVar("Item")
+from movers.solve.problems import Problems
 
 LARGEST = 1e75
 """Entries up to it can be squared and multiplied without overflow."""
@@ -98,15 +97,29 @@ def is_list(given: object) -> bool:
     return isinstance(given, list | tuple) and (not given or np.ndim(given[0]) == 2)
 
 
-def as_many(name: str, given: Sequence[Item] | None, count: int) -> Sequence[Item | None]:
-    """Check an optional list of one item per problem; None stands for all of them."""
-    if given is None:
-        return [None] * count
-    if not isinstance(given, list | tuple):
-        raise InputError(f"{name} must be a list of {count} arrays, one per problem")
-    if len(given) != count:
-        raise InputError(f"len({name}) == {len(given)} while there are {count} problems")
-    return given
+def lists(count: int, **given: Any) -> list[Sequence[Any]]:
+    """Check lists of one item per problem; None stands for all of them."""
+    for name, one in given.items():
+        if one is not None and not isinstance(one, list | tuple):
+            raise InputError(f"{name} must be a list of {count} arrays, one per problem")
+        if one is not None and len(one) != count:
+            raise InputError(f"len({name}) == {len(one)} while there are {count} problems")
+    return [[None] * count if one is None else one for one in given.values()]
+
+
+def pose(
+    cost: Sequence[Floats],
+    u: Sequence[ArrayLike | None],
+    v: Sequence[ArrayLike | None],
+    of: tuple[str, str],
+    null: float | None,
+) -> Problems:
+    """Check the weights of problems, named by what each side is ``of``, and lay all of it flat."""
+    flat_u = flat([weights("u", x, len(c), of[0], null) for x, c in zip(u, cost, strict=True)])
+    flat_v = flat([weights("v", x, c.shape[1], of[1], null) for x, c in zip(v, cost, strict=True)])
+    shapes = np.array([c.shape for c in cost], np.int64).reshape(-1, 2)
+    starts = flat_u.starts[:-1], flat_v.starts[:-1]
+    return Problems(shapes, flat(cost).data, flat_u.data, flat_v.data, *starts)
 
 
 def flat(arrays: Sequence[Floats]) -> Ragged:

@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
+from typing import TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from movers.solve import checks
 from movers.solve.batch import emd_batch
-from movers.solve.problems import Problems
 from movers.solve.solution import One, split
 
 Matrix = NDArray[np.generic]
-OptionalWeights = ArrayLike | None
-ManyWeights = Sequence[OptionalWeights] | None
+Weights = ArrayLike | None
+Weighings = Sequence[Weights] | None
+
+
+class Options(TypedDict, total=False):
+    """What all solvers of single problems take by name."""
+
+    null: float | None
+    threads: int | None
+
+
+@overload
+def emd(cost: Matrix, u: Weights = None, v: Weights = None, **named: Unpack[Options]) -> One: ...
 
 
 @overload
 def emd(
-    cost: Matrix,
-    u: OptionalWeights = None,
-    v: OptionalWeights = None,
-    *,
-    null: float | None = None,
-    threads: int | None = None,
-) -> One: ...
-
-
-@overload
-def emd(
-    cost: Sequence[Matrix],
-    u: ManyWeights = None,
-    v: ManyWeights = None,
-    *,
-    null: float | None = None,
-    threads: int | None = None,
+    cost: Sequence[Matrix], u: Weighings = None, v: Weighings = None, **named: Unpack[Options]
 ) -> list[One]: ...
 
 
@@ -76,33 +70,10 @@ def emd(cost, u=None, v=None, *, null=None, threads=None):  # type: ignore[no-un
     >>> apart.value, apart.home, apart.plan.tolist()
     (4.0, 1.0, [[1.0, 0.0], [0.0, 0.0]])
     """
-    if not checks.is_list(cost):
-        return _solve([cost], [u], [v], null, threads)[0]
-    count = len(cost)
-    u, v = checks.as_many("u", u, count), checks.as_many("v", v, count)
-    return _solve(cost, u, v, null, threads)
-
-
-def _solve(
-    costs: Sequence[ArrayLike],
-    us: Sequence[OptionalWeights],
-    vs: Sequence[OptionalWeights],
-    null: float | None,
-    threads: int | None,
-) -> list[One]:
+    many = checks.is_list(cost)
+    cost, u, v = checks.lists(len(cost), cost=cost, u=u, v=v) if many else ([cost], [u], [v])
     null = checks.price(null)
-    checked = [checks.matrix("cost", cost) for cost in costs]
-    u, v = (
-        checks.flat(
-            [
-                checks.weights(name, given, cost.shape[axis], "cost", null)
-                for given, cost in zip(side, checked, strict=True)
-            ]
-        )
-        for axis, (name, side) in enumerate((("u", us), ("v", vs)))
-    )
-    shapes = np.array([cost.shape for cost in checked], np.int64).reshape(-1, 2)
-    cost = checks.flat(checked).data
-    posed = Problems(shapes, cost, u.data, v.data, u.starts[:-1], v.starts[:-1])
+    posed = checks.pose([checks.matrix("cost", one) for one in cost], u, v, ("cost", "cost"), null)
     threads = checks.thread_count(threads)
-    return split(emd_batch(posed, null=null, threads=threads, plans=True), shapes)
+    found = split(emd_batch(posed, null=null, threads=threads, plans=True), posed.shapes)
+    return found if many else found[0]

@@ -36,34 +36,27 @@ the best local minimum is returned.
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any
 
-from movers.runtime.threads import share_out
 from movers.solve.kernels.batches import Found, Structures, Terms
 from movers.solve.problems import Problems
 
+Solver = Callable[[int, int, Any, Found], None]
+"""Takes a range of problems, memory for them and room for what it finds."""
 
-def solve_partial(
-    problems: Problems, terms: Terms, structures: Structures | None, out: Found, threads: int | None
-) -> None:
-    """Solve the problems above for every pair and head; without structures, for words alone."""
-    from movers.solve.kernels.partial import (  # loads numba, so not before the call
-        allocate_room,
-        partial_emd_range,
-        partial_fgw_range,
-    )
-    from movers.solve.kernels.workspace import SLOTS, allocate
 
-    shapes, batch = problems.shapes, problems.batch
-    stop = np.zeros(1, np.int64)
+def partial_solver(problems: Problems, terms: Terms, structures: Structures | None) -> Solver:
+    """What solves ranges of the problems above; without structures, for words alone."""
+    from movers.solve.kernels import partial  # loads numba, so not before the call
 
-    def solve(low: int, high: int) -> None:
-        room = allocate_room(shapes[low:high])
-        space = allocate(shapes[low:high] + 1, slots=2 if structures is None else SLOTS, stop=stop)
+    batch = problems.batch
+
+    def solve(low: int, high: int, space: Any, out: Found) -> None:
+        room = partial.allocate_room(problems.shapes[low:high])
         if structures is None:
-            partial_emd_range(space, room, low, high, batch, terms, out)
+            partial.partial_emd_range(space, room, low, high, batch, terms, out)
         else:
-            partial_fgw_range(space, room, low, high, batch, structures, terms, out)
+            partial.partial_fgw_range(space, room, low, high, batch, structures, terms, out)
 
-    work = shapes.sum(axis=1) * shapes.prod(axis=1) * 8 * terms.null.shape[1]
-    share_out(solve, work, threads, stop)
+    return solve

@@ -3,45 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
+from dataclasses import replace
+from typing import Any, Unpack, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.solve import checks
 from movers.solve.batch import fgw_batch
-from movers.solve.linear import ManyWeights, OptionalWeights
-from movers.solve.problems import Problems
+from movers.solve.linear import Matrix, Options, Weighings, Weights
 from movers.solve.solution import One, split
 
-Matrix = NDArray[np.generic]
+Many = Sequence[Matrix]
+Problem = tuple[Any, Any, Any, Any, Any]
+"""Cost, both structures and both weights, or lists of them."""
+
+
+class Scaled(Options, total=False):
+    """What solvers with structure take by name."""
+
+    scale: float
+
+
+class Mixed(Scaled, total=False):
+    """What solvers with structure and cost take by name."""
+
+    mix: float
 
 
 @overload
 def gw(
-    A: Matrix,
-    B: Matrix,
-    u: OptionalWeights = None,
-    v: OptionalWeights = None,
-    *,
-    scale: float = 1.0,
-    null: float | None = None,
-    threads: int | None = None,
+    A: Matrix, B: Matrix, u: Weights = None, v: Weights = None, **named: Unpack[Scaled]
 ) -> One: ...
 
 
 @overload
 def gw(
-    A: Sequence[Matrix],
-    B: Sequence[Matrix],
-    u: ManyWeights = None,
-    v: ManyWeights = None,
-    *,
-    scale: float = 1.0,
-    null: float | None = None,
-    threads: int | None = None,
+    A: Many, B: Many, u: Weighings = None, v: Weighings = None, **named: Unpack[Scaled]
 ) -> list[One]: ...
 
 
@@ -71,40 +70,18 @@ def gw(A, B, u=None, v=None, *, scale=1.0, null=None, threads=None):  # type: ig
     >>> gw(path, path).value
     0.0
     """
-    if not checks.is_list(A):
-        return _solve([None], [A], [B], [u], [v], 1.0, scale, null, threads)[0]
-    count = len(A)
-    B, u, v = (checks.as_many(name, given, count) for name, given in (("B", B), ("u", u), ("v", v)))
-    return _solve([None] * count, A, B, u, v, 1.0, scale, null, threads)
+    return _solve(checks.is_list(A), (None, A, B, u, v), 1.0, scale, null, threads)
 
 
 @overload
 def fgw(
-    cost: Matrix,
-    A: Matrix,
-    B: Matrix,
-    u: OptionalWeights = None,
-    v: OptionalWeights = None,
-    *,
-    mix: float = 0.5,
-    scale: float = 1.0,
-    null: float | None = None,
-    threads: int | None = None,
+    cost: Matrix, A: Matrix, B: Matrix, u: Weights = None, v: Weights = None, **named: Unpack[Mixed]
 ) -> One: ...
 
 
 @overload
 def fgw(
-    cost: Sequence[Matrix],
-    A: Sequence[Matrix],
-    B: Sequence[Matrix],
-    u: ManyWeights = None,
-    v: ManyWeights = None,
-    *,
-    mix: float = 0.5,
-    scale: float = 1.0,
-    null: float | None = None,
-    threads: int | None = None,
+    cost: Many, A: Many, B: Many, u: Weighings = None, v: Weighings = None, **named: Unpack[Mixed]
 ) -> list[One]: ...
 
 
@@ -145,54 +122,35 @@ def fgw(cost, A, B, u=None, v=None, *, mix=0.5, scale=1.0, null=None, threads=No
     >>> swap.value, swap.linear, swap.structural
     (0.25, 0.0, 0.5)
     """
-    if not checks.is_list(cost):
-        return _solve([cost], [A], [B], [u], [v], mix, scale, null, threads)[0]
-    count = len(cost)
-    A, B, u, v = (
-        checks.as_many(name, given, count)
-        for name, given in (("A", A), ("B", B), ("u", u), ("v", v))
-    )
-    return _solve(cost, A, B, u, v, mix, scale, null, threads)
+    return _solve(checks.is_list(cost), (cost, A, B, u, v), mix, scale, null, threads)
 
 
 def _solve(
-    costs: Sequence[ArrayLike | None],
-    sources: Sequence[ArrayLike],
-    targets: Sequence[ArrayLike],
-    us: Sequence[OptionalWeights],
-    vs: Sequence[OptionalWeights],
-    mix: float,
-    scale: float,
-    null: float | None,
-    threads: int | None,
-) -> list[One]:
+    many: bool, given: Problem, mix: float, scale: float, null: float | None, threads: int | None
+) -> One | list[One]:
     """Check everything, solve as one batch of single heads; a cost of None is all zeros."""
+    cost, A, B, u, v = given if many else ([one] for one in given)
+    count = len(A if cost is None else cost)
+    cost, A, B, u, v = checks.lists(count, cost=cost, A=A, B=B, u=u, v=v)
     mix, scale = checks.fraction("mix", mix), checks.factor("scale", scale)
     null = checks.price(null)
-    A = [checks.structure("A", a) for a in sources]
-    B = [checks.structure("B", b) for b in targets]
-    cost = [_cost(c, a, b) for c, a, b in zip(costs, A, B, strict=True)]
-    u = [checks.weights("u", w, len(a), "A", null) for w, a in zip(us, A, strict=True)]
-    v = [checks.weights("v", w, len(b), "B", null) for w, b in zip(vs, B, strict=True)]
-    flat_u, flat_v, both = checks.flat(u), checks.flat(v), checks.flat([*A, *B])
-    posed = Problems(
-        shapes=np.array([c.shape for c in cost], np.int64).reshape(-1, 2),
-        cost=checks.flat(cost).data,
-        u=flat_u.data,
-        v=flat_v.data,
-        u_start=flat_u.starts[:-1],
-        v_start=flat_v.starts[:-1],
+    A, B = ([checks.structure(name, x) for x in side] for name, side in (("A", A), ("B", B)))
+    costs = [_cost(*three) for three in zip(cost, A, B, strict=True)]
+    both = checks.flat([*A, *B])
+    posed = replace(
+        checks.pose(costs, u, v, ("A", "B"), null),
         structure=both.data,
-        a_start=both.starts[: len(A)],
-        b_start=both.starts[len(A) : -1],
-        scale=np.full((len(cost), 1), scale),
+        a_start=both.starts[:count],
+        b_start=both.starts[count:-1],
+        scale=np.full((count, 1), scale),
     )
     threads = checks.thread_count(threads)
     found = fgw_batch(posed, mix=mix, null=null, threads=threads, plans=True)
-    return split(found, posed.shapes)
+    solutions = split(found, posed.shapes)
+    return solutions if many else solutions[0]
 
 
-def _cost(given: ArrayLike | None, a: Floats, b: Floats) -> Floats:
+def _cost(given: Any, a: Floats, b: Floats) -> Floats:
     """Check a cost against the structures it belongs to."""
     if given is None:
         return np.zeros((len(a), len(b)))

@@ -18,17 +18,15 @@ ENOUGH = 1e-5
 
 def emd(cost: Floats, u: Floats, v: Floats) -> Floats:
     """Plan that minimises ``<C, P>``, by a general linear programme."""
-    n, m = cost.shape
-    rows = np.kron(np.eye(n), np.ones(m))
-    columns = np.kron(np.ones(n), np.eye(m))
-    found = linprog(
-        cost.ravel(),
-        A_eq=np.vstack([rows, columns]),
-        b_eq=np.concatenate([u, v]),
-        method="highs-ds",
-    )
-    plan: Floats = found.x.reshape(n, m)
+    sums, weights = _sums(*cost.shape), np.concatenate([u, v])
+    found = linprog(cost.ravel(), A_eq=sums, b_eq=weights, method="highs-ds")
+    plan: Floats = found.x.reshape(cost.shape)
     return plan
+
+
+def _sums(n: int, m: int) -> Floats:
+    """What takes a flat plan to the sums of its rows, then of its columns."""
+    return np.vstack([np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))])
 
 
 def energy(A: Floats, B: Floats, plan: Floats) -> float:
@@ -53,16 +51,8 @@ def fgw(
         before, value = value, _value(cost, A, B, plan, mix, scale)
         if before - value <= TOLERANCE * abs(value) or before - value <= TOLERANCE**2:
             break
-    return Solution(
-        value=value,
-        linear=float((cost * plan).sum()),
-        structural=scale * energy(A, B, plan),
-        plan=plan,
-        iterations=iterations,
-        gap=gap,
-        converged=iterations < MOST_ITERATIONS,
-        home=0.0,
-    )
+    parts = float((cost * plan).sum()), scale * energy(A, B, plan)
+    return Solution(value, *parts, plan, iterations, gap, iterations < MOST_ITERATIONS, 0.0)
 
 
 def _value(cost: Floats, A: Floats, B: Floats, plan: Floats, mix: float, scale: float) -> float:
@@ -91,16 +81,9 @@ def _step(A: Floats, B: Floats, direction: Floats, slope: float, strength: float
 
 def partial_emd(cost: Floats, u: Floats, v: Floats, *, null: float) -> One:
     """Minimise ``<C, P> + null * home`` by a general linear programme with inequalities."""
-    n, m = cost.shape
-    rows = np.kron(np.eye(n), np.ones(m))
-    columns = np.kron(np.ones(n), np.eye(m))
-    found = linprog(
-        cost.ravel() - null,
-        A_ub=np.vstack([rows, columns]),
-        b_ub=np.concatenate([u, v]),
-        method="highs-ds",
-    )
-    plan = found.x.reshape(n, m)
+    sums, weights = _sums(*cost.shape), np.concatenate([u, v])
+    found = linprog(cost.ravel() - null, A_ub=sums, b_ub=weights, method="highs-ds")
+    plan = found.x.reshape(cost.shape)
     home = float((u.sum() + v.sum()) / 2 - plan.sum())
     linear = float((cost * plan).sum())
     return Solution(linear + null * home, linear, 0.0, plan, 1, 0.0, True, home)
@@ -132,13 +115,6 @@ def partial_fgw(
         curvature = mix * scale * energy(A, B, direction)
         plan = plan + (min(1.0, gap / (2 * curvature)) if curvature > 0 else 1.0) * direction
     home = float((u.sum() + v.sum()) / 2 - plan.sum())
-    return Solution(
-        value=_value(cost, A, B, plan, mix, scale) + null * home,
-        linear=float((cost * plan).sum()),
-        structural=scale * energy(A, B, plan),
-        plan=plan,
-        iterations=iterations,
-        gap=gap,
-        converged=gap <= enough,
-        home=home,
-    )
+    value = _value(cost, A, B, plan, mix, scale) + null * home
+    parts = float((cost * plan).sum()), scale * energy(A, B, plan)
+    return Solution(value, *parts, plan, iterations, gap, gap <= enough, home)

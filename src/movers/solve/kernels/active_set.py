@@ -5,6 +5,8 @@
 The matrix need not be definite: the result is a local minimum, never above the start.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from movers.arrays import Floats, Ints
@@ -13,17 +15,26 @@ from movers.runtime.compiling import kernel
 FLAT = 1e-12
 
 
+class Programme(NamedTuple):
+    """A programme and a point; for every round the entries in use, a factor and the step."""
+
+    gram: Floats
+    slope: Floats
+    x: Floats
+    members: Ints
+    factor: Floats
+    step: Floats
+
+
+def make_programme(size: int) -> Programme:
+    """Make room for so many entries."""
+    gram, slope, x = np.empty((size, size)), np.empty(size), np.empty(size)
+    members, factor = np.empty(size, np.int64), np.empty((size, size))
+    return Programme(gram, slope, x, members, factor, np.empty(size))
+
+
 @kernel
-def minimise_on_simplex(
-    gram: Floats,
-    slope: Floats,
-    x: Floats,
-    count: int,
-    members: Ints,
-    factor: Floats,
-    step: Floats,
-    slack: float,
-) -> bool:
+def minimise_on_simplex(q: Programme, count: int, slack: float) -> bool:
     """Move x in place to a point that no single entry can improve by more than `slack`.
 
     Returns False if it took too many rounds; the point is no worse than the start all the same.
@@ -31,26 +42,30 @@ def minimise_on_simplex(
     Each round minimises over the entries in use, or follows a direction of no curvature to
     the boundary, where an entry drops out; at a minimum the most promising one comes in.
     """
-    size = 0
+    x, members, size = q.x, q.members, 0
     for i in range(count):
         if x[i] > 0.0:
             members[size] = i
             size += 1
     ended = False
     for _ in range(10 * count + 50):
-        _heaviest_first(x, members, size)
-        curved = _direction(gram, slope, x, count, members, size, factor, step)
-        length, blocked = _room(x, members, size, step)
+        heaviest = 0  # is eliminated: the entry least likely to hit zero
+        for k in range(1, size):
+            if x[members[k]] > x[members[heaviest]]:
+                heaviest = k
+        members[0], members[heaviest] = members[heaviest], members[0]
+        curved = _direction(q, count, size)
+        length, blocked = _room(q, size)
         if curved and length >= 1.0:
-            _move(x, members, size, step, 1.0)
-            entering = _most_promising(gram, slope, x, count, members[0], slack)
+            _move(q, size, 1.0)
+            entering = _most_promising(q, count, slack)
             if entering < 0:
                 ended = True
                 break
             members[size] = entering
             size += 1
         else:
-            _move(x, members, size, step, length)
+            _move(q, size, length)
             x[members[blocked]] = 0.0
             size -= 1
             for k in range(blocked, size):
@@ -64,31 +79,13 @@ def minimise_on_simplex(
 
 
 @kernel
-def _heaviest_first(x: Floats, members: Ints, size: int) -> None:
-    """Eliminate the largest entry: the one least likely to hit zero."""
-    at = 0
-    for k in range(1, size):
-        if x[members[k]] > x[members[at]]:
-            at = k
-    members[0], members[at] = members[at], members[0]
-
-
-@kernel
-def _direction(
-    gram: Floats,
-    slope: Floats,
-    x: Floats,
-    count: int,
-    members: Ints,
-    size: int,
-    factor: Floats,
-    step: Floats,
-) -> bool:
+def _direction(q: Programme, count: int, size: int) -> bool:
     """Newton step over the members (True), or a descent direction without curvature (False).
 
     The first member pays for the others, so the reduced Hessian is
     ``2 (g_ij - g_i0 - g_0j + g_00)``; `factor` receives its Cholesky factor.
     """
+    gram, members, factor, step = q.gram, q.members, q.factor, q.step
     first = members[0]
     for k in range(1, size):
         i = members[k]
@@ -102,11 +99,11 @@ def _direction(
             factor[k, j] = s / factor[j, j]
             pivot -= factor[k, j] * factor[k, j]
         if pivot <= FLAT * abs(diagonal):
-            _flat_direction(gram, slope, x, count, members, size, factor, step, k)
+            _flat_direction(q, count, size, k)
             return False
         factor[k, k] = np.sqrt(pivot)
     for k in range(1, size):
-        s = -_gradient_gap(gram, slope, x, count, members[k], first)
+        s = -_gradient_gap(q, count, members[k])
         for t in range(1, k):
             s -= factor[k, t] * step[t]
         step[k] = s / factor[k, k]
@@ -115,28 +112,19 @@ def _direction(
 
 
 @kernel
-def _flat_direction(
-    gram: Floats,
-    slope: Floats,
-    x: Floats,
-    count: int,
-    members: Ints,
-    size: int,
-    factor: Floats,
-    step: Floats,
-    k: int,
-) -> None:
+def _flat_direction(q: Programme, count: int, size: int, k: int) -> None:
     """Direction along which the Hessian is not positive, pointing downhill."""
+    step = q.step
     for t in range(1, k):
-        step[t] = -factor[k, t]
-    _back_substitute(factor, step, k)
+        step[t] = -q.factor[k, t]
+    _back_substitute(q.factor, step, k)
     step[k] = 1.0
     step[0] -= 1.0
     for t in range(k + 1, size):
         step[t] = 0.0
     downhill = 0.0
     for t in range(1, k + 1):
-        downhill += step[t] * _gradient_gap(gram, slope, x, count, members[t], members[0])
+        downhill += step[t] * _gradient_gap(q, count, q.members[t])
     if downhill > 0.0:
         for t in range(size):
             step[t] = -step[t]
@@ -156,42 +144,39 @@ def _back_substitute(factor: Floats, step: Floats, size: int) -> None:
 
 
 @kernel
-def _gradient_gap(gram: Floats, slope: Floats, x: Floats, count: int, i: int, first: int) -> float:
-    """Difference of the partial derivatives by entries i and first."""
-    s = 0.0
+def _gradient_gap(q: Programme, count: int, i: int) -> float:
+    """Difference of the partial derivatives by entry i and by the first member."""
+    first, s = q.members[0], 0.0
     for j in range(count):
-        s += (gram[i, j] - gram[first, j]) * x[j]
-    gap: float = slope[i] - slope[first] + 2.0 * s
+        s += (q.gram[i, j] - q.gram[first, j]) * q.x[j]
+    gap: float = q.slope[i] - q.slope[first] + 2.0 * s
     return gap
 
 
 @kernel
-def _room(x: Floats, members: Ints, size: int, step: Floats) -> tuple[float, int]:
+def _room(q: Programme, size: int) -> tuple[float, int]:
     """How far the step may go before an entry reaches zero, and which one."""
     length, blocked = np.inf, -1
     for k in range(size):
-        if step[k] < 0.0 and x[members[k]] < -step[k] * length:
-            length = x[members[k]] / -step[k]
-            blocked = k
+        x, step = q.x[q.members[k]], q.step[k]
+        if step < 0.0 and x < -step * length:
+            length, blocked = x / -step, k
     return length, blocked
 
 
 @kernel
-def _move(x: Floats, members: Ints, size: int, step: Floats, length: float) -> None:
+def _move(q: Programme, size: int, length: float) -> None:
     for k in range(size):
-        x[members[k]] = max(0.0, x[members[k]] + length * step[k])
+        q.x[q.members[k]] = max(0.0, q.x[q.members[k]] + length * q.step[k])
 
 
 @kernel
-def _most_promising(
-    gram: Floats, slope: Floats, x: Floats, count: int, first: int, slack: float
-) -> int:
+def _most_promising(q: Programme, count: int, slack: float) -> int:
     """Unused entry with the steepest descent, or -1."""
     best, at = -slack, -1
     for i in range(count):
-        if x[i] == 0.0:
-            gap = _gradient_gap(gram, slope, x, count, i, first)
+        if q.x[i] == 0.0:
+            gap = _gradient_gap(q, count, i)
             if gap < best:
-                best = gap
-                at = i
+                best, at = gap, i
     return at

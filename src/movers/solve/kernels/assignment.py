@@ -6,6 +6,8 @@
 would rather have another column: ``G[i, j] - duals[j] >= G[i, s(i)] - duals[s(i)]``.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from movers.arrays import Floats, Ints
@@ -16,124 +18,97 @@ from movers.solve.kernels.instructions import cheapest_rows
 SWEEPS = 6
 
 
+class Matching(NamedTuple):
+    """The column of each row and the row of each column, potentials, and room for a search."""
+
+    match: Ints
+    owner: Ints
+    duals: Floats
+    prices: Floats
+    distance: Floats
+    previous: Ints
+    state: Ints
+
+
+def make_matching(size: int) -> Matching:
+    """Make room for so many tokens on each side."""
+    duals, prices, distance = np.empty(size), np.empty(size), np.empty(size)
+    match, owner = np.empty(size, np.int64), np.empty(size, np.int64)
+    previous, state = np.empty(size, np.int64), np.empty(size, np.int64)
+    return Matching(match, owner, duals, prices, distance, previous, state)
+
+
 @kernel
-def still_optimal(
-    cost: Floats,
-    n: int,
-    match: Ints,
-    duals: Floats,
-    prices: Floats,
-    lowest: Floats,
-    rows: Ints,
-    slack: float,
-) -> bool:
-    """Try to prove by a few Bellman-Ford sweeps that `match` is optimal within `slack`.
+def still_optimal(cost: Floats, n: int, x: Matching, slack: float) -> bool:
+    """Try to prove by a few Bellman-Ford sweeps that the matching is optimal within `slack`.
 
     The potentials are lowered in place. A False only means "not proved": after a bounded
     number of sweeps, solving is cheaper than going on.
     """
     for _ in range(SWEEPS):
         for i in range(n):
-            prices[i] = cost[i, match[i]] - duals[match[i]]
+            x.prices[i] = cost[i, x.match[i]] - x.duals[x.match[i]]
         for j in range(0, n, LANES):
-            cheapest_rows(cost, prices, n, j, lowest, rows)
+            cheapest_rows(cost, x.prices, n, j, x.distance, x.previous)
         moved = 0.0
         for j in range(n):
-            moved = max(moved, duals[j] - lowest[j])
-            duals[j] = min(duals[j], lowest[j])
+            moved = max(moved, x.duals[j] - x.distance[j])
+            x.duals[j] = min(x.duals[j], x.distance[j])
         if moved <= slack:
             return True
     return False
 
 
 @kernel
-def assign(
-    cost: Floats,
-    n: int,
-    match: Ints,
-    owner: Ints,
-    duals: Floats,
-    prices: Floats,
-    distance: Floats,
-    previous: Ints,
-    state: Ints,
-    stop: Ints,
-) -> bool:
+def assign(cost: Floats, n: int, x: Matching, stop: Ints) -> bool:
     """Solve by shortest augmenting paths, from whatever potentials `duals` holds.
 
-    `match` receives the column of each row, `owner` the row of each column. Returns False if the
-    search was cut short by `stop` or by costs that are not numbers: rows then have any column.
+    Returns False if the search was cut short by `stop` or by costs that are not numbers: rows then
+    have any column.
     """
+    match, owner = x.match, x.owner
     for j in range(n):
         owner[j] = -1
     for i in range(n):
-        best = np.inf
-        at = 0
+        best, at = np.inf, 0
         for j in range(n):
-            x = cost[i, j] - duals[j]
-            if x < best:
-                best = x
-                at = j
-        prices[i] = best
+            price = cost[i, j] - x.duals[j]
+            if price < best:
+                best, at = price, j
+        x.prices[i] = best
         match[i] = -1
         if owner[at] < 0:
-            owner[at] = i
-            match[i] = at
+            owner[at], match[i] = i, at
     done = True
     for i in range(n):
         if match[i] < 0:
             done = done and stop[0] == 0
-            done = done and _augment(
-                cost, n, i, match, owner, duals, prices, distance, previous, state
-            )
-            if not done:
-                _take_any(n, i, match, owner)
+            done = done and _augment(cost, n, i, x)
+            for j in range(n):
+                if match[i] < 0 and owner[j] < 0:
+                    owner[j], match[i] = i, j
     return done
 
 
 @kernel
-def _take_any(n: int, free: int, match: Ints, owner: Ints) -> None:
-    """Give the row `free` the first column that no row has."""
-    for j in range(n):
-        if owner[j] < 0:
-            owner[j] = free
-            match[free] = j
-            return
-
-
-@kernel
-def _augment(
-    cost: Floats,
-    n: int,
-    free: int,
-    match: Ints,
-    owner: Ints,
-    duals: Floats,
-    prices: Floats,
-    distance: Floats,
-    previous: Ints,
-    state: Ints,
-) -> bool:
+def _augment(cost: Floats, n: int, free: int, x: Matching) -> bool:
     """Give the row `free` a column along a shortest alternating path (Dijkstra), if any."""
+    match, owner, duals, prices, distance, previous, state = x
     for j in range(n):
         distance[j] = np.inf
         state[j] = 0
-    row = free
-    reached = 0.0
-    at = -1
+    row, at, reached = free, -1, 0.0
     for _ in range(n):
         offset = reached - prices[row]
-        nearest = np.inf
-        at = -1
+        nearest, at = np.inf, -1
         for j in range(n):
             if state[j] == 0:
-                x = cost[row, j] - duals[j] + offset
-                if x < distance[j]:
-                    distance[j] = x
+                far = cost[row, j] - duals[j] + offset
+                if far < distance[j]:
+                    distance[j] = far
                     previous[j] = row
                 if distance[j] < nearest:
-                    nearest = distance[j]
-                    at = j
+                    nearest, at = distance[j], j
         reached = nearest
         if at < 0 or owner[at] < 0:
             break

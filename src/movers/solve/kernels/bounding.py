@@ -28,7 +28,7 @@ class Words(NamedTuple):
 
 
 class Profiled(NamedTuple):
-    """Profiles of the source and of all targets, in steps, and the factors of their energies."""
+    """Profiles of the source and of all targets, in steps; the factors of energies and of costs."""
 
     source: NDArray[int16]
     source_steps: Singles
@@ -36,42 +36,24 @@ class Profiled(NamedTuple):
     steps: Singles
     starts: Ints
     factors: Singles
-
-
-class Cells(NamedTuple):
-    """Room for the linear problem of one target."""
-
-    cell: Singles
-    lowest: Singles
-
-
-def make_cells(n: int, m: int) -> Cells:
-    """Make room for n words on the source's side and at most m on the other."""
-    return Cells(np.empty((n, m), np.float32), np.empty(m, np.float32))
+    share: Any
 
 
 @entry
-def words_range(low: int, high: int, words: Words, room: Cells, out: Floats) -> None:
-    """Bound ``min <C, P>`` for the targets ``low .. high-1``."""
+def words_range(low: int, high: int, words: Words, room: Singles, out: Floats) -> None:
+    """Bound ``min <C, P>`` for the targets ``low .. high-1``, in room for one of them and a row."""
     n = len(words.u)
     for p in range(low, high):
         start, m = words.starts[p], words.starts[p + 1] - words.starts[p]
         for i in range(n):
             for j in range(m):
-                room.cell[i, j] = words.cost[i, start + j]
+                room[i, j] = words.cost[i, start + j]
         out[p] = dual_value(room, words, start, n, m)
 
 
 @entry
 def profiles_range(
-    low: int,
-    high: int,
-    words: Words,
-    profiled: Profiled,
-    share: Any,
-    values: Singles,
-    room: Cells,
-    out: Floats,
+    low: int, high: int, words: Words, profiled: Profiled, both: Singles, room: Singles, out: Floats
 ) -> None:
     """Bound ``min share <C, P> + factor E(P)`` for the targets ``low .. high-1`` and every head.
 
@@ -80,10 +62,10 @@ def profiles_range(
     part (n // 2, descending, each standing for two) of what is left; all of them in steps. What
     rounding to steps may have added to a difference is taken off.
     """
-    cost, cell, steps, factors = words.cost, room.cell, profiled.steps, profiled.factors
+    cost, steps, factors, share = words.cost, profiled.steps, profiled.factors, profiled.share
     n = len(words.u)
     width = profile_size(n)
-    x, y = values
+    x, y = both
     for p in range(low, high):
         start, m = words.starts[p], words.starts[p + 1] - words.starts[p]
         size = profile_size(m)
@@ -100,7 +82,7 @@ def profiles_range(
                 for j in range(m):
                     a = max(abs(row - y[j]) - slack, ZERO)
                     b = max(abs(column - y[m + j]) - slack, ZERO)
-                    cell[i, j] = share * cost[i, start + j] + factor * (a * a + b * b)
+                    room[i, j] = share * cost[i, start + j] + factor * (a * a + b * b)
             apart = max(abs(x[2 * n] - y[2 * m]) - slack, ZERO)
             rest = spectral_gap(x, 2 * n + 1, n, y, 2 * m + 1, m, slack)
             out[p, h] = dual_value(room, words, start, n, m) + factor * (apart * apart + rest)
@@ -113,32 +95,35 @@ def profile_size(words: int) -> int:
 
 
 @kernel
-def dual_value(room: Cells, words: Words, start: int, n: int, m: int) -> Any:
-    """The better of two dual points: minima of rows, then columns of the rest; or vice versa."""
-    cell, lowest, u, v = room.cell, room.lowest, words.u, words.v
+def dual_value(room: Singles, words: Words, start: int, n: int, m: int) -> Any:
+    """The better of two dual points: minima of rows, then columns of the rest; or vice versa.
+
+    The row behind the n of the costs is room for the lowest of every column.
+    """
+    u, v, lowest = words.u, words.v, room[n]
     by_rows = np.float32(0.0)
     for j in range(m):
         lowest[j] = HIGH
     for i in range(n):
         least = HIGH
         for j in range(m):
-            least = min(least, cell[i, j])
+            least = min(least, room[i, j])
         by_rows += u[i] * least
         for j in range(m):
-            lowest[j] = min(lowest[j], cell[i, j] - least)
+            lowest[j] = min(lowest[j], room[i, j] - least)
     for j in range(m):
         by_rows += v[start + j] * lowest[j]
         lowest[j] = HIGH
     for i in range(n):
         for j in range(m):
-            lowest[j] = min(lowest[j], cell[i, j])
+            lowest[j] = min(lowest[j], room[i, j])
     by_columns = np.float32(0.0)
     for j in range(m):
         by_columns += v[start + j] * lowest[j]
     for i in range(n):
         least = HIGH
         for j in range(m):
-            least = min(least, cell[i, j] - lowest[j])
+            least = min(least, room[i, j] - lowest[j])
         by_columns += u[i] * least
     return max(by_rows, by_columns)
 

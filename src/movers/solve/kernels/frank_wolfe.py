@@ -12,9 +12,9 @@ import numpy as np
 
 from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels.active_set import minimise_on_simplex
-from movers.solve.kernels.gradient import padded
+from movers.solve.kernels.gradient import padded, set_gradient
 from movers.solve.kernels.margins import Margins
-from movers.solve.kernels.vertices import find_active, find_vertex, on_cells, set_gradient
+from movers.solve.kernels.vertices import find_active, find_vertex, on_cells
 from movers.solve.kernels.workspace import CALLS, Workspace
 
 RELATIVE = 1e-9
@@ -37,20 +37,12 @@ def descend(
 ) -> tuple[int, int, float, bool]:
     """Minimise from the start in slot 0, whose gradient is in place: the product plan.
 
-    Parameters
-    ----------
-    constant, quadratic
-        Constant of the objective, and its quadratic part at the start.
-    floor
-        Absolute part of the tolerance on the duality gap; relative to the value it is 1e-9.
-    margins
-        None where marginals are fixed; otherwise the last row and column are homes.
+    `constant` is that of the objective, `quadratic` its quadratic part at the start. The tolerance
+    on the duality gap is 1e-9 of the value and `floor`. Without `margins` the marginals are fixed;
+    with them the last row and column are homes.
 
-    Returns
-    -------
-    active, calls, gap, converged
-        Number of active vertices and of linear problems solved, the last gap, and False if a
-        bound on the effort ended the search.
+    Returns the number of active vertices and of linear problems solved, the last gap, and False if
+    a bound on the effort ended the search.
     """
     linear = w.linear_of[0]
     for i in range(n):
@@ -71,12 +63,12 @@ def descend(
         if gap <= tolerance or calls == CALLS or w.stop[0] != 0:
             converged = gap <= tolerance and reached < np.inf
             break
-        known = find_active(
-            w.rows, w.columns, w.mass, w.cells, n + m, w.active, active, slot, w.dense
-        )
+        known = find_active(w, n + m, active, slot)
         if known < 0:
             set_gradient(w, n, m, square, factor, slot, margins)
             w.linear_of[slot] = on_cells(w, w.linear, n, m, slot)
+            w.active[active], w.weight[slot] = slot, 0.0
+            active += 1
             repeats = 0
         elif exact:
             converged = balanced and reached < np.inf
@@ -85,7 +77,6 @@ def descend(
             slot = w.active[known]
             repeats += 1
         if exact:
-            active = _activate(w, active, slot)
             linear, quadratic, balanced = _rebalance(
                 w, n, m, active - 1, active, initial, 0.1 * tolerance
             )
@@ -93,66 +84,25 @@ def descend(
         own = (on_cells(w, w.gradients[slot], n, m, slot) - w.linear_of[slot]) / 2.0
         cross = (there - w.linear_of[slot]) / 2.0
         curvature = own - 2.0 * cross + quadratic
-        t = 1.0
-        if 2.0 * curvature > gap:
-            t = gap / (2.0 * curvature)
+        t = gap / (2.0 * curvature) if 2.0 * curvature > gap else 1.0
         if t == 1.0:
-            active, known, repeats, partial = 0, -1, 0, 0
+            active, repeats, partial = 1, 0, 0
+            w.active[0], w.weight[slot] = slot, 0.0
         else:
             partial += 1
-        _blend(w, n, m, slot, t)
-        active = _reweigh(w, active, slot, known, t)
+        for i in range(n):
+            for j in range(padded(m)):  # all the way is exact
+                to = w.gradients[slot, i, j]
+                w.gradient[i, j] = (1.0 - t) * w.gradient[i, j] + t * to
+        for k in range(active):
+            w.weight[w.active[k]] *= 1.0 - t
+        w.weight[slot] += t
         linear += t * (w.linear_of[slot] - linear)
         quadratic = (1.0 - t) ** 2 * quadratic + 2.0 * t * (1.0 - t) * cross + t * t * own
         if repeats >= REPEATS or partial >= PARTIAL_STEPS:
             exact = True
             linear, quadratic, balanced = _rebalance(w, n, m, 0, active, initial, 0.1 * tolerance)
     return active, calls, max(gap, 0.0), converged
-
-
-@inlined
-def _activate(w: Workspace, active: int, slot: int) -> int:
-    w.active[active] = slot
-    w.weight[slot] = 0.0
-    return active + 1
-
-
-@inlined
-def _reweigh(w: Workspace, active: int, slot: int, known: int, t: float) -> int:
-    """Move the share t of all weight to the vertex in `slot`, active from now on."""
-    for k in range(active):
-        w.weight[w.active[k]] *= 1.0 - t
-    if known < 0:
-        active = _activate(w, active, slot)
-    w.weight[slot] += t
-    return active
-
-
-@inlined
-def _blend(w: Workspace, n: int, m: int, slot: int, t: float) -> None:
-    """Move the gradient by the share t towards the one in `slot`; all the way is exact."""
-    for i in range(n):
-        for j in range(padded(m)):
-            there = w.gradients[slot, i, j]
-            w.gradient[i, j] = (1.0 - t) * w.gradient[i, j] + t * there
-
-
-@kernel
-def _extend_gram(w: Workspace, n: int, m: int, start: int, active: int, initial: float) -> None:
-    """Fill the Gram matrix from position `start` on; the start itself is not sparse."""
-    for i in range(start, active):
-        slot = w.active[i]
-        w.slope[i] = w.linear_of[slot]
-        for j in range(i + 1):
-            other = w.active[j]
-            if other > 0:
-                x = on_cells(w, w.gradients[slot], n, m, other) - w.linear_of[other]
-            elif slot > 0:
-                x = on_cells(w, w.gradients[0], n, m, slot) - w.linear_of[slot]
-            else:
-                x = 2.0 * initial
-            w.gram[i, j] = x / 2.0
-            w.gram[j, i] = x / 2.0
 
 
 @kernel
@@ -164,22 +114,39 @@ def _rebalance(
     The Gram matrix of the first `known` vertices is in place. Returns the linear and the
     quadratic part of the objective, and whether the weights are the best.
     """
-    _extend_gram(w, n, m, known, active, initial)
+    q = w.programme
     for i in range(active):
-        w.share[i] = w.weight[w.active[i]]
-    balanced = minimise_on_simplex(
-        w.gram, w.slope, w.share, active, w.members, w.factor, w.step, slack
-    )
+        q.x[i] = w.weight[w.active[i]]
+    _extend_gram(w, n, m, known, active, initial)
+    balanced = minimise_on_simplex(q, active, slack)
     w.gradient[:n] = 0.0
     linear, quadratic = 0.0, 0.0
     for i in range(active):
-        x = w.share[i]
+        x = q.x[i]
         w.weight[w.active[i]] = x
         if x > 0.0:
-            linear += x * w.slope[i]
+            linear += x * q.slope[i]
             for j in range(active):
-                quadratic += x * w.share[j] * w.gram[i, j]
+                quadratic += x * q.x[j] * q.gram[i, j]
             for k in range(n):
                 for j in range(padded(m)):
                     w.gradient[k, j] += x * w.gradients[w.active[i], k, j]
     return linear, quadratic, balanced
+
+
+@kernel
+def _extend_gram(w: Workspace, n: int, m: int, start: int, active: int, initial: float) -> None:
+    """Fill the Gram matrix from position `start` on; the start itself is not sparse."""
+    gram, slope = w.programme.gram, w.programme.slope
+    for i in range(start, active):
+        slot = w.active[i]
+        slope[i] = w.linear_of[slot]
+        for j in range(i + 1):
+            other = w.active[j]
+            if other > 0:
+                x = on_cells(w, w.gradients[slot], n, m, other) - w.linear_of[other]
+            elif slot > 0:
+                x = on_cells(w, w.gradients[0], n, m, slot) - w.linear_of[slot]
+            else:
+                x = 2.0 * initial
+            gram[i, j] = gram[j, i] = x / 2.0

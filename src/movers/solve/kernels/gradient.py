@@ -10,10 +10,12 @@ is ``L - factor * M(P)`` with ``L = (1 - mix) C`` and ``factor = 2 * mix * scale
 
 from typing import Any
 
-from movers.arrays import Floats, Ints
-from movers.runtime.compiling import inlined, kernel
+from movers.runtime.compiling import inlined
 from movers.solve.kernels import LANES, ROWS
+from movers.solve.kernels.batches import Batch, Structures
 from movers.solve.kernels.instructions import product_tile
+from movers.solve.kernels.margins import Margins, add_margins, set_margins
+from movers.solve.kernels.workspace import Workspace
 
 FORBIDDEN = 1e100
 
@@ -24,58 +26,50 @@ def padded(columns: int) -> int:
     return (columns + LANES - 1) // LANES * LANES
 
 
-@kernel
-def load_source(store: Any, start: int, full: int, keep: Ints, n: int, out: Floats) -> None:
-    """Copy the kept ``n x n`` block of a stored ``full x full`` structure, without padding."""
-    for i in range(n):
-        row = start + keep[i] * full
-        for k in range(n):
-            out[i, k] = store[row + keep[k]]
-
-
-@kernel
-def load_target(
-    store: Any, start: int, full: int, keep: Ints, m: int, rows: Floats, columns: Floats
+@inlined
+def load_structures(
+    w: Workspace, batch: Batch, structures: Structures, p: int, h: int, n: int, m: int
 ) -> None:
-    """Copy a stored structure with padded rows, and its transpose alike."""
-    width = padded(m)
+    """Copy the kept blocks of a head: of A without padding, of B with it, and its transpose."""
+    if structures.double.size:
+        _load(w, batch, structures, structures.double, p, h, n, m)
+    else:
+        _load(w, batch, structures, structures.single, p, h, n, m)
+
+
+@inlined
+def _load(
+    w: Workspace, batch: Batch, structures: Structures, store: Any, p: int, h: int, n: int, m: int
+) -> None:
+    rows, columns = batch.shapes[p, 0], batch.shapes[p, 1]
+    for i in range(n):
+        row = structures.a_start[p] + (h * rows + w.keep_rows[i]) * rows
+        for k in range(n):
+            w.a[i, k] = store[row + w.keep_rows[k]]
     for j in range(m):
-        row = start + keep[j] * full
+        row = structures.b_start[p] + (h * columns + w.keep_columns[j]) * columns
         for k in range(m):
-            x = store[row + keep[k]]
-            rows[j, k] = x
-            columns[k, j] = x
-        for k in range(m, width):
-            rows[j, k] = 0.0
-            columns[j, k] = 0.0
+            x = store[row + w.keep_columns[k]]
+            w.b[j, k] = x
+            w.b_transposed[k, j] = x
+        for k in range(m, padded(m)):
+            w.b[j, k] = w.b_transposed[j, k] = 0.0
 
 
-@kernel
-def at_product(
-    linear: Floats,
-    factor: float,
-    a: Floats,
-    b: Floats,
-    u: Floats,
-    v: Floats,
-    n: int,
-    m: int,
-    scratch: Floats,
-    out: Floats,
-) -> tuple[float, float]:
+@inlined
+def at_product(w: Workspace, factor: float, n: int, m: int) -> tuple[float, float]:
     """Write the gradient at ``P = u vᵀ``, where M(P) has rank two.
 
     Returns the weighted mean squares of A and B, which is the constant part of the energy,
     and ``<M(P), P> / 2 = (uᵀ A u)(vᵀ B v)``.
     """
+    a, b, u, v, scratch = w.a, w.b, w.u, w.v, w.scratch
     squares, mean_a, mean_b = 0.0, 0.0, 0.0
     width = padded(m)
-    for j in range(width):
+    for j in range(2 * width):
         scratch[j] = 0.0
-        scratch[width + j] = 0.0
     for j in range(m):
-        s = 0.0
-        e = 0.0
+        s, e = 0.0, 0.0
         for k in range(m):
             x = b[j, k]
             s += x * v[k]
@@ -85,9 +79,7 @@ def at_product(
         squares += e * v[j]
         mean_b += s * v[j]
     for i in range(n):
-        s = 0.0
-        t = 0.0
-        e = 0.0
+        s, t, e = 0.0, 0.0, 0.0
         for k in range(n):
             x = a[i, k]
             s += x * u[k]
@@ -98,55 +90,41 @@ def at_product(
         s *= factor
         t *= factor
         for j in range(width):
-            out[i, j] = linear[i, j] - (s * scratch[j] + t * scratch[width + j])
+            w.gradient[i, j] = w.linear[i, j] - (s * scratch[j] + t * scratch[width + j])
     return squares, mean_a * mean_b
 
 
-@kernel
-def at_vertex(
-    linear: Floats,
-    factor: float,
-    a: Floats,
-    left: Floats,
-    right: Floats,
-    pick: Ints,
-    n: int,
-    m: int,
-    out: Floats,
+@inlined
+def set_gradient(
+    w: Workspace, n: int, m: int, square: bool, factor: float, slot: int, margins: Margins | None
 ) -> None:
-    """Write ``L - factor * (A X + Aᵀ Y)``.
+    """Fill in the gradient at the vertex in `slot`; with its marginals if these may vary.
 
-    Row k of X is row ``pick[k]`` of `left`, row k of Y is row ``pick[k]`` of `right`: a
-    permutation needs no product to form ``P Bᵀ`` and ``P B``.
+    It is ``L - factor * (A X + Aᵀ Y)`` with ``X = P Bᵀ`` and ``Y = P B``, which for a permutation
+    are rows of Bᵀ and B: no product is needed to form them.
     """
+    at, out = slot * (n + m), w.gradients[slot]
+    left, right, pick, share = w.b_transposed, w.b, w.matching.match, factor / n
+    if not square:
+        _spread(w, n, m, slot)
+        left, right, pick, share = w.left, w.right, w.counting, factor
     for i in range(0, n, ROWS):
         for j in range(0, m, LANES):
-            product_tile(linear, factor, a, left, right, pick, n, i, j, out)
+            product_tile(w.linear, share, w.a, left, right, pick, n, i, j, out)
+    if margins is not None:
+        set_margins(margins, w.cells, at, w.counts[slot], n - 1, m - 1)
+        add_margins(margins, n - 1, m - 1, factor / 2.0, out)
 
 
-@kernel
-def spread(
-    rows: Ints,
-    columns: Ints,
-    mass: Floats,
-    at: int,
-    count: int,
-    b: Floats,
-    b_transposed: Floats,
-    n: int,
-    m: int,
-    left: Floats,
-    right: Floats,
-) -> None:
-    """Form ``P Bᵀ`` and ``P B`` for a sparse plan with `count` cells."""
-    width = padded(m)
+@inlined
+def _spread(w: Workspace, n: int, m: int, slot: int) -> None:
+    """Form ``P Bᵀ`` and ``P B`` for the vertex in `slot`."""
+    left, right, width, at = w.left, w.right, padded(m), slot * (n + m)
     for i in range(n):
         for j in range(width):
-            left[i, j] = 0.0
-            right[i, j] = 0.0
-    for c in range(at, at + count):
-        x = mass[c]
-        to, of = rows[c], columns[c]
+            left[i, j] = right[i, j] = 0.0
+    for c in range(at, at + w.counts[slot]):
+        x, to, of = w.cells.mass[c], w.cells.rows[c], w.cells.columns[c]
         for j in range(width):
-            left[to, j] += x * b_transposed[of, j]
-            right[to, j] += x * b[of, j]
+            left[to, j] += x * w.b_transposed[of, j]
+            right[to, j] += x * w.b[of, j]

@@ -5,15 +5,16 @@ moved. They hold as much as the other side weighs, so every partial plan of n x 
 of (n + 1) x (m + 1), and what nobody uses of the homes goes from one to the other for nothing.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import kernel
-from movers.solve.kernels.gradient import FORBIDDEN, load_source, load_target, padded
+from movers.solve.kernels.batches import Batch, Structures
+from movers.solve.kernels.gradient import FORBIDDEN, load_structures, padded
 from movers.solve.kernels.margins import Margins, load_squares
-from movers.solve.kernels.pairs import LIGHT, WHOLE, is_uniform, keep_heavy, total_of
+from movers.solve.kernels.pairs import LIGHT, WHOLE, is_uniform, keep_heavy, load_cost, total_of
 from movers.solve.kernels.workspace import Workspace
 
 SAME = 2.0**-50
@@ -46,10 +47,10 @@ def power_above(number: float) -> float:
 
 
 @kernel
-def load_masses(
-    w: Workspace, u: Floats, v: Floats, u_start: int, v_start: int, rows: int, columns: int
-) -> Masses:
+def load_masses(w: Workspace, batch: Batch, p: int) -> Masses:
     """Set the masses of the pair and of its homes."""
+    u, v, u_start, v_start = batch.u, batch.v, batch.u_start[p], batch.v_start[p]
+    rows, columns = batch.shapes[p, 0], batch.shapes[p, 1]
     sum_u, sum_v = total_of(u, u_start, rows), total_of(v, v_start, columns)
     total = power_above(sum_u + sum_v)
     n = keep_heavy(u, u_start, rows, total, w.keep_rows)
@@ -109,75 +110,33 @@ def _whole_masses(
 
 @kernel
 def load_home_cost(
-    w: Workspace, cost: Floats, start: int, columns: int, n: int, m: int, share: float
+    w: Workspace, batch: Batch, p: int, n: int, m: int, share: float
 ) -> tuple[float, float, float]:
     """Copy the kept cost, and `share` times it as linear part; homes cost nothing yet.
 
-    Returns the mean absolute, the highest and the lowest linear part.
+    Returns the mean absolute, the lowest and the highest linear part.
     """
-    typical, highest, lowest = 0.0, -np.inf, np.inf
-    for i in range(n):
-        row = start + w.keep_rows[i] * columns
-        for j in range(m):
-            x = cost[row + w.keep_columns[j]]
-            w.cost[i, j] = x
-            w.linear[i, j] = share * x
-            typical += w.u[i] * w.v[j] * abs(share * x)
-            highest = max(highest, share * x)
-            lowest = min(lowest, share * x)
+    _, typical, lowest, highest = load_cost(w, batch, p, n, m, share)
     for i in range(n + 1):
         w.cost[i, m] = 0.0
         for j in range(m + 1, padded(m + 1)):
             w.linear[i, j] = FORBIDDEN
     for j in range(m + 1):
-        w.cost[n, j] = 0.0
-        w.linear[n, j] = 0.0
-    return typical / (w.u[n] * w.v[m]), highest, lowest
+        w.cost[n, j] = w.linear[n, j] = 0.0
+    return typical / (w.u[n] * w.v[m]), lowest, highest
 
 
 @kernel
-def price_homes(w: Workspace, n: int, m: int, price: float) -> None:
-    """Charge half of `price` at each home: a unit that is not moved is missing on two sides."""
-    for i in range(n):
-        w.linear[i, m] = price / 2.0
-    for j in range(m):
-        w.linear[n, j] = price / 2.0
-
-
-@kernel
-def load_structures(
-    w: Workspace,
-    g: Margins,
-    store: Any,
-    a_at: int,
-    b_at: int,
-    rows: int,
-    columns: int,
-    n: int,
-    m: int,
+def load_head(
+    w: Workspace, g: Margins, batch: Batch, structures: Structures, p: int, h: int, mass: Masses
 ) -> None:
     """Copy both structures of a head, and their squares; homes have no structure."""
-    load_source(store, a_at, rows, w.keep_rows, n, w.a)
-    load_target(store, b_at, columns, w.keep_columns, m, w.b, w.b_transposed)
+    n, m = mass.n, mass.m
+    load_structures(w, batch, structures, p, h, n, m)
     load_squares(w.a, n, g.squares_a)
     load_squares(w.b, m, g.squares_b)
     for i in range(n + 1):
-        w.a[i, n] = 0.0
-        w.a[n, i] = 0.0
+        w.a[i, n] = w.a[n, i] = 0.0
     for j in range(m + 1):
         for k in range(0 if j == m else m, padded(m + 1)):
-            w.b[j, k] = 0.0
-            w.b_transposed[j, k] = 0.0
-
-
-@kernel
-def widest_difference(a: Floats, n: int, b: Floats, m: int) -> float:
-    """Most that an entry of A differs from an entry of B."""
-    low_a, high_a, low_b, high_b = np.inf, -np.inf, np.inf, -np.inf
-    for i in range(n):
-        for k in range(n):
-            low_a, high_a = min(low_a, a[i, k]), max(high_a, a[i, k])
-    for j in range(m):
-        for k in range(m):
-            low_b, high_b = min(low_b, b[j, k]), max(high_b, b[j, k])
-    return max(high_a - low_b, high_b - low_a)
+            w.b[j, k] = w.b_transposed[j, k] = 0.0

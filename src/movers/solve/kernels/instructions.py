@@ -10,6 +10,5 @@ def _in(module: str, *names: str) -> list[Any]:
 
 
 product_tile, cheapest_rows = _in("lanes", "product_tile", "cheapest_rows")
-load, put, spread = _in("vectors", "load", "put", "spread")
+load, put, spread, least = _in("vectors", "load", "put", "spread", "least")
 root, power, logarithm = _in("vectors", "root", "power", "logarithm")
-plus, minus, times, over, least = _in("vectors", "plus", "minus", "times", "over", "least")

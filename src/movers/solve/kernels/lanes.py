@@ -12,7 +12,7 @@ from numba.core import cgutils, types
 from numba.np.arrayobj import make_array
 
 from movers.solve.kernels import LANES, ROWS
-from movers.solve.kernels.vectors import operation
+from movers.solve.kernels.vectors import operation, spread_over
 
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _INDICES = ir.VectorType(ir.IntType(64), LANES)
@@ -58,11 +58,11 @@ def _product_tile(context: Any, builder: Any, signature: Any, arguments: Any) ->
             vector = builder.load(_place(builder, matrix, of, j), align=8)
             for r, row in enumerate(rows):
                 at = (row, k) if side == 0 else (k, row)
-                x = _spread(builder, builder.load(_cell(builder, a, *at)))
+                x = spread_over(builder, builder.load(_cell(builder, a, *at)), _VECTOR)
                 total = sums[2 * r + side]
                 product = builder.fmul(x, vector, flags=_FUSED)
                 builder.store(builder.fadd(builder.load(total), product, flags=_FUSED), total)
-    scale = _spread(builder, factor)
+    scale = spread_over(builder, factor, _VECTOR)
     for r, row in enumerate(rows):
         both = builder.fadd(builder.load(sums[2 * r]), builder.load(sums[2 * r + 1]))
         start = builder.load(_place(builder, linear, row, j), align=8)
@@ -89,12 +89,13 @@ def _cheapest_rows(context: Any, builder: Any, signature: Any, arguments: Any) -
     builder.store(ir.Constant(_VECTOR, [float("inf")] * LANES), least)
     builder.store(ir.Constant(_INDICES, [0] * LANES), which)
     with cgutils.for_range(builder, n) as loop:
-        paid = _spread(builder, builder.load(builder.gep(potential.data, [loop.index])))
-        offer = builder.fsub(builder.load(_place(builder, cost, loop.index, j), align=8), paid)
+        paid = builder.load(builder.gep(potential.data, [loop.index]))
+        asked = builder.load(_place(builder, cost, loop.index, j), align=8)
+        offer = builder.fsub(asked, spread_over(builder, paid, _VECTOR))
         old = builder.load(least)
         better = builder.fcmp_ordered("<", offer, old)
         builder.store(builder.select(better, offer, old), least)
-        here = _spread(builder, loop.index, _INDICES)
+        here = spread_over(builder, loop.index, _INDICES)
         builder.store(builder.select(better, here, builder.load(which)), which)
     builder.store(builder.load(least), _vector(builder, lowest.data, j), align=8)
     builder.store(builder.load(which), _vector(builder, rows.data, j, _INDICES), align=8)
@@ -115,11 +116,3 @@ def _place(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
 def _vector(builder: Any, data: Any, start: Any, kind: Any = _VECTOR) -> Any:
     """Pointer to the eight entries of a flat array from `start` on."""
     return builder.bitcast(builder.gep(data, [start]), kind.as_pointer())
-
-
-def _spread(builder: Any, number: Any, kind: Any = _VECTOR) -> Any:
-    """The same number in every lane."""
-    nothing = ir.Constant(kind, ir.Undefined)
-    one = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
-    first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    return builder.shuffle_vector(one, nothing, first)

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from movers.arrays import Floats, Ints
+from movers.arrays import Floats
 from movers.runtime.compiling import inlined, kernel
+from movers.solve.kernels.workspace import Cells
 
 
 class Margins(NamedTuple):
@@ -32,9 +33,7 @@ class Margins(NamedTuple):
 
 def allocate_margins(n: int, m: int) -> Margins:
     """Allocate for n x m words."""
-    return Margins(
-        np.empty((n, n)), np.empty((m, m)), np.empty(n), np.empty(m), np.empty(n), np.empty(m)
-    )
+    return Margins(*(np.empty(shape) for shape in ((n, n), (m, m), n, m, n, m)))
 
 
 @kernel
@@ -43,19 +42,15 @@ def load_squares(structure: Floats, n: int, out: Floats) -> None:
     for i in range(n):
         for k in range(i + 1):
             x = structure[i, k] * structure[i, k] + structure[k, i] * structure[k, i]
-            out[i, k] = x
-            out[k, i] = x
+            out[i, k] = out[k, i] = x
 
 
 @kernel
-def set_margins(
-    g: Margins, rows: Ints, columns: Ints, mass: Floats, at: int, count: int, n: int, m: int
-) -> None:
+def set_margins(g: Margins, cells: Cells, at: int, count: int, n: int, m: int) -> None:
     """Sum up what a list of cells moves between n x m words."""
-    for i in range(n):
-        g.p[i] = 0.0
-    for j in range(m):
-        g.q[j] = 0.0
+    rows, columns, mass = cells
+    g.p[:n] = 0.0
+    g.q[:m] = 0.0
     for c in range(at, at + count):
         if rows[c] < n and columns[c] < m:
             g.p[rows[c]] += mass[c]

@@ -8,7 +8,7 @@ from movers.solve.kernels.batches import Batch
 from movers.solve.kernels.gradient import FORBIDDEN, padded
 from movers.solve.kernels.simplex import LINKS, PARENT, northwest, settle
 from movers.solve.kernels.vertices import find_vertex, list_cells, on_cells
-from movers.solve.kernels.workspace import Workspace
+from movers.solve.kernels.workspace import Optimum, Workspace
 
 WHOLE = 2.0**52
 LIGHT = 1e-8
@@ -48,29 +48,23 @@ def is_uniform(store: Floats, start: int, keep: Ints, kept: int) -> bool:
 
 
 @kernel
-def whole_masses(store: Floats, start: int, keep: Ints, kept: int, out: Floats) -> None:
-    """Round the weights to multiples of 2**-52 that sum to one exactly."""
-    total = 0.0
-    for i in range(kept):
-        total += store[start + keep[i]]
-    left, heaviest = WHOLE, 0
-    for i in range(kept):
-        out[i] = np.floor(store[start + keep[i]] / total * WHOLE + 0.5)
-        left -= out[i]
-        if out[i] > out[heaviest]:
-            heaviest = i
-    out[heaviest] += left
+def _shares(store: Floats, start: int, keep: Ints, kept: int, real: Floats, whole: Floats) -> bool:
+    """Fill in shares, real ones and multiples of 2**-52 that sum to one exactly.
 
-
-@kernel
-def real_shares(store: Floats, start: int, keep: Ints, kept: int, out: Floats) -> bool:
-    """Fill in the shares themselves, and say whether some are so light as to need that."""
+    Returns whether some are so light as to need the real ones.
+    """
     total, least = 0.0, np.inf
     for i in range(kept):
         total += store[start + keep[i]]
         least = min(least, store[start + keep[i]])
+    left, heaviest = WHOLE, 0
     for i in range(kept):
-        out[i] = store[start + keep[i]] / total
+        real[i] = store[start + keep[i]] / total
+        whole[i] = np.floor(real[i] * WHOLE + 0.5)
+        left -= whole[i]
+        if whole[i] > whole[heaviest]:
+            heaviest = i
+    whole[heaviest] += left
     return least < LIGHT * total
 
 
@@ -91,10 +85,8 @@ def load_weights(w: Workspace, batch: Batch, p: int) -> tuple[int, int, bool, fl
         w.demand[:m] = n
     else:
         unit = 1.0 / WHOLE
-        whole_masses(u, u_start, w.keep_rows, n, w.supply)
-        whole_masses(v, v_start, w.keep_columns, m, w.demand)
-        light_u = real_shares(u, u_start, w.keep_rows, n, w.u)
-        light_v = real_shares(v, v_start, w.keep_columns, m, w.v)
+        light_u = _shares(u, u_start, w.keep_rows, n, w.u, w.supply)
+        light_v = _shares(v, v_start, w.keep_columns, m, w.v, w.demand)
         if light_u or light_v:
             return n, m, False, 0.0
     for i in range(n):
@@ -107,15 +99,15 @@ def load_weights(w: Workspace, batch: Batch, p: int) -> tuple[int, int, bool, fl
 @kernel
 def load_cost(
     w: Workspace, batch: Batch, p: int, n: int, m: int, share: float
-) -> tuple[float, float, bool]:
+) -> tuple[float, float, float, float]:
     """Copy the kept cost, and `share` times it as linear part.
 
-    Returns the mean cost and the mean absolute linear part under the product plan, and
-    whether the linear part is nowhere negative.
+    Returns the mean cost and the mean absolute linear part under the product plan, and the lowest
+    and the highest linear part.
     """
     width = padded(m)
     cost, start, columns = batch.cost, batch.cost_start[p], batch.shapes[p, 1]
-    mean, typical, lowest = 0.0, 0.0, 0.0
+    mean, typical, lowest, highest = 0.0, 0.0, np.inf, -np.inf
     for i in range(n):
         row = start + w.keep_rows[i] * columns
         for j in range(m):
@@ -124,24 +116,17 @@ def load_cost(
             w.linear[i, j] = share * x
             mean += w.u[i] * w.v[j] * x
             typical += w.u[i] * w.v[j] * abs(share * x)
-            lowest = min(lowest, share * x)
+            lowest, highest = min(lowest, share * x), max(highest, share * x)
         for j in range(m, width):
             w.linear[i, j] = FORBIDDEN
-    return mean, typical, lowest == 0.0
+    return mean, typical, lowest, highest
 
 
 @kernel
 def solve_linear(
-    w: Workspace,
-    n: int,
-    m: int,
-    square: bool,
-    unit: float,
-    typical: float,
-    positive: bool,
-    slot: int,
+    w: Workspace, n: int, m: int, square: bool, unit: float, typical: float, lowest: float
 ) -> bool:
-    """Solve the transport problem of the linear part alone; keep its plan in `slot`.
+    """Solve the transport problem of the linear part alone; keep its plan in slot 1.
 
     Both starts are the diagonal for equal sides, so a sentence is matched to itself even if
     repeated words would allow other free plans. Returns False if the search was cut short.
@@ -150,20 +135,21 @@ def solve_linear(
         for j in range(padded(m)):
             w.gradient[i, j] = w.linear[i, j]
     if square:
+        match, duals = w.matching.match, w.matching.duals
         for j in range(n):
-            w.match[j] = j
-            w.duals[j] = w.linear[0, j]
+            match[j] = j
+            duals[j] = w.linear[0, j]
         for i in range(1, n):
             for j in range(n):
-                w.duals[j] = min(w.duals[j], w.linear[i, j])
+                duals[j] = min(duals[j], w.linear[i, j])
     else:
-        northwest(w.supply, w.demand, n, m, w.tree, w.flow)
-    reached = find_vertex(w, n, m, square, unit, PRECISION * typical, slot)
-    value = on_cells(w, w.gradient, n, m, slot)
-    if reached <= SAFE * abs(value) or (positive and value == 0.0):
+        northwest(w.supply, w.demand, n, m, w.network)
+    reached = find_vertex(w, n, m, square, unit, PRECISION * typical, 1)
+    value = on_cells(w, w.gradient, n, m, 1)
+    if reached <= SAFE * abs(value) or (lowest >= 0.0 and value == 0.0):
         return True
     settled = _settle_linear(w, n, m, square)
-    list_cells(w, n, m, square, unit, slot)
+    list_cells(w, n, m, square, unit, 1)
     return settled
 
 
@@ -171,41 +157,30 @@ def solve_linear(
 def _settle_linear(w: Workspace, n: int, m: int, square: bool) -> bool:
     """Go on where costs are so far apart that a slack of their mean means nothing."""
     if square:
-        northwest(w.supply, w.demand, n, m, w.tree, w.flow)
-    done = settle(w.gradient, n, m, w.tree, w.flow, w.potential, w.distance, w.stop)
+        northwest(w.supply, w.demand, n, m, w.network)
+    done = settle(w.gradient, n, m, w.network, w.stop)
     for c in range(n + m - 1):
-        if square and w.flow[c] > 0.0:
-            p = w.tree[PARENT, c]
-            w.match[min(c, p)] = max(c, p) - n
+        if square and w.network.flow[c] > 0.0:
+            p = w.network.tree[PARENT, c]
+            w.matching.match[min(c, p)] = max(c, p) - n
     return done
 
 
 @inlined
-def remember_linear(w: Workspace, n: int, m: int, square: bool) -> None:
-    """Keep the optimum of the linear part: every head starts from it."""
-    if square:
-        for i in range(n):
-            w.cost_match[i] = w.match[i]
-            w.cost_duals[i] = w.duals[i]
-    else:
-        _copy_tree(w.tree, w.flow, w.cost_tree, w.cost_flow, n + m)
-
-
-@inlined
-def recall_linear(w: Workspace, n: int, m: int, square: bool) -> None:
-    """Go back to the optimum of the linear part."""
-    if square:
-        for i in range(n):
-            w.match[i] = w.cost_match[i]
-            w.duals[i] = w.cost_duals[i]
-    else:
-        _copy_tree(w.cost_tree, w.cost_flow, w.tree, w.flow, n + m)
+def optimum(w: Workspace) -> Optimum:
+    """Where the linear problem has got to."""
+    return Optimum(w.network.tree, w.network.flow, w.matching.match, w.matching.duals)
 
 
 @kernel
-def _copy_tree(tree: Ints, flow: Floats, to_tree: Ints, to_flow: Floats, nodes: int) -> None:
-    for c in range(nodes):
-        to_flow[c] = flow[c]
+def copy_optimum(one: Optimum, other: Optimum, n: int, m: int, square: bool) -> None:
+    """Overwrite the other by the one: every head starts from the optimum of the linear part."""
+    if square:
+        for c in range(n):
+            other.match[c], other.duals[c] = one.match[c], one.duals[c]
+        return
+    for c in range(n + m):
+        other.flow[c] = one.flow[c]
     for link in range(LINKS):
-        for c in range(nodes):
-            to_tree[link, c] = tree[link, c]
+        for c in range(n + m):
+            other.tree[link, c] = one.tree[link, c]

@@ -13,26 +13,27 @@ from movers.arrays import Floats, Ints
 from movers.runtime.compiling import entry, inlined, kernel
 from movers.solve.kernels.batches import Batch, Found, Structures, Terms
 from movers.solve.kernels.frank_wolfe import descend
-from movers.solve.kernels.gradient import at_product, padded
-from movers.solve.kernels.homes import (
-    Masses,
-    load_home_cost,
-    load_masses,
-    load_structures,
-    price_homes,
-    widest_difference,
+from movers.solve.kernels.gradient import at_product, padded, set_gradient
+from movers.solve.kernels.homes import Masses, load_head, load_home_cost, load_masses
+from movers.solve.kernels.margins import (
+    Margins,
+    add_margins,
+    allocate_margins,
+    margin_energy,
+    set_margins,
 )
-from movers.solve.kernels.margins import Margins, add_margins, allocate_margins, margin_energy
-from movers.solve.kernels.pairs import WHOLE, recall_linear, remember_linear, solve_linear, total_of
+from movers.solve.kernels.pairs import WHOLE, copy_optimum, optimum, solve_linear, total_of
+from movers.solve.kernels.plans import bent, gather, write_plan
 from movers.solve.kernels.simplex import northwest
-from movers.solve.kernels.vertices import energy, list_cells, on_cells, set_gradient
-from movers.solve.kernels.workspace import Workspace
+from movers.solve.kernels.vertices import energy, list_cells, on_cells
+from movers.solve.kernels.workspace import Cells, Workspace, make_cells
 
 FLOOR = 1e-12
 FROM_WORDS, FROM_PRODUCT, STARTS = 0, 1, 6
 FEW = 3
 """Cells per word, up to which an energy is summed over pairs of cells."""
 SAME = 1e-12
+Held = tuple[float, float, float, float]
 
 
 class Room(NamedTuple):
@@ -42,24 +43,14 @@ class Room(NamedTuple):
     start: Floats
     plan: Floats
     best: Floats
-    rows: Ints
-    columns: Ints
-    mass: Floats
+    cells: Cells
 
 
 def allocate_room(shapes: Ints) -> Room:
     """Allocate for problems of the given shapes."""
     n, m = shapes.max(axis=0, initial=1).tolist()
     start, plan, best = np.zeros((3, n + 1, m + 1))
-    return Room(
-        allocate_margins(n, m),
-        start,
-        plan,
-        best,
-        np.empty(n * m, np.int64),
-        np.empty(n * m, np.int64),
-        np.empty(n * m),
-    )
+    return Room(allocate_margins(n, m), start, plan, best, make_cells(n * m))
 
 
 @entry
@@ -68,11 +59,11 @@ def partial_emd_range(
 ) -> None:
     """Solve ``min <C, P>`` plus the price of mass at home."""
     for p in range(low, high):
-        mass = _load_pair(w, batch, p)
+        mass = load_masses(w, batch, p)
         if mass.n == 0 or mass.m == 0:
             _stay(batch, p, out)
             continue
-        typical, highest, lowest = _load_costs(w, batch, p, mass, 1.0)
+        typical, lowest, highest = load_home_cost(w, batch, p, mass.n, mass.m, 1.0)
         price = min(terms.null[p, 0], max(highest, 0.0))
         out.converged[p, 0] = _solve_words(w, mass, price, typical, lowest)
         w.active[0], w.weight[1] = 1, 1.0
@@ -94,29 +85,29 @@ def partial_fgw_range(
     """Solve ``min (1 - mix) <C, P> + mix scale E(P)`` plus the price of mass at home."""
     starts = STARTS if terms.thorough else FROM_PRODUCT
     for p in range(low, high):
-        mass = _load_pair(w, batch, p)
+        mass = load_masses(w, batch, p)
         if mass.n == 0 or mass.m == 0:
             _stay(batch, p, out)
             continue
-        typical, highest, lowest = _load_costs(w, batch, p, mass, 1.0 - terms.mix)
+        n, m, scale = mass.n, mass.m, structures.scale[p]
+        typical, lowest, highest = load_home_cost(w, batch, p, n, m, 1.0 - terms.mix)
         charged, moved = -1.0, True
-        for h in range(structures.scale.shape[1]):
-            _load_head(w, room.margins, batch, structures, p, h, mass)
-            factor = 2.0 * terms.mix * structures.scale[p, h] * mass.total
+        for h in range(len(scale)):
+            load_head(w, room.margins, batch, structures, p, h, mass)
+            factor = 2.0 * terms.mix * scale[h] * mass.total
             price = _price(w, mass, terms.null[p, h], highest, factor)
             if price != charged:
                 moved = _solve_words(w, mass, price, typical, lowest)
-                remember_linear(w, mass.n + 1, mass.m + 1, False)
+                copy_optimum(optimum(w), w.kept, n + 1, m + 1, False)
                 charged = price
             bar = 2.0 * price + typical - min(lowest, 0.0)
             calls, gap, done = _solve_head(
                 w, room, mass, factor, typical + price, bar, starts, moved
             )
-            out.iterations[p, h] = calls
+            out.iterations[p, h], out.converged[p, h] = calls, done
             out.gap[p, h] = mass.total * gap
-            out.converged[p, h] = done
-            bent = _energy(w, room, room.best, mass)
-            _write(w, room.best, batch, p, h, mass, structures.scale[p, h] * bent, out)
+            bends = scale[h] * _energy(w, room, room.best, mass)
+            _write(w, room.best, batch, p, h, mass, bends, out)
 
 
 @kernel
@@ -130,33 +121,6 @@ def _stay(batch: Batch, p: int, out: Found) -> None:
 
 
 @kernel
-def _load_pair(w: Workspace, batch: Batch, p: int) -> Masses:
-    rows, columns = batch.shapes[p, 0], batch.shapes[p, 1]
-    return load_masses(w, batch.u, batch.v, batch.u_start[p], batch.v_start[p], rows, columns)
-
-
-@kernel
-def _load_costs(
-    w: Workspace, batch: Batch, p: int, mass: Masses, share: float
-) -> tuple[float, float, float]:
-    start, columns = batch.cost_start[p], batch.shapes[p, 1]
-    return load_home_cost(w, batch.cost, start, columns, mass.n, mass.m, share)
-
-
-@kernel
-def _load_head(
-    w: Workspace, g: Margins, batch: Batch, structures: Structures, p: int, h: int, mass: Masses
-) -> None:
-    rows, columns = batch.shapes[p, 0], batch.shapes[p, 1]
-    a_at = structures.a_start[p] + h * rows * rows
-    b_at = structures.b_start[p] + h * columns * columns
-    if structures.double.size:
-        load_structures(w, g, structures.double, a_at, b_at, rows, columns, mass.n, mass.m)
-    else:
-        load_structures(w, g, structures.single, a_at, b_at, rows, columns, mass.n, mass.m)
-
-
-@kernel
 def _price(w: Workspace, mass: Masses, null: float, highest: float, factor: float) -> float:
     """Price of a unit at home, but not more than a unit could be charged on its way.
 
@@ -166,17 +130,32 @@ def _price(w: Workspace, mass: Masses, null: float, highest: float, factor: floa
     """
     if null <= highest:
         return null
-    widest = widest_difference(w.a, mass.n, w.b, mass.m)
+    (low_a, high_a), (low_b, high_b) = _extremes(w.a, mass.n), _extremes(w.b, mass.m)
+    widest = max(high_a - low_b, high_b - low_a)
     moving: float = min(w.u[mass.n], w.v[mass.m])
     return min(null, max(highest, 0.0) + factor * widest * widest * moving)
 
 
 @kernel
+def _extremes(a: Floats, n: int) -> tuple[float, float]:
+    low, high = np.inf, -np.inf
+    for i in range(n):
+        for k in range(n):
+            low, high = min(low, a[i, k]), max(high, a[i, k])
+    return low, high
+
+
+@kernel
 def _solve_words(w: Workspace, mass: Masses, price: float, typical: float, lowest: float) -> bool:
-    """Solve the linear part alone, with its price of staying at home; keep the plan in slot 1."""
-    price_homes(w, mass.n, mass.m, price)
-    positive = lowest >= 0.0
-    return solve_linear(w, mass.n + 1, mass.m + 1, False, mass.unit, typical + price, positive, 1)
+    """Solve the linear part alone, with its price of staying at home; keep the plan in slot 1.
+
+    Each home charges half of `price`: a unit that is not moved is missing on two sides.
+    """
+    for i in range(mass.n):
+        w.linear[i, mass.m] = price / 2.0
+    for j in range(mass.m):
+        w.linear[mass.n, j] = price / 2.0
+    return solve_linear(w, mass.n + 1, mass.m + 1, False, mass.unit, typical + price, lowest)
 
 
 @kernel
@@ -199,7 +178,7 @@ def _solve_head(
     rows, columns = mass.n + 1, mass.m + 1
     most = min(w.u[mass.n], w.v[mass.m])
     floor = FLOOR * (most * typical + factor / 2.0 * _squares(w, room.margins, mass, most))
-    recall_linear(w, rows, columns, False)
+    copy_optimum(w.kept, optimum(w), rows, columns, False)
     quadratic = _start_at_words(w, room, mass, factor)
     if quadratic <= floor:
         _copy(room.start, rows, columns, room.best)
@@ -209,17 +188,21 @@ def _solve_head(
         if start == FROM_PRODUCT:
             quadratic = _start_at_product(w, room, mass, factor, most)
         elif start > FROM_PRODUCT:
-            moving = _moved(room.best, mass)
+            moving = 0.0
+            for i in range(mass.n):
+                for j in range(mass.m):
+                    moving += room.best[i, j]
             if moving <= SAME or abs(moving - fixed) <= SAME:
                 break
             fixed = moving
-            calls += _solve_fixed(w, room, mass, factor, floor, fixed, bar)
-            quadratic = _start_again(w, room, mass, factor)
-        recall_linear(w, rows, columns, False)
+            more, quadratic = _start_at_fixed(w, room, mass, factor, floor, fixed, bar)
+            calls += more
+        copy_optimum(w.kept, optimum(w), rows, columns, False)
         active, more, last, ended = _descend(w, room, mass, factor, floor, quadratic)
         calls += more
         _gather(w, room, mass, active)
-        value = _value(w, room, mass, factor)
+        linear, bending = _parts(w, room, mass, factor)
+        value = linear + bending
         if value < lowest:
             lowest, gap, done = value, last, ended
             _copy(room.plan, rows, columns, room.best)
@@ -227,22 +210,15 @@ def _solve_head(
 
 
 @kernel
-def _moved(plan: Floats, mass: Masses) -> float:
-    total = 0.0
-    for i in range(mass.n):
-        for j in range(mass.m):
-            total += plan[i, j]
-    return total
-
-
-@kernel
-def _solve_fixed(
+def _start_at_fixed(
     w: Workspace, room: Room, mass: Masses, factor: float, floor: float, moving: float, bar: float
-) -> int:
-    """Find a plan in ``room.plan`` among those that move so much, from the product plan.
+) -> tuple[int, float]:
+    """Start from the best plan of those that move so much, found from the product plan.
 
     Homes then hold what must stay, and nothing goes from home to home: at the cost `bar`, more
     than the price of a unit less the lowest cost, it is cheaper to move less instead.
+
+    Returns the number of linear problems solved, and the quadratic part.
     """
     n, m = mass.n, mass.m
     quadratic = _start_at_product(w, room, mass, factor, moving)
@@ -250,37 +226,23 @@ def _solve_fixed(
     whole = min(np.floor(moving / unit + 0.5), w.supply[n], w.demand[m])
     held = w.supply[n], w.demand[m], w.u[n], w.v[m]
     _hold(w, mass, held, whole, whole * unit, bar)
-    northwest(w.supply, w.demand, n + 1, m + 1, w.tree, w.flow)
+    northwest(w.supply, w.demand, n + 1, m + 1, w.network)
     active, calls, _, _ = _descend(w, room, mass, factor, floor, quadratic)
     _gather(w, room, mass, active)
     _hold(w, mass, held, 0.0, 0.0, 0.0)
     room.plan[n, m] = 0.0
-    return calls
+    _copy(room.plan, n + 1, m + 1, room.start)
+    w.linear_of[0], quadratic = _parts(w, room, mass, factor)
+    return calls, quadratic
 
 
 @kernel
-def _hold(
-    w: Workspace,
-    mass: Masses,
-    held: tuple[float, float, float, float],
-    whole: float,
-    real: float,
-    bar: float,
-) -> None:
+def _hold(w: Workspace, mass: Masses, held: Held, whole: float, real: float, bar: float) -> None:
     """Let homes hold that much less than they did, with `bar` as cost between them."""
     n, m = mass.n, mass.m
     w.supply[n], w.demand[m] = held[0] - whole, held[1] - whole
     w.u[n], w.v[m] = max(0.0, held[2] - real), max(0.0, held[3] - real)
-    w.linear[n, m] = bar
-    w.gradient[n, m] = bar
-
-
-@kernel
-def _start_again(w: Workspace, room: Room, mass: Masses, factor: float) -> float:
-    """Start from ``room.plan``, whose gradient is in place; return the quadratic part."""
-    _copy(room.plan, mass.n + 1, mass.m + 1, room.start)
-    w.linear_of[0] = _linear(w, room.plan, mass)
-    return factor / 2.0 * _energy(w, room, room.plan, mass)
+    w.linear[n, m] = w.gradient[n, m] = bar
 
 
 @kernel
@@ -317,9 +279,7 @@ def _start_at_product(
     weight_u, weight_v = w.v[m], w.u[n]
     share = moving / (weight_u * weight_v)
     _copy(w.linear, n + 1, padded(m + 1), w.gradient)
-    _, product = at_product(
-        w.linear, share * factor, w.a, w.b, w.u, w.v, n, m, w.distance, w.gradient
-    )
+    _, product = at_product(w, share * factor, n, m)
     linear = 0.0
     for i in range(n):
         g.p[i] = share * weight_v * w.u[i]
@@ -346,93 +306,44 @@ def _descend(
     return descend(w, rows, columns, False, mass.unit, factor, 0.0, floor, quadratic, room.margins)
 
 
-@kernel
+@inlined
 def _gather(w: Workspace, room: Room, mass: Masses, active: int) -> None:
-    """Add up the active vertices, and the start in slot 0, as a dense plan with homes."""
-    rows, columns = mass.n + 1, mass.m + 1
-    for i in range(rows):
-        for j in range(columns):
-            room.plan[i, j] = 0.0
-    for k in range(active):
-        slot = w.active[k]
-        x, at = w.weight[slot], slot * (rows + columns)
-        if slot == 0:
-            for i in range(rows):
-                for j in range(columns):
-                    room.plan[i, j] += x * room.start[i, j]
-        elif x > 0.0:
-            for c in range(at, at + w.cells[slot]):
-                room.plan[w.rows[c], w.columns[c]] += x * w.mass[c]
-
-
-@kernel
-def _value(w: Workspace, room: Room, mass: Masses, factor: float) -> float:
-    """Objective at ``room.plan``."""
-    return _linear(w, room.plan, mass) + factor / 2.0 * _energy(w, room, room.plan, mass)
+    gather(w, mass.n + 1, mass.m + 1, active, room.start, room.plan)
 
 
 @inlined
-def _linear(w: Workspace, plan: Floats, mass: Masses) -> float:
-    total = 0.0
+def _parts(w: Workspace, room: Room, mass: Masses, factor: float) -> tuple[float, float]:
+    """Linear and quadratic part of the objective at ``room.plan``."""
+    linear = 0.0
     for i in range(mass.n + 1):
         for j in range(mass.m + 1):
-            total += w.linear[i, j] * plan[i, j]
-    return total
+            linear += w.linear[i, j] * room.plan[i, j]
+    return linear, factor / 2.0 * _energy(w, room, room.plan, mass)
 
 
 @kernel
 def _energy(w: Workspace, room: Room, plan: Floats, mass: Masses) -> float:
-    """Energy of what a plan moves: cell by cell if these are few, which is free of cancellation."""
-    count = 0
-    for i in range(mass.n):
-        for j in range(mass.m):
+    """Energy of what a plan moves: cell by cell if these are few, which is free of cancellation.
+
+    Of many cells it is ``Σ A² p p + Σ B² q q - 2 <A, P B Pᵀ>``.
+    """
+    n, m, g, cells, count = mass.n, mass.m, room.margins, room.cells, 0
+    for i in range(n):
+        for j in range(m):
             if plan[i, j] > 0.0:
-                room.rows[count], room.columns[count] = i, j
-                room.mass[count] = plan[i, j]
+                cells.rows[count], cells.columns[count] = i, j
+                cells.mass[count] = plan[i, j]
                 count += 1
-    if count <= FEW * (mass.n + mass.m):
-        return energy(w.a, w.b, room.rows, room.columns, room.mass, 0, count)
-    return _dense_energy(w, room, plan, mass)
-
-
-@kernel
-def _dense_energy(w: Workspace, room: Room, plan: Floats, mass: Masses) -> float:
-    """Energy of a plan with many cells, as ``Σ A² p p + Σ B² q q - 2 <A, P B Pᵀ>``."""
-    n, m, g = mass.n, mass.m, room.margins
-    for i in range(n):
-        g.p[i] = 0.0
-    for j in range(m):
-        g.q[j] = 0.0
-    for i in range(n):
-        for j in range(m):
-            g.p[i] += plan[i, j]
-            g.q[j] += plan[i, j]
-    common = 0.0
-    for i in range(n):
-        for j in range(m):
-            w.distance[j] = 0.0
-        for j in range(m):
-            if plan[i, j] > 0.0:
-                for k in range(m):
-                    w.distance[k] += plan[i, j] * w.b[j, k]
-        for k in range(n):
-            s = 0.0
-            for j in range(m):
-                s += w.distance[j] * plan[k, j]
-            common += w.a[i, k] * s
+    if count <= FEW * (n + m):
+        return energy(w.a, w.b, cells, 0, count)
+    set_margins(g, cells, 0, count, n, m)
+    common = bent(w.a, w.b, plan, n, m, w.scratch)
     return max(0.0, margin_energy(g, n, m) - 2.0 * common)
 
 
 @kernel
 def _write(
-    w: Workspace,
-    plan: Floats,
-    batch: Batch,
-    p: int,
-    h: int,
-    mass: Masses,
-    structural: float,
-    out: Found,
+    w: Workspace, plan: Floats, batch: Batch, p: int, h: int, mass: Masses, bends: float, out: Found
 ) -> None:
     """Write the parts of a plan, in the units of the weights given."""
     n, m = mass.n, mass.m
@@ -444,15 +355,10 @@ def _write(
     for j in range(m):
         home += plan[n, j]
     out.linear[p, h] = mass.total * linear
-    out.structural[p, h] = mass.total * mass.total * structural
+    out.structural[p, h] = mass.total * mass.total * bends
     out.home[p, h] = mass.total * home / 2.0
     if out.plans.size:
-        columns = batch.shapes[p, 1]
-        start = out.home.shape[1] * batch.cost_start[p] + h * batch.shapes[p, 0] * columns
-        for i in range(n):
-            row = start + w.keep_rows[i] * columns
-            for j in range(m):
-                out.plans[row + w.keep_columns[j]] = mass.total * plan[i, j]
+        write_plan(w, plan, n, m, mass.total, batch, p, h, out)
 
 
 @inlined

@@ -8,6 +8,8 @@ held in float64, so flows are exact; together with a strongly feasible tree (an 
 points to the root) and Cunningham's choice of the leaving arc, degenerate pivots cannot cycle.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from movers.arrays import Floats, Ints
@@ -15,17 +17,40 @@ from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels import LANES
 from movers.solve.kernels.instructions import cheapest_rows
 
-PARENT, DEPTH, CHILD, NEXT, BEFORE = 0, 1, 2, 3, 4
+PARENT, DEPTH, CHILD, NEXT, BEFORE = range(5)
 LINKS = 5
 EPSILON = 2.0**-52
 ROUNDING = 16 * EPSILON
 """What the digits of the largest potential leave undecided in a reduced cost."""
+MOST = 1000
+"""Pivots per node, and one more: far more than any search takes that gets anywhere."""
+
+
+class Network(NamedTuple):
+    """A tree, its flows (whole and real), potentials with their tails, and room for a search."""
+
+    tree: Ints
+    flow: Floats
+    real: Floats
+    potential: Floats
+    tails: Floats
+    lowest: Floats
+    rows: Ints
+    links: Ints
+
+
+def make_network(nodes: int, width: int) -> Network:
+    """Make room for so many nodes, and columns with their padding."""
+    tree, links = np.empty((LINKS, nodes), np.int64), np.empty((2, nodes), np.int64)
+    flow, real, potential, tails = [np.empty(nodes) for _ in range(4)]
+    lowest, rows = np.empty(width), np.empty(width, np.int64)
+    return Network(tree, flow, real, potential, tails, lowest, rows, links)
 
 
 @kernel
-def northwest(supply: Floats, demand: Floats, n: int, m: int, tree: Ints, flow: Floats) -> None:
+def northwest(supply: Floats, demand: Floats, n: int, m: int, x: Network) -> None:
     """Start from the staircase plan, which is the diagonal when both sides weigh the same."""
-    i, j = 0, 0
+    parent, flow, i, j = x.tree[PARENT], x.flow, 0, 0
     row_left, column_left = supply[0], demand[0]
     while i < n - 1 or j < m - 1:
         moved = min(row_left, column_left)
@@ -33,85 +58,83 @@ def northwest(supply: Floats, demand: Floats, n: int, m: int, tree: Ints, flow: 
         column_left -= moved
         # a tie moves right: the empty arc that follows then points to the root
         if column_left == 0.0 and j < m - 1:
-            tree[PARENT, n + j] = i
-            flow[n + j] = moved
+            parent[n + j], flow[n + j] = i, moved
             j += 1
             column_left = demand[j]
         else:
-            tree[PARENT, i] = n + j
-            flow[i] = moved
+            parent[i], flow[i] = n + j, moved
             i += 1
             row_left = supply[i]
-    tree[PARENT, n - 1] = n + m - 1
-    flow[n - 1] = min(row_left, column_left)
-    tree[PARENT, n + m - 1] = -1
-    _link(n + m, tree)
+    parent[n - 1], flow[n - 1] = n + m - 1, min(row_left, column_left)
+    parent[n + m - 1] = -1
+    _link(n + m, x.tree)
 
 
 @kernel
-def improve(
-    cost: Floats,
-    n: int,
-    m: int,
-    tree: Ints,
-    flow: Floats,
-    potential: Floats,
-    lowest: Floats,
-    rows: Ints,
-    slack: float,
-    stop: Ints,
-) -> float:
+def improve(cost: Floats, n: int, m: int, x: Network, slack: float, stop: Ints) -> float:
     """Pivot until no arc is cheaper than its potentials by more than `slack`, or than rounding.
 
     A pricing pass keeps the best row of every column; these candidates are used up, best
-    first, before the next pass.
-
-    Returns
-    -------
-    The slack within which the flow is optimal; infinite where the search was cut short, by its
-    bound or by `stop`. The flow is feasible all the same.
+    first, before the next pass. Returns the slack within which the flow is optimal; infinite where
+    the search was cut short, by its bound or by `stop`. The flow is feasible all the same.
     """
-    _set_potentials(cost, n, m, tree, potential)
-    shifts, pivots, most = 0, 0, most_pivots(n, m)
+    _set_potentials(cost, n, m, x.tree, x.potential)
+    shifts, pivots, most = 0, 0, MOST * (n + m + 1)
     while pivots < most and stop[0] == 0:
-        largest = _largest(potential, n + m)
+        largest = _largest(x.potential, n + m)
         within = max(slack, ROUNDING * largest)
-        best = _price(cost, n, m, potential, lowest, rows, within)
+        best = _price(cost, n, m, x, within)
         if best < 0 and not shifts * EPSILON * largest > within:
             return within
         # potentials are shifted by additions: before the end, and in a long search, set them anew
         if best < 0 or shifts > 20 * (n + m):
-            _set_potentials(cost, n, m, tree, potential)
+            _set_potentials(cost, n, m, x.tree, x.potential)
             shifts = 0
             continue
         while best >= 0 and pivots < most:
-            _pivot(cost, n, m, rows[best], best, tree, flow, potential)
-            best = _best_candidate(cost, n, m, potential, rows, within)
+            _pivot(cost, n, x.rows[best], best, x.tree, x.flow, x.potential)
+            best = _best_candidate(cost, n, m, x, within)
             shifts += 1
             pivots += 1
     return np.inf
 
 
 @kernel
-def settle(
-    cost: Floats,
-    n: int,
-    m: int,
-    tree: Ints,
-    flow: Floats,
-    potential: Floats,
-    tails: Floats,
-    stop: Ints,
-) -> bool:
+def _price(cost: Floats, n: int, m: int, x: Network, slack: float) -> int:
+    """Find for every column the row with the lowest reduced cost; return the best column, or -1."""
+    for j in range(0, m, LANES):
+        cheapest_rows(cost, x.potential, n, j, x.lowest, x.rows)
+    best, at = -slack, -1
+    for j in range(m):
+        reduced = x.lowest[j] - x.potential[n + j]
+        if reduced < best:
+            best, at = reduced, j
+    return at
+
+
+@kernel
+def _best_candidate(cost: Floats, n: int, m: int, x: Network, slack: float) -> int:
+    """Column whose candidate row has the lowest reduced cost, or -1."""
+    best, at = -slack, -1
+    for j in range(m):
+        reduced = cost[x.rows[j], j] - x.potential[x.rows[j]] - x.potential[n + j]
+        if reduced < best:
+            best, at = reduced, j
+    return at
+
+
+@kernel
+def settle(cost: Floats, n: int, m: int, x: Network, stop: Ints) -> bool:
     """Pivot until no arc is cheaper than its potentials at all; False if cut short.
 
     For costs so far apart that rounding of the large ones hides the small: potentials have
     twice the digits (`tails` holds the second half) and are set anew for every pivot.
     """
-    for _ in range(most_pivots(n, m)):
+    potential, tails = x.potential, x.tails
+    for _ in range(MOST * (n + m + 1)):
         if stop[0] != 0:
             return False
-        _set_long_potentials(cost, n, m, tree, potential, tails)
+        _set_long_potentials(cost, n, m, x.tree, potential, tails)
         best = -EPSILON * EPSILON * (n + m) * _largest(potential, n + m)
         row, column = -1, -1
         for i in range(n):
@@ -123,14 +146,8 @@ def settle(
                     best, row, column = reduced, i, j
         if row < 0:
             return True
-        _pivot(cost, n, m, row, column, tree, flow, potential)
+        _pivot(cost, n, row, column, x.tree, x.flow, potential)
     return False
-
-
-@inlined
-def most_pivots(n: int, m: int) -> int:
-    """Far more than any search takes that gets anywhere."""
-    return 1000 * (n + m) + 1000
 
 
 @inlined
@@ -155,8 +172,7 @@ def _set_long_potentials(
 ) -> None:
     """Make the reduced cost of every tree arc zero, to twice the digits."""
     root = n + m - 1
-    potential[root] = 0.0
-    tails[root] = 0.0
+    potential[root] = tails[root] = 0.0
     c = _after(tree, root, root)
     while c >= 0:
         p = tree[PARENT, c]
@@ -172,10 +188,7 @@ def _set_long_potentials(
 def _link(nodes: int, tree: Ints) -> None:
     """Derive child lists and depths from the parents."""
     for c in range(nodes):
-        tree[CHILD, c] = -1
-        tree[NEXT, c] = -1
-        tree[BEFORE, c] = -1
-        tree[DEPTH, c] = -1
+        tree[CHILD, c] = tree[NEXT, c] = tree[BEFORE, c] = tree[DEPTH, c] = -1
     for c in range(nodes):
         if tree[PARENT, c] >= 0:
             _attach(tree, c, tree[PARENT, c])
@@ -196,17 +209,6 @@ def _attach(tree: Ints, node: int, parent: int) -> None:
     if first >= 0:
         tree[BEFORE, first] = node
     tree[CHILD, parent] = node
-
-
-@inlined
-def _detach(tree: Ints, node: int) -> None:
-    before, after = tree[BEFORE, node], tree[NEXT, node]
-    if before >= 0:
-        tree[NEXT, before] = after
-    else:
-        tree[CHILD, tree[PARENT, node]] = after
-    if after >= 0:
-        tree[BEFORE, after] = before
 
 
 @inlined
@@ -237,37 +239,8 @@ def _set_potentials(cost: Floats, n: int, m: int, tree: Ints, potential: Floats)
 
 
 @kernel
-def _price(
-    cost: Floats, n: int, m: int, potential: Floats, lowest: Floats, rows: Ints, slack: float
-) -> int:
-    """Find for every column the row with the lowest reduced cost; return the best column."""
-    for j in range(0, m, LANES):
-        cheapest_rows(cost, potential, n, j, lowest, rows)
-    best, at = -slack, -1
-    for j in range(m):
-        reduced = lowest[j] - potential[n + j]
-        if reduced < best:
-            best = reduced
-            at = j
-    return at
-
-
-@kernel
-def _best_candidate(
-    cost: Floats, n: int, m: int, potential: Floats, rows: Ints, slack: float
-) -> int:
-    best, at = -slack, -1
-    for j in range(m):
-        reduced = cost[rows[j], j] - potential[rows[j]] - potential[n + j]
-        if reduced < best:
-            best = reduced
-            at = j
-    return at
-
-
-@kernel
 def _pivot(
-    cost: Floats, n: int, m: int, row: int, column: int, tree: Ints, flow: Floats, potential: Floats
+    cost: Floats, n: int, row: int, column: int, tree: Ints, flow: Floats, potential: Floats
 ) -> None:
     """Bring in the arc row -> column and drop the arc that blocks it."""
     i, j = row, n + column
@@ -291,13 +264,11 @@ def _blocking(n: int, i: int, j: int, tree: Ints, flow: Floats) -> tuple[int, bo
     while i != j:
         if tree[DEPTH, i] >= tree[DEPTH, j]:
             if i < n and flow[i] < least_i:
-                least_i = flow[i]
-                leave_i = i
+                least_i, leave_i = flow[i], i
             i = tree[PARENT, i]
         else:
             if j >= n and flow[j] <= least_j:
-                least_j = flow[j]
-                leave_j = j
+                least_j, leave_j = flow[j], j
             j = tree[PARENT, j]
     if least_j <= least_i:
         return leave_j, False, least_j
@@ -322,7 +293,13 @@ def _rehang(inner: int, outer: int, leaving: int, moved: float, tree: Ints, flow
     node, parent, carried = inner, outer, moved
     while True:
         above, was = tree[PARENT, node], flow[node]
-        _detach(tree, node)
+        before, after = tree[BEFORE, node], tree[NEXT, node]
+        if before >= 0:
+            tree[NEXT, before] = after
+        else:
+            tree[CHILD, above] = after
+        if after >= 0:
+            tree[BEFORE, after] = before
         _attach(tree, node, parent)
         flow[node] = carried
         if node == leaving:
@@ -338,3 +315,46 @@ def _shift(n: int, top: int, change: float, tree: Ints, potential: Floats) -> No
         potential[c] += change if c < n else -change
         tree[DEPTH, c] = tree[DEPTH, tree[PARENT, c]] + 1
         c = _after(tree, c, top)
+
+
+@kernel
+def real_flows(n: int, m: int, u: Floats, v: Floats, x: Network) -> None:
+    """Empty the tree leaf by leaf into the heaviest token, which takes what rounding leaves.
+
+    For tokens that weigh next to nothing: whole masses, multiples of 2**-52 of all mass, leave few
+    digits to a share of 1e-12. The tree does not depend on them, and from the real shares no light
+    token's flow is a difference of heavy ones. A flow that whole masses allowed and the real ones
+    do not, by their rounding, is 0.
+    """
+    tree, flow, left, links, heaviest = x.tree, x.real, x.tails, x.links, 0
+    for c in range(n + m):
+        left[c] = u[c] if c < n else v[c - n]
+        links[0, c] = 0
+        flow[c] = -1.0
+        if left[c] > left[heaviest]:
+            heaviest = c
+    for c in range(n + m):
+        if tree[PARENT, c] >= 0:
+            links[0, c] += 1
+            links[0, tree[PARENT, c]] += 1
+    last = 0
+    for c in range(n + m):
+        if links[0, c] == 1 and c != heaviest:
+            links[1, last] = c
+            last += 1
+    first = 0
+    while first < last:
+        leaf = links[1, first]
+        first += 1
+        arc, other = leaf, tree[PARENT, leaf]
+        if other < 0 or flow[leaf] >= 0.0:
+            arc = tree[CHILD, leaf]
+            while flow[arc] >= 0.0:
+                arc = tree[NEXT, arc]
+            other = arc
+        flow[arc] = max(0.0, left[leaf])
+        left[other] -= left[leaf]
+        links[0, other] -= 1
+        if links[0, other] == 1 and other != heaviest:
+            links[1, last] = other
+            last += 1

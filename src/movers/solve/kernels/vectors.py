@@ -8,13 +8,15 @@ of eight would not: but the compiler cannot tell that its arrays do not overlap 
 loops alone, and the pairing bound takes 7 to 10 times as long (6 to 24 words, numba 0.68).
 """
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models
-from numba.extending import intrinsic, register_model
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, register_model
 from numba.np.arrayobj import make_array
 
 from movers.solve.kernels import LANES
@@ -49,14 +51,22 @@ def operation(function: Callable[..., Any]) -> Callable[..., Any]:
     return built
 
 
+def spread_over(builder: Any, number: Any, kind: Any) -> Any:
+    """The same number in every lane."""
+    nothing = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(nothing, number, _INDEX(0))
+    return builder.shuffle_vector(first, nothing, ir.Constant(_INTEGERS, [0] * LANES))
+
+
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     array = make_array(signature.args[0])(context, builder, arguments[0])
-    return builder.bitcast(builder.gep(array.data, [arguments[1]]), _VECTOR.as_pointer())
+    start = builder.mul(arguments[1], arguments[1].type(LANES))
+    return builder.bitcast(builder.gep(array.data, [start]), _VECTOR.as_pointer())
 
 
 @operation
-def load(typing: Any, array: Any, start: Any) -> Any:
-    """Read ``array[start : start + LANES]`` of a flat array in single precision."""
+def load(typing: Any, array: Any, position: Any) -> Any:
+    """Read a vector of a flat array in single precision, by its position among them."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(_place(context, builder, signature, arguments), align=4)
@@ -65,8 +75,8 @@ def load(typing: Any, array: Any, start: Any) -> Any:
 
 
 @operation
-def put(typing: Any, array: Any, start: Any, value: Any) -> Any:
-    """Write a vector to ``array[start : start + LANES]``."""
+def put(typing: Any, array: Any, position: Any, value: Any) -> Any:
+    """Write a vector to where `load` reads it."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         builder.store(arguments[2], _place(context, builder, signature, arguments), align=4)
@@ -80,67 +90,80 @@ def spread(typing: Any, number: Any) -> Any:
     """Make a vector of one number in single precision."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        nothing = ir.Constant(_VECTOR, ir.Undefined)
-        first = builder.insert_element(nothing, arguments[0], _INDEX(0))
-        everywhere = ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES)
-        return builder.shuffle_vector(first, nothing, everywhere)
+        return spread_over(builder, arguments[0], _VECTOR)
 
     return VECTOR(types.float32), build
 
 
-@operation
-def root(typing: Any, value: Any) -> Any:
-    """Square roots."""
+def _of_one(combine: Callable[..., Any]) -> Callable[..., Any]:
+    """Make an operation of what builds it for a vector."""
 
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(_VECTOR, [_VECTOR])
-        name = f"llvm.sqrt.v{LANES}f32"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
-
-    return VECTOR(VECTOR), build
-
-
-@operation
-def power(typing: Any, value: Any) -> Any:
-    """About 2 to the power of a vector, within 7 %: its bits are an integer that grows with it.
-
-    Powers below -100 come out as 2 to the -100.
-    """
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        low = ir.Constant(_VECTOR, [-100.0] * LANES)
-        bounded = builder.select(builder.fcmp_ordered(">", arguments[0], low), arguments[0], low)
-        step, shift = (ir.Constant(_VECTOR, [x] * LANES) for x in (float(1 << 23), 126.94 * 2**23))
-        bits = builder.fptosi(builder.fadd(builder.fmul(bounded, step), shift), _INTEGERS)
-        return builder.bitcast(bits, _VECTOR)
-
-    return VECTOR(VECTOR), build
-
-
-@operation
-def logarithm(typing: Any, value: Any) -> Any:
-    """About the logarithm to base 2 of positive numbers, within 0.09: the inverse of `power`."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        step, shift = (ir.Constant(_VECTOR, [x] * LANES) for x in (2.0**-23, 126.94))
-        bits = builder.sitofp(builder.bitcast(arguments[0], _INTEGERS), _VECTOR)
-        return builder.fsub(builder.fmul(bits, step), shift)
-
-    return VECTOR(VECTOR), build
-
-
-def _of_two(combine: Callable[..., Any]) -> Callable[..., Any]:
-    def function(typing: Any, left: Any, right: Any) -> Any:
+    def function(typing: Any, vector: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return combine(builder, *arguments)
 
-        return VECTOR(VECTOR, VECTOR), build
+        return VECTOR(VECTOR), build
 
     return operation(function)
 
 
-plus = _of_two(lambda builder, a, b: builder.fadd(a, b, flags=_FUSED))
-minus = _of_two(lambda builder, a, b: builder.fsub(a, b, flags=_FUSED))
-times = _of_two(lambda builder, a, b: builder.fmul(a, b, flags=_FUSED))
-over = _of_two(lambda builder, a, b: builder.fdiv(a, b))
-least = _of_two(lambda builder, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
+@_of_one
+def root(builder: Any, x: Any) -> Any:
+    """Square roots."""
+    kind, name = ir.FunctionType(_VECTOR, [_VECTOR]), f"llvm.sqrt.v{LANES}f32"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [x])
+
+
+@_of_one
+def power(builder: Any, x: Any) -> Any:
+    """About 2 to the power of a vector, within 7 %: its bits are an integer that grows with it.
+
+    Powers below -100 come out as 2 to the -100.
+    """
+    low, step, shift = (
+        ir.Constant(_VECTOR, [number] * LANES) for number in (-100.0, 2.0**23, 126.94 * 2**23)
+    )
+    bounded = builder.select(builder.fcmp_ordered(">", x, low), x, low)
+    bits = builder.fptosi(builder.fadd(builder.fmul(bounded, step), shift), _INTEGERS)
+    return builder.bitcast(bits, _VECTOR)
+
+
+@_of_one
+def logarithm(builder: Any, x: Any) -> Any:
+    """About the logarithm to base 2 of positive numbers, within 0.09: the inverse of `power`."""
+    step, shift = (ir.Constant(_VECTOR, [number] * LANES) for number in (2.0**-23, 126.94))
+    bits = builder.sitofp(builder.bitcast(x, _INTEGERS), _VECTOR)
+    return builder.fsub(builder.fmul(bits, step), shift)
+
+
+@operation
+def least(typing: Any, left: Any, right: Any) -> Any:
+    """The lesser of two in every lane."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("<", *arguments), *arguments)
+
+    return VECTOR(VECTOR, VECTOR), build
+
+
+def _operate(symbol: Any, combine: Callable[..., Any]) -> None:
+    """Let kernels write an operator between vectors, or a vector and a number."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        a, b = (
+            given if kind == VECTOR else spread_over(builder, given, _VECTOR)
+            for kind, given in zip(signature.args, arguments, strict=True)
+        )
+        return combine(builder, a, b)
+
+    sides = (VECTOR, VECTOR), (types.float32, VECTOR), (VECTOR, types.float32)
+    for kinds in sides:
+        lower_builtin(symbol, *kinds)(build)
+    cases = [signature(VECTOR, *kinds) for kinds in sides]
+    infer_global(symbol)(type("Operator", (ConcreteTemplate,), {"cases": cases}))
+
+
+_operate(operator.add, lambda builder, a, b: builder.fadd(a, b, flags=_FUSED))
+_operate(operator.sub, lambda builder, a, b: builder.fsub(a, b, flags=_FUSED))
+_operate(operator.mul, lambda builder, a, b: builder.fmul(a, b, flags=_FUSED))
+_operate(operator.truediv, lambda builder, a, b: builder.fdiv(a, b))

@@ -6,10 +6,34 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.solve.kernels import LANES, ROWS
-from movers.solve.kernels.simplex import LINKS
+from movers.solve.kernels.active_set import Programme, make_programme
+from movers.solve.kernels.assignment import Matching, make_matching
+from movers.solve.kernels.simplex import LINKS, Network, make_network
 
 CALLS = 100
 SLOTS = CALLS + 1
+
+
+class Cells(NamedTuple):
+    """Sparse plans, one after another: which cells, and what is moved there."""
+
+    rows: Ints
+    columns: Ints
+    mass: Floats
+
+
+def make_cells(most: int) -> Cells:
+    """Make room for so many cells."""
+    return Cells(np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most))
+
+
+class Optimum(NamedTuple):
+    """What brings a linear problem back to where it ended: a tree, or a matching."""
+
+    tree: Ints
+    flow: Floats
+    match: Ints
+    duals: Floats
 
 
 class Workspace(NamedTuple):
@@ -30,10 +54,7 @@ class Workspace(NamedTuple):
     demand: Floats
     cost: Floats
     linear: Floats
-    cost_tree: Ints
-    cost_flow: Floats
-    cost_match: Ints
-    cost_duals: Floats
+    kept: Optimum
     # the head: structures, and products with them
     a: Floats
     b: Floats
@@ -41,38 +62,21 @@ class Workspace(NamedTuple):
     left: Floats
     right: Floats
     counting: Ints
+    scratch: Floats
     # the linear problem
     gradient: Floats
-    tree: Ints
-    flow: Floats
-    real_flow: Floats
-    links: Ints
-    potential: Floats
-    candidates: Ints
-    match: Ints
-    owner: Ints
-    duals: Floats
-    prices: Floats
-    distance: Floats
-    previous: Ints
-    state: Ints
-    # vertices, and the active ones among them
-    rows: Ints
-    columns: Ints
-    mass: Floats
-    cells: Ints
+    network: Network
+    matching: Matching
+    # vertices with their numbers of cells, and the active ones among them
+    cells: Cells
+    counts: Ints
     gradients: Floats
     dense: Floats
     linear_of: Floats
     weight: Floats
     active: Ints
     # the quadratic programme over active vertices, by position in `active`
-    gram: Floats
-    slope: Floats
-    share: Floats
-    members: Ints
-    factor: Floats
-    step: Floats
+    programme: Programme
     stop: Ints
 
 
@@ -83,6 +87,7 @@ def allocate(shapes: Ints, slots: int, stop: Ints) -> Workspace:
     rows = (n + ROWS - 1) // ROWS * ROWS
     width = (m + LANES - 1) // LANES * LANES
     side = max(rows, n + LANES, width)
+    tree, match = np.empty((LINKS, nodes), np.int64), np.empty(side, np.int64)
     return Workspace(
         keep_rows=np.empty(n, np.int64),
         keep_columns=np.empty(m, np.int64),
@@ -92,44 +97,24 @@ def allocate(shapes: Ints, slots: int, stop: Ints) -> Workspace:
         demand=np.empty(m),
         cost=np.empty((rows, width)),
         linear=np.empty((rows, width)),
-        cost_tree=np.empty((LINKS, nodes), np.int64),
-        cost_flow=np.empty(nodes),
-        cost_match=np.empty(side, np.int64),
-        cost_duals=np.empty(side),
+        kept=Optimum(tree, np.empty(nodes), match, np.empty(side)),
         a=np.empty((rows, rows)),
         b=np.empty((m, width)),
         b_transposed=np.empty((m, width)),
         left=np.empty((rows, width)),
         right=np.empty((rows, width)),
         counting=np.arange(n),
+        scratch=np.empty(2 * width),
         gradient=np.empty((rows, width)),
-        tree=np.empty((LINKS, nodes), np.int64),
-        flow=np.empty(nodes),
-        real_flow=np.empty(nodes),
-        links=np.empty((2, nodes), np.int64),
-        potential=np.empty(nodes),
-        candidates=np.empty(side, np.int64),
-        match=np.empty(side, np.int64),
-        owner=np.empty(side, np.int64),
-        duals=np.empty(side),
-        prices=np.empty(side),
-        distance=np.empty(2 * side),
-        previous=np.empty(side, np.int64),
-        state=np.empty(side, np.int64),
-        rows=np.empty(slots * nodes, np.int64),
-        columns=np.empty(slots * nodes, np.int64),
-        mass=np.empty(slots * nodes),
-        cells=np.zeros(slots, np.int64),
+        network=make_network(nodes, width),
+        matching=make_matching(side),
+        cells=make_cells(slots * nodes),
+        counts=np.zeros(slots, np.int64),
         gradients=np.empty((slots, rows, width)),
         dense=np.zeros((rows, width)),
         linear_of=np.empty(slots),
         weight=np.empty(slots),
         active=np.empty(slots, np.int64),
-        gram=np.empty((slots, slots)),
-        slope=np.empty(slots),
-        share=np.empty(slots),
-        members=np.empty(slots, np.int64),
-        factor=np.empty((slots, slots)),
-        step=np.empty(slots),
+        programme=make_programme(slots),
         stop=stop,
     )
