@@ -11,9 +11,8 @@ from movers.baselines import kernels
 from movers.encode.cutting_kernels import Kept, Located, cut
 from movers.encode.products import product
 from movers.evaluate import resampling
-from movers.measure import cost_kernels
+from movers.measure.cost_kernels import Between, fill_subtrees
 from movers.measure.costs import COSTS, norms_of, pair_cells, pair_costs
-from movers.measure.syntax import Between
 from movers.runtime import compiling
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.solve.batch import emd_batch, fgw_batch, price_batch
@@ -51,7 +50,7 @@ def _subtrees() -> None:
     words, one = WORD_VECTORS, np.ones(1, np.int64)
     between = Between(np.ones(1), one, one, one, one, one)
     cells = pair_cells(words.starts, ROWS[:, 0], ROWS[:, 1], Ragged.zeros([WORDS * WORDS]))
-    cost_kernels.subtrees(0, 0, between, cells, np.zeros(1))
+    fill_subtrees(0, 0, between, cells, np.zeros(1))
 
 
 def _pooling() -> None:

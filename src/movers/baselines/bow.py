@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 
 from movers.arrays import Ints, Ragged
-from movers.baselines import Scores, renumbered
+from movers.baselines import Scores, kernels, renumbered
 from movers.measure.measured import Context, Measured
 from movers.measure.wordtable import spelled
 
@@ -19,8 +19,6 @@ DIGITS = 9
 
 def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
     """Compare how often each word occurs."""
-    from movers.baselines import kernels
-
     picked, pairs = renumbered(rows)
     sentences = (spelled(measured.encodings, int(row), context.recipe) for row in picked)
     bags = [Counter(WORD.findall(" ".join(words).lower())) for words in sentences]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
-from movers.baselines import Scores, renumbered
+from movers.baselines import Scores, kernels, renumbered
 from movers.measure.measured import Context, Measured
 from movers.runtime.threads import share_out
 
@@ -44,8 +44,6 @@ class Matches:
 
 def best_matches(measured: Measured, rows: Ints, *, cosine: bool, threads: int | None) -> Matches:
     """Match words by cosine or, without, by dot product."""
-    from movers.baselines import kernels
-
     vectors, norms = measured.vectors, measured.norms
     assert vectors is not None and norms is not None
     lengths = np.where(norms.data > 0, norms.data, 1.0)

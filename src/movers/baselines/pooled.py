@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from movers.arrays import Floats, Ints
-from movers.baselines import Blocks, Scores, cosine_distances, renumbered
+from movers.baselines import Blocks, Scores, cosine_distances, kernels, renumbered
 from movers.encode.products import product
 from movers.errors import Do
 from movers.measure.measured import Context, Measured
@@ -35,8 +35,6 @@ class Pooled:
 
 def pooled(measured: Measured, weights: Floats, picked: Ints) -> Floats:
     """Weighted sum of the word vectors of some sentences, shape ``(picked, dimension)``."""
-    from movers.baselines import kernels
-
     vectors = measured.vectors
     assert vectors is not None
     out = np.zeros((len(picked), vectors.data.shape[1]))
@@ -154,8 +152,6 @@ class Removal(Pooled):
 
     def _means(self, measured: Measured, picked: Ints, context: Context) -> Floats:
         """Mean over the words of weight times vector."""
-        from movers.baselines import kernels
-
         assert measured.vectors is not None
         scale = measured.totals[picked] / np.maximum(measured.weights.lengths[picked], 1)
         means = pooled(measured, measured.weights.data, picked) * scale[:, None]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Floats
+from movers.encode.product_kernels import multiply
 from movers.runtime.threads import share_out
 
 
@@ -20,13 +21,9 @@ def product(rows: NDArray[Any], matrix: Floats, threads: int | None = None) -> F
 
     ``threads`` is the most to use; None takes one per processor.
     """
-    from movers.encode import product_kernels  # loads numba, so not before the call
-
     given = np.ascontiguousarray(rows, np.float64)
     factor = np.ascontiguousarray(matrix, np.float64)
     out = np.zeros((len(given), factor.shape[1]))
     work = np.full(len(given), factor.size)
-    share_out(
-        lambda low, high: product_kernels.multiply(low, high, given, factor, out), work, threads
-    )
+    share_out(lambda low, high: multiply(low, high, given, factor, out), work, threads)
     return out

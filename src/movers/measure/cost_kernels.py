@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from movers.arrays import Floats
+from movers.arrays import Array, Floats, Ints
 from movers.runtime.compiling import summing
 
 
+class Cells(NamedTuple):
+    """Which rows of a store of words a pair compares, and where the numbers of it go.
+
+    Pair p compares the words from ``a[p]`` and from ``b[p]`` on, as many as ``shapes[p]`` says,
+    and fills ``out`` from ``starts[p]`` on.
+    """
+
+    a: Ints
+    b: Ints
+    shapes: Ints
+    starts: Ints
+    out: Floats
+
+
+class Between(NamedTuple):
+    """Distances of all sub-trees of every pair with their row lengths, and `SubTrees` by word."""
+
+    distances: Floats
+    starts: Ints
+    widths: Ints
+    members: Ints
+    member_starts: Ints
+    pieces: Ints
+
+
 @summing
-def norms(vectors: Any, out: Floats) -> None:
+def fill_norms(vectors: Array, out: Floats) -> None:
     """Fill in the Euclidean length of every row."""
     for i in range(len(vectors)):
         total = 0.0
@@ -23,7 +48,7 @@ def norms(vectors: Any, out: Floats) -> None:
 
 
 @summing
-def euclidean(low: int, high: int, vectors: Any, lengths: Floats, cells: Any) -> None:
+def euclidean(low: int, high: int, vectors: Array, lengths: Floats, cells: Cells) -> None:
     """Fill the pairs ``low .. high-1`` with Euclidean distances.
 
     Differences, not the expanded square: equal vectors are at distance 0 exactly.
@@ -42,7 +67,7 @@ def euclidean(low: int, high: int, vectors: Any, lengths: Floats, cells: Any) ->
 
 
 @summing
-def cosine(low: int, high: int, vectors: Any, lengths: Floats, cells: Any) -> None:
+def cosine(low: int, high: int, vectors: Array, lengths: Floats, cells: Cells) -> None:
     """Fill the pairs ``low .. high-1`` with one minus the cosine, not below 0.
 
     A zero vector costs nothing, as in the published code.
@@ -61,7 +86,7 @@ def cosine(low: int, high: int, vectors: Any, lengths: Floats, cells: Any) -> No
 
 
 @summing
-def subtrees(low: int, high: int, between: Any, cells: Any, apart: Floats) -> None:
+def fill_subtrees(low: int, high: int, between: Between, cells: Cells, apart: Floats) -> None:
     """Add to the pairs ``low .. high-1`` the mean distance between the sub-trees of two words.
 
     ``between`` is a `movers.measure.syntax.Between`.

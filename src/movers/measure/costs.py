@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Ragged
+from movers.arrays import Array, Floats, Ints, Ragged
+from movers.measure.cost_kernels import Cells, cosine, euclidean, fill_norms
 from movers.runtime.threads import share_out
 
 
@@ -16,14 +16,14 @@ from movers.runtime.threads import share_out
 class Cost:
     """A row of the table of costs.
 
-    ``kernel`` names the compiled function in `movers.measure.cost_kernels`. ``to_zero`` is the cost
-    between a word and the zero vector, from the word's norm: the reference recipe averages over
-    removed tokens as if they were zero vectors. ``trees`` tells whether the sub-trees around the
-    words add to it (`movers.measure.syntax`).
+    ``fill`` is the kernel for the cells of pairs. ``to_zero`` is the cost between a word and the
+    zero vector, from the word's norm: the reference recipe averages over removed tokens as if they
+    were zero vectors. ``trees`` tells whether the sub-trees around the words add to it
+    (`movers.measure.syntax`).
     """
 
     name: str
-    kernel: str
+    fill: Callable[[int, int, Array, Floats, Cells], None]
     to_zero: Callable[[Floats], Floats]
     trees: bool = False
 
@@ -31,19 +31,17 @@ class Cost:
 COSTS = {
     cost.name: cost
     for cost in (
-        Cost("l2", "euclidean", lambda norms: norms),
-        Cost("cosine", "cosine", np.zeros_like),
-        Cost("swd", "cosine", np.zeros_like, trees=True),
+        Cost("l2", euclidean, lambda norms: norms),
+        Cost("cosine", cosine, np.zeros_like),
+        Cost("swd", cosine, np.zeros_like, trees=True),
     )
 }
 
 
 def norms_of(vectors: Ragged) -> Floats:
     """Length of every word vector, in double precision."""
-    from movers.measure import cost_kernels
-
     out = np.zeros(len(vectors.data))
-    cost_kernels.norms(vectors.data, out)
+    fill_norms(vectors.data, out)
     return out
 
 
@@ -61,28 +59,13 @@ def pair_costs(
     ``kind`` is a row of the table, of ``"swd"`` the part without sub-trees; ``sources`` and
     ``targets`` are the rows of ``vectors`` that form the pairs.
     """
-    from movers.measure import cost_kernels
-
-    fill: Any = getattr(cost_kernels, COSTS[kind].kernel)
     out = Ragged.zeros(vectors.lengths[sources] * vectors.lengths[targets])
     cells = pair_cells(vectors.starts, sources, targets, out)
     work = out.lengths * vectors.data.shape[1]
-    share_out(lambda low, high: fill(low, high, vectors.data, norms, cells), work, threads)
+    share_out(
+        lambda low, high: COSTS[kind].fill(low, high, vectors.data, norms, cells), work, threads
+    )
     return out
-
-
-class Cells(NamedTuple):
-    """Which rows of a store of words a pair compares, and where the numbers of it go.
-
-    Pair p compares the words from ``a[p]`` and from ``b[p]`` on, as many as ``shapes[p]`` says,
-    and fills ``out`` from ``starts[p]`` on.
-    """
-
-    a: Ints
-    b: Ints
-    shapes: Ints
-    starts: Ints
-    out: Floats
 
 
 def pair_cells(words: Ints, sources: Ints, targets: Ints, out: Ragged) -> Cells:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from movers.encode.encodings import Encodings
 from movers.encode.tokens import Recipe
 from movers.encode.trees import Tree
 from movers.errors import InputError
+from movers.measure.cost_kernels import Between, fill_subtrees
 from movers.measure.costs import norms_of, pair_cells, pair_costs
 from movers.measure.wordtable import WordTable, spelled
 from movers.runtime.threads import share_out
@@ -136,17 +136,6 @@ class SubTrees:
     pieces: Ints
 
 
-class Between(NamedTuple):
-    """Distances of all sub-trees of every pair with their row lengths, and `SubTrees` by word."""
-
-    distances: Floats
-    starts: Ints
-    widths: Ints
-    members: Ints
-    member_starts: Ints
-    pieces: Ints
-
-
 def find_subtrees(
     encodings: Encodings,
     trees: Sequence[Tree],
@@ -214,8 +203,6 @@ def add_subtree_costs(
     What the tokens that stand for no word of their own, the further pieces of words, would add
     to the sum of each pair's costs: the reference recipe averages over them too.
     """
-    from movers.measure import cost_kernels
-
     trees, members = subtrees.vectors, subtrees.members
     found = pair_costs("cosine", trees, subtrees.norms, sources, targets, threads=threads)
     widths, words = trees.lengths[targets], (members.data, members.starts, subtrees.pieces)
@@ -223,7 +210,7 @@ def add_subtree_costs(
     cells = pair_cells(subtrees.words, sources, targets, costs)
     apart = np.zeros(len(sources))
     share_out(
-        lambda low, high: cost_kernels.subtrees(low, high, between, cells, apart),
+        lambda low, high: fill_subtrees(low, high, between, cells, apart),
         costs.lengths * EDGES**2,
         threads,
     )

@@ -14,6 +14,9 @@ from movers.arrays import Floats
 from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
 from movers.solve.kernels.batches import Found, Structures, Terms
+from movers.solve.kernels.pricing import price_range
+from movers.solve.kernels.ranges import emd_range, fgw_range
+from movers.solve.kernels.workspace import make_cells
 from movers.solve.partial import Solver, partial_solver
 from movers.solve.problems import Problems
 from movers.solve.solution import Many, Solution
@@ -77,9 +80,6 @@ def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None
     ``plans`` are row-major n x m blocks of mass, one after another, and need not sum to one.
     Structure is taken in single precision.
     """
-    from movers.solve.kernels.pricing import price_range  # loads numba, so not before the call
-    from movers.solve.kernels.workspace import make_cells
-
     shapes, batch = problems.shapes, problems.batch
     single = np.asarray(problems.structure, np.float32)
     structures = problems.structures._replace(single=single)
@@ -138,8 +138,6 @@ def _solve(
 
 def _whole_solver(problems: Problems, structures: Structures | None, mix: float) -> Solver:
     """What solves ranges of problems where all mass moves."""
-    from movers.solve.kernels.ranges import emd_range, fgw_range  # load numba, so not earlier
-
     batch = problems.batch
 
     def solve(low: int, high: int, space: Any, out: Found) -> None:

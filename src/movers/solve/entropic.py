@@ -11,6 +11,7 @@ import numpy as np
 
 from movers.arrays import Floats, Ragged, offsets
 from movers.runtime.threads import share_out
+from movers.solve.kernels.sinkhorn import Scaling, sinkhorn_range
 from movers.solve.problems import Problems
 from movers.solve.solution import Many, linear_solution
 
@@ -37,8 +38,6 @@ def sinkhorn_batch(
     row-major n x m blocks one after another. A search stops when the rows are off by less than the
     ``tolerance`` in total; 0 goes on to the end.
     """
-    from movers.solve.kernels.sinkhorn import Scaling, sinkhorn_range  # loads numba
-
     shapes, costs = problems.shapes, problems.costs
     batch = problems.batch._replace(cost=log_kernel)
     f_start, g_start = (offsets(side) for side in shapes.T)

@@ -39,6 +39,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from movers.solve.kernels import partial
 from movers.solve.kernels.batches import Found, Structures, Terms
 from movers.solve.problems import Problems
 
@@ -48,8 +49,6 @@ Solver = Callable[[int, int, Any, Found], None]
 
 def partial_solver(problems: Problems, terms: Terms, structures: Structures | None) -> Solver:
     """What solves ranges of the problems above; without structures, for words alone."""
-    from movers.solve.kernels import partial  # loads numba, so not before the call
-
     batch = problems.batch
 
     def solve(low: int, high: int, space: Any, out: Found) -> None:
