@@ -123,3 +123,9 @@ def test_what_belongs_to_the_model_is_not_changed_afterwards(bert):
 
 def test_none_is_a_name_for_no_stop_words():
     assert Settings(stopwords="none") == Settings(stopwords=None)
+
+
+@pytest.mark.parametrize("make", [movers.load, lambda **wrong: movers.load().using(**wrong)])
+def test_a_misspelt_setting_is_told_what_may_be_meant(make):
+    with pytest.raises(TypeError, match=r"no setting 'layer'; did you mean 'layers'\? there are:"):
+        make(layer=2)

@@ -6,8 +6,9 @@ line and the HTTP API each word that in their own way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from types import EllipsisType
 from typing import Any, ClassVar, Self
 
@@ -114,6 +115,13 @@ class Advised(Exception):  # noqa: N818 (warnings are, too)
     def about(self, what: str) -> Self:
         """The same, with what it is about in front."""
         return type(self)(f"{what}: {self.message}", *self.remedies)
+
+
+def no_such(what: str, name: str, known: Collection[str]) -> str:
+    """Say that a name is unknown, which one may be meant, and all there are."""
+    close = get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"no {what} {name!r}; {hint}there are: {', '.join(known)}"
 
 
 class MoversError(Advised):

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec
 from movers.encode.transformer import TransformerEncoder
 from movers.measure.statistics import Statistics
 from movers.scorer import Scorer
-from movers.settings import Settings, table
+from movers.settings import Settings, check_names, table
 
 Choices = ParamSpec("Choices")
 
@@ -29,13 +29,14 @@ EXAMPLE = """Examples
 
 def loader(settings: Callable[Choices, Settings]) -> Callable[Choices, Scorer]:
     """A function that takes what a table of settings takes, and makes a scorer of it."""
+    assert isinstance(settings, type)
 
     def load(*args: Choices.args, **kwargs: Choices.kwargs) -> Scorer:
+        check_names(kwargs, settings)
         chosen = settings(*args, **kwargs)
         source = partial(load_encoder, chosen.model, chosen.device, chosen.dtype)
         return Scorer(chosen, source)
 
-    assert isinstance(settings, type)
     taken = inspect.signature(settings).replace(return_annotation="Scorer")
     load.__signature__ = taken  # type: ignore[attr-defined]
     load.__qualname__, load.__doc__ = "load", _explained(settings)

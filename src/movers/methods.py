@@ -8,12 +8,11 @@ structural plan. Other measures name what computes them in `movers.baselines`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal
 
 from movers.encode.tokens import Recipe, Unit
-from movers.errors import InputError
+from movers.errors import InputError, no_such
 
 KUSNER = "Kusner et al. (2015), From Word Embeddings To Document Distances"
 YOKOI = "Yokoi et al. (2020), Word Rotator's Distance"
@@ -346,7 +345,5 @@ def find_method(name: str | Method) -> Method:
         return name
     method = METHODS.get(ALIASES.get(name.lower(), name.lower()))
     if method is None:
-        close = get_close_matches(name, [*METHODS, *ALIASES], n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InputError(f"no method {name!r}; {hint}there are: {', '.join([*ALIASES, *METHODS])}")
+        raise InputError(no_such("method", name, [*ALIASES, *METHODS]))
     return method

@@ -27,7 +27,7 @@ from movers.session import blocks
 from movers.session.fitting import fit_session
 from movers.session.session import Session
 from movers.session.signature import scale_key, sign
-from movers.settings import table
+from movers.settings import check_names, table
 from movers.solve.solution import Many, joined, pick
 
 
@@ -66,6 +66,7 @@ class Scorer(Session):
         Takes the settings of `movers.load` by name, except for the model's own.
         """
         known = table(type(self.settings))
+        check_names(changes, type(self.settings))
         fixed = [name for name in changes if name in known and known[name].of_model]
         if fixed:
             raise InputError(f"{fixed[0]} belongs to the model; make another scorer with load")

@@ -19,7 +19,7 @@ from movers.encode.parse import Parser, load_parser
 from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import Recipe, Subwords, TokenRules
 from movers.encode.whiten import WhiteningKind
-from movers.errors import InputError
+from movers.errors import InputError, no_such
 from movers.measure.statistics import Statistics, load_statistics
 from movers.measure.structure import Selection
 from movers.methods import Method, find_method
@@ -320,6 +320,14 @@ class Settings:
 def table(kind: type[Settings] = Settings) -> dict[str, About]:
     """What is known of every setting, in the order of `movers.load`."""
     return {one.name: one.metadata["about"] for one in fields(kind)}
+
+
+def check_names(names: Iterable[str], kind: type[Settings] = Settings) -> None:
+    """Refuse names of settings that there are none of."""
+    known = table(kind)
+    for name in names:
+        if name not in known:
+            raise TypeError(no_such("setting", name, known))
 
 
 def types(kind: type[Settings] = Settings) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 
 from movers.align import baselines
@@ -12,7 +11,7 @@ from movers.align.linking import Linking
 from movers.align.reading import Words
 from movers.align.shares import link_by_shares
 from movers.arrays import Floats
-from movers.errors import InputError
+from movers.errors import InputError, no_such
 
 SABET = "Jalili Sabet et al. (2020), SimAlign, Findings of EMNLP"
 ARASE = "Arase et al. (2023), Unbalanced optimal transport for unbalanced word alignment, ACL"
@@ -66,7 +65,5 @@ DEFAULT = "shares"
 def find_aligner(name: str) -> Aligner:
     """Look an aligner up by name."""
     if name not in ALIGNERS:
-        close = get_close_matches(name, ALIGNERS, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InputError(f"no aligner {name!r}; {hint}there are: {', '.join(ALIGNERS)}")
+        raise InputError(no_such("aligner", name, ALIGNERS))
     return ALIGNERS[name]

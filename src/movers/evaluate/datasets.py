@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from movers.arrays import Floats, Ints
-from movers.errors import InputError
+from movers.errors import InputError, no_such
 from movers.evaluate.layouts import SCORED, Columns, Row, read_scored, read_table
 from movers.io.tables import SUFFIXES
 from movers.runtime.notices import DatasetWarning, notify
@@ -212,10 +211,8 @@ def read_dataset(
         return _read_named(str(name), data_folder(data, str(name)), limit)
     path = Path(name)
     if path.suffix.lower() not in SUFFIXES and not path.exists():
-        close = get_close_matches(str(name), DATASETS, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
         raise InputError(
-            f"no data set {str(name)!r}; {hint}there are: {', '.join(DATASETS)}; "
+            f"{no_such('data set', str(name), DATASETS)}; "
             f"or name a file that ends in {', '.join(SUFFIXES)}"
         )
     rows = _prepare(read_table(path, source, target, gold))
