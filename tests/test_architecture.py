@@ -1,5 +1,7 @@
 """Imports point one way, without a cycle anywhere, and importing the package costs nothing."""
 
+import ast
+import re
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
@@ -55,6 +57,26 @@ def test_imports_point_to_the_left(architecture):
 def test_the_picture_is_that_of_the_code(architecture):
     page = ROOT.parents[1] / "docs" / "architecture.svg"
     assert page.read_text("utf-8") == architecture.draw(), "python scripts/architecture.py makes it"
+
+
+PIPELINE = ("pipeline.py", "session/*.py", "measure/*.py", "baselines/*.py", "solve/*.py")
+LOOSE = {"find_baseline", "lists"}
+"""A baseline is a module with some functions of many; lists come from users as they are."""
+
+
+def test_the_pipeline_says_what_goes_through_it():
+    vague = {
+        function.name
+        for path in (path for pattern in PIPELINE for path in ROOT.glob(pattern))
+        for function in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(function, ast.FunctionDef)
+        for hint in (
+            *(one.annotation for one in ast.walk(function.args) if isinstance(one, ast.arg)),
+            function.returns,
+        )
+        if hint is not None and re.search(r"\bAny\b", ast.unparse(hint))
+    }
+    assert vague == LOOSE
 
 
 def test_importing_the_package_is_cheap():

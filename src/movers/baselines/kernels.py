@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from movers.arrays import Floats, Ints
+from movers.arrays import Array, Floats, Ints
 from movers.runtime.compiling import entry, summing
 
 
 @entry
-def pool(vectors: Any, weights: Floats, starts: Ints, picked: Ints, out: Floats) -> None:
+def pool(vectors: Array, weights: Floats, starts: Ints, picked: Ints, out: Floats) -> None:
     """Add the weighted word vectors of every picked sentence."""
     for place in range(len(picked)):
         for t in range(starts[picked[place]], starts[picked[place] + 1]):
@@ -20,7 +18,7 @@ def pool(vectors: Any, weights: Floats, starts: Ints, picked: Ints, out: Floats)
 
 
 @entry
-def pool_squares(vectors: Any, starts: Ints, picked: Ints, out: Floats) -> None:
+def pool_squares(vectors: Array, starts: Ints, picked: Ints, out: Floats) -> None:
     """Add the squared word vectors of every picked sentence, each dimension by itself."""
     for place in range(len(picked)):
         for t in range(starts[picked[place]], starts[picked[place] + 1]):
@@ -32,7 +30,7 @@ def pool_squares(vectors: Any, starts: Ints, picked: Ints, out: Floats) -> None:
 def match(
     low: int,
     high: int,
-    vectors: Any,
+    vectors: Array,
     scale: Floats,
     starts: Ints,
     rows: Ints,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
-from typing import Any
 
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.store import Store
@@ -188,7 +187,7 @@ class Session:
             tuple(layer for layer, _ in self.heads),
         )
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Leave model and encodings behind; a copy in another process loads its own."""
         left = {"encoder", *DERIVED}
         state = {name: value for name, value in vars(self).items() if name not in left}

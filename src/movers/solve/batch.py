@@ -6,8 +6,6 @@ take one by one; a result never depends on the cut.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from movers.arrays import Floats
@@ -16,7 +14,7 @@ from movers.runtime.threads import share_out
 from movers.solve.kernels.batches import Found, Structures, Terms
 from movers.solve.kernels.pricing import price_range
 from movers.solve.kernels.ranges import emd_range, fgw_range
-from movers.solve.kernels.workspace import make_cells
+from movers.solve.kernels.workspace import SLOTS, Workspace, allocate, make_cells
 from movers.solve.partial import Solver, partial_solver
 from movers.solve.problems import Problems
 from movers.solve.solution import Many, Solution
@@ -103,8 +101,6 @@ def _solve(
     plans: bool,
 ) -> Many:
     """Solve for every head; without structures for the words alone."""
-    from movers.solve.kernels.workspace import SLOTS, allocate
-
     sizes = shapes = problems.shapes
     heads, slots, effort = (1, 2, 1) if structures is None else (problems.heads, SLOTS, 4)
     linear, structural, gap, home = np.zeros((4, len(shapes), heads))
@@ -140,7 +136,7 @@ def _whole_solver(problems: Problems, structures: Structures | None, mix: float)
     """What solves ranges of problems where all mass moves."""
     batch = problems.batch
 
-    def solve(low: int, high: int, space: Any, out: Found) -> None:
+    def solve(low: int, high: int, space: Workspace, out: Found) -> None:
         if structures is None:
             emd_range(space, low, high, batch, out)
         else:

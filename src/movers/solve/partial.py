@@ -37,13 +37,13 @@ the best local minimum is returned.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from movers.solve.kernels import partial
 from movers.solve.kernels.batches import Found, Structures, Terms
+from movers.solve.kernels.workspace import Workspace
 from movers.solve.problems import Problems
 
-Solver = Callable[[int, int, Any, Found], None]
+Solver = Callable[[int, int, Workspace, Found], None]
 """Takes a range of problems, memory for them and room for what it finds."""
 
 
@@ -51,7 +51,7 @@ def partial_solver(problems: Problems, terms: Terms, structures: Structures | No
     """What solves ranges of the problems above; without structures, for words alone."""
     batch = problems.batch
 
-    def solve(low: int, high: int, space: Any, out: Found) -> None:
+    def solve(low: int, high: int, space: Workspace, out: Found) -> None:
         room = partial.allocate_room(problems.shapes[low:high])
         if structures is None:
             partial.partial_emd_range(space, room, low, high, batch, terms, out)

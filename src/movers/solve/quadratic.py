@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from movers.arrays import Floats
 from movers.errors import InputError
@@ -150,7 +151,7 @@ def _solve(
     return solutions if many else solutions[0]
 
 
-def _cost(given: Any, a: Floats, b: Floats) -> Floats:
+def _cost(given: ArrayLike | None, a: Floats, b: Floats) -> Floats:
     """Check a cost against the structures it belongs to."""
     if given is None:
         return np.zeros((len(a), len(b)))

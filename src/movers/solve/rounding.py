@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from movers.arrays import Array, Floats, Singles
@@ -15,7 +13,7 @@ HALF = 0.501
 """How far a number moves at most, in steps: half of one, and the rounding of the step itself."""
 
 
-def to_integers(values: Floats, dtype: type[np.signedinteger[Any]]) -> tuple[Array, Singles]:
+def to_integers(values: Floats, dtype: type[np.int8] | type[np.int16]) -> tuple[Array, Singles]:
     """Round along the last axis; what is not finite makes its step NaN.
 
     Examples
