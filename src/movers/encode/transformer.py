@@ -111,9 +111,13 @@ class TransformerEncoder:
         if not self.watchable:
             self.heads, leaks = models.probe(self.model, self.tokenizer.pad_token_id or 0)
         self.gathers = kind == "cuda"
+        self.limits = self._limits(kind, batch_tokens, leaks=leaks)
+
+    def _limits(self, kind: str, batch_tokens: int | None, *, leaks: bool) -> Limits:
+        """How much goes into a batch, and how far it is padded, unless padding leaks."""
         # One layer's matrices at a time where nobody minds how sentences are batched.
         layers = 1 if self.watchable and kind == "cuda" else self.layers
-        self.limits = Limits(
+        return Limits(
             batch_tokens or BATCH_TOKENS[kind],
             BATCH_ATTENTION // max(1, layers * self.heads),
             BATCH_PADDING[kind],

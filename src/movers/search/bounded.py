@@ -190,11 +190,13 @@ def distances_within(
     odd = ~np.isfinite(bounds).all(axis=1)
     out = np.empty(len(pairs))
     out[odd] = scorer.solve(both.words, pairs[odd]).mean(axis=1)
-    out[~odd], paired = _plain(scorer, both.words, pairs[~odd], bounds[~odd], threshold, order)
+    out[~odd], paired = _defined_within(
+        scorer, both.words, pairs[~odd], bounds[~odd], threshold, order
+    )
     return out, paired
 
 
-def _plain(
+def _defined_within(
     scorer: Scorer, bags: Bags, pairs: Ints, bounds: Singles, threshold: float, order: HeadOrder
 ) -> tuple[Floats, int]:
     """Distances of pairs that are known to have one."""
