@@ -100,7 +100,8 @@ class Scorer(Session):
 
     def compare(self, source: str, target: str) -> Comparison:
         """Compare two sentences, with plan, alignment and values head by head."""
-        check_sentence(source, "source"), check_sentence(target, "target")
+        check_sentence(source, "source")
+        check_sentence(target, "target")
         measured = self._encoded([source, target])
         rows = measured.encodings.rows
         pair = np.array([[rows[source], rows[target]]])
@@ -108,6 +109,9 @@ class Scorer(Session):
         values = blocks.settle(self, solved, measured, pair, "raise")
         shape = solved.shapes[0]
         plans = solved.values.plan.reshape(values.shape[1], *shape)
+        home = None
+        if solved.homes is not None:
+            home = Home(solved.homes[0], *(measured.weights[row] for row in pair[0]))
         return Comparison(
             source=source,
             target=target,
@@ -134,9 +138,7 @@ class Scorer(Session):
             far=self.far,
             source_unread=self.encoder.unread(source),
             target_unread=self.encoder.unread(target),
-            home=None
-            if solved.homes is None
-            else Home(solved.homes[0], *(measured.weights[row] for row in pair[0])),
+            home=home,
         )
 
     def align(self, source: Given, target: Given, *, aligner: str = DEFAULT_ALIGNER) -> Alignment:

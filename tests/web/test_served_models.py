@@ -9,8 +9,11 @@ from movers.errors import InputError
 from movers.session.session import STORES
 from movers.web.answers import Answers
 from movers.web.failures import UnknownModelError
-from movers.web.models import Models, Setup
+from movers.web.models import Effort, Models, Setup
 from tiny_models import PAIRS, SENTENCES
+
+LIGHT = Effort(size=1, heads=12, plans=False, most=200)
+PAIR = ("word " * 20, "word " * 20)
 
 pytestmark = pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnwhitenedWarning")
 
@@ -86,3 +89,26 @@ def test_models_set_apart_share_weights_but_nothing_that_changes(bert):
     assert other._stores is not bert._stores
     assert other.signature == bert.signature
     assert (other.distances(PAIRS) == bert.distances(PAIRS)).all()
+
+
+@pytest.mark.parametrize(
+    ("effort", "pair"),
+    [
+        (LIGHT, ("word " * 40, "word " * 20)),
+        (Effort(1, 72, False, 200), PAIR),
+        (Effort(1, 12, True, 200), PAIR),
+        (Effort(2, 12, False, 200), PAIR),
+        (LIGHT, ("字" * 60, "字" * 60)),
+    ],
+)
+def test_more_of_anything_is_more_effort(effort, pair):
+    assert effort.of(*pair) > LIGHT.of(*PAIR)
+
+
+def test_what_is_cut_or_refused_takes_none():
+    assert LIGHT.of("word " * 200, "a") == LIGHT.of("word " * 2000, "a")
+
+
+def test_long_explanations_are_worth_hundreds_of_short_comparisons():
+    short = Effort(1, 12, True, 200).of("a dog", "a cat")
+    assert Effort(1, 72, True, 200).of("word " * 150, "word " * 150) > 100 * short

@@ -35,6 +35,8 @@ Pairs = list[tuple[Any, Any]]
 Values = dict[str, list[Any]]
 """What rows get, by column."""
 Writer = Callable[[Path], AbstractContextManager[Write]]
+Opened = tuple[Write, BinaryIO | None, Iterator[Any]]
+"""What writes rows, the journal if there is one, and the steps that an earlier run finished."""
 
 NAMED = 10
 """So many rows are named where something is said of some."""
@@ -153,10 +155,8 @@ class Run:
         return earlier["values"], earlier["cut"]
 
     @contextmanager
-    def _opened(
-        self, writer: Writer, task: dict[str, Any]
-    ) -> Iterator[tuple[Write, BinaryIO | None, Iterator[Any]]]:
-        """What writes rows, the journal if there is one, and the steps an earlier run finished."""
+    def _opened(self, writer: Writer, task: dict[str, Any]) -> Iterator[Opened]:
+        """The output, ready for rows; that of a file is this run's alone."""
         path = self.output
         if path == STANDARD:
             if self.resume:
@@ -164,30 +164,39 @@ class Run:
             with writer(path) as write:
                 yield write, None, iter(())
             return
+        with (
+            locked(path.with_name(path.name + ".lock"), repr(str(path))),
+            self._growing(writer, task) as opened,
+        ):
+            yield opened
+
+    @contextmanager
+    def _growing(self, writer: Writer, task: dict[str, Any]) -> Iterator[Opened]:
+        """A file that takes its name at the end; what is finished of it is kept if that fails."""
+        path = self.output
         grown, journal = (path.with_name(path.name + end) for end in (".partial", ".journal"))
-        with locked(path.with_name(path.name + ".lock"), repr(str(path))):
-            clean_up(path)
-            if not self.resume:
-                _discard(grown, journal)
-            try:
-                with (
-                    open_journal(journal, task, partial(_differing, journal, task)) as (log, done),
-                    naming(path),
-                    writer(grown) as write,
-                ):
-                    yield write, log, islice(records(journal), 1, 1 + done)
-                with undisturbed():
-                    sync(grown)
-                    os.replace(grown, path)
-                    sync(path.parent)
-                    journal.unlink()
-            except BaseException as error:
-                kept = _keep(grown, journal)
-                if isinstance(error, OSError) and error.errno in FULL:
-                    raise StorageError(self._no_room(grown, kept)) from error
-                if kept:
-                    logger.warning("%s", kept)
-                raise
+        clean_up(path)
+        if not self.resume:
+            _discard(grown, journal)
+        try:
+            with (
+                open_journal(journal, task, partial(_differing, journal, task)) as (log, done),
+                naming(path),
+                writer(grown) as write,
+            ):
+                yield write, log, islice(records(journal), 1, 1 + done)
+            with undisturbed():
+                sync(grown)
+                os.replace(grown, path)
+                sync(path.parent)
+                journal.unlink()
+        except BaseException as error:
+            kept = _keep(grown, journal)
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise StorageError(self._no_room(grown, kept)) from error
+            if kept:
+                logger.warning("%s", kept)
+            raise
 
     def _no_room(self, grown: Path, kept: str) -> str:
         """What a full disk lacks: measured by the rows written so far."""

@@ -365,9 +365,18 @@ def dedupe(
     output = _named(output)
     if dropped is not None:
         format_of(dropped)
-    settings: dict[str, Any] = {"align": align, "blocks": work.by.mine, "progress": not work.quiet}
+    blocks, progress = work.by.mine, not work.quiet
     with work.corpus(file, texts, output) as corpus:
-        found = dedupe_file(corpus, threshold, output, dropped, lines=texts, **settings)
+        found = dedupe_file(
+            corpus,
+            threshold,
+            output,
+            dropped,
+            lines=texts,
+            align=align,
+            blocks=blocks,
+            progress=progress,
+        )
     if not work.quiet:
         say(str(found))
         say(str(corpus.scorer.signature))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -12,7 +12,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from movers.align.results import Alignment
-    from movers.evaluate.outcomes import Results
+    from movers.evaluate.outcomes import Gain, Results, Score
     from movers.evaluate.thresholds import Near, Thresholds
     from movers.methods import Method
     from movers.results import Comparison, Ranking
@@ -173,20 +173,27 @@ def print_scores(console: Console, results: Results) -> None:
         numbers = ("vectors", "score", "95 %", "gain", "p", *["published"] * published)
         table = _table("measure", "layers", *numbers, numbers=numbers, wrapped=False)
         for row in rows:
-            column, gain = row.column, gains.get((row.column, row.selection))
-            mix = "" if column.mix in (None, 0.5) else f" λ={column.mix:g}"
-            layers = row.layers if row.selection == row.layers else f"{row.selection} {row.layers}"
-            score = Text(f"{100 * row.value:.2f}", "bold")
-            interval = Text(f"{100 * row.low:.1f}–{100 * row.high:.1f}", "dim")
-            added = (f"{100 * gain.value:+.2f}", f"{gain.p:.3f}") if gain else ("", "")
             theirs = "" if row.published is None else f"{100 * row.published:.2f}"
-            cells = (layers.strip(), str(column.embedding), score, interval, *added)
-            table.add_row(column.method + mix, *cells, *[theirs] * published)
+            cells = _score_cells(row, gains.get((row.column, row.selection)))
+            table.add_row(*cells, *[theirs] * published)
         console.print(Text(about, "bold"))
         console.print(table)
         console.print()
     for note in results.notes:
         console.print(Text(note, "dim"))
+
+
+def _score_cells(score: Score, gain: Gain | None) -> Iterator[Text | str]:
+    """What a line says of a score, up to what structure gains."""
+    column, layers = score.column, score.layers
+    if score.selection != layers:
+        layers = f"{score.selection} {layers}"
+    yield column.method + ("" if column.mix in (None, 0.5) else f" λ={column.mix:g}")
+    yield layers.strip()
+    yield str(column.embedding)
+    yield Text(f"{100 * score.value:.2f}", "bold")
+    yield Text(f"{100 * score.low:.1f}–{100 * score.high:.1f}", "dim")
+    yield from (f"{100 * gain.value:+.2f}", f"{gain.p:.3f}") if gain else ("", "")
 
 
 def print_facts(console: Console, facts: Mapping[str, Any]) -> None:

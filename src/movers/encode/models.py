@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import file_digest, sha256
@@ -140,12 +140,29 @@ def outlive_forks() -> None:
 
 def load_pretrained(name: str | Path, device: str, dtype: str) -> tuple[Any, Any]:
     """Load tokenizer and model: safetensors only, never remote code, attention returned."""
+    outlive_forks()
+    _check_folder(name)
+    tokenizer, model, missing = _read(name, dtype)
+    lacking = sorted(key for key in missing if not is_pooler(key))
+    if lacking:
+        raise ModelError(
+            f"the weights of model {str(name)!r} lack {len(lacking)} parameters of a "
+            f"{type(model).__name__} ({', '.join(lacking[:3])}, …), which would be random; save "
+            "the whole model"
+        )
+    if not tokenizer.is_fast:
+        raise ModelError(f"model {str(name)!r} has no fast tokenizer; movers needs its offsets")
+    if model.config.is_encoder_decoder:
+        model = model.get_encoder()
+    return tokenizer, model.to(device).eval()
+
+
+def _read(name: str | Path, dtype: str) -> tuple[Any, Any, Iterable[str]]:
+    """Tokenizer, model, and the parameters of it that no file has."""
     import torch
     from safetensors import SafetensorError
     from transformers import AutoModel, AutoTokenizer
 
-    outlive_forks()
-    _check_folder(name)
     where = {"trust_remote_code": False, "local_files_only": not _hub_answers(name)}
     try:
         with quiet():
@@ -165,18 +182,7 @@ def load_pretrained(name: str | Path, device: str, dtype: str) -> tuple[Any, Any
             "folder with config.json, tokenizer and *.safetensors, or pass no model for the "
             "embedded one"
         ) from error
-    lacking = sorted(key for key in report["missing_keys"] if not is_pooler(key))
-    if lacking:
-        raise ModelError(
-            f"the weights of model {str(name)!r} lack {len(lacking)} parameters of a "
-            f"{type(model).__name__} ({', '.join(lacking[:3])}, …), which would be random; save "
-            "the whole model"
-        )
-    if not tokenizer.is_fast:
-        raise ModelError(f"model {str(name)!r} has no fast tokenizer; movers needs its offsets")
-    if model.config.is_encoder_decoder:
-        model = model.get_encoder()
-    return tokenizer, model.to(device).eval()
+    return tokenizer, model, report["missing_keys"]
 
 
 def probe(model: Any, padding: int) -> tuple[int, bool]:

@@ -111,9 +111,13 @@ class TransformerEncoder:
         if not self.watchable:
             self.heads, leaks = models.probe(self.model, self.tokenizer.pad_token_id or 0)
         self.gathers = kind == "cuda"
+        self.limits = self._limits(kind, batch_tokens, leaks=leaks)
+
+    def _limits(self, kind: str, batch_tokens: int | None, *, leaks: bool) -> Limits:
+        """How much goes into a batch, and how far it is padded, unless padding leaks."""
         # One layer's matrices at a time where nobody minds how sentences are batched.
         layers = 1 if self.watchable and kind == "cuda" else self.layers
-        self.limits = Limits(
+        return Limits(
             batch_tokens or BATCH_TOKENS[kind],
             BATCH_ATTENTION // max(1, layers * self.heads),
             BATCH_PADDING[kind],
@@ -220,8 +224,10 @@ class TransformerEncoder:
         progress
             Show a progress bar on standard error.
         """
-        options: Any = {"moments": moments, "counts": counts, "progress": progress}
-        return self.encode_all(sentences, [request], **options)[0]
+        (found,) = self.encode_all(
+            sentences, [request], moments=moments, counts=counts, progress=progress
+        )
+        return found
 
     def encode_all(
         self,
@@ -233,14 +239,10 @@ class TransformerEncoder:
         progress: bool = False,
     ) -> list[Encodings]:
         """Encode distinct sentences for several requests in one forward pass; see `encode`."""
-        for layer in [layer for request in requests for layer in request.embeddings]:
-            if not 0 <= layer <= self.layers:
-                raise InputError(
-                    f"embedding layer {layer} is out of range; {self.name} has 0 (input) to "
-                    f"{self.layers}"
-                )
+        self._check_layers(requests)
         text, unknown = self._read(sentences)
         self._warn(sentences, requests, text, unknown)
+        pooling = POOLINGS[self.pooling]
         finders = [self.finder(request.rules) for request in requests]
         tokens = [locate(text, finder) for finder in finders]
         out = [
@@ -253,9 +255,8 @@ class TransformerEncoder:
         ):
             under_way: list[Future[None]] = []
             for low, high in self._windows(requests, tokens):
-                where: Any = low, high, self.device, POOLINGS[self.pooling]
                 keepers = [
-                    Keeper(*each, *where, gather=self.gathers)
+                    Keeper(*each, low, high, self.device, pooling, gather=self.gathers)
                     for each in zip(requests, tokens, out, strict=True)
                 ]
                 batches = self._batches(text.ids.between(low, high), unknown.between(low, high))
@@ -269,6 +270,14 @@ class TransformerEncoder:
         for moment in (moments or {}).values():
             moment.settle(len(text.ids))
         return out
+
+    def _check_layers(self, requests: Sequence[Request]) -> None:
+        for layer in [layer for request in requests for layer in request.embeddings]:
+            if not 0 <= layer <= self.layers:
+                raise InputError(
+                    f"embedding layer {layer} is out of range; {self.name} has 0 (input) to "
+                    f"{self.layers}"
+                )
 
     def _windows(
         self, requests: Sequence[Request], tokens: Sequence[Tokens]

@@ -150,16 +150,9 @@ class Benchmark:
         return Scorer(settings, encoder)
 
     def _score(self, recipe: str, overall: Bar | None, *, progress: bool) -> None:
-        columns = [column for column in self.columns if column.recipe == recipe]
-        fitted = self.folder.statistics(self.dataset.name, recipe)
-        if not fitted.exists():
-            with self.folder.timed("fit", len(self.counts), "sentences"):
-                self._fit(columns).save(fitted)
-        root = self._scorer(columns[0], self.corpus, Statistics.load(fitted))
-        scorers = {column: root.using(**_settings(column)) for column in columns}
-        for scorer in scorers.values():
-            scorer.prepare()
-        title, total = f"{self.dataset.name}, {recipe}", len(columns) * len(self.dataset)
+        """Fill every chunk of the groups of a recipe that is not there yet."""
+        scorers = self._scorers(recipe)
+        title, total = f"{self.dataset.name}, {recipe}", len(scorers) * len(self.dataset)
         with progress_bar(title, "distances", total, progress=progress) as bar:
             bars = [bar] if overall is None else [bar, overall]
             for number, chunk in enumerate(self.chunks):
@@ -173,6 +166,19 @@ class Benchmark:
                     else:
                         own = {column: scorers[column] for column in members}
                         self._fill(path, chunk, own, bars)
+
+    def _scorers(self, recipe: str) -> dict[Column, Scorer]:
+        """A scorer for every column of a recipe, with what was fitted on the data set."""
+        columns = [column for column in self.columns if column.recipe == recipe]
+        fitted = self.folder.statistics(self.dataset.name, recipe)
+        if not fitted.exists():
+            with self.folder.timed("fit", len(self.counts), "sentences"):
+                self._fit(columns).save(fitted)
+        root = self._scorer(columns[0], self.corpus, Statistics.load(fitted))
+        scorers = {column: root.using(**_settings(column)) for column in columns}
+        for scorer in scorers.values():
+            scorer.prepare()
+        return scorers
 
     def _fill(
         self, path: Path, chunk: slice, scorers: Mapping[Column, Scorer], bars: Sequence[Bar]

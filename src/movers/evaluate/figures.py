@@ -51,10 +51,7 @@ def _improvement(results: Results, scores: list[Score], name: str) -> Drawing:
     colors = dict(zip(layers, cycle(SERIES), strict=False))
     selections = dict.fromkeys(score.selection for score in bases)
     markers = dict(zip(selections, cycle(MARKERS), strict=False))
-    kinds = [(marker, SOFT, selection) for selection, marker in markers.items()]
-    embedded = ((color, results.embedding_name(layer)) for layer, color in colors.items())
-    kinds += [("o", color, f"embedding: {layer}") for color, layer in embedded]
-    handles = [Line2D([], [], ls="", marker=m, color=c, ms=6, label=told) for m, c, told in kinds]
+    handles = _handles(results, colors, markers)
     figure, axes = canvas.open_panels(len(recipes), 5.2, 5.6)
     figure.legend(handles=handles, loc="outside upper left", ncols=len(handles))
     _same_limits(axes, [100 * score.value for score in scores])
@@ -74,6 +71,14 @@ def _improvement(results: Results, scores: list[Score], name: str) -> Drawing:
         f"structure, better in {better} of {len(bases)} cells. Small rings on the diagonal are "
         "measures that have no structural version.",
     )
+
+
+def _handles(results: Results, colors: dict[int, str], markers: dict[str, str]) -> list[Line2D]:
+    """What a legend shows: a marker for each selection of layers, a colour for each embedding."""
+    kinds = [(marker, SOFT, selection) for selection, marker in markers.items()]
+    embedded = ((color, results.embedding_name(layer)) for layer, color in colors.items())
+    kinds += [("o", color, f"embedding: {layer}") for color, layer in embedded]
+    return [Line2D([], [], ls="", marker=m, color=c, ms=6, label=told) for m, c, told in kinds]
 
 
 def _same_limits(axes: list[Axes], values: list[float]) -> None:

@@ -126,23 +126,11 @@ def _json(text: str, where: str) -> Any:
 
 
 def _parallel(source: Path, target: Path, links: Path, first: int) -> list[GoldPair]:
-    """Three files, one sentence a line; blank lines of links are pairs without any.
-
-    Links of the shared tasks' layout are gathered by sentence.
-    """
+    """Three files, one sentence a line; blank lines of links are pairs without any."""
     columns = [_trimmed(_lines(path)) for path in (source, target)]
     gold, unit, count = _lines(links), "line", len(columns[0])
     if gold and NUMBERED.fullmatch(gold[0].strip()):
-        gathered: list[list[str]] = [[] for _ in columns[0]]
-        for where, line in _numbered_lines(gold, links):
-            found = NUMBERED.fullmatch(line.strip())
-            if not found or not 1 <= int(found[1]) <= count:
-                raise InputError(
-                    f"{where}: {line!r} is not 'sentence i j' with a sentence from 1 to {count}"
-                )
-            mark = "p" if found[4] == "P" else "-"
-            gathered[int(found[1]) - 1].append(f"{found[2]}{mark}{found[3]}")
-        gold, first, unit = [" ".join(each) for each in gathered], 1, "sentence"
+        gold, first, unit = _by_sentence(gold, links, count), 1, "sentence"
     if len(gold) > count:
         gold = _trimmed(gold)
     sizes = [count, len(columns[1]), len(gold)]
@@ -153,6 +141,20 @@ def _parallel(source: Path, target: Path, links: Path, first: int) -> list[GoldP
         )
     rows = enumerate(zip(*columns, gold, strict=True), 1)
     return [_pair(f"{links}, {unit} {k}", first, a, b, told) for k, (a, b, told) in rows]
+
+
+def _by_sentence(lines: list[str], path: Path, count: int) -> list[str]:
+    """Links of the shared tasks' layout, one on each line, gathered sentence by sentence."""
+    gathered: list[list[str]] = [[] for _ in range(count)]
+    for where, line in _numbered_lines(lines, path):
+        found = NUMBERED.fullmatch(line.strip())
+        if not found or not 1 <= int(found[1]) <= count:
+            raise InputError(
+                f"{where}: {line!r} is not 'sentence i j' with a sentence from 1 to {count}"
+            )
+        mark = "p" if found[4] == "P" else "-"
+        gathered[int(found[1]) - 1].append(f"{found[2]}{mark}{found[3]}")
+    return [" ".join(each) for each in gathered]
 
 
 def _trimmed(lines: list[str]) -> list[str]:

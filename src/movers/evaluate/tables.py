@@ -64,15 +64,11 @@ def _scored(
     results: Results, scores: list[Score], bases: Mapping[Score, Based]
 ) -> tuple[list[Row], dict[str, list[str]]]:
     """Measures by group, each with its selections of layers; what is told of each in a column."""
-    lines = grouped(scores, lambda one: (one.column.method, one.selection, one.column.mix))
-    columns: dict[Place, dict[Line, dict[str, Cell]]] = {}
-    for place in findings.sorted_places(score.column for score in scores):
-        own = [one for one in scores if (one.column.recipe, one.column.embedding) == place]
-        best = max((one.value for one in own if not math.isnan(one.value)), default=None)
-        cells = {one: _score_cells(one, bases, percent(best)) for one in own}
-        columns[place] = {
-            line: cells[one] for line, found in lines.items() for one in found if one in cells
-        }
+    lines = grouped(scores, _line)
+    columns = {
+        place: _column(scores, place, bases)
+        for place in findings.sorted_places(score.column for score in scores)
+    }
     parts = {
         place: [part for part in PARTS if any(part in cells for cells in column.values())]
         for place, column in columns.items()
@@ -91,6 +87,20 @@ def _scored(
             label = _label(lines[line], mixed)
             rows.append(row(label, *told, indent=_base(line[0]) != line[0]))
     return rows, {results.place_name(*place): told for place, told in parts.items()}
+
+
+def _line(score: Score) -> Line:
+    """The line of a table that a score belongs to."""
+    return score.column.method, score.selection, score.column.mix
+
+
+def _column(
+    scores: list[Score], place: Place, bases: Mapping[Score, Based]
+) -> dict[Line, dict[str, Cell]]:
+    """What there is in every line of the scores of one recipe and embedding."""
+    own = [one for one in scores if (one.column.recipe, one.column.embedding) == place]
+    best = max((one.value for one in own if not math.isnan(one.value)), default=None)
+    return {_line(one): _score_cells(one, bases, percent(best)) for one in own}
 
 
 def _score_cells(score: Score, bases: Mapping[Score, Based], best: str) -> dict[str, Cell]:
@@ -197,13 +207,7 @@ def improvement_table(results: Results) -> Iterator[ReportTable]:
     for (dataset, metric), members in groupby(lines, lambda line: line[:2]):
         rows.append(Row(f"{dataset}, {metric_name(metric)}"))
         for line in members:
-            cells = {}
-            for one in lines[line]:
-                count = len(one.variants)
-                aside = "" if count == len(VARIANTS) else f"{count} of {len(VARIANTS)}"
-                ours = change(one.value, aside=aside, hint=", ".join(one.variants))
-                beside = _beside(one.value, one.published, signed)
-                cells[one.recipe, one.embedding] = ours, *beside
+            cells = {(one.recipe, one.embedding): _gain_cells(one) for one in lines[line]}
             told = (
                 cell
                 for place, names in parts.items()
@@ -213,6 +217,14 @@ def improvement_table(results: Results) -> Iterator[ReportTable]:
             rows.append(row(label, *told, indent=True))
     headings = {results.place_name(*place): names for place, names in parts.items()}
     yield ReportTable("data set, selection", headings, rows)
+
+
+def _gain_cells(found: findings.Improvement) -> tuple[Cell, Cell, Cell]:
+    """A mean gain, the published one, and the difference; tells where variants are missing."""
+    count = len(found.variants)
+    aside = "" if count == len(VARIANTS) else f"{count} of {len(VARIANTS)}"
+    ours = change(found.value, aside=aside, hint=", ".join(found.variants))
+    return ours, *_beside(found.value, found.published, signed)
 
 
 def variability_table(results: Results) -> Iterator[ReportTable]:

@@ -12,7 +12,7 @@ from movers.evaluate.benchmark import MeasureGrid
 from movers.evaluate.datasets import Dataset
 from movers.evaluate.evaluation import describe_run, describe_settings, make_gain, make_score
 from movers.evaluate.outcomes import Column, Results
-from movers.evaluate.runs import open_run
+from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.structure import describe_numbers
 from movers.methods import find_method
 from movers.runtime.notices import UndefinedWarning
@@ -65,8 +65,24 @@ def evaluate_as_used(
         "measures": [str(scorer.signature) for scorer in scorers.values()],
     }
     run = open_run(folder, settings, resume=resume)
+    found = _distances(run, scorers, dataset, progress=progress)
+    words = {column: distances for (column, _), distances in found.items()}
+    scores, gains = [], []
+    for cell, distances in found.items():
+        layers = describe_numbers(tuple(dict.fromkeys(layer for layer, _ in scorers[cell].heads)))
+        scores.append(make_score(dataset, *cell, layers, distances))
+        below = cell[0].base
+        if below is not None and below in words:
+            gains.append(make_gain(dataset, *cell, below, distances, words[below]))
+    return Results(describe_run(base, run), tuple(scores), tuple(gains), stages=run.stages)
+
+
+def _distances(
+    run: RunFolder, scorers: dict[Cell, Scorer], dataset: Dataset, *, progress: bool
+) -> dict[Cell, Floats]:
+    """Distances of all pairs under every measure, those of an earlier run as they are."""
     found: dict[Cell, Floats] = {}
-    total = len(cells) * len(dataset)
+    total = len(scorers) * len(dataset)
     with progress_bar(dataset.name, "distances", total, progress=progress) as bar:
         for number, (cell, scorer) in enumerate(scorers.items()):
             path = run.path / "distances" / f"{number:03d}.npy"
@@ -77,12 +93,4 @@ def evaluate_as_used(
             ):  # scores tell of what is undefined
                 found[cell] = run.array(path, compute)
             bar.update(len(dataset))
-    words = {column: distances for (column, _), distances in found.items()}
-    scores, gains = [], []
-    for cell, distances in found.items():
-        layers = describe_numbers(tuple(dict.fromkeys(layer for layer, _ in scorers[cell].heads)))
-        scores.append(make_score(dataset, *cell, layers, distances))
-        below = cell[0].base
-        if below is not None and below in words:
-            gains.append(make_gain(dataset, *cell, below, distances, words[below]))
-    return Results(describe_run(base, run), tuple(scores), tuple(gains), stages=run.stages)
+    return found

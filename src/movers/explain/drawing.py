@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from movers.explain.compared import Compared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import PathPatch
 
 INK, PLAIN = "#1b1f24", "#5d6672"
 TOP, BOTTOM, MARGIN = 1.0, 0.0, 0.04
@@ -26,8 +27,6 @@ def draw_plan(comparison: Compared, axes: Axes | None = None) -> Axes:
     """
     try:
         import matplotlib.pyplot as plt
-        from matplotlib.patches import PathPatch
-        from matplotlib.path import Path
     except ImportError as error:
         raise DependencyError("drawing needs matplotlib: pip install movers[eval]") from error
     rows = comparison.source_words, comparison.target_words
@@ -35,15 +34,11 @@ def draw_plan(comparison: Compared, axes: Axes | None = None) -> Axes:
         longest = max(sum(map(len, words)) + 2 * len(words) for words in rows)
         _, axes = plt.subplots(figsize=(max(4.0, 0.13 * longest), 2.8), layout="constrained")
     sources, targets = (_places(words) for words in rows)
-    cost, middle = comparison.cost, (TOP + BOTTOM) / 2
+    cost = comparison.cost
     shades = plt.get_cmap("viridis_r")(cost / cost.mean()) if cost.size else None
     for i, j in np.argwhere(comparison.plan > 0):
-        start, end = sources[i], targets[j]
-        points = [(start, TOP), (start, middle), (end, middle), (end, BOTTOM)]
-        line = Path(points, [Path.MOVETO, *[Path.CURVE4] * 3])  # leaves and arrives upright
-        look = {"edgecolor": PLAIN if shades is None else shades[i, j], "facecolor": "none"}
-        width = THICK * comparison.plan[i, j]
-        axes.add_patch(PathPatch(line, linewidth=width, alpha=0.85, **look))
+        color = PLAIN if shades is None else shades[i, j]
+        axes.add_patch(_line(sources[i], targets[j], THICK * comparison.plan[i, j], color))
     for words, places, height, align in (
         (rows[0], sources, TOP + MARGIN, "bottom"),
         (rows[1], targets, BOTTOM - MARGIN, "top"),
@@ -54,6 +49,17 @@ def draw_plan(comparison: Compared, axes: Axes | None = None) -> Axes:
     axes.set_title(f"{comparison.method} {comparison.distance:.4f}", fontsize=11, color=INK)
     axes.axis("off")
     return axes
+
+
+def _line(start: float, end: float, width: float, color: Any) -> PathPatch:
+    """A line from the upper row to the lower one, which leaves and arrives upright."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    middle = (TOP + BOTTOM) / 2
+    points = [(start, TOP), (start, middle), (end, middle), (end, BOTTOM)]
+    curve = Path(points, [Path.MOVETO, *[Path.CURVE4] * 3])
+    return PathPatch(curve, linewidth=width, alpha=0.85, edgecolor=color, facecolor="none")
 
 
 def _places(words: tuple[str, ...]) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from movers.arrays import Floats, Ragged
+from movers.arrays import Floats, Ints, Ragged
 from movers.explain.compared import Broken, Compared
 from movers.measure.gating import trusted
 from movers.methods import find_method
@@ -65,11 +65,32 @@ def broken_relations(comparison: Compared) -> tuple[Broken, ...]:
     share = comparison.shares[1] / comparison.distance if comparison.distance > 0 else 0.0
     if not comparison.source_attention.size or not np.isfinite(share) or share == 0:
         return ()
-    charged, weights = charged_plans(comparison), share * scales_of(comparison)
     charges = share * (comparison.plans * strain(comparison)).mean(axis=0)
     i, j = np.nonzero(charges > TRACE)
     order = np.argsort(-charges[i, j], kind="stable")
     i, j = i[order], j[order]
+    a, b = comparison.source_attention, comparison.target_attention
+    return tuple(
+        Broken(
+            (comparison.source_words[i[looks]], comparison.source_words[i[at]]),
+            (comparison.target_words[j[looks]], comparison.target_words[j[at]]),
+            float(a[:, i[looks], i[at]].mean()),
+            float(b[:, j[looks], j[at]].mean()),
+            cost,
+        )
+        for cost, looks, at in _dearest(comparison, share, charges, i, j)
+        if cost > TRACE
+    )
+
+
+def _dearest(
+    comparison: Compared, share: float, charges: Floats, i: Ints, j: Ints
+) -> list[tuple[float, int, int]]:
+    """The terms that cost most, dearest first: their cost, and the two word pairs they join.
+
+    The word pairs are ``i`` and ``j`` side by side, in the order of their charges.
+    """
+    charged, weights = charged_plans(comparison), share * scales_of(comparison)
     a, b = comparison.source_attention, comparison.target_attention
     found: list[tuple[float, int, int]] = []
     for looks, charge in enumerate(charges[i, j]):
@@ -83,14 +104,4 @@ def broken_relations(comparison: Compared) -> tuple[Broken, ...]:
             (float(terms[at]), looks, int(at)) for at in np.argsort(-terms, kind="stable")[:MOST]
         ]
         found = sorted([*found, *own], key=lambda term: -term[0])[:MOST]
-    return tuple(
-        Broken(
-            (comparison.source_words[i[looks]], comparison.source_words[i[at]]),
-            (comparison.target_words[j[looks]], comparison.target_words[j[at]]),
-            float(a[:, i[looks], i[at]].mean()),
-            float(b[:, j[looks], j[at]].mean()),
-            cost,
-        )
-        for cost, looks, at in found
-        if cost > TRACE
-    )
+    return found

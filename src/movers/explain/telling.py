@@ -8,8 +8,6 @@ import numpy as np
 
 from movers.explain.compared import Broken, Compared
 
-MEANING = "1: the same sentence; 0: no nearer than unrelated sentences"
-"""What the ends of the scale stand for."""
 GRADES = (
     (0.85, "Nearly the same"),
     (0.6, "Much the same, in other words"),

@@ -33,11 +33,11 @@ from movers.solve.rounding import SINGLE
 
 SLACK = 4e-6
 """Rounding of a dot product of normalised vectors in single precision, generously."""
-TOGETHER = 2
-"""Heads solved at once: they share the solution of the word cost they all start from."""
+HEADS_AT_ONCE = 2
+"""They share the solution of the word cost they all start from."""
 PAIRED = 2 / 3
 """Share of the heads that get the stronger bound: the others hardly gain from it."""
-FOLD = 1.0 - 1e-9
+HEADS_FOLD = 1.0 - 1e-9
 """Sums of solved heads and bounds are taken a little lower, for their own rounding."""
 
 
@@ -172,7 +172,7 @@ class HeadOrder:
         """Heads to solve one after another; all at once while nothing is known."""
         if self.excess is None:
             return [np.arange(self.heads)]
-        groups = np.split(np.arange(self.heads), range(TOGETHER, self.heads, TOGETHER))
+        groups = np.split(np.arange(self.heads), range(HEADS_AT_ONCE, self.heads, HEADS_AT_ONCE))
         excess = [float(self.excess[heads].mean()) for heads in groups]
         return [groups[place] for place in np.argsort(excess)[::-1]]
 
@@ -190,11 +190,13 @@ def distances_within(
     odd = ~np.isfinite(bounds).all(axis=1)
     out = np.empty(len(pairs))
     out[odd] = scorer.solve(both.words, pairs[odd]).mean(axis=1)
-    out[~odd], paired = _plain(scorer, both.words, pairs[~odd], bounds[~odd], threshold, order)
+    out[~odd], paired = _defined_within(
+        scorer, both.words, pairs[~odd], bounds[~odd], threshold, order
+    )
     return out, paired
 
 
-def _plain(
+def _defined_within(
     scorer: Scorer, bags: Bags, pairs: Ints, bounds: Singles, threshold: float, order: HeadOrder
 ) -> tuple[Floats, int]:
     """Distances of pairs that are known to have one."""
@@ -210,14 +212,14 @@ def _plain(
         _tighten(problems, share, bounds, order, scorer.threads)
     values = np.zeros((len(pairs), order.heads))
     least = bounds.sum(axis=1, dtype=np.float64)
-    alive = np.flatnonzero(least * FOLD <= threshold * order.heads)
+    alive = np.flatnonzero(least * HEADS_FOLD <= threshold * order.heads)
     paired = len(pairs) - len(alive)
     for heads in order.groups():
         solved = fgw_batch(problems.take(alive, heads), mix=share, threads=scorer.threads)
         values[alive[:, None], heads] = found = getattr(solved, method.reports)
         replaced = bounds[alive[:, None], heads].sum(axis=1, dtype=np.float64)
         least[alive] += found.sum(axis=1) - replaced
-        alive = alive[least[alive] * FOLD <= threshold * order.heads]
+        alive = alive[least[alive] * HEADS_FOLD <= threshold * order.heads]
     fit = alive[np.isfinite(bounds[alive]).all(axis=1) & np.isfinite(values[alive]).all(axis=1)]
     if order.excess is None and len(fit):
         order.excess = (values[fit] - bounds[fit]).mean(axis=0)

@@ -25,7 +25,7 @@ from movers.search.layouts import Layout, check_method, find_layout, make_layout
 from movers.search.results import Found, SearchRanking
 from movers.search.shards import joined, some_of
 from movers.search.vectors import Precision
-from movers.search.walk import check_queries
+from movers.search.walk import check_count, check_queries
 
 GROWTH = 8
 """How many times what follows it a shard may hold and still be joined with it."""
@@ -370,7 +370,7 @@ class Index:
 
     def _candidates(self, corpus: Corpus[Any], wanted: int | Iterable[int]) -> int | Ints:
         if not isinstance(wanted, Iterable):
-            check_queries((), candidates=wanted)
+            check_count("candidates", wanted)
             return int(wanted)
         numbers, count = np.unique(np.asarray(list(wanted))), len(corpus)
         if len(numbers) and not (

@@ -19,7 +19,14 @@ from movers.measure.measured import Bags
 from movers.scorer import Scorer
 from movers.search.results import Pruning, SearchRanking
 from movers.search.vectors import unit_vectors
-from movers.search.walk import Nearest, check_queries, distances_from, pooled_vectors, walk
+from movers.search.walk import (
+    Nearest,
+    check_count,
+    check_queries,
+    distances_from,
+    pooled_vectors,
+    walk,
+)
 
 TOLERANCE = 1e-4
 """What the cosines of a store may be off: some hundred times the rounding of single precision."""
@@ -131,7 +138,9 @@ def rerank(
     >>> found[0].text, found.certified
     ('a dog runs after a cat', False)
     """
-    check_queries([query], top_k=top_k, budget=1 if budget is None else budget)
+    check_queries([query], top_k=top_k)
+    if budget is not None:
+        check_count("budget", budget)
     scorer, started = _checked(scorer), time.process_time()
     proposal = Proposal(query, scorer, candidates, cache)
     limit = np.inf if within is None else within

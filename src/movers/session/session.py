@@ -113,7 +113,7 @@ class Session:
         return self._statistics
 
     def replace_statistics(self, statistics: Statistics) -> None:
-        """Go on with other statistics."""
+        """Go on with statistics that leave words and their weights as they are."""
         self._statistics = statistics
         for name in DERIVED:
             vars(self).pop(name, None)

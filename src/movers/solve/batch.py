@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from movers.arrays import Floats
+from movers.arrays import Bools, Floats
 from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
 from movers.solve.kernels.batches import Found, Structures, Terms
@@ -121,15 +121,20 @@ def _solve(
     work = shapes.sum(axis=1) * shapes.prod(axis=1) * (effort * heads)
     share_out(solve_range, work, threads, stop)
     if not converged.all():
-        notify(
-            f"{converged.size - int(converged.sum())} of {converged.size} transport problems "
-            f"reached the bound on their effort; their plans are feasible and may not be optimal "
-            f"(`converged` is False there). Scale costs and structures, or drop entries that no "
-            f"plan can use",
-            ConvergenceWarning,
-        )
+        _warn_unconverged(converged)
     moved = linear.copy() if structures is None else (1.0 - mix) * linear + mix * structural
     return Solution(moved if null is None else moved + prices * home, *out)
+
+
+def _warn_unconverged(converged: Bools) -> None:
+    """Say how many problems may not be solved to the end."""
+    notify(
+        f"{converged.size - int(converged.sum())} of {converged.size} transport problems "
+        f"reached the bound on their effort; their plans are feasible and may not be optimal "
+        f"(`converged` is False there). Scale costs and structures, or drop entries that no "
+        f"plan can use",
+        ConvergenceWarning,
+    )
 
 
 def _whole_solver(problems: Problems, structures: Structures | None, mix: float) -> Solver:

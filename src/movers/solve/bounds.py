@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from movers.arrays import Floats, Ints, Singles, offsets
 from movers.runtime.threads import share_out
 from movers.solve.kernels import LANES
+from movers.solve.kernels.bounding import Profiled, Words, profiles_range, words_range
+from movers.solve.kernels.pairing import Eight, make_space, pairings_range
 from movers.solve.problems import Problems
 from movers.solve.rounding import SINGLE, to_integers
 
@@ -46,8 +48,6 @@ def word_bounds(
     ``cost``, ``(n, words)``, holds the words of all targets, one after another; each target's start
     at ``starts``. Weights sum to one in each sentence.
     """
-    from movers.solve.kernels.bounding import Words, words_range
-
     out, words = np.zeros(len(starts) - 1), Words(cost, starts, u, v)
     most = int(np.diff(starts).max(initial=1))
 
@@ -87,8 +87,6 @@ def profile_bounds(
     energy, ``(targets, heads)``, and ``share`` of the word cost; the others are as in
     `word_bounds`.
     """
-    from movers.solve.kernels.bounding import Profiled, Words, profiles_range
-
     lengths, heads = np.diff(starts), factors.shape[1]
     out, words = np.zeros(factors.shape), Words(cost, starts, u, v)
     at = offsets(heads * profile_sizes(lengths))
@@ -115,8 +113,6 @@ def pairing_bounds(
 
     The bounds are NaN where the scale or ``mix`` is 0.
     """
-    from movers.solve.kernels.pairing import Eight, make_space, pairings_range
-
     shapes, batch, structures = problems.shapes, problems.batch, problems.structures
     out = np.empty((len(problems), len(heads)))
 

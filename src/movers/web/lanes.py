@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from movers.methods import find_method
 from movers.web.batching import Batcher, Job
@@ -31,9 +30,14 @@ class Lanes:
         self, models: Models, limits: Limits, observe: Callable[[int, float], None]
     ) -> None:
         patience, stride = PATIENCE * limits.timeout, min(STRIDE, limits.timeout / 8)
-        bounds: Any = {"capacity": limits.queue, "patience": patience, "stride": stride}
         self.quick, self.long = (
-            Batcher(scorers.scorer, observe=observe, **bounds)
+            Batcher(
+                scorers.scorer,
+                capacity=limits.queue,
+                patience=patience,
+                stride=stride,
+                observe=observe,
+            )
             for scorers in (models.apart(), models)
         )
 

@@ -1,4 +1,7 @@
-"""The models a server offers, by the names requests use; nothing else is ever loaded."""
+"""The models a server offers, by the names requests use, and what pairs take of them.
+
+Nothing else is ever loaded.
+"""
 
 from __future__ import annotations
 
