@@ -28,7 +28,8 @@ STS-B: development set, Spearman's ρ × 100 over the {pairs} pairs that have wo
 Structural measures use the twelve heads of attention layer 2, λ = 0.5. Statistics are fitted on
 the set itself; word counts are the English Wikipedia's of SIF; trees come from the CoNLL-U files
 beside the data. “input” and “last” are the layers of the word vectors; `bow` and `smd` ignore
-vectors, `cls` always takes the last layer.
+vectors, `cls` always takes the last layer. “Reference, input” whitens rounding noise
+([why](../docs/methods.md)) and differs from processor to processor.
 
 | measure {columns}
 |{rule}
@@ -70,6 +71,7 @@ def main(data: Path) -> None:
     ]
     heads = [f"| {name}, {layer} " for name in NAMES for layer in ("input", "last")]
     heading = HEADING.format(pairs=kept, columns="".join(heads) + "|", rule="---|" * 9)
+    print("\n".join(rows))
     TARGET.write_text(heading + "\n".join(rows) + "\n", "utf-8")
 
 
