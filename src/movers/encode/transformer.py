@@ -58,6 +58,9 @@ WINDOW_BYTES = 1 << 30
 class TransformerEncoder:
     """A Hugging Face encoder with eager attention.
 
+    It has ``layers`` of attention with so many ``heads`` each, none in a model without attention;
+    its hidden states are ``dimension`` long.
+
     Parameters
     ----------
     model
@@ -73,9 +76,6 @@ class TransformerEncoder:
     ----------
     batch_size
         Most sentences in a batch, for want of memory; None leaves it to their tokens.
-    layers, heads, dimension
-        Attention layers, heads in each (0 for a model without attention), and the length of a
-        hidden state.
     """
 
     batch_size: int | None = None
