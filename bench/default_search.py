@@ -37,7 +37,7 @@ from movers.search.folder import Folder
 from movers.search.index import Index
 from movers.search.mining import mine
 from movers.search.vectors import make_vectors, scan
-from movers.search.walk import pooled_vectors
+from movers.search.words import pooled_vectors
 from search import own_memory, processor_time, sources
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"

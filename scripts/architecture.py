@@ -27,6 +27,7 @@ LAYERS = [
     ("session",),
     ("scorer",),
     ("loading", "references", "plugins"),
+    ("habits",),
     ("bulk", "search", "evaluate", "doctor"),
     ("integrations", "web", "warming"),
     ("cli",),

@@ -9,7 +9,8 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than all of 
 if TYPE_CHECKING:
     from movers import solve
     from movers.errors import DependencyError, InputError, ModelError, MoversError, StorageError
-    from movers.loading import distance, load, similarity
+    from movers.habits import distance, similarity
+    from movers.loading import load
     from movers.methods import METHODS
     from movers.results import Comparison, Ranking
     from movers.scorer import Scorer
@@ -43,9 +44,9 @@ _HOMES = {
     "Index": "movers.search.index",
     "Ranking": "movers.results",
     "Scorer": "movers.scorer",
-    "distance": "movers.loading",
+    "distance": "movers.habits",
     "load": "movers.loading",
-    "similarity": "movers.loading",
+    "similarity": "movers.habits",
 }
 
 

@@ -1,4 +1,4 @@
-"""`load`: from a method and a model to a scorer; and two sentences, one number."""
+"""`load`: from a method and a model to a scorer."""
 
 from __future__ import annotations
 
@@ -87,55 +87,3 @@ def describe_model(model: str | Path | None = None, device: str = "auto") -> dic
         "statistics": shipped.origin if shipped else None,
         "variability": None if variability is None else variability.mean(axis=1).round(4).tolist(),
     }
-
-
-def distance(source: str, target: str, method: str = "movers", **settings: Any) -> float:
-    """How far apart two sentences are; 0 is the same.
-
-    Parameters
-    ----------
-    source, target
-        The sentences.
-    method, settings
-        As in `movers.load`; the scorer they stand for is kept for the next call.
-
-    Examples
-    --------
-    >>> import movers
-    >>> movers.distance("a dog chases a cat", "a dog chases a cat")
-    0.0
-    """
-    return float(_scorer(method, settings).distances([(source, target)])[0])
-
-
-def similarity(source: str, target: str, method: str = "movers", **settings: Any) -> float:
-    """How similar two sentences are, from 0, unrelated, to 1, the same.
-
-    Parameters
-    ----------
-    source, target
-        The sentences.
-    method, settings
-        As in `movers.load`; the scorer they stand for is kept for the next call.
-
-    Examples
-    --------
-    >>> import movers
-    >>> reworded = movers.similarity("a dog chases a cat", "a dog runs after a cat")
-    >>> swapped = movers.similarity("a dog chases a cat", "a cat chases a dog")
-    >>> reworded > swapped
-    True
-    """
-    return float(_scorer(method, settings).similarities([(source, target)])[0])
-
-
-def _scorer(method: str, settings: dict[str, Any]) -> Scorer:
-    try:
-        return _kept(method, *sorted(settings.items()))
-    except TypeError:  # a list of words, say, cannot be remembered
-        return load(method, **settings)
-
-
-@lru_cache(maxsize=8)
-def _kept(method: str, *settings: tuple[str, Any]) -> Scorer:
-    return load(method, **dict(settings))

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -58,8 +57,8 @@ class CorpusEncoder(TransformerEncoder):
         """Encode the parts that are not there yet."""
         parts = list(self._parts())
         known = sum(self._file(number).is_file() for number in range(len(parts)))
-        sizes = {"total": len(self.counts), "initial": sum(map(len, parts[:known]))}
-        with progress_bar("encoding", "sentences", **sizes, progress=progress) as bar:
+        total, before = len(self.counts), sum(map(len, parts[:known]))
+        with progress_bar("encoding", "sentences", total, progress=progress, initial=before) as bar:
             moments = self._moments_after(known)
             for number in range(known, len(parts)):
                 self._encode_part(number, parts[number], moments, progress)
@@ -97,12 +96,22 @@ class CorpusEncoder(TransformerEncoder):
             found[layer] = kind.from_states([_group(file, f"moments-{layer}") for file in files])
         return found
 
-    def encode(self, sentences: Sequence[str], request: Request, **options: Any) -> Encodings:
+    def encode(
+        self,
+        sentences: Sequence[str],
+        request: Request,
+        *,
+        moments: dict[int, Moments] | None = None,
+        counts: Sequence[int] | None = None,
+        progress: bool = False,
+    ) -> Encodings:
         """Read sentences of the corpus back; encode whatever else there is."""
         known = [store for store in self.stores if store.request.covers(request)]
         inside = sentences and known and all(text in known[0] for text in sentences)
-        if not inside or options.get("moments"):
-            return super().encode(sentences, request, **options)
+        if not inside or moments:
+            return super().encode(
+                sentences, request, moments=moments, counts=counts, progress=progress
+            )
         return known[0].read(sentences, request)
 
     @cached_property

@@ -61,29 +61,11 @@ def cut(
                     kept.structure[first + i * count + j] = _to_word(
                         row, ranges[low + j, 0], ranges[low + j, 1], most
                     )
-            total = squares = 0.0
             if paper:
-                for i in range(count):
-                    _normalise(kept.structure, first + i * count, count)
-                    part = part_squares = 0.0
-                    for j in range(count):
-                        term = np.float64(kept.structure[first + i * count + j])
-                        part += term
-                        part_squares += term * term
-                    total += part
-                    squares += part_squares
+                sums = _word_sums(kept.structure, first, count)
             else:
-                for i in range(genuine.shape[1]):
-                    part = part_squares = 0.0
-                    for j in range(genuine.shape[1] if genuine[b, i] else 0):
-                        if genuine[b, j]:
-                            term = np.float64(matrices[b, h, i, j])
-                            part += term
-                            part_squares += term * term
-                    total += part
-                    squares += part_squares
-            kept.sums[sentence, slots[h]] = total
-            kept.squares[sentence, slots[h]] = squares
+                sums = _token_sums(matrices, b, h, genuine)
+            kept.sums[sentence, slots[h]], kept.squares[sentence, slots[h]] = sums
 
 
 @inlined
@@ -118,3 +100,36 @@ def _normalise(values: Singles, first: int, count: int) -> None:
         total += values[j]
     for j in range(first, first + count):
         values[j] = values[j] / total if total > 0 else np.float32(1.0 / count)
+
+
+@inlined
+def _word_sums(values: Singles, first: int, count: int) -> tuple[float, float]:
+    """Have every row of a matrix of words sum to 1; the sum over all of it, and of squares."""
+    total = squares = 0.0
+    for i in range(count):
+        low = first + i * count
+        _normalise(values, low, count)
+        part = part_squares = 0.0
+        for j in range(low, low + count):
+            term = np.float64(values[j])
+            part += term
+            part_squares += term * term
+        total += part
+        squares += part_squares
+    return total, squares
+
+
+@inlined
+def _token_sums(matrices: Singles, b: int, h: int, genuine: Bools) -> tuple[float, float]:
+    """The sum over the genuine tokens of a matrix, and of squares."""
+    total = squares = 0.0
+    for i in range(genuine.shape[1]):
+        part = part_squares = 0.0
+        for j in range(genuine.shape[1] if genuine[b, i] else 0):
+            if genuine[b, j]:
+                term = np.float64(matrices[b, h, i, j])
+                part += term
+                part_squares += term * term
+        total += part
+        squares += part_squares
+    return total, squares

@@ -31,9 +31,9 @@ from movers.search.index import Index
 from movers.search.layouts import check_method, find_layout, make_layout
 from movers.search.manifest import Part
 from movers.search.mining import Pair, blocks_of, check_threshold, mine_block, mining_bar
+from movers.search.queries import check_queries
 from movers.search.results import STAGES, Found, Pruning, SearchRanking
 from movers.search.vectors import Precision
-from movers.search.walk import check_queries
 
 SHARES = 4
 """Tasks for every worker that a search is cut into, so that none waits long for the last."""

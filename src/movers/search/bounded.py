@@ -18,7 +18,7 @@ from movers.measure.measured import Bags
 from movers.pipeline import pose
 from movers.scorer import Scorer
 from movers.search.shards import Shard
-from movers.search.walk import from_first
+from movers.search.words import from_first
 from movers.solve.batch import emd_batch, fgw_batch
 from movers.solve.bounds import (
     Profiles,

@@ -24,16 +24,8 @@ from movers.search.corpus import Corpus
 from movers.search.results import Found, Pruning
 from movers.search.shards import some_of
 from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, scan, unit_vectors
-from movers.search.walk import (
-    FIRST,
-    FOLD,
-    Nearest,
-    distances_between,
-    distances_from,
-    from_first,
-    pooled_vectors,
-    walk,
-)
+from movers.search.walk import FIRST, FOLD, Nearest, walk
+from movers.search.words import distances_between, distances_from, from_first, pooled_vectors
 
 Keep = Literal["text", "words"]
 

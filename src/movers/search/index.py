@@ -22,10 +22,10 @@ from movers.search.corpus import NOTHING, Corpus, Reader, distinct
 from movers.search.cosine import Keep
 from movers.search.folder import EMPTY, Folder, Piece
 from movers.search.layouts import Layout, check_method, find_layout, make_layout
+from movers.search.queries import check_count, check_queries
 from movers.search.results import Found, SearchRanking
 from movers.search.shards import joined, some_of
 from movers.search.vectors import Precision
-from movers.search.walk import check_count, check_queries
 
 GROWTH = 8
 """How many times what follows it a shard may hold and still be joined with it."""

@@ -17,16 +17,11 @@ from movers.io.pairs import check_sentence, check_sentences
 from movers.loading import load
 from movers.measure.measured import Bags
 from movers.scorer import Scorer
+from movers.search.queries import check_count, check_queries
 from movers.search.results import Pruning, SearchRanking
 from movers.search.vectors import unit_vectors
-from movers.search.walk import (
-    Nearest,
-    check_count,
-    check_queries,
-    distances_from,
-    pooled_vectors,
-    walk,
-)
+from movers.search.walk import Nearest, walk
+from movers.search.words import distances_from, pooled_vectors
 
 TOLERANCE = 1e-4
 """What the cosines of a store may be off: some hundred times the rounding of single precision."""

@@ -7,19 +7,12 @@ above is left out, so ties come out as in brute force.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Singles
-from movers.encode.encodings import Request
-from movers.errors import InputError
-from movers.io.pairs import check_sentence
-from movers.measure.measured import Bags, joined
-from movers.scorer import Scorer
+from movers.arrays import Floats, Ints
 from movers.search.results import Found
 
 FIRST = 64
@@ -31,8 +24,6 @@ STEP = 4
 LONGEST = 512
 FOLD = 1.0 - 1e-12
 """Distances are means of numbers of at least the bound, and may round below it."""
-TOGETHER = 1024
-"""Sentences compared at a time."""
 
 
 @dataclass(frozen=True)
@@ -113,53 +104,3 @@ def _compared(rows: Ints, bounds: Floats, best: Best, compare: Callable[[Ints], 
         behind += count
         size = step = min(2 * step, LONGEST)
     return behind
-
-
-def pooled_vectors(scorer: Scorer, texts: Sequence[str], *, progress: bool = False) -> Singles:
-    """Vectors of distinct sentences and nothing else."""
-    request = Request((), (), scorer.request.rules, True)
-    return scorer.encoder.encode(list(texts), request, progress=progress).pooled
-
-
-def distances_between(scorer: Scorer, words: Bags, pairs: Ints) -> Floats:
-    """Distances of pairs of sentences by place, bit by bit those of `Scorer.matrix`."""
-    texts = words.sentences
-    places = {text: place for place, text in reversed([*enumerate(texts)])}
-    first = np.array([places[text] for text in texts], np.int64)
-    # The scorer knows every text once, and takes a sentence and itself for the same.
-    return np.asarray(scorer.solve(words, first[pairs]).mean(axis=1))
-
-
-def from_first(count: int) -> Ints:
-    """Pairs of the first of so many sentences with every other."""
-    return np.stack([np.zeros(count - 1, np.int64), np.arange(1, count)], axis=1)
-
-
-def distances_from(scorer: Scorer, query: Bags, rows: Ints, read: Callable[[Ints], Bags]) -> Floats:
-    """Distances from a sentence to others, which are read a few at a time."""
-    found = [np.zeros(0)]
-    for low in range(0, len(rows), TOGETHER):
-        words = joined([query, read(rows[low : low + TOGETHER])])
-        found.append(distances_between(scorer, words, from_first(len(words.sentences))))
-    return np.concatenate(found)
-
-
-def check_queries(
-    queries: Iterable[str], within: float | None = None, *, top_k: int
-) -> tuple[list[str], float]:
-    """Refuse what cannot be searched for; the queries, and the largest distance."""
-    texts = [check_sentence(query, "query") for query in queries]
-    for text in texts:
-        if not text.strip():
-            raise InputError(f"the query is blank ({text!r}); pass a sentence")
-    check_count("top_k", top_k)
-    limit = np.inf if within is None else within
-    if not limit >= 0:
-        raise InputError(f"within must be a distance of at least 0, got {within}")
-    return texts, limit
-
-
-def check_count(name: str, value: Any) -> None:
-    """Refuse a number of sentences that is none."""
-    if not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
