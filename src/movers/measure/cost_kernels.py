@@ -1,4 +1,4 @@
-"""Compiled loops of `movers.measure.costs`, whose `Cells` they fill."""
+"""Compiled loops of `movers.measure.costs` and `syntax`, and what they take and fill."""
 
 from __future__ import annotations
 
@@ -87,10 +87,7 @@ def cosine(low: int, high: int, vectors: Array, lengths: Floats, cells: Cells) -
 
 @summing
 def fill_subtrees(low: int, high: int, between: Between, cells: Cells, apart: Floats) -> None:
-    """Add to the pairs ``low .. high-1`` the mean distance between the sub-trees of two words.
-
-    ``between`` is a `movers.measure.syntax.Between`.
-    """
+    """Add to the pairs ``low .. high-1`` the mean distance between the sub-trees of two words."""
     a, b, shapes, starts, out = cells
     distances, distance_start, widths, members, member_start, pieces = between
     for p in range(low, high):
