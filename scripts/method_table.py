@@ -17,7 +17,7 @@ import numpy as np
 import movers
 from movers.evaluate.datasets import Dataset, read_dataset
 from movers.evaluate.metrics import score
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from movers.runtime.notices import UndefinedWarning
 
 TARGET = Path(__file__).parent.parent / "results" / "methods_dev.md"

@@ -98,7 +98,7 @@ def test_every_public_name_resolves():
 def test_pairs_reach_the_kernel_within_a_dozen_files(bert, name):
     """From `Scorer.distances` to the compiled loops a newcomer can follow every step."""
     scorer, pairs = bert.using(name), [("the dog sees the fox", "a fox sees a dog")]
-    scorer._stores = []  # not shared with measures that need more of a sentence
+    scorer.cache = []  # not shared with measures that need more of a sentence
     scorer.distances(pairs)
     seen = set()
 

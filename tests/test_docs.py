@@ -16,7 +16,7 @@ from movers.cli import app
 from movers.evaluate.datasets import DATASETS
 from movers.measure.costs import COSTS
 from movers.measure.weights import WEIGHTS
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

@@ -14,12 +14,13 @@ def add_outside_measures() -> list[str]:
     """Add the measures of installed packages to the table of methods, and name them.
 
     A package offers one by an entry point of the group ``movers.measures`` that leads to a
-    `Method`; see "Adding a measure" in the documentation. The command line calls this.
+    `Measure`; see "Adding a measure" in the documentation. The command line calls this.
     """
     found = entry_points(group=GROUP)
     if not found:
         return []
-    from movers.methods import METHODS, Method
+    from movers.measures.base import Measure
+    from movers.measures.registry import METHODS
 
     for entry in found:
         try:
@@ -29,7 +30,9 @@ def add_outside_measures() -> list[str]:
                 f"the measure {entry.name!r} ({entry.value}) cannot be loaded: {error}; mend or "
                 "uninstall the package it comes from"
             ) from error
-        if not isinstance(row, Method):
-            raise InputError(f"the measure {entry.name!r} ({entry.value}) is {row!r}, not a Method")
+        if not isinstance(row, Measure):
+            raise InputError(
+                f"the measure {entry.name!r} ({entry.value}) is {row!r}, not a Measure"
+            )
         METHODS.setdefault(row.name, row)
     return [entry.name for entry in found]

@@ -13,7 +13,7 @@ from movers.evaluate.metrics import score
 from movers.evaluate.outcomes import Column
 from movers.evaluate.runs import open_run, read_facts
 from movers.measure.structure import attention_variability
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
 
@@ -67,7 +67,7 @@ def test_values_are_those_of_a_scorer_fitted_on_the_data_set(base, done, method,
 def test_every_column_is_there_and_finite(done):
     for column in done.columns:
         values = done.values(column)
-        assert values.shape == (len(PAIRS), 6 if METHODS[column.method].leaves_heads else 1)
+        assert values.shape == (len(PAIRS), 6 if METHODS[column.method].by_head else 1)
         assert np.isfinite(values).all(), column
 
 

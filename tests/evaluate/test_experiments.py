@@ -16,7 +16,7 @@ from movers.evaluate.experiments import (
     reproduce,
 )
 from movers.evaluate.published import find_published
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from tiny_models import PAIRS, SIZES
 from tree_parsers import MadeUp
 

@@ -16,7 +16,7 @@ from movers.evaluate.published import (
     published_improvements,
     published_scores,
 )
-from movers.methods import METHODS, TRANSPORTED
+from movers.measures.registry import METHODS, TRANSPORTED
 
 ROOT = Path(__file__).parents[2]
 SELECTIONS = ("top1", "BV", "all")
@@ -48,7 +48,9 @@ def test_every_table_is_complete():
 def test_names_are_ours():
     for row in published_scores():
         assert row.method in METHODS and row.dataset in DATASETS and row.model in PAPER_MODELS
-        assert row.selection in (("",) if not METHODS[row.method].needs_attention else SELECTIONS)
+        assert row.selection in (
+            ("",) if "layers" not in METHODS[row.method].settings else SELECTIONS
+        )
         free = row.method in ("bow", "cls", "smd", "smd-idf")
         assert (row.embedding == "") == free
 

@@ -14,7 +14,7 @@ from movers.evaluate.evaluation import CRITERION, Task, evaluate
 from movers.evaluate.metrics import spearman
 from movers.evaluate.outcomes import Illustration, Overlap, Results
 from movers.evaluate.published import paper_model, published_facts
-from movers.methods import DEFAULT, METHODS, find_method
+from movers.measures.registry import DEFAULT, METHODS, find_measure
 from movers.scorer import Scorer
 
 SELECTIONS = ("top1", "BV", "all", "best")
@@ -150,7 +150,7 @@ def _tasks(
 
 def _possible(base: Scorer, method: str, recipes: Sequence[str]) -> bool:
     return base.settings.parser is not None or not any(
-        find_method(method).under(recipe).needs_trees  # type: ignore[arg-type]
+        "parser" in find_measure(method).under(recipe).settings  # type: ignore[arg-type]
         for recipe in recipes
     )
 

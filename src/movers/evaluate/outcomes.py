@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
 from movers.arrays import Floats, Ints
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -51,7 +51,7 @@ class Column:
     def is_word_part(self) -> bool:
         """Whether it reports the words alone of a measure with structure."""
         row = METHODS.get(self.method)
-        return row is not None and row.reports == "linear"
+        return row is not None and row.word_part
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from movers.evaluate.document import (
 )
 from movers.evaluate.findings import VARIANTS, Place, metric_name
 from movers.evaluate.outcomes import Column, Gain, Results, Score, grouped
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 
 GROUPS = {
     "WMD": ("wmd", "wmd-idf"),

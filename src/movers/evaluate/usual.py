@@ -14,7 +14,7 @@ from movers.evaluate.evaluation import describe_run, describe_settings, make_gai
 from movers.evaluate.outcomes import Column, Results
 from movers.evaluate.runs import RunFolder, open_run
 from movers.measure.structure import describe_numbers
-from movers.methods import find_method
+from movers.measures.registry import find_measure
 from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
@@ -52,7 +52,7 @@ def evaluate_as_used(
     cells = [
         (column, selection)
         for column in grid.columns(dataset.name, base.encoder.layers)
-        for selection in (selections if find_method(column.method).needs_attention else ("",))
+        for selection in (selections if "layers" in find_measure(column.method).settings else ("",))
     ]
     scorers = {
         (column, layers): base.using(**column.settings, **({"layers": layers} if layers else {}))
