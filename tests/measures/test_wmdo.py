@@ -93,3 +93,9 @@ def test_the_published_penalty_is_not_symmetric_either(embedded):
     pair = ("A man holding a cat.", "A man holding a dog.")
     there, back = scorer.distances([pair, pair[::-1]])
     assert there != pytest.approx(back) and not scorer.measure.symmetric
+
+
+def test_a_distance_below_zero_can_be_told(bert):
+    found = bert.using("wmdo").compare(*["the quick brown fox jumps over the lazy dog"] * 2)
+    assert found.distance < 0
+    assert found.story == () and found.to_dict()["distance"] == found.distance

@@ -18,7 +18,7 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.encode.encodings import Encodings
 from movers.errors import Choose, Do, InputError
-from movers.explain.compared import Home
+from movers.explain.compared import Home, WordPlan
 from movers.measure.costs import COSTS, pair_costs
 from movers.measure.syntax import add_subtree_costs, find_subtrees
 from movers.measures.base import Measure
@@ -150,7 +150,7 @@ class WordTransport(Measure):
             added["at home"] = float(paid.mean())
         return {"shares": (1.0, 0.0), "parts": added}
 
-    def words_alone(self, found: Comparison) -> Any:
+    def words_alone(self, found: Comparison) -> WordPlan | None:
         """Return the plan of the words without structure; None where words cost nothing."""
         return found.words
 

@@ -7,33 +7,36 @@ from typing import Any
 
 from movers.encode.models import EMBEDDED
 from movers.errors import Choose, InputError
-from movers.measures.bounds import CosineBound
+from movers.measures.bounds import CosineBound, FeatureBound
 from movers.scorer import Scorer
 from movers.search.cosine import CosineLayout, Keep
+from movers.search.features import FeatureLayout
 from movers.search.transport import TransportLayout
 from movers.search.vectors import Precision
 from movers.settings import table
 
-Layout = TransportLayout | CosineLayout
+Layout = TransportLayout | CosineLayout | FeatureLayout
 
 LAYOUTS: dict[str, Callable[[], Layout]] = {
     "transport": TransportLayout,
     "cosine-text-float32": CosineLayout,
     "cosine-text-int8": lambda: CosineLayout(precision="int8"),
     "cosine-words-float32": lambda: CosineLayout("words"),
+    "features": FeatureLayout,
 }
 
 
 def make_layout(scorer: Scorer, keep: Keep | None, vectors: Precision | None) -> Layout:
     """The layout for the measure of a scorer."""
-    if isinstance(scorer.measure.bound, CosineBound):
+    bound = scorer.measure.bound
+    if isinstance(bound, CosineBound):
         return CosineLayout(keep or "text", vectors or "float32")
     if keep not in (None, "words") or vectors is not None:
         raise InputError(
             f"an index of {scorer.measure.name} keeps the words of every sentence; keep= and "
             "vectors= are for method='movers'"
         )
-    return TransportLayout()
+    return FeatureLayout() if isinstance(bound, FeatureBound) else TransportLayout()
 
 
 def find_layout(name: Any) -> Layout:

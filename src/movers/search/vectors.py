@@ -126,12 +126,12 @@ def make_vectors(
     errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
     errors = np.nextafter(errors, np.float32(np.inf))  # a little on the safe side
     scales = (steps / safe).astype(np.float32)
-    bare = _wordless(sentences) if words is None else replace(words, pooled=words.pooled[:, :0])
+    bare = wordless(sentences) if words is None else replace(words, pooled=words.pooled[:, :0])
     own = replace(bare, sentences=Lines.of(sentences))
     return VectorShard(own, keys_of(sentences), coarse, fine, scales, errors)
 
 
-def _wordless(sentences: Sequence[str]) -> WeightedSentences:
+def wordless(sentences: Sequence[str]) -> WeightedSentences:
     """Sentences of which nothing but the vectors is known."""
     none = Ragged.zeros([0] * len(sentences))
     nothing = np.zeros((len(sentences), 0))
