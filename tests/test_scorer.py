@@ -398,7 +398,7 @@ def test_real_pairs_with_words_on_both_sides_have_a_distance(data, embedded):
     lines = (data / "STSB" / "sts-test.csv").read_text("utf-8").splitlines()
     pairs = [line.split("\t")[5:7] for line in lines]
     short = [pair for pair in pairs if all(len(text.split()) < 7 for text in pair)]
-    words = embedded.measure(text for pair in short for text in pair).encodings
+    words = embedded.weigh([text for pair in short for text in pair]).encodings
     counts = np.array([words.counts[words.numbers(pair)] for pair in short])
     assert (counts == 1).all(axis=1).any()
     with pytest.warns(UndefinedWarning, match="for one side has no words left"):

@@ -91,7 +91,7 @@ def test_the_paper_recipe_gives_names_their_own_weight(tiny):
 
 def test_sentences_that_do_not_count_are_left_out(tiny):
     scorer = movers.load("synwmd-cos", tiny("bert"), parser=MadeUp()).fit(SENTENCES)
-    encodings = scorer.measure(SENTENCES).encodings
+    encodings = scorer.weigh(SENTENCES).encodings
     trees = MadeUp().parse(encodings.sentences)
     counts = Counter(SENTENCES[:2])
     times = [counts[text] for text in encodings.sentences]
