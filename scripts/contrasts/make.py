@@ -9,6 +9,7 @@ its roles exchanged, and the latter with one more change.
 
 from __future__ import annotations
 
+import csv
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -479,6 +480,15 @@ def reworded(rows: Iterable[Row]) -> Iterator[Row]:
             yield "rewording", SAME, source, _sentence(target)
 
 
+def paraphrases() -> Iterator[Row]:
+    """The choosing half of the triples: a paraphrase, and the same words with roles swapped."""
+    with (DATA / "triples_english.tsv").open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+            if row["half"] == "choose":
+                yield "paraphrase", SAME, row["sentence"], row["paraphrase"]
+                yield "paraphrase", DIFFERENT, row["sentence"], row["swap"]
+
+
 def changes(words: Words, half: str) -> Iterator[tuple[str, str, str, str]]:
     """Sentences, their swaps, and the swaps with one more change, by kind of change."""
     for number in range(40):
@@ -518,6 +528,7 @@ def main() -> None:
         rows = [row for row in dict.fromkeys(rows) if row[2] != row[3]]
         pairs += [(kind, side, half, source, target) for kind, side, source, target in rows]
         further += [(kind, half, *texts) for kind, *texts in changes(words, half)]
+    pairs += [(kind, side, "fit", *texts) for kind, side, *texts in paraphrases()]
     _write("contrasts_english.tsv", "kind side half source target", pairs)
     _write("changes_english.tsv", "change half sentence swap changed", further)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from movers.arrays import Ragged
-from movers.solve.batch import price_batch
+from movers.solve.batch import broken_batch, price_batch
 from movers.solve.problems import Problems
 
 
@@ -50,3 +50,44 @@ def test_same_structure_costs_nothing_under_the_identity():
     structure, scale = Ragged.from_rows([block]), np.ones((1, 1))
     problems = Problems.between(weights, row, Ragged.zeros([36]), structure, scale)
     assert price_batch(problems, np.eye(6).ravel() / 6).item() == 0.0
+
+
+def broken(plan, a, b):
+    """The definition, term by term: what the plan breaks over what a product plan would."""
+    plan = plan / plan.sum()
+    p, q = plan.sum(axis=1), plan.sum(axis=0)
+    a, b = (
+        np.where(moved > 0, structure, 0) / (structure * (moved > 0)).sum(1, keepdims=True)
+        for structure, moved in ((a, p), (b, q))
+    )
+    return energy(plan, a, b) / energy(np.outer(p, q), a, b)
+
+
+def test_broken_share_is_held_against_the_product_plan():
+    problems, plans, blocks, flat = batch(np.random.default_rng(3), 80, 4)
+    shares = broken_batch(problems, flat)
+    for plan, first, second, row in zip(plans, blocks[::2], blocks[1::2], shares, strict=True):
+        if (plan > 0).sum() < 2:
+            assert not row.any()
+            continue
+        two = zip(first.astype(float), second.astype(float), strict=True)
+        expected = [broken(plan, a, b) for a, b in two]
+        np.testing.assert_allclose(row, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_words_that_stay_at_home_break_nothing():
+    rng = np.random.default_rng(4)
+    small = rng.random((1, 4, 4)).astype(np.float32)
+    large = rng.random((1, 5, 5)).astype(np.float32)
+    large[:, :4, :4] = small  # the fifth word is new, and nothing is moved to it
+    structure = Ragged.from_rows([small.ravel(), large.ravel()])
+    weights, rows = Ragged.from_rows([np.ones(4), np.ones(5)]), np.array([[0, 1]])
+    problems = Problems.between(weights, rows, Ragged.zeros([20]), structure, np.ones((1, 1)))
+    assert broken_batch(problems, np.eye(4, 5).ravel()).item() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_broken_shares_do_not_depend_on_the_unit_of_mass_or_on_threads():
+    problems, _, _, flat = batch(np.random.default_rng(5), 40, 3)
+    one = broken_batch(problems, flat, threads=1)
+    np.testing.assert_array_equal(one, broken_batch(problems, flat, threads=2))
+    np.testing.assert_allclose(one, broken_batch(problems, 1e6 * flat), rtol=1e-9, atol=1e-12)

@@ -1,21 +1,25 @@
-"""The default measure: sentence vectors, and a price for broken structure.
+"""The default measure: sentence vectors, and a price for relations that changed.
 
-    d = s x + s g c S,   x = (1 - cos) / s,   g = max(0, 1 - x)**p
+    d = s x + s g c S,   x = (1 - cos) / s,   g = (1 - x)**p where x < 1, else 0
 
 ``cos`` compares the vectors of the sentences, and ``s`` is what unrelated sentences are apart by
-it, so x says how far two sentences are on the way from the same to unrelated. The plan P moves
-words at the least cost; ``Q = P * max(0, 1 - C / mean C)`` trusts a move the less, the nearer its
-cost is to that of any two words. S is what the structures charge for Q, held against their mean
-squared difference layer by layer,
+it, so x says how far two sentences are on the way from the same to unrelated. Words move at the
+least cost where their vectors are nearer than 0.7 of the mean cost of the pair; the others stay
+at home and break nothing. Of the relations between the words that moved, head h sees a share
+broken, ``b_h`` (`movers.solve.batch.broken_batch`), and
 
-    S = mean over layers of (sum over heads of E(Q) / sum over heads of A_MSE),
+    S = a (1 - exp(-2.5 M)) + (1 - a) (1 - exp(-max(0, R))),
+    M = sum over heads of m_h sqrt(b_h),   R = sum over heads of r_h sqrt(b_h).
 
-so that broken relations count where sentences agree, and between words that agree.
+M, with weights ≥ 0, is what changed places; R, with weights of either sign, what changed its
+meaning by that. The weights are learned from contrasts, once for an encoder
+(`movers.measures.calibration`). As the gate is soft and S lies below one, d grows with x: a
+further change makes a swap no nearer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -28,52 +32,98 @@ from movers.encode.encodings import Head, Request
 from movers.encode.pooling import mean_distance, unrelated_sentences
 from movers.encode.transformer import TransformerEncoder
 from movers.explain.compared import WordPlan
+from movers.measure.context import Context
 from movers.measure.costs import pair_costs
-from movers.measure.structure import middle_layers
+from movers.measure.statistics import Statistics
 from movers.measures.base import Measure
 from movers.measures.bounds import Bound, CosineBound, sentence_distances
+from movers.measures.calibration import (
+    APART,
+    Calibration,
+    Charges,
+    contrasts,
+    fit_weights,
+    keep,
+    kept,
+    part_moved,
+    part_roles,
+    shipped,
+)
 from movers.measures.sentences import WeightedSentences
-from movers.measures.structural_transport import choose_heads, structure_errors
+from movers.measures.structural_transport import choose_heads
 from movers.results import Comparison
-from movers.solve.batch import emd_batch, price_batch
+from movers.runtime.notices import Notice, notify
+from movers.solve.batch import broken_batch, emd_batch, price_batch
 from movers.solve.problems import Problems
 from movers.solve.solution import NUMBERS, Many
 
-PRICE = 1.25
-"""The factor c: what a wholly broken structure costs, in units of s."""
-SHARPNESS = 14
+PRICE = 0.33
+"""The factor c: what sentences cost whose relations all changed, in units of s."""
+SHARPNESS = 3
 """The exponent p: how soon the gate closes as sentences drift apart."""
+MOVED = 0.15
+"""The share a of what changed places, beside what changed its meaning by that."""
+HOME = 0.7
+"""Price of a word that stays at home, in mean costs of the pair."""
+SAMPLE = 256
+"""Contrasts looked at together."""
+logger = logging.getLogger("movers")
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """What the measure knows of an encoder.
-
-    ``chance`` is how far apart the vectors of unrelated sentences are: the mean of one minus
-    cosine, the ``s`` of the formula.
-    """
-
-    chance: float
-
-
-SHIPPED = {"53aa5117": Calibration(0.9393)}
-"""Calibrations by fingerprint of the weights, so that no process measures them again."""
+class CalibrationWarning(Notice):
+    """The attention of a model tells no meaning from order, and plays no part."""
 
 
 def calibrate(encoder: TransformerEncoder) -> Calibration:
-    """Return what is known of an encoder, measured once; shipped for the embedded model.
+    """Return what is known of an encoder, learned once; shipped for the embedded model.
 
-    To four digits, which another processor does not change.
+    What was learned is kept in the user's cache under the fingerprint of the weights.
     """
-    if encoder.fingerprint in SHIPPED:
-        return SHIPPED[encoder.fingerprint]
     known: Any = encoder.calibrations.get(Calibration.__name__)
     if known is None:
-        vectors = encoder.encode(unrelated_sentences(), Request(pooled=True)).pooled
-        known = Calibration(float(f"{mean_distance(vectors):.4g}"))
+        known = shipped().get(encoder.fingerprint) or kept(encoder.fingerprint)
+        if known is None:
+            logger.info("calibrating %s, once: which heads tell meaning from order", encoder.name)
+            known = learn(encoder)
+            keep(encoder.fingerprint, known)
         encoder.calibrations[Calibration.__name__] = known
+        if not known.heads:
+            notify(
+                f"the attention of {encoder.name} does not tell a change of meaning from one of "
+                f"order ({known.apart:.2f} of contrasts, {APART} wanted): distances are those of "
+                "its sentence vectors",
+                CalibrationWarning,
+            )
     assert isinstance(known, Calibration)
     return known
+
+
+def learn(encoder: TransformerEncoder) -> Calibration:
+    """Learn which heads of an encoder tell contrasts apart; about 2,500 short sentences."""
+    given = contrasts()
+    vectors = encoder.encode(unrelated_sentences(), Request(pooled=True)).pooled
+    chance = float(f"{mean_distance(vectors):.4g}")  # which another processor does not change
+    every = DefaultMeasure("movers", "all heads")
+    rules = every.token_rules(None, "paper", "first", keep=False)
+    every = every.bind(Context(encoder, Statistics(encoder.fingerprint), rules, layers="all"))
+    sentence, broken = np.zeros(len(given.pairs)), np.zeros((len(given.pairs), len(every.heads)))
+    for start in range(0, len(given.pairs), SAMPLE):
+        part = given.pairs[start : start + SAMPLE]
+        texts = list(dict.fromkeys(text for pair in part for text in pair))
+        encodings = encoder.encode(texts, every.requirements)
+        rows = encodings.numbers(text for pair in part for text in pair).reshape(-1, 2)
+        sentences = every.weigh(encodings)
+        sentence[start : start + len(part)] = sentence_distances(sentences.pooled, rows)
+        broken[start : start + len(part)] = np.sqrt(every.relations(sentences, rows)[2])
+    charges = Charges(sentence, PRICE * chance * gates(sentence, chance), broken)
+    moved, roles, apart = fit_weights(given, charges, MOVED)
+    weights = [
+        {head: float(f"{w:.4g}") for head, w in zip(every.heads, part, strict=True) if w}
+        for part in (moved, roles)
+    ]
+    if apart < APART:
+        weights = [{}, {}]
+    return Calibration(chance, *weights, apart=float(f"{apart:.3f}"))
 
 
 @dataclass(frozen=True)
@@ -98,10 +148,24 @@ class DefaultMeasure(Measure):
         """Distance of unrelated sentences."""
         return self.calibration.chance
 
+    @property
+    def _chosen(self) -> bool:
+        """Whether a user chose layers or heads, which then count alike."""
+        return self.context.layers is not None or self.context.heads != "all"
+
     @cached_property
     def heads(self) -> tuple[Head, ...]:
-        """Attention heads it reads: those of the middle layers unless a user chose others."""
-        return choose_heads(self.context, middle_layers(self.context.encoder.layers))
+        """Attention heads it reads: those that tell meaning from order unless others are chosen."""
+        return choose_heads(self.context, "all") if self._chosen else self.calibration.heads
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """Weights of the heads in what moved and in roles, ``(heads, 2)``."""
+        if self._chosen:
+            return np.full((len(self.heads), 2), 1.0 / max(1, len(self.heads)))
+        known = self.calibration
+        pairs = [(known.moved.get(head, 0.0), known.roles.get(head, 0.0)) for head in self.heads]
+        return np.array(pairs).reshape(-1, 2)
 
     @property
     def share(self) -> float:
@@ -120,45 +184,59 @@ class DefaultMeasure(Measure):
 
     def solve_with_plans(
         self, sentences: WeightedSentences, rows: Ints
-    ) -> tuple[Many, Ragged, Floats]:
-        """Return distances and parts with a plan for every pair, costs, and prices of structure.
+    ) -> tuple[Many, Problems]:
+        """Return distances and parts with a plan for every pair, and the problems of the words.
 
-        Every head is charged for the same plan: that of the words. Pairs without words on one
-        side have no plan, no cost, and nothing is charged.
+        What structure charges is shared out to the heads that argued for it, so that its mean
+        over heads is all of it. Pairs without words on one side are charged nothing.
         """
         filled = np.flatnonzero((sentences.weights.lengths[rows] > 0).all(axis=1))
-        problems, moved, scales, energies = self._charge(sentences, rows[filled])
-        shape = len(rows), scales.shape[1]
+        problems, moved, broken = self.relations(sentences, rows[filled])
+        shape = len(rows), max(1, len(self.heads))
         parts: dict[str, Any] = {}
         for name in NUMBERS:
             numbers = getattr(moved, name)
             parts[name] = np.zeros(shape, numbers.dtype)
             parts[name][filled] = numbers
-        parts["structural"][filled] = scales * energies
+        parts["structural"][filled] = self._charges(np.sqrt(broken))
+        # The same sentence breaks nothing, whichever of its equal words went where.
+        parts["structural"][rows[:, 0] == rows[:, 1]] = 0.0
         sentence = sentence_distances(sentences.pooled, rows)
         gate = gates(sentence, self.calibration.chance)
         parts["value"] = sentence[:, None] + gate[:, None] * parts["structural"]
-        every_scale = np.zeros(shape)
-        every_scale[filled] = scales
-        return replace(moved, **parts), problems.costs, every_scale
+        return replace(moved, **parts), problems
 
-    def _charge(
+    def relations(
         self, sentences: WeightedSentences, rows: Ints
-    ) -> tuple[Problems, Many, Floats, Floats]:
-        """Move the words at the least cost, and let every head charge for what that breaks."""
+    ) -> tuple[Problems, Many, Floats]:
+        """Move the words that find a counterpart, and see what every head sees broken by that.
+
+        Returns the problems, their solutions with plans, and shares, ``(pairs, heads)``.
+        """
         assert sentences.vectors is not None and sentences.norms is not None
         threads, words = self.context.threads, (sentences.vectors, sentences.norms.data)
         costs = pair_costs(self.cost, *words, *rows.T, threads=threads)
-        ones = np.ones((len(rows), max(1, sentences.sums.shape[1])))
-        problems = Problems.between(sentences.weights, rows, costs, sentences.structure, ones)
-        moved = emd_batch(problems, threads=threads, plans=True)
-        # The same sentence breaks nothing, whichever of its equal words went where.
-        charged = (rows[:, 0] != rows[:, 1])[:, None]
-        layers = [layer for layer, _ in self.heads]
-        errors = structure_errors(sentences, *rows.T)
-        scales = charged * prices(errors, layers, self.calibration.chance)
-        energies = price_batch(problems, trusted(moved.plan, costs), threads=threads)
-        return problems, moved, scales, energies
+        each = Ragged(np.ones(len(sentences.weights.data)), sentences.weights.starts)
+        ones = np.ones((len(rows), len(self.heads)))
+        problems = Problems.between(each, rows, costs, sentences.structure, ones)
+        home = HOME * costs.sums() / np.maximum(costs.lengths, 1)
+        moved = emd_batch(problems, null=home[:, None], threads=threads, plans=True)
+        if not self.heads:
+            return problems, moved, np.zeros((len(rows), 1))
+        return problems, moved, broken_batch(problems, moved.plan, threads=threads)
+
+    def _charges(self, broken: Floats) -> Floats:
+        """Return s c S for every pair, shared out to the heads, ``(pairs, heads)``."""
+        if not self.heads:
+            return np.zeros_like(broken)
+        amounts = broken @ self._weights
+        charges = MOVED * part_moved(amounts[:, 0]), (1.0 - MOVED) * part_roles(amounts[:, 1])
+        out = np.zeros_like(broken)
+        for charge, weights in zip(charges, self._weights.T, strict=True):
+            argued = broken * np.maximum(0.0, weights)
+            whole = argued.sum(axis=1, keepdims=True)
+            out += charge[:, None] * argued / np.where(whole > 0, whole, 1.0)
+        return PRICE * self.calibration.chance * len(self.heads) * out
 
     def head_values(self, sentences: WeightedSentences, rows: Ints) -> Floats:
         """Return the distance of every pair under every head, ``(pairs, heads)``."""
@@ -173,30 +251,32 @@ class DefaultMeasure(Measure):
     def explain(self, sentences: WeightedSentences, source: int, target: int) -> Comparison:
         """Compare two sentences by row: by vectors, by words, and by relations between words."""
         rows = np.array([[source, target]])
-        parts, costs, scales = self.solve_with_plans(sentences, rows)
-        parts = replace(parts, plan=np.tile(parts.plan, scales.shape[1]))
+        parts, problems = self.solve_with_plans(sentences, rows)
+        lengths = sentences.weights.lengths[rows[0]]
+        whole = max(1.0, parts.plan.sum())
+        scales = np.zeros_like(parts.structural)
+        if parts.plan.size and self.heads:
+            energies = price_batch(problems, parts.plan / whole, threads=self.context.threads)
+            seen = energies > 0
+            scales = np.where(seen, parts.structural / np.where(seen, energies, 1.0), 0.0)
+        plan = parts.plan / whole
+        parts = replace(parts, plan=np.tile(plan, scales.shape[1]))
         sentence = float(sentence_distances(sentences.pooled, rows)[0])
         gate = float(gates(np.array([sentence]), self.calibration.chance)[0])
-        cost = costs.data.reshape(sentences.weights.lengths[rows[0]])
         added = {"sentence": sentence, "structure": gate * float(parts.structural.mean())}
         found = self.comparison(
             sentences,
             rows,
             parts,
             scales,
-            cost=cost,
+            cost=problems.cost.reshape(lengths),
             sentence=sentence,
             gate=gate,
             shares=(0.0, gate),
             parts=added,
-            trust=trusted(np.ones(cost.size), Ragged.from_rows([cost.ravel()])).reshape(cost.shape),
         )
-        words = WordPlan("word plan", found.linear, found.plan) if cost.size else None
+        words = WordPlan("word plan", found.linear, found.plan) if problems.cost.size else None
         return replace(found, words=words)
-
-    def under_every_head(self, every: Comparison, chosen: Comparison) -> Comparison:
-        """Return all heads at the price, by layer, of those that make the distance."""
-        return every.priced_like(chosen)
 
     @property
     def bound(self) -> Bound:
@@ -214,31 +294,10 @@ class DefaultMeasure(Measure):
         return {
             "pooling": self.context.encoder.pooling,
             "chance": f"{self.calibration.chance:.4g}",
+            "calibration": "chosen heads" if self._chosen else self.calibration.digest,
         }
 
 
 def gates(sentence: Floats, chance: float) -> Floats:
     """Return how much structure counts: 1 between equal sentence vectors, 0 between unrelated."""
     return np.asarray(np.maximum(0.0, 1.0 - sentence / chance) ** SHARPNESS)
-
-
-def trusted(plans: Floats, costs: Ragged) -> Floats:
-    """Return plans with every move weighed by how sure it is, as flat as they come."""
-    means = costs.sums() / np.maximum(costs.lengths, 1)
-    means = np.repeat(np.where(means > 0, means, 1.0), costs.lengths)  # 0: all words are the same
-    return np.asarray(plans * np.maximum(0.0, 1.0 - costs.data / means))
-
-
-def prices(errors: Floats, layers: Sequence[int], chance: float) -> Floats:
-    """Return the factor of the energy of every head, ``(pairs, heads)``; its mean is s c S.
-
-    ``errors`` are mean squared differences A_MSE, ``(pairs, heads)``. Where they are 0 in a whole
-    layer, it has no structure to break.
-    """
-    heads, distinct = np.array(layers), sorted(set(layers))
-    out = np.zeros_like(errors)
-    for layer in distinct:
-        inside = heads == layer
-        total = len(distinct) / len(heads) * errors[:, inside].sum(axis=1, keepdims=True)
-        out[:, inside] = np.where(total > 0, PRICE * chance / np.where(total > 0, total, 1.0), 0.0)
-    return out

@@ -12,7 +12,7 @@ from movers.arrays import Bools, Floats
 from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
 from movers.solve.kernels.batches import Found, Structures, Terms
-from movers.solve.kernels.pricing import price_range
+from movers.solve.kernels.pricing import broken_range, price_range
 from movers.solve.kernels.ranges import emd_range, fgw_range
 from movers.solve.kernels.workspace import SLOTS, Workspace, allocate, make_cells
 from movers.solve.partial import Solver, partial_solver
@@ -86,6 +86,40 @@ def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None
     def solve(low: int, high: int) -> None:
         room = make_cells(int(shapes[low:high].prod(axis=1).max(initial=1)))
         price_range(low, high, batch, plans, structures, room, out)
+
+    share_out(solve, problems.scale.shape[1] * shapes.sum(axis=1) ** 2, threads)
+    return out
+
+
+def broken_batch(problems: Problems, plans: Floats, *, threads: int | None = None) -> Floats:
+    """Evaluate what share of the relations between moved words every plan breaks, by head.
+
+    With P the plan and p, q what it moves from and to every word, A and B are cut to words that
+    move, their rows scaled to sum to one; then
+
+        sum (A[i, k] - B[j, l])**2 P[i, j] P[k, l]  /  sum (A[i, k] - B[j, l])**2 p_i p_k q_j q_l
+
+    both sums over masses that add up to one: 0 if all relations hold, about 1 if words go
+    anywhere. 0 for fewer than two cells, and where the structures are one constant.
+
+    Parameters
+    ----------
+    problems
+        Pairs with structures, which are taken in single precision.
+    plans
+        Row-major n x m blocks of mass, one after another; they need not sum to one.
+    threads
+        As in `emd_batch`.
+    """
+    shapes, batch = problems.shapes, problems.batch
+    single = np.asarray(problems.structure, np.float32)
+    structures = problems.structures._replace(single=single)
+    out = np.zeros(problems.scale.shape)
+
+    def solve(low: int, high: int) -> None:
+        cells = make_cells(int(shapes[low:high].prod(axis=1).max(initial=1)))
+        sides = np.empty((4, int(shapes[low:high].max(initial=1))))
+        broken_range(low, high, batch, plans, structures, cells, sides, out)
 
     share_out(solve, problems.scale.shape[1] * shapes.sum(axis=1) ** 2, threads)
     return out
