@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 from scipy.optimize import linprog
+from sklearn.metrics import roc_auc_score
 
 import movers
-from movers.arrays import Ragged
 from movers.measures.bounds import sentence_distances
-from movers.measures.default import PRICE, SHARPNESS, calibrate, gates, prices, trusted
+from movers.measures.calibration import contrasts
+from movers.measures.default import SHARPNESS, calibrate, gates
 from tiny_models import ATTENTIVE, PAIRS
 
 PROSE = (
@@ -25,31 +26,43 @@ def cosine_distance(x, y):
     return 1 - x @ y / np.linalg.norm(x) / np.linalg.norm(y)
 
 
-def cheapest_plan(cost):
-    """Exact transport between uniform weights, as a linear program."""
+def partial_plan(cost, price):
+    """Exact transport of words of mass one that may stay at home, as a linear program."""
     n, m = cost.shape
-    rows, columns = np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))
-    masses = np.r_[np.full(n, 1 / n), np.full(m, 1 / m)]
-    return linprog(cost.ravel(), A_eq=np.vstack([rows, columns]), b_eq=masses).x.reshape(n, m)
+    sides = np.vstack([np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))])
+    return linprog((cost - price).ravel(), A_ub=sides, b_ub=np.ones(n + m)).x.reshape(n, m)
 
 
-def oracle(x, y, X, Y, A, B, chance):
+def broken_share(plan, a, b):
+    """What a plan breaks of the relations between moved words, over what a product plan would."""
+    p, q = plan.sum(axis=1) / plan.sum(), plan.sum(axis=0) / plan.sum()
+    a, b = (
+        one * (moved > 0) / (one * (moved > 0)).sum(axis=1, keepdims=True)
+        for one, moved in ((a, p), (b, q))
+    )
+    apart = (a[:, None, :, None] - b[None, :, None, :]) ** 2  # i, j, k, l
+    product = np.outer(p, q)
+    return (
+        np.einsum("ijkl,ij,kl->", apart, plan, plan)
+        / plan.sum() ** 2
+        / np.einsum("ijkl,ij,kl->", apart, product, product)
+    )
+
+
+def oracle(x, y, X, Y, A, B, known):
     """Sentence part and structural part (s c S, before the gate), from plain arrays.
 
     Sentence vectors; word vectors; attention among the words, ``(layers, heads, n, n)``.
     """
     cost = np.array([[cosine_distance(a, b) for b in Y] for a in X])
-    plan = cheapest_plan(cost) * np.maximum(0, 1 - cost / cost.mean())
-    A, B = (one / one.sum(axis=-1, keepdims=True) for one in (A, B))
-    charged = 0.0
-    for layer_a, layer_b in zip(A, B, strict=True):
-        energy = error = 0.0
-        for a, b in zip(layer_a, layer_b, strict=True):
-            apart = (a[:, None, :, None] - b[None, :, None, :]) ** 2  # i, j, k, l
-            energy += np.einsum("ijkl,ij,kl->", apart, plan, plan)
-            error += apart.mean()
-        charged += energy / error / len(A)
-    return cosine_distance(x, y), 1.25 * chance * charged
+    plan = np.round(partial_plan(cost, 0.7 * cost.mean()), 9)
+    moved = roles = 0.0
+    for layer, head in known.heads if (plan > 0).sum() > 1 else ():
+        root = np.sqrt(broken_share(plan, A[layer - 1, head - 1], B[layer - 1, head - 1]))
+        moved += known.moved.get((layer, head), 0.0) * root
+        roles += known.roles.get((layer, head), 0.0) * root
+    charge = (1 - np.exp(-5 * moved)) * (0.15 + 0.85 * (1 - np.exp(-max(0.0, roles))))
+    return cosine_distance(x, y), 0.35 * known.chance * charge
 
 
 def arrays_of(encoder, text):
@@ -58,27 +71,25 @@ def arrays_of(encoder, text):
     offsets = tokens.pop("offset_mapping")[0].tolist()
     with torch.no_grad():
         out = encoder.model(**tokens, output_attentions=True, output_hidden_states=True)
-    depth = len(out.attentions)
-    margin = (depth + 3) // 6
     starts = {match.start() for match in re.finditer(r"\w+", text)}
     words = [place for place, (low, high) in enumerate(offsets) if high > low and low in starts]
     states = [layer[0].double().numpy() for layer in out.hidden_states]
     attention = np.stack([layer[0].double().numpy() for layer in out.attentions])
-    picked = attention[margin : depth - margin][:, :, words][:, :, :, words]
-    return states[-1].mean(axis=0), states[depth // 2][words], picked
+    depth = len(attention)
+    return states[-1].mean(axis=0), states[depth // 2][words], attention[:, :, words][..., words]
 
 
 def check(scorer, pair):
     (x, X, A), (y, Y, B) = (arrays_of(scorer.encoder, text) for text in pair)
-    assert A.shape[:2] == (len({layer for layer, _ in scorer.heads}), scorer.encoder.heads)
-    chance = calibrate(scorer.encoder).chance
-    sentence, structural = oracle(x, y, X, Y, A, B, chance)
-    gate = max(0.0, 1 - sentence / chance) ** 14
+    known = calibrate(scorer.encoder)
+    assert known.heads and scorer.heads == known.heads
+    sentence, structural = oracle(x, y, X, Y, A, B, known)
+    gate = max(0.0, 1 - sentence / known.chance) ** 3
     found = scorer.compare(*pair)
     assert found.sentence == pytest.approx(sentence, abs=1e-5)
     assert found.structural == pytest.approx(structural, rel=1e-3, abs=1e-5)
     assert found.distance == pytest.approx(sentence + gate * structural, rel=1e-3, abs=1e-5)
-    assert found.similarity == pytest.approx(max(0, 1 - found.distance / chance), abs=1e-6)
+    assert found.similarity == pytest.approx(max(0, 1 - found.distance / known.chance), abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["bert", "distilbert", "electra"])
@@ -115,15 +126,30 @@ def test_vectors_compare_by_direction_alone():
     assert sentence_distances(pooled, rows).tolist() == [0.0, 1.0, 2.0, 0.0]
 
 
-def test_moves_are_trusted_by_their_cost():
-    costs = Ragged(np.array([0.0, 1.0, 2.0, 1.0, 0.0, 0.0]), np.array([0, 4, 6]))
-    found = trusted(np.full(6, 0.5), costs)
-    assert found.tolist() == [0.5, 0.0, 0.0, 0.0, 0.5, 0.5]
+def test_a_further_change_makes_a_swap_no_nearer():
+    scorer, given = movers.load(), contrasts()
+    rows = [i for i, kind in enumerate(given.kinds) if kind == "change" and not given.fit[i]]
+    swap, changed = scorer.distances([given.pairs[i] for i in rows]).reshape(-1, 2).T
+    assert (changed >= swap).mean() >= 0.8
 
 
-def test_layers_are_priced_together():
-    errors = np.array([[1.0, 3.0, 0.0, 0.0]])
-    found = prices(errors, (2, 2, 3, 3), 0.5)
-    # a layer that is wholly broken, of two: half of S
-    assert (found[:, :2] * errors[:, :2]).sum() / 4 == pytest.approx(0.5 * PRICE * 0.5)
-    assert found[0, 2:].tolist() == [0.0, 0.0]
+def test_contrasts_of_the_reporting_half_are_told_apart():
+    scorer, given = movers.load(), contrasts()
+    natural = np.array([kind.endswith("natural") for kind in given.kinds]) & ~given.fit
+    part = given.take(natural)
+    distances = scorer.distances(part.pairs)
+    assert roc_auc_score(~part.same, distances) > 0.85  # the cosine has 0.4
+
+
+def test_words_without_a_counterpart_stay_at_home():
+    found = movers.load().compare("The dog bit the man.", "Yesterday the man bit the dog.")
+    words = list(found.target_words)
+    assert found.plan[:, words.index("Yesterday")].sum() == 0.0
+    assert found.plan.sum() == pytest.approx(5 / 6)
+
+
+def test_chosen_heads_count_alike():
+    scorer = movers.load(layers="4", heads="2,10")
+    assert scorer.heads == ((4, 2), (4, 10))
+    assert "chosen" in str(scorer.signature)
+    assert scorer.distances([("a dog bites a man", "a man bites a dog")])[0] > 0.05

@@ -202,7 +202,7 @@ def fit_weights(
         ``sentence`` and ``opened``, the distance of the vectors and the most that structure may
         add, ``(pairs,)``; ``broken``, the root of what every head sees broken, ``(pairs, heads)``.
     moved_share
-        Share of what moved in the charge, beside roles.
+        Share of the charge for what moved that does not depend on roles.
 
     Returns
     -------
@@ -212,31 +212,27 @@ def fit_weights(
     half = Charges(*(part[given.fit] for part in charges))
     chosen = given.take(given.fit)
     moved = _fit_moved(chosen, half.broken)
-    roles = _fit_roles(chosen, half)
+    roles = _fit_roles(chosen, half._replace(opened=half.opened * what_moved(half.broken @ moved)))
     rest = ~given.fit & ~np.isin(given.kinds, ("change", "rewording"))
-    charge = charge_of(charges.broken[rest], moved, roles, moved_share)
+    broken = charges.broken[rest]
+    charge = what_moved(broken @ moved) * (
+        moved_share + (1.0 - moved_share) * what_matters(broken @ roles)
+    )
     return moved, roles, _told_apart(charge, given.same[rest])
 
 
-def charge_of(broken: Floats, moved: Floats, roles: Floats, moved_share: float) -> Floats:
-    """Return the charge of pairs in [0, 1): what moved, and what changed roles."""
-    return moved_share * part_moved(broken @ moved) + (1.0 - moved_share) * part_roles(
-        broken @ roles
-    )
+def what_moved(amount: Floats) -> Floats:
+    """Return how much of a sentence changed places, in [0, 1)."""
+    return np.asarray(-np.expm1(-5.0 * amount))
 
 
-def part_moved(amount: Floats) -> Floats:
-    """Return how much is charged for what moved."""
-    return np.asarray(-np.expm1(-2.5 * amount))
-
-
-def part_roles(amount: Floats) -> Floats:
-    """Return how much is charged for roles; nothing where credit outweighs it."""
+def what_matters(amount: Floats) -> Floats:
+    """Return how much of that changed the meaning, in [0, 1); 0 where credit outweighs it."""
     return np.asarray(-np.expm1(-np.maximum(0.0, amount)))
 
 
 def _told_apart(charge: Floats, same: Bools) -> float:
-    """Return the probability that a pair of another meaning is charged more than one of the same."""
+    """Return how probably a pair of another meaning is charged more than one of the same."""
     higher, lower = charge[~same, None], charge[same]
     return float(((higher > lower) + 0.5 * (higher == lower)).mean())
 
@@ -342,9 +338,7 @@ def _minimise(loss: Any, start: Floats, positive: list[bool]) -> Floats:
     try:
         from scipy.optimize import minimize
     except ImportError as error:
-        raise DependencyError(
-            "calibrating a model needs scipy", Do("pip install scipy")
-        ) from error
+        raise DependencyError("calibrating a model needs scipy", Do("pip install scipy")) from error
     bounds = [(0.0 if low else None, None) for low in positive]
     options = {"maxiter": 1000}
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)

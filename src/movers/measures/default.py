@@ -8,11 +8,11 @@ least cost where their vectors are nearer than 0.7 of the mean cost of the pair;
 at home and break nothing. Of the relations between the words that moved, head h sees a share
 broken, ``b_h`` (`movers.solve.batch.broken_batch`), and
 
-    S = a (1 - exp(-2.5 M)) + (1 - a) (1 - exp(-max(0, R))),
+    S = (1 - exp(-5 M)) (a + (1 - a) (1 - exp(-max(0, R)))),
     M = sum over heads of m_h sqrt(b_h),   R = sum over heads of r_h sqrt(b_h).
 
-M, with weights ≥ 0, is what changed places; R, with weights of either sign, what changed its
-meaning by that. The weights are learned from contrasts, once for an encoder
+M, with weights ≥ 0, says what changed places; R, with weights of either sign, whether that changes
+the meaning. The weights are learned from contrasts, once for an encoder
 (`movers.measures.calibration`). As the gate is soft and S lies below one, d grows with x: a
 further change makes a swap no nearer.
 """
@@ -45,9 +45,9 @@ from movers.measures.calibration import (
     fit_weights,
     keep,
     kept,
-    part_moved,
-    part_roles,
     shipped,
+    what_matters,
+    what_moved,
 )
 from movers.measures.sentences import WeightedSentences
 from movers.measures.structural_transport import choose_heads
@@ -57,12 +57,12 @@ from movers.solve.batch import broken_batch, emd_batch, price_batch
 from movers.solve.problems import Problems
 from movers.solve.solution import NUMBERS, Many
 
-PRICE = 0.33
+PRICE = 0.35
 """The factor c: what sentences cost whose relations all changed, in units of s."""
 SHARPNESS = 3
 """The exponent p: how soon the gate closes as sentences drift apart."""
 MOVED = 0.15
-"""The share a of what changed places, beside what changed its meaning by that."""
+"""The share a that is charged for what changed places even if it changes no meaning."""
 HOME = 0.7
 """Price of a word that stays at home, in mean costs of the pair."""
 SAMPLE = 256
@@ -182,9 +182,7 @@ class DefaultMeasure(Measure):
         """Return the distance of every pair with its parts, ``(pairs, heads)``, without plans."""
         return replace(self.solve_with_plans(sentences, rows)[0], plan=np.zeros(0))
 
-    def solve_with_plans(
-        self, sentences: WeightedSentences, rows: Ints
-    ) -> tuple[Many, Problems]:
+    def solve_with_plans(self, sentences: WeightedSentences, rows: Ints) -> tuple[Many, Problems]:
         """Return distances and parts with a plan for every pair, and the problems of the words.
 
         What structure charges is shared out to the heads that argued for it, so that its mean
@@ -206,9 +204,7 @@ class DefaultMeasure(Measure):
         parts["value"] = sentence[:, None] + gate[:, None] * parts["structural"]
         return replace(moved, **parts), problems
 
-    def relations(
-        self, sentences: WeightedSentences, rows: Ints
-    ) -> tuple[Problems, Many, Floats]:
+    def relations(self, sentences: WeightedSentences, rows: Ints) -> tuple[Problems, Many, Floats]:
         """Move the words that find a counterpart, and see what every head sees broken by that.
 
         Returns the problems, their solutions with plans, and shares, ``(pairs, heads)``.
@@ -229,22 +225,28 @@ class DefaultMeasure(Measure):
         """Return s c S for every pair, shared out to the heads, ``(pairs, heads)``."""
         if not self.heads:
             return np.zeros_like(broken)
-        amounts = broken @ self._weights
-        charges = MOVED * part_moved(amounts[:, 0]), (1.0 - MOVED) * part_roles(amounts[:, 1])
-        out = np.zeros_like(broken)
-        for charge, weights in zip(charges, self._weights.T, strict=True):
-            argued = broken * np.maximum(0.0, weights)
-            whole = argued.sum(axis=1, keepdims=True)
-            out += charge[:, None] * argued / np.where(whole > 0, whole, 1.0)
-        return PRICE * self.calibration.chance * len(self.heads) * out
+        moved, roles = self._weights.T
+        matters = what_matters(broken @ roles)
+        charge = what_moved(broken @ moved) * (MOVED + (1.0 - MOVED) * matters)
+        argued = broken * (MOVED * moved + matters[:, None] * np.maximum(0.0, roles))
+        whole = argued.sum(axis=1, keepdims=True)
+        shares = argued / np.where(whole > 0, whole, 1.0)
+        return PRICE * self.calibration.chance * len(self.heads) * charge[:, None] * shares
 
     def head_values(self, sentences: WeightedSentences, rows: Ints) -> Floats:
         """Return the distance of every pair under every head, ``(pairs, heads)``."""
         return self.solve(sentences, rows).value
 
     def distances(self, sentences: WeightedSentences, rows: Ints) -> Floats:
-        """Return the distance of every pair of rows: the mean over heads."""
-        return np.asarray(self.head_values(sentences, rows).mean(axis=1))
+        """Return the distance of every pair of rows."""
+        parts, _ = self.solve_with_plans(sentences, rows)
+        sentence = sentence_distances(sentences.pooled, rows)
+        return self._total(sentence, parts.structural)
+
+    def _total(self, sentence: Floats, structural: Floats) -> Floats:
+        """Return distances from both parts: never below that of the vectors."""
+        gate = gates(sentence, self.calibration.chance)
+        return np.asarray(sentence + gate * structural.mean(axis=1))
 
     # reasons, bound, signature
 
@@ -253,7 +255,7 @@ class DefaultMeasure(Measure):
         rows = np.array([[source, target]])
         parts, problems = self.solve_with_plans(sentences, rows)
         lengths = sentences.weights.lengths[rows[0]]
-        whole = max(1.0, parts.plan.sum())
+        whole = max(1, *lengths.tolist())  # words at home are missing from the plan
         scales = np.zeros_like(parts.structural)
         if parts.plan.size and self.heads:
             energies = price_batch(problems, parts.plan / whole, threads=self.context.threads)
@@ -276,7 +278,8 @@ class DefaultMeasure(Measure):
             parts=added,
         )
         words = WordPlan("word plan", found.linear, found.plan) if problems.cost.size else None
-        return replace(found, words=words)
+        distance = float(self._total(np.array([sentence]), parts.structural)[0])
+        return replace(found, words=words, distance=distance)
 
     @property
     def bound(self) -> Bound:
@@ -285,10 +288,7 @@ class DefaultMeasure(Measure):
 
     def _settled(self, sentence: Floats) -> Floats:
         """Return the distance where vectors alone give it, NaN elsewhere."""
-        # as a mean over heads that all say the same, which may differ in the last bit
-        heads = max(1, len(self.heads))
-        far = np.repeat(sentence[:, None], heads, axis=1).mean(axis=1)
-        return np.where(gates(sentence, self.calibration.chance) > 0, np.nan, far)
+        return np.where(gates(sentence, self.calibration.chance) > 0, np.nan, sentence)
 
     def _calibrated(self) -> dict[str, str]:
         return {
