@@ -14,7 +14,7 @@ TRIPLES = (
     ("a dog chases a cat", "a dog runs after a cat", "a cat chases a dog"),
     (
         "the bank sued the newspaper",
-        "the newspaper was taken to court by the bank",
+        "the bank took the newspaper to court",
         "the newspaper sued the bank",
     ),
     (

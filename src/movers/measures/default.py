@@ -192,10 +192,11 @@ class DefaultMeasure(Measure):
         problems, moved, broken = self.relations(sentences, rows[filled])
         shape = len(rows), max(1, len(self.heads))
         parts: dict[str, Any] = {}
+        words = problems.shapes.max(axis=1, initial=1)[:, None]  # each was moved as a unit
         for name in NUMBERS:
             numbers = getattr(moved, name)
             parts[name] = np.zeros(shape, numbers.dtype)
-            parts[name][filled] = numbers
+            parts[name][filled] = numbers / words if name in ("linear", "home") else numbers
         parts["structural"][filled] = self._charges(np.sqrt(broken))
         # The same sentence breaks nothing, whichever of its equal words went where.
         parts["structural"][rows[:, 0] == rows[:, 1]] = 0.0
