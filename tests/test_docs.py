@@ -13,10 +13,10 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbclient import NotebookClient
 
 from movers.cli import app
-from movers.evaluate.datasets import DATASETS
 from movers.measure.costs import COSTS
 from movers.measure.weights import WEIGHTS
 from movers.methods import METHODS
+from movers_research.datasets import DATASETS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

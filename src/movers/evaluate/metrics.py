@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate import resampling
-from movers.evaluate.datasets import Empty
+from movers.evaluate.labelled import Empty
 from movers.evaluate.resampling import Weights, draw_weights
 
 RESAMPLES = 1000
