@@ -251,7 +251,6 @@ def _answers(trial: Trial, found: Mapping[str, Floats]) -> Iterator[Answer]:
     """The score of every measure, and by how much the default one is better: paired resamples."""
     once = np.ones((1, trial.units), np.uint8)
     weights = np.vstack([once, draw_weights(trial.units, RESAMPLES, 0)])
-    weights.setflags(write=False)  # as drawn ones are: the kernels compile once
     settled = {
         name: settle(np.zeros(len(one)), one, "least").distances for name, one in found.items()
     }
