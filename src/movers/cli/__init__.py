@@ -100,10 +100,14 @@ def _run(name: str, arguments: Sequence[str] | None) -> int:
 
 @cache
 def add_outside_commands() -> tuple[str, ...]:
-    """Add the commands of installed packages to the command line, once, and name them."""
+    """Add the commands of installed packages to the command line, once, and name them.
+
+    A name that is there already stays what it is.
+    """
     commands = outside_commands()
     for command in commands:
-        app.command(command)
+        if _name(command) not in app:
+            app.command(command)
     return tuple(map(_name, commands))
 
 
