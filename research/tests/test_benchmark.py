@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from labelled import dataset
 
 import movers
+from labelled import dataset
 from movers.errors import InputError
 from movers.evaluate.metrics import score
 from movers.evaluate.scores import Column, MeasureGrid

@@ -6,8 +6,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from movers.errors import InputError
-from movers.runtime.notices import DatasetWarning
-from movers_research.datasets import DATASETS, common_words, read_dataset
+from movers_research.datasets import DATASETS, DatasetWarning, common_words, read_dataset
 
 PAWS_HEADER = "id\tsentence1\tsentence2\tlabel"
 

@@ -14,7 +14,7 @@ from movers_research.datasets import read_dataset
 from movers_research.default_measure import METHODS, load_behaviour, load_triples, measure_default
 from tiny_models import PAIRS
 
-pytestmark = pytest.mark.filterwarnings("ignore::movers.runtime.notices.DatasetWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::movers_research.datasets.DatasetWarning")
 
 
 @pytest.fixture(scope="module")

@@ -123,7 +123,7 @@ def test_another_model_stands_alone(tiny, paws, tmp_path):
     assert "wsmd-synwmd" in missing and "rots" in missing
 
 
-@pytest.mark.filterwarnings("default::movers.runtime.notices.DatasetWarning")
+@pytest.mark.filterwarnings("default::movers_research.datasets.DatasetWarning")
 def test_the_command_writes_a_report_with_both_numbers(bert_base, paws, tmp_path, capsys):
     arguments = ["reproduce", "qqp-train", "variability", "--data", str(paws), "--limit", "24"]
     with pytest.raises(SystemExit, match="0"):
@@ -158,7 +158,7 @@ def test_unknown_names_and_missing_data_are_clear(tmp_path, tiny):
         (["--methods", "wsmdd"], "no method 'wsmdd'"),
     ],
 )
-@pytest.mark.filterwarnings("default::movers.runtime.notices.DatasetWarning")
+@pytest.mark.filterwarnings("default::movers_research.datasets.DatasetWarning")
 def test_bad_choices_are_one_clear_line(tiny, paws, capsys, arguments, message):
     command = ["benchmark", "stsb-test", "--data", str(paws), "--model", str(tiny("bert"))]
     assert main([*command, *arguments]) == 1

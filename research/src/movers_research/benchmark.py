@@ -16,7 +16,6 @@ import numpy as np
 
 from movers.arrays import Bools, Floats
 from movers.baselines import find_baseline
-from movers.encode.corpus import CorpusEncoder
 from movers.encode.encodings import Request
 from movers.encode.transformer import TransformerEncoder
 from movers.evaluate.labelled import Dataset
@@ -27,6 +26,7 @@ from movers.measure.structure import attention_variability
 from movers.methods import Method, find_method
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
+from movers_research.corpus import CorpusEncoder
 from movers_research.outcomes import Stage
 from movers_research.runs import RunFolder, is_whole, read_column, write_chunk
 

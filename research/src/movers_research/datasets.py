@@ -27,7 +27,7 @@ from movers.evaluate.labelled import (
     read_labelled,
 )
 from movers.io.tables import SUFFIXES
-from movers.runtime.notices import DatasetWarning, notify
+from movers.runtime.notices import Notice, notify
 from movers_research.layouts import SCORED, Columns, read_scored
 
 SHORTEST = 1500
@@ -36,6 +36,10 @@ COUNTS = "sif/enwiki_vocab_min200.txt"
 TOKENISED = "-tokenised"
 """Ending of a data set's other copy, which the published table most likely used."""
 WORD = re.compile(r"\w+|[^\w\s]")
+
+
+class DatasetWarning(Notice):
+    """A data set has another size or balance than the one that its name stands for."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Floats
-from movers.encode.corpus import CorpusEncoder
 from movers.errors import InputError
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import METRICS, RESAMPLES, Estimate, interval, settle
@@ -32,6 +31,7 @@ from movers.scale import similarity_of
 from movers.scorer import Scorer
 from movers.version import __version__
 from movers_research.benchmark import joined_requests
+from movers_research.corpus import CorpusEncoder
 from movers_research.datasets import read_dataset
 from movers_research.document import (
     Cell,

@@ -5,12 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from movers.encode import corpus as corpus_file
-from movers.encode.corpus import CorpusEncoder
 from movers.encode.encodings import Request
 from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
+from movers_research import corpus as corpus_file
+from movers_research.corpus import CorpusEncoder
 from tiny_models import SENTENCES
 
 HEADS = tuple((layer, head) for layer in (1, 2, 3) for head in (1, 2))
