@@ -12,10 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import movers
-from movers.encode import corpus
 from movers.evaluate.scores import MeasureGrid
 from movers.runtime.atomic import UNFINISHED
-from movers_research import benchmark
+from movers_research import benchmark, corpus
 from movers_research.datasets import read_dataset
 from movers_research.evaluation import Task, evaluate
 from processes import PROCESSES, unsynced
