@@ -10,7 +10,7 @@ import pytest
 import movers
 from movers_research.default_measure import load_behaviour, load_triples
 
-PAGE = Path(__file__).parents[1] / "docs" / "behaviour.md"
+PAGE = Path(__file__).parents[2] / "docs" / "behaviour.md"
 BARE = ("", " ", "the of", "dog", "...", "I am", "A dog chases a cat.")
 
 
