@@ -29,8 +29,9 @@ from pathlib import Path
 import numpy as np
 
 import movers
-from movers.measure.gating import PRICE, gates, sentence_distances
-from movers.measure.measured import Bags
+from movers.measures.bounds import sentence_distances
+from movers.measures.default import PRICE, calibrate, gates
+from movers.measures.sentences import WeightedSentences
 from movers.search.cosine import CosineLayout
 from movers.search.dedupe import dedupe_file
 from movers.search.folder import Folder
@@ -151,11 +152,11 @@ def thin(shard):
     return make_vectors(shard.sentences, shard.pooled(slice(None)), "float32")
 
 
-def brute_force(measured: Bags, row: int) -> np.ndarray:
+def brute_force(measured: WeightedSentences, row: int) -> np.ndarray:
     """Distances from one sentence to all."""
     targets = np.arange(len(measured.sentences))
     pairs = np.stack([np.full_like(targets, row), targets], axis=1)
-    return scorer().solve(measured, pairs).mean(axis=1)
+    return scorer().between(measured, pairs)
 
 
 def composed(rng, pool: list[str], vectors: np.ndarray, count: int, known: set[str]):
@@ -216,7 +217,7 @@ def million(folder: Path, count: int) -> list[str]:
     taken, warm, compared, memory, exact = [], [], [], [], 0
     for query in queries[1:]:
         fresh_cache(index)
-        index._scorer.words([query])
+        index._scorer.weigh_each([query])
         answer, spent = processor_time(index.search, query, 10)
         taken.append(spent)
         warm.append(processor_time(index.search, query, 10)[1])
@@ -226,7 +227,7 @@ def million(folder: Path, count: int) -> list[str]:
             exact += certificate_holds(index, query, answer)
     batch = queries[1:]
     fresh_cache(index)
-    index._scorer.words(batch)
+    index._scorer.weigh_each(batch)
     together = processor_time(index.search_many, batch, 10)[1] / len(batch)
     return [
         f"{len(index):,} sentences, of which {len(real_sentences()):,} are real and the others "
@@ -250,7 +251,7 @@ def million(folder: Path, count: int) -> list[str]:
 
 def certificate_holds(index: Index, query: str, answer) -> bool:
     """Whether all sentences whose vectors are near enough were compared, looking at every one."""
-    own = index._scorer.words([query])
+    own = index._scorer.weigh_each([query])
     last, near = answer[len(answer) - 1].distance, 0
     for shard in index.shards:
         pooled = np.concatenate([own.pooled, shard.pooled(slice(None))])
@@ -298,7 +299,7 @@ def beyond(index: Index, queries: list[str], layout) -> list[str]:
     is fitted to the nearest thousand of the million, query by query. Structure is drawn from that
     of the pairs that were compared.
     """
-    chance, rng = scorer().encoder.chance, np.random.default_rng(0)
+    chance, rng = calibrate(scorer().encoder).chance, np.random.default_rng(0)
     words = scorer().words(queries)
     powers, scales, structure = [], [], []
     for nearest, query in zip(scan(index.corpus, words.pooled, 1000), queries, strict=True):

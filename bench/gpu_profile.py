@@ -34,9 +34,9 @@ def main(model: str | None) -> None:
     scorer = movers.load("movers", model, device="cuda", dtype="float16")
     pairs = exchanged_pairs(10_000)
     sentences = [text for pair in pairs for text in pair]
-    sweep(model, sentences, scorer.request)
+    sweep(model, sentences, scorer.measure.requirements)
     with cProfile.Profile() as profile:
-        scorer.encoder.encode(sentences, scorer.request)
+        scorer.encoder.encode(sentences, scorer.measure.requirements)
     pstats.Stats(profile).sort_stats("tottime").print_stats(25)
     scorer.distances(pairs)
     scorer.forget()
@@ -44,7 +44,7 @@ def main(model: str | None) -> None:
         scorer.distances(pairs)
     pstats.Stats(profile).sort_stats("tottime").print_stats(30)
     with torch.profiler.profile() as kernels:
-        scorer.encoder.encode(sentences[:8000], scorer.request)
+        scorer.encoder.encode(sentences[:8000], scorer.measure.requirements)
     print(kernels.key_averages().table(sort_by="cuda_time_total", row_limit=20))
 
 

@@ -15,7 +15,7 @@ from pipeline import bare_pass
 from sentences import DATA, swapped_pairs
 
 import movers
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from movers.runtime.notices import UndefinedWarning
 
 
@@ -35,7 +35,7 @@ def main(count: int) -> None:
         base = movers.load("wsmd", recipe=recipe, threads=1, parser=parser).fit(sentences)
         for name in METHODS:
             scorer = base.using(name)
-            if scorer.method.needs_trees and parser is None:
+            if "parser" in scorer.measure.settings and parser is None:
                 continue
             scorer.fit(sentences)
             scorer.distances(pairs[:2])

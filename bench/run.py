@@ -13,18 +13,17 @@ import solver
 from sentences import Pair, swapped_pairs, unrelated_pairs
 
 import movers
-from movers.pipeline import pose
 from movers.solve import Problems
 
 
 def real_problems(pairs: list[Pair], **settings: Any) -> Problems:
     """The transport problems of sentence pairs under all 72 heads of the embedded model."""
     scorer = movers.load("wsmd-wmd", layers="all", empty="nan", **settings)
-    measured = scorer._encoded([text for pair in pairs for text in pair])
+    measured = scorer.weigh([text for pair in pairs for text in pair])
     rows = measured.encodings.rows
     index = np.array([[rows[a], rows[b]] for a, b in pairs])
     filled = (measured.weights.lengths[index] > 1).all(axis=1)
-    return pose(scorer.method, measured, index[filled])
+    return scorer.measure.pose(measured, index[filled])
 
 
 def main() -> None:

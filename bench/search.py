@@ -29,7 +29,7 @@ import numpy as np
 from sentences import DATA
 
 import movers
-from movers.pipeline import pose
+from movers.search.bounded import transport_bound
 from movers.search.results import STAGES
 from movers.search.shards import joined, make_shard
 
@@ -86,12 +86,12 @@ def composed(count: int) -> list[str]:
 def brute_force(index: movers.Index, query: str) -> np.ndarray:
     """Distances to every sentence of an index, all of them solved."""
     scorer = index.scorer
-    own = make_shard(scorer.measure([query]), [query], scorer.method)
+    own = make_shard(scorer.weigh([query]), [query], transport_bound(scorer))
     found = []
     for shard in index.shards:
         bags = joined([own, shard]).words
         pairs = np.stack([np.zeros(len(shard), np.int64), np.arange(1, len(shard) + 1)], axis=1)
-        found.append(scorer.solve(bags, pairs).mean(axis=1))
+        found.append(scorer.between(bags, pairs))
     return np.concatenate(found)
 
 
@@ -208,7 +208,7 @@ def gensim_index(scorer: movers.Scorer, texts: list[str]):
     from gensim.similarities import WmdSimilarity
 
     static = scorer.using("wmd", embedding=0, whitening="none")
-    encodings = static.measure(texts).encodings
+    encodings = static.weigh(texts).encodings
     vectors = encodings.vectors[0]
     found = defaultdict(list)
     documents = []
@@ -222,7 +222,7 @@ def gensim_index(scorer: movers.Scorer, texts: list[str]):
     keyed.add_vectors(list(found), [np.mean(rows, axis=0) for rows in found.values()])
 
     def words(query: str) -> list[str]:
-        own = static.measure([query]).encodings
+        own = static.weigh([query]).encodings
         return [name.lower() for name in own.surface(own.rows[query])]
 
     return WmdSimilarity(documents, keyed, num_best=10), words
@@ -233,14 +233,14 @@ def pot_loop(index: movers.Index, query: str, count: int) -> None:
     import ot
 
     shard = index.shards[0].take(np.arange(count))
-    own = make_shard(index.scorer.measure([query]), [query], index.scorer.method)
+    own = make_shard(index.scorer.weigh([query]), [query], transport_bound(index.scorer))
     bags = joined([own, shard]).words
     structure, weights = bags.structure, bags.weights
     u = weights[0]
     for row in range(1, count + 1):
         v = weights[row]
         pair = np.array([[0, row]])
-        problems = pose(index.scorer.method, bags, pair)
+        problems = index.scorer.measure.pose(bags, pair)
         cost = problems.cost.reshape(len(u), len(v))
         sides = [
             structure[side].reshape(-1, size, size).astype(float)

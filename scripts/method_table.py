@@ -17,7 +17,7 @@ import numpy as np
 import movers
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import score
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from movers.runtime.notices import UndefinedWarning
 from movers_research.datasets import read_dataset
 

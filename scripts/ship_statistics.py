@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from movers.baselines import find_baseline
 from movers.encode.encodings import Request
 from movers.encode.models import EMBEDDED
 from movers.encode.transformer import TransformerEncoder
 from movers.loading import load_encoder
 from movers.measure.fitting import fit_statistics
-from movers.measure.measured import Context, measure
 from movers.measure.statistics import Statistics
+from movers.measures.base import FitCorpus
+from movers.scorer import Scorer
 from movers.settings import Settings
 
 TARGET = Path(__file__).parent.parent / "src" / "movers" / "data" / f"{EMBEDDED}.safetensors"
@@ -42,14 +42,12 @@ def components(
     encoder: TransformerEncoder, sentences: list[str], statistics: Statistics
 ) -> dict[str, np.ndarray]:
     """What sif and usif remove from sentence vectors of the last layer."""
-    layer, context = encoder.layers, Context(statistics)
     arrays: dict[str, np.ndarray] = {}
     for name in ("sif", "usif"):
-        rules = Settings(name, stopwords=None).rules
-        encodings = encoder.encode(sentences, Request((layer,), (), rules), progress=True)
-        measured = measure(encodings, context, weights=name, embedding=layer)
-        block = measured, np.arange(len(sentences)), np.ones(len(sentences), np.int64)
-        arrays |= find_baseline(f"pooled.{name}").fit([block], context, layer)
+        settings = Settings(name, stopwords=None, whitening="none", statistics=statistics)
+        scorer = Scorer(settings, encoder)
+        corpus = FitCorpus(dict.fromkeys(sentences, 1), scorer.weigh)
+        arrays |= scorer.measure.fit(corpus).arrays
     return arrays
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import movers
 import movers_research
+from movers.measures.registry import METHODS
 
 ROOT = Path(movers.__file__).parent
 
@@ -61,15 +62,15 @@ def test_the_picture_is_that_of_the_code(architecture):
     assert page.read_text("utf-8") == architecture.draw(), "python scripts/architecture.py makes it"
 
 
-PIPELINE = ("pipeline.py", "session/*.py", "measure/*.py", "baselines/*.py", "solve/*.py")
-LOOSE = {"find_baseline", "lists"}
-"""A baseline is a module with some functions of many; lists come from users as they are."""
+ROAD = ("blocks.py", "measures/*.py", "measure/*.py", "solve/*.py")
+LOOSE = {"lists", "describe", "reasons", "comparison", "_raw"}
+"""Lists come from users as they are; the others fill fields of many types by name."""
 
 
-def test_the_pipeline_says_what_goes_through_it():
+def test_the_road_says_what_goes_along_it():
     vague = {
         function.name
-        for path in (path for pattern in PIPELINE for path in ROOT.glob(pattern))
+        for path in (path for pattern in ROAD for path in ROOT.glob(pattern))
         for function in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(function, ast.FunctionDef)
         for hint in (
@@ -96,25 +97,35 @@ def test_every_public_name_resolves():
         movers.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize("name", ["movers", "wmd", "wsmd"])
-def test_pairs_reach_the_kernel_within_a_dozen_files(bert, name):
-    """From `Scorer.distances` to the compiled loops a newcomer can follow every step."""
-    scorer, pairs = bert.using(name), [("the dog sees the fox", "a fox sees a dog")]
-    scorer._stores = []  # not shared with measures that need more of a sentence
-    scorer.distances(pairs)
-    seen = set()
+KINDS = re.compile(r"needs_\w+|reads_\w+|reports|baseline|transport")
+"""Attributes that tell what kind a measure is."""
 
-    def watch(frame, event, argument):
-        place, called = Path(frame.f_code.co_filename), frame.f_code.co_qualname
-        compiled = place.stem in ("compiling", "native") or "kernels" in str(place)
-        ours = ROOT in place.parents and not compiled
-        if event == "call" and ours and not called.endswith(">"):
-            seen.add((place, called))
 
-    sys.setprofile(watch)
-    try:
-        scorer.distances(pairs)
-    finally:
-        sys.setprofile(None)
-    assert len({place for place, _ in seen}) <= 12, seen
-    assert 20 < len(seen) <= 40, seen
+def kinds_asked(package):
+    """Places outside the folder of measures that ask what kind a measure is."""
+    concrete = {type(measure).__name__ for measure in METHODS.values()}
+    for path in sorted(package.rglob("*.py")):
+        place = path.relative_to(package).as_posix()
+        if place.startswith("measures/"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            asked = isinstance(node, ast.Attribute) and KINDS.fullmatch(node.attr)
+            named = isinstance(node, ast.Name) and node.id in concrete
+            if (asked and place != "web/connections.py") or named:  # a transport of asyncio
+                yield place, node.lineno
+
+
+def test_nobody_asks_what_kind_a_measure_is(tmp_path):
+    assert [*kinds_asked(ROOT)] == []
+    (tmp_path / "asking.py").write_text("a.needs_trees\nb.reports\nisinstance(c, WordTransport)\n")
+    assert [line for _, line in kinds_asked(tmp_path)] == [1, 2, 3]
+
+
+def test_the_road_can_be_traced():
+    """`scripts/trace_road.py` prints every file and function from a call to its kernel."""
+    path = ROOT.parents[1] / "scripts" / "trace_road.py"
+    spec = spec_from_file_location("trace_road", path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    seen = module.trace(lambda: movers.load("wmd", "no/such").settings.measure.token_rules)
+    assert Path("loading.py") in seen and Path("settings.py") in seen

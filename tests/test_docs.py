@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 from movers.cli import add_outside_commands, app
 from movers.measure.costs import COSTS
 from movers.measure.weights import WEIGHTS
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from movers_research.datasets import DATASETS
 
 ROOT = Path(__file__).parents[1]

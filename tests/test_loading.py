@@ -12,7 +12,7 @@ from movers.loading import describe_model, load_encoder
 
 def test_nothing_is_loaded_before_it_is_needed(tmp_path):
     scorer = movers.load("wsmd", tmp_path / "nothing")
-    assert scorer.method.name == "wsmd-wrd"
+    assert scorer.settings.measure.name == "wsmd-wrd"
     with pytest.raises(movers.ModelError):
         scorer.compare("quick fox", "lazy dog")
 

@@ -11,25 +11,27 @@ import pyarrow
 import pytest
 
 import movers
-from movers.methods import METHODS
+from movers.encode.store import STORES, EncodingCache
+from movers.measures.default import DefaultMeasure
+from movers.measures.registry import METHODS
+from movers.measures.structural_transport import StructuralTransport
+from movers.measures.word_transport import WordTransport
 from movers.runtime.notices import UndefinedWarning, UnwhitenedWarning
-from movers.session import blocks
-from movers.session.session import STORES
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
 
 TRANSPORTS = [
     name
     for name, row in METHODS.items()
-    if row.transport and row.weights in ("uniform", "norm", "idf")
+    if isinstance(row, WordTransport | DefaultMeasure) and row.weights in ("uniform", "norm", "idf")
 ]
-BASES = [name for name in TRANSPORTS if METHODS[name].transport == "words"]
+BASES = [name for name in TRANSPORTS if "layers" not in METHODS[name].settings]
 
 
 def alone(scorer, *arguments, **changes):
     """A scorer that shares no encodings."""
     other = scorer.using(*arguments, **changes)
-    other._stores = []
+    other.cache = EncodingCache()
     return other
 
 
@@ -68,7 +70,7 @@ def test_every_way_of_asking_agrees(bert, method):
     for number in (0, 7, 20):
         found = bert.using(method).compare(*PAIRS[number])
         assert found.distance == distances[number]
-        reported = [h.linear if scorer.method.reports == "linear" else h.value for h in found.heads]
+        reported = [h.linear if scorer.measure.word_part else h.value for h in found.heads]
         assert reported == (heads[number].tolist() if scorer.heads else [])
 
 
@@ -91,8 +93,8 @@ def test_numbers_do_not_depend_on_order_company_threads_or_cache(bert, method):
 
 def test_large_batches_are_chunked_without_a_trace(bert, monkeypatch):
     expected = bert.using().head_values(PAIRS)
-    monkeypatch.setattr("movers.session.blocks.CHUNK", 4)
-    monkeypatch.setattr("movers.session.blocks.BLOCK_BYTES", 10)
+    monkeypatch.setattr("movers.blocks.CHUNK", 4)
+    monkeypatch.setattr("movers.blocks.BLOCK_BYTES", 10)
     np.testing.assert_array_equal(alone(bert).head_values(PAIRS), expected)
     np.testing.assert_array_equal(alone(bert).distances(PAIRS), expected.mean(axis=1))
 
@@ -102,7 +104,7 @@ def test_a_full_cache_is_dropped(bert, monkeypatch):
     monkeypatch.setattr("movers.encode.store.GROWTH_BYTES", 10)
     scorer = alone(bert)
     assert [scorer.distances([pair])[0] for pair in PAIRS[:6]] == expected.tolist()
-    (store,) = scorer._stores
+    (store,) = scorer.cache
     held = [len(block) for block in store.blocks]
     assert set(held) == {2}
     for number in range(3):
@@ -158,12 +160,12 @@ def test_measures_made_from_one_scorer_encode_once(bert, spy):
         scorer.prepare()
     found = [scorer.distances(PAIRS) for scorer in family]
     assert len(spy) == len({text for pair in PAIRS for text in pair})
-    assert len(first._stores) == 1
+    assert len(first.cache) == 1
     for scorer, distances in zip(family, found, strict=True):
         np.testing.assert_array_equal(alone(scorer).distances(PAIRS), distances)
     for layers in ("1", "2", "3", "1-2", "2-3"):
         first.using("wsmd", layers=layers).distances(PAIRS)
-    assert len(first._stores) == STORES
+    assert len(first.cache) == STORES
 
 
 def test_statistics_of_another_kind_are_refused(bert):
@@ -212,12 +214,12 @@ def test_parts_add_up_and_plans_carry_the_weights(bert, method):
     found = scorer.compare(*SENTENCES[:2])
     whole = (1 - found.mix) * found.linear + found.mix * found.structural
     whole = found.sentence + found.gate * whole
-    if METHODS[method].reports == "linear":
+    if METHODS[method].word_part:
         assert found.distance == pytest.approx(found.linear, rel=1e-12)
     else:
         assert found.distance == pytest.approx(whole, rel=1e-9)
-    weights = scorer._encoded([]).weights
-    rows = scorer._encoded([]).encodings.rows
+    weights = scorer.weigh([]).weights
+    rows = scorer.weigh([]).encodings.rows
     for plan in (found.plan, *found.plans):
         np.testing.assert_allclose(plan.sum(axis=1), weights[rows[SENTENCES[0]]], atol=1e-9)
         np.testing.assert_allclose(plan.sum(axis=0), weights[rows[SENTENCES[1]]], atol=1e-9)
@@ -251,7 +253,7 @@ def test_mix_runs_from_words_to_structure(bert, base):
 def test_using_shares_the_model_and_the_statistics(bert):
     other = bert.using("wmd", layers="1", stopwords=None)
     assert other.encoder is bert.encoder and other.statistics is bert.statistics
-    assert bert.method.name == "wsmd-wrd" and bert.settings.stopwords is not None
+    assert bert.measure.name == "wsmd-wrd" and bert.settings.stopwords is not None
     assert "The" in other.compare(*SENTENCES[:2]).source_words
 
 
@@ -396,7 +398,7 @@ def test_real_pairs_with_words_on_both_sides_have_a_distance(data, embedded):
     lines = (data / "STSB" / "sts-test.csv").read_text("utf-8").splitlines()
     pairs = [line.split("\t")[5:7] for line in lines]
     short = [pair for pair in pairs if all(len(text.split()) < 7 for text in pair)]
-    words = embedded.measure(text for pair in short for text in pair).encodings
+    words = embedded.weigh([text for pair in short for text in pair]).encodings
     counts = np.array([words.counts[words.numbers(pair)] for pair in short])
     assert (counts == 1).all(axis=1).any()
     with pytest.warns(UndefinedWarning, match="for one side has no words left"):
@@ -462,21 +464,26 @@ def test_a_matrix_is_the_same_in_blocks(bert, method, monkeypatch):
     both, own = scorer.matrix(SENTENCES[:7], SENTENCES[2:]), scorer.matrix(SENTENCES)
     pairs = [(a, b) for a in SENTENCES for b in SENTENCES]
     np.testing.assert_allclose(own.ravel(), scorer.distances(pairs), rtol=1e-9, atol=1e-9)
-    monkeypatch.setattr("movers.session.blocks.CHUNK", 3)
-    monkeypatch.setattr("movers.session.blocks.BLOCK_BYTES", 10)
+    monkeypatch.setattr("movers.blocks.CHUNK", 3)
+    monkeypatch.setattr("movers.blocks.BLOCK_BYTES", 10)
     monkeypatch.setattr("movers.encode.store.GROWTH_BYTES", 10)
     monkeypatch.setattr("movers.encode.store.KEEP_BYTES", 10)
     blocked = alone(scorer)
     np.testing.assert_array_equal(blocked.matrix(SENTENCES[:7], SENTENCES[2:]), both)
-    assert len(blocked._stores[0].blocks[0]) <= 6
+    assert len(blocked.cache[0].blocks[0]) <= 6
     np.testing.assert_array_equal(blocked.matrix(SENTENCES), own)
 
 
 def test_only_the_mean_over_heads_is_held(bert, monkeypatch):
     rooms = []
-    monkeypatch.setattr("movers.session.blocks.CHUNK", 5)
-    room = blocks.room_for
-    monkeypatch.setattr(blocks, "room_for", lambda *given: rooms.append(given[1]) or room(*given))
+    monkeypatch.setattr("movers.blocks.CHUNK", 5)
+    values = StructuralTransport.head_values
+
+    def counted(measure, sentences, rows):
+        rooms.append(len(rows))
+        return values(measure, sentences, rows)
+
+    monkeypatch.setattr(StructuralTransport, "head_values", counted)
     bert.using().distances(PAIRS)
     bert.using().matrix(SENTENCES)
     assert rooms and max(rooms) <= 5
@@ -502,13 +509,13 @@ def test_a_scorer_can_be_pickled_and_prints_its_signature(bert):
     np.testing.assert_array_equal(copy.distances(PAIRS[:4]), bert.distances(PAIRS[:4]))
     assert repr(copy) == f"Scorer({bert.signature})"
     assert repr(movers.load("wmd", "no/such-model")) == "Scorer(wmd, model not loaded yet)"
-    assert copy._stores[0].blocks[0] is not bert._stores[0].blocks[0]
+    assert copy.cache[0].blocks[0] is not bert.cache[0].blocks[0]
 
 
 def test_scorers_pickled_together_encode_together(bert):
     first, second = pickle.loads(pickle.dumps([bert, bert.using("wmd")]))
     first.distances(PAIRS[:4])
-    assert second._stores is first._stores and len(second._stores) == 1
+    assert second.cache is first.cache and len(second.cache) == 1
 
 
 def test_preparing_tells_what_whitening_is_missing(tiny):
@@ -546,7 +553,7 @@ def test_every_measure_obeys_the_number_of_threads(bert, method, monkeypatch):
     monkeypatch.setattr("movers.runtime.threads.ThreadPoolExecutor", Spy)
     monkeypatch.setattr("movers.runtime.threads.WORTH_A_THREAD", 1.0)
     monkeypatch.setattr("movers.runtime.threads.available_threads", lambda: 4)
-    parser = MadeUp() if METHODS[method].needs_trees else None
+    parser = MadeUp() if "parser" in METHODS[method].settings else None
     bert.using(method, threads=1, parser=parser).distances(PAIRS)
     assert not asked
     bert.using(method, threads=3, parser=parser).distances(PAIRS)

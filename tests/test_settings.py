@@ -12,7 +12,7 @@ from pydantic import create_model
 import movers
 from movers.cli.options import Chosen, Options, offering
 from movers.loading import loader
-from movers.methods import find_method
+from movers.measures.registry import find_measure
 from movers.scorer import Scorer
 from movers.search.layouts import describe
 from movers.settings import Settings, Wire, itself, setting, table
@@ -56,13 +56,13 @@ def test_bad_settings_are_refused_before_a_model_is_loaded(wrong, message):
     ],
 )
 def test_whitening_is_the_recipes_own_unless_named(recipe, whitening, fitted):
-    settings = Settings(find_method("wmd"), recipe=recipe, whitening=whitening)
+    settings = Settings(find_measure("wmd"), recipe=recipe, whitening=whitening)
     assert settings.whitening_to_fit == fitted
 
 
 def test_only_keeping_changes_the_words():
     for empty, expected in ((None, False), ("nan", False), ("raise", False), ("keep", True)):
-        assert Settings(find_method("wmd"), empty=empty).rules.keep_empty is expected
+        assert Settings(find_measure("wmd"), empty=empty).rules.keep_empty is expected
 
 
 @dataclass(frozen=True)

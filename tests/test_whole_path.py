@@ -7,7 +7,7 @@ import torch
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from movers.encode.stopwords import load_stopwords
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from tiny_models import PAIRS, SENTENCES
 
 PAIRS = PAIRS[::2]
@@ -73,7 +73,7 @@ class Slow:
         x[removed[0]], y[removed[1]] = 0, 0
         C = cost_matrix(method.cost, x, y)
         inner = C[np.ix_(K, L)]
-        if method.transport == "words":
+        if "layers" not in method.settings:
             return [ot.emd2(u, v, inner)]
         found = []
         for A, B in zip(self.attention[source], self.attention[target], strict=True):
@@ -110,7 +110,7 @@ def assert_agrees(scorer, slow, method):
     expected = np.array([slow.values(METHODS[method], recipe, *pair) for pair in PAIRS])
     assert found.shape == expected.shape
     close = np.isclose(found, expected, rtol=1e-6, atol=1e-9)
-    if METHODS[method].transport == "words":
+    if "layers" not in METHODS[method].settings:
         # Whitened vectors are kept in single precision, which a small cosine cost can show.
         np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-9)
         return

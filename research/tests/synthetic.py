@@ -3,7 +3,7 @@
 import numpy as np
 
 from movers.evaluate.scores import Column, Score
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from movers_research.outcomes import Illustration, Overlap, Results, Stage
 
 METRICS = {"paws-wiki-test": "auc", "stsb-test": "spearman"}
@@ -53,10 +53,12 @@ def make_scores(rng, published):
                     base = name.removeprefix("wsmd-").removeprefix("lambda-")
                     place = np.random.default_rng(len(base) * 31 + sum(map(ord, base)) + embedding)
                     value = level + 0.1 * (embedding > 0) + place.normal(0, 0.03)
-                    for selection in SELECTIONS if method.needs_attention else ("",):
+                    for selection in SELECTIONS if "layers" in method.settings else ("",):
                         gain = (0.03 if metric == "auc" else -0.01) + rng.normal(0, 0.012)
                         found = (
-                            value + rng.normal(0, 0.004) + (gain if method.needs_attention else 0)
+                            value
+                            + rng.normal(0, 0.004)
+                            + (gain if "layers" in method.settings else 0)
                         )
                         near = 0.008 + 0.004 * rng.random()
                         yield Score(
@@ -65,7 +67,7 @@ def make_scores(rng, published):
                                 name,
                                 recipe,
                                 embedding,
-                                0.5 if method.needs_attention else None,
+                                0.5 if "layers" in method.settings else None,
                             ),
                             selection,
                             SELECTIONS.get(selection, ""),

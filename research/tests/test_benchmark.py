@@ -9,7 +9,7 @@ from movers.errors import InputError
 from movers.evaluate.metrics import score
 from movers.evaluate.scores import Column, MeasureGrid
 from movers.measure.structure import attention_variability
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from movers_research import benchmark as benchmark_file
 from movers_research.benchmark import Benchmark, measure_variability
 from movers_research.evaluation import head_scores
@@ -67,7 +67,7 @@ def test_values_are_those_of_a_scorer_fitted_on_the_data_set(base, done, method,
 def test_every_column_is_there_and_finite(done):
     for column in done.columns:
         values = done.values(column)
-        assert values.shape == (len(PAIRS), 6 if METHODS[column.method].leaves_heads else 1)
+        assert values.shape == (len(PAIRS), 6 if METHODS[column.method].by_head else 1)
         assert np.isfinite(values).all(), column
 
 

@@ -8,7 +8,7 @@ import transformers
 import movers
 from movers.cli import main
 from movers.errors import InputError
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from movers_research.experiments import (
     EXPERIMENTS,
     ONE_MODEL,

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from movers.methods import METHODS, TRANSPORTED
+from movers.measures.registry import METHODS, TRANSPORTED
 from movers_research.datasets import DATASETS
 from movers_research.published import (
     PAPER_MODELS,
@@ -48,7 +48,9 @@ def test_every_table_is_complete():
 def test_names_are_ours():
     for row in published_scores():
         assert row.method in METHODS and row.dataset in DATASETS and row.model in PAPER_MODELS
-        assert row.selection in (("",) if not METHODS[row.method].needs_attention else SELECTIONS)
+        assert row.selection in (
+            ("",) if "layers" not in METHODS[row.method].settings else SELECTIONS
+        )
         free = row.method in ("bow", "cls", "smd", "smd-idf")
         assert (row.embedding == "") == free
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from movers.errors import DependencyError, InputError, ModelError, MoversError, StorageError
     from movers.habits import distance, similarity
     from movers.loading import load
-    from movers.methods import METHODS
+    from movers.measures.registry import METHODS
     from movers.results import Comparison, Ranking
     from movers.scorer import Scorer
     from movers.search.index import Index
@@ -39,7 +39,7 @@ _HOMES = {
         ("DependencyError", "InputError", "ModelError", "MoversError", "StorageError"),
         "movers.errors",
     ),
-    "METHODS": "movers.methods",
+    "METHODS": "movers.measures.registry",
     "Comparison": "movers.results",
     "Index": "movers.search.index",
     "Ranking": "movers.results",

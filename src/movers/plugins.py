@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from typing import Any
 
-from movers.methods import METHODS, Method
 from movers.runtime.entry_points import add_rows, load_entries
 
 MEASURES = "movers.measures"
@@ -18,9 +18,14 @@ def add_outside_measures() -> list[str]:
     """Add the measures of installed packages to the table of methods, and name them.
 
     A package offers one by an entry point of the group ``movers.measures`` that leads to a
-    `Method`; see "Adding a measure" in the documentation. The command line calls this.
+    `Measure`; see "Adding a measure" in the documentation. The command line calls this.
     """
-    return add_rows(METHODS, MEASURES, Method)
+    if not entry_points(group=MEASURES):
+        return []
+    from movers.measures.base import Measure
+    from movers.measures.registry import METHODS
+
+    return add_rows(METHODS, MEASURES, Measure)
 
 
 def outside_commands() -> list[Callable[..., Any]]:

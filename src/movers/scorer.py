@@ -2,58 +2,182 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from movers import blocks
 from movers.align.aligners import DEFAULT as DEFAULT_ALIGNER
 from movers.align.aligning import align_pairs
 from movers.align.reading import Given
 from movers.align.results import Alignment
 from movers.arrays import Floats, Ints
+from movers.encode.encodings import Encodings, Head, Request
+from movers.encode.stopwords import describe_stopwords
+from movers.encode.store import EncodingCache, Store
+from movers.encode.transformer import TransformerEncoder
 from movers.errors import Choose, Do, InputError
-from movers.explain.compared import Home, Signature
+from movers.explain.compared import Signature
 from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
 from movers.io.pairs import check_sentence, check_sentences, check_words, read_pairs
-from movers.measure.measured import Bags
-from movers.results import Comparison, HeadValue, Match, Ranking
-from movers.scale import similarity_of
-from movers.session import blocks
-from movers.session.fitting import fit_session
-from movers.session.session import Session
-from movers.session.signature import scale_key, sign
-from movers.settings import check_names, table
-from movers.solve.solution import Many, joined, pick
+from movers.measure.context import Context
+from movers.measure.fitting import corpus_digest, fit_statistics
+from movers.measure.statistics import Statistics
+from movers.measures.base import FitCorpus, Measure
+from movers.measures.sentences import WeightedSentences
+from movers.results import Comparison, Match, Ranking
+from movers.runtime.notices import UndefinedWarning
+from movers.runtime.progress import progress_bar
+from movers.scale import random_pairs, similarity_of
+from movers.settings import Settings, check_names, table
+from movers.solve.solution import NUMBERS, Many, joined
+from movers.version import __version__
+
+SCALE = "scale"
+"""What the names of fitted scales begin with."""
 
 
-class Scorer(Session):
-    """Distances between sentences under one method, one model and one set of statistics.
+class Scorer:
+    """Distances between sentences under one measure, one model and one set of statistics.
 
     Make one with `movers.load`. The model is loaded on first use; the sentences of a call are
     kept for the next, also for scorers made from this one by `using`.
+
+    Parameters
+    ----------
+    settings
+        What a user chose.
+    encoder
+        The model, or what loads it when it is first needed.
     """
 
+    def __init__(
+        self, settings: Settings, encoder: TransformerEncoder | Callable[[], TransformerEncoder]
+    ) -> None:
+        self.settings, self.cache = settings, EncodingCache()
+        self._source, self._statistics = encoder, settings.fitted
+        self._warned: set[int] = set()
+        self._sentences: WeightedSentences | None = None
+
     def __repr__(self) -> str:
-        unloaded = f"{self.method.name}, model not loaded yet"
+        unloaded = f"{self.settings.measure.name}, model not loaded yet"
         return f"Scorer({self.signature if 'encoder' in vars(self) else unloaded})"
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave model and encodings behind; a copy in another process loads its own."""
+        state = {name: value for name, value in vars(self).items() if name not in DERIVED}
+        return {**state, "_sentences": None}
+
+    # what a scorer is made of
+
+    @cached_property
+    def encoder(self) -> TransformerEncoder:
+        """The model, loaded when first needed."""
+        return self._source() if callable(self._source) else self._source
+
+    @cached_property
+    def measure(self) -> Measure:
+        """The measure, bound to the model, its statistics and the settings."""
+        settings = self.settings
+        return settings.measure.bind(
+            Context(
+                self.encoder,
+                self.statistics,
+                settings.rules,
+                settings.recipe,
+                settings.embedding,
+                settings.layers,
+                settings.heads,
+                float(settings.mix),
+                settings.null,
+                settings.whitening,
+                settings.frequencies,
+                settings.trees,
+                settings.threads,
+                self._warned,
+            )
+        )
+
+    @property
+    def statistics(self) -> Statistics:
+        """Fitted, loaded or shipped statistics; empty ones if there are none."""
+        if self._statistics is None:
+            shipped = Statistics.shipped(self.encoder.fingerprint)
+            self._statistics = shipped or Statistics(self.encoder.fingerprint)
+        if self._statistics.fingerprint != self.encoder.fingerprint:
+            raise InputError(
+                f"the statistics belong to model {self._statistics.fingerprint}, but "
+                f"{self.encoder.name} is {self.encoder.fingerprint}; fit again"
+            )
+        return self._statistics
+
+    def _adopt(self, statistics: Statistics) -> None:
+        """Go on with other statistics; forget what was weighed by the old ones."""
+        self._statistics, self._sentences = statistics, None
+        vars(self).pop("measure", None)
+
+    @property
+    def threads(self) -> int | None:
+        """Threads of the solver and the measures; None is one per processor."""
+        return self.settings.threads
+
+    @threads.setter
+    def threads(self, threads: int | None) -> None:
+        self.settings = replace(self.settings, threads=threads)
+        vars(self).pop("measure", None)
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """Attention heads in use, as (layer, head) counted from 1."""
+        return self.measure.heads
+
+    @property
+    def embedding(self) -> int:
+        """Layer of the word vectors; 0 is the input layer."""
+        return self.measure.embedding
 
     @property
     def signature(self) -> Signature:
         """All settings that change a number."""
-        return sign(self, self.far)
+        return self._sign(self.far)
+
+    def _sign(self, far: float | None) -> Signature:
+        settings, encoder = self.settings, self.encoder
+        fields = {
+            "movers": __version__,
+            "method": settings.measure.name,
+            "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
+            **self.measure.signature(),
+            "recipe": settings.recipe,
+            "stopwords": describe_stopwords(settings.rules.stopwords),
+            "subwords": settings.subwords,
+            "dtype": encoder.dtype,
+            "empty": "keep" if settings.empty == "keep" else "",
+            "scale": "" if far is None else f"{far:.4g}",
+        }
+        return Signature(tuple((name, value) for name, value in fields.items() if value))
 
     @property
     def far(self) -> float | None:
         """Distance of unrelated sentences, where similarity is 0; None if not measured yet."""
-        fitted = self.statistics.arrays.get(scale_key(self))
-        if fitted is not None:
-            return float(fitted[0])
-        return self.encoder.chance if self.method.needs_pooled else None
+        fitted = self.statistics.arrays.get(self._scale_key)
+        return self.measure.far if fitted is None else float(fitted[0])
+
+    @property
+    def _scale_key(self) -> str:
+        """Name under which statistics keep the scale of one measure with all its settings."""
+        named = (field for field in self._sign(None).fields if field[0] != "movers")
+        fields = "|".join(f"{name}:{value}" for name, value in named)
+        return f"{SCALE}.{sha256(fields.encode()).hexdigest()[:8]}"
 
     def scaled(self, distances: Floats) -> Floats | None:
         """Similarities that distances stand for; None if what is far has not been measured."""
@@ -74,8 +198,58 @@ class Scorer(Session):
             changes["method"] = method
         changes = {"statistics": self._statistics, "threads": self.threads, **changes}
         other = Scorer(replace(self.settings, **changes), self._source)
-        other.follow(self)
+        other.cache, other._warned = self.cache, self._warned
+        if "encoder" in vars(self):
+            other.encoder = self.encoder
         return other
+
+    # encoding and weighing
+
+    def prepare(self, sentences: Sequence[str] = ()) -> None:
+        """Register what this scorer needs, so that scorers sharing encodings encode once.
+
+        Sentences given here are encoded together now; calls that need them find them.
+        """
+        store = self._store()
+        if sentences:
+            store.get(check_sentences(sentences, "sentence"), self._encode)
+
+    def forget(self) -> None:
+        """Forget the sentences encoded so far, for the scorers that share them too."""
+        self.cache.clear()
+        self._sentences = None
+
+    def weigh(self, sentences: Sequence[str], *, progress: bool = False) -> WeightedSentences:
+        """Encode and weigh sentences, reusing those of earlier calls.
+
+        Sentences of earlier calls may be among the rows; `WeightedSentences.numbers` finds each.
+        """
+        known = self._sentences
+        if known is None or not all(text in known.encoded.rows for text in sentences):
+            encodings = self._store().get(sentences, partial(self._encode, progress=progress))
+            known = self._sentences = self.measure.weigh(encodings)
+        return known
+
+    def weigh_each(
+        self, sentences: Sequence[str], store: Store | None = None, *, progress: bool = False
+    ) -> WeightedSentences:
+        """Encode and weigh sentences and no others, each in its place, repeated ones included.
+
+        They are looked for and kept in a store of the caller's, or else in that of this scorer.
+        """
+        request = self.measure.requirements if store is None else store.request
+        store = self._store() if store is None else store
+        encodings = store.get(sentences, partial(self._encode, progress=progress))
+        taken = encodings.take(encodings.numbers(sentences), request, store.request.heads)
+        return self.measure.weigh(taken).take(slice(None))
+
+    def _store(self) -> Store:
+        return self.cache.find(self.measure.requirements, self.measure.whitening_key)
+
+    def _encode(self, missing: list[str], request: Request, *, progress: bool = False) -> Encodings:
+        encodings = self.encoder.encode(missing, request, progress=progress)
+        self.measure.whiten(encodings)
+        return encodings
 
     def fit(self, sentences: Iterable[str], *, origin: str = "", progress: bool = False) -> Scorer:
         """Fit whitening and document frequencies on sentences, and freeze them.
@@ -91,8 +265,56 @@ class Scorer(Session):
         progress
             Show a progress bar.
         """
-        fit_session(self, check_sentences(sentences, "sentence"), origin, progress=progress)
+        corpus = check_sentences(sentences, "sentence")
+        counts = Counter(corpus)
+        if not self._fitted_on(counts):
+            self._fit_common(corpus, origin, progress=progress)
+        learned = self.measure.fit(FitCorpus(counts, partial(self.weigh, progress=progress)))
+        if learned is not self.statistics:
+            self._adopt(learned)
+        self._fit_scale(list(counts))
         return self
+
+    def _fitted_on(self, counts: Counter[str]) -> bool:
+        """Tell whether whitening and idf were fitted on just these sentences, in the same way."""
+        whitening = self.statistics.whitening.get(self.embedding)
+        idf = self.statistics.tables.get("idf")
+        return (
+            self.statistics.corpus == corpus_digest(counts)
+            and (whitening and whitening.kind) == self.settings.whitening_to_fit
+            and idf is not None
+            and idf.recipe == self.settings.recipe
+            and not self.settings.by_variability
+        )
+
+    def _fit_common(self, corpus: list[str], origin: str, *, progress: bool) -> None:
+        """Fit what any measure may need, and keep the sentences encoded on the way."""
+        request = self.measure.fit_request((self.embedding,))
+        statistics, fresh = fit_statistics(
+            self.encoder,
+            corpus,
+            request,
+            whitening=self.settings.whitening_to_fit,
+            variability=self.settings.by_variability,
+            origin=origin,
+            progress=progress,
+        )
+        self._adopt(statistics)
+        if self.measure.requirements.union(request) == request:
+            self.measure.whiten(fresh)
+            # In place: scorers that share the cache and get these statistics find it there.
+            self.cache.new(request, self.measure.whitening_key).add(fresh)
+
+    def _fit_scale(self, sentences: list[str]) -> None:
+        """Measure what unrelated sentences are apart, on random pairs."""
+        pairs = random_pairs([text for text in sentences if text.strip()])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedWarning)
+            distances = self.distances(pairs)
+        if np.isfinite(distances).any():
+            far = np.median(distances[np.isfinite(distances)])
+            arrays = {**self.statistics.arrays, self._scale_key: np.array([far])}
+            self._adopt(replace(self.statistics, arrays=arrays))
 
     def save(self, path: str | Path) -> None:
         """Save the fitted statistics; ``movers.load(statistics=path)`` reads them."""
@@ -102,43 +324,20 @@ class Scorer(Session):
         """Compare two sentences, with plan, alignment and values head by head."""
         check_sentence(source, "source")
         check_sentence(target, "target")
-        measured = self._encoded([source, target])
-        rows = measured.encodings.rows
-        pair = np.array([[rows[source], rows[target]]])
-        ((_, solved),) = blocks.solved_by_chunk(self, measured, pair, plans=True)
-        values = blocks.settle(self, solved, measured, pair, "raise")
-        shape = solved.shapes[0]
-        plans = solved.values.plan.reshape(values.shape[1], *shape)
-        home = None
-        if solved.homes is not None:
-            home = Home(solved.homes[0], *(measured.weights[row] for row in pair[0]))
-        return Comparison(
-            source=source,
-            target=target,
-            source_words=tuple(measured.encodings.surface(rows[source])),
-            target_words=tuple(measured.encodings.surface(rows[target])),
-            method=self.method.name,
-            distance=float(values.mean()),
-            linear=_unless_nan(values, solved.values.linear),
-            structural=_unless_nan(values, solved.values.structural),
-            mix=self.share,
-            plans=plans,
-            cost=solved.costs.data.reshape(shape) if self.method.cost else np.zeros((0, 0)),
-            heads=tuple(
-                HeadValue.of(layer, head, pick(solved.values, 0, k, plans[k]), solved.scales[0, k])
-                for k, (layer, head) in enumerate(self.heads)
-            ),
+        sentences = self.weigh([source, target])
+        rows = sentences.numbers([source, target])
+        why, policy = self.measure.undefined(sentences, rows[None]), self.settings.empty or "raise"
+        if why.any() and policy == "raise":
+            raise blocks.without_words(sentences, rows[None], why)
+        found = self.measure.explain(sentences, *rows.tolist())
+        if why.any() and policy == "nan":
+            found = found.undefined()
+        return replace(
+            found,
             signature=self.signature,
-            source_spans=measured.encodings.places(rows[source]),
-            target_spans=measured.encodings.places(rows[target]),
-            source_attention=measured.encodings.attention(rows[source], len(self.heads)),
-            target_attention=measured.encodings.attention(rows[target], len(self.heads)),
-            sentence=0.0 if solved.sentence is None else float(solved.sentence[0]),
-            gate=1.0 if solved.gate is None else float(solved.gate[0]),
             far=self.far,
             source_unread=self.encoder.unread(source),
             target_unread=self.encoder.unread(target),
-            home=home,
         )
 
     def align(self, source: Given, target: Given, *, aligner: str = DEFAULT_ALIGNER) -> Alignment:
@@ -184,14 +383,11 @@ class Scorer(Session):
         """
         linked = self.align(source, target).to_dict() if links else None
         if not self.heads:
-            found = self.compare(source, target)
-            return Explanation(found, found, linked)
+            return Explanation.of(self.compare(source, target), linked)
         # All heads first, so that the sentences are encoded once.
         every = self.using(layers="all", heads="all").compare(source, target)
-        found = self.compare(source, target)
-        if self.method.needs_pooled:
-            every = every.priced_like(found)
-        return Explanation(found, every, linked)
+        chosen = self.compare(source, target)
+        return Explanation(chosen, self.measure.under_every_head(every, chosen), linked)
 
     def contrast(self, source: str, target: str, other: str, *, links: bool = False) -> Contrast:
         """Hold a sentence against two others; see `explain`.
@@ -219,9 +415,9 @@ class Scorer(Session):
         >>> movers.load("wsmd").curve("a dog bites", "a man bites", steps=3)["mixes"]
         [0.0, 0.5, 1.0]
         """
-        if "mix" not in self.method.settings:
+        if "mix" not in self.measure.settings:
             raise InputError(
-                f"{self.method.name} has no mix of words and structure", Choose("method", "wsmd")
+                f"{self.measure.name} has no mix of words and structure", Choose("method", "wsmd")
             )
         mixed = (self.using(mix=mix) for mix in mixes_of(steps))
         return mix_curve([scorer.compare(source, target) for scorer in mixed])
@@ -238,7 +434,7 @@ class Scorer(Session):
         """
         if self.far is None:
             raise InputError(
-                f"what unrelated sentences are apart under {self.method.name} has not been "
+                f"what unrelated sentences are apart under {self.measure.name} has not been "
                 "measured",
                 Do("fit"),
                 Choose("method", "movers", ", which knows it"),
@@ -261,7 +457,35 @@ class Scorer(Session):
             Show progress bars.
         """
         texts = read_pairs(pairs, targets)
-        return blocks.fill_distances(self, np.zeros(len(texts)), texts, progress=progress)
+        out = np.zeros(len(texts))
+        for place, sentences, rows in self._blocks(texts, progress=progress):
+            out[place] = self._compare(self.measure.distances, sentences, rows)
+        blocks.warn_undefined(np.isnan(out))
+        return out
+
+    def _blocks(
+        self, texts: Sequence[tuple[str, str]], *, progress: bool = False
+    ) -> Iterator[tuple[slice, WeightedSentences, Ints]]:
+        """Yield pairs a few at a time: their places, weighted sentences, the pairs by row."""
+        size = blocks.block_size(self.measure)
+        for start in range(0, len(texts), size):
+            sides = [text for pair in texts[start : start + size] for text in pair]
+            sentences = self.weigh(sides, progress=progress)
+            rows = sentences.numbers(sides).reshape(-1, 2)
+            with progress_bar(*blocks.PAIRS, len(rows), progress=progress) as bar:
+                for part in blocks.chunks(len(rows)):
+                    yield slice(start + part.start, start + part.stop), sentences, rows[part]
+                    bar.update(part.stop - part.start)
+
+    def _compare(
+        self,
+        compare: Callable[[WeightedSentences, Ints], Floats],
+        sentences: WeightedSentences,
+        rows: Ints,
+    ) -> Floats:
+        """Compare pairs; those without words by the policy of the settings."""
+        policy = self.settings.empty or "nan"
+        return blocks.compare_defined(compare, self.measure, sentences, rows, policy)
 
     def head_values(self, pairs: Any, *, progress: bool = False) -> Floats:
         """Distance of every pair under every head, shape ``(pairs, heads)``.
@@ -269,21 +493,26 @@ class Scorer(Session):
         Measures without structure have one column.
         """
         texts = read_pairs(pairs)
-        return blocks.fill_distances(
-            self, blocks.room_for(self, len(texts)), texts, progress=progress
-        )
+        out = np.zeros((len(texts), max(1, len(self.heads))))
+        for place, sentences, rows in self._blocks(texts, progress=progress):
+            out[place] = self._compare(self.measure.head_values, sentences, rows)
+        blocks.warn_undefined(np.isnan(out[:, 0]))
+        return out
 
     def parts(self, pairs: Any) -> Many:
         """Distance of every pair under every head, with its parts, as they come.
 
-        Nothing is done about pairs without a proper distance.
+        Pairs without a proper distance get its limit.
         """
-        found = (
-            solved.values
-            for _, measured, rows in blocks.read_blocks(self, read_pairs(pairs))
-            for _, solved in blocks.solved_by_chunk(self, measured, rows)
-        )
-        return joined(found, max(1, len(self.heads)))
+        solutions = []
+        for _, sentences, rows in self._blocks(read_pairs(pairs)):
+            defined = self.measure.undefined(sentences, rows) == 0
+            limits = self.measure.limits(sentences, rows)
+            solved = self.measure.solve(sentences, rows[defined])
+            for name in NUMBERS:
+                getattr(limits, name)[defined] = getattr(solved, name)
+            solutions.append(limits)
+        return joined(solutions, max(1, len(self.heads)))
 
     def score(
         self,
@@ -329,9 +558,23 @@ class Scorer(Session):
         """
         left = check_sentences(sources, "source")
         right = left if targets is None else check_sentences(targets, "target")
-        mirrored = targets is None and self.method.symmetric
+        mirrored = targets is None and self.measure.symmetric
         out = np.zeros((len(left), len(right)))
-        blocks.fill_matrix(self, out, left, right, mirrored=mirrored, progress=progress)
+        total = len(left) * (len(left) + 1) // 2 if mirrored else out.size
+        size = blocks.block_size(self.measure)
+        with progress_bar(*blocks.PAIRS, total, progress=progress) as bar:
+            for i, j in blocks.blocks(out.shape, size, triangle=mirrored):
+                sentences = self.weigh([*left[i], *right[j]], progress=progress)
+                a, b = sentences.numbers(left[i]), sentences.numbers(right[j])
+                triangle = mirrored and i == j
+                for r, c in blocks.cells(len(a), len(b), blocks.CHUNK, triangle=triangle):
+                    pairs = np.stack([a[r], b[c]], axis=1)
+                    distances = self._compare(self.measure.distances, sentences, pairs)
+                    out[i, j][r, c] = distances
+                    if mirrored:
+                        out[j, i][c, r] = distances
+                    bar.update(len(distances))
+        blocks.warn_undefined(np.isnan(out))
         return out
 
     def rank(
@@ -358,11 +601,13 @@ class Scorer(Session):
             )
         )
 
-    def solve(self, bags: Bags, rows: Ints) -> Floats:
-        """Distance of pairs of measured sentences under every head, ``(pairs, heads)``."""
-        return blocks.solve_all(self, bags, rows)
+    def between(self, sentences: WeightedSentences, rows: Ints) -> Floats:
+        """Distance of pairs of weighted sentences by row, ``(pairs,)``."""
+        out = np.zeros(len(rows))
+        for part in blocks.chunks(len(rows)):
+            out[part] = self._compare(self.measure.distances, sentences, rows[part])
+        return out
 
 
-def _unless_nan(values: Floats, part: Floats) -> float:
-    """The mean of a part, or NaN where there is no distance."""
-    return float("nan") if np.isnan(values).any() else float(part.mean())
+DERIVED = ("encoder", "measure")
+"""What is worked out once for settings, model and statistics, and not pickled."""

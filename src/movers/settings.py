@@ -22,14 +22,12 @@ from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError, no_such
 from movers.measure.statistics import Statistics, load_statistics
 from movers.measure.structure import Selection
-from movers.methods import Method, find_method
+from movers.measures.base import Measure
+from movers.measures.registry import find_measure
 
 Empty = Literal["raise", "keep", "nan"]
 WhiteningChoice = Literal["clean", "as-coded", "none"]
 Value = TypeVar("Value")
-
-WORDS_ONLY: frozenset[str] = frozenset()
-"""Stop words that are none, so that punctuation alone is left out."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +116,10 @@ class Settings:
     Fields are typed as users pass them; the properties give what is made of them.
     """
 
-    method: str | Method = setting(
+    method: str | Measure = setting(
         "movers",
         "A row of the table of methods: movers, wmd, wrd, smd, wsmd, …",
-        read=find_method,
+        read=find_measure,
         typed=str,
         write=attrgetter("name"),
     )
@@ -267,14 +265,9 @@ class Settings:
                 raise InputError(f"{name} must be one of {choices}, got {value!r}")
 
     @property
-    def row(self) -> Method:
-        """The row of the table of methods that the recipe picks."""
-        return cast(Method, self.method).under(self.recipe)
-
-    @property
-    def layer(self) -> int | Literal["middle"]:
-        """Embedding layer of the word vectors: the method's own if it has one."""
-        return self.embedding if self.row.layer is None else self.row.layer
+    def measure(self) -> Measure:
+        """The measure that method and recipe pick."""
+        return cast(Measure, self.method).under(self.recipe)
 
     @property
     def left_out(self) -> frozenset[str] | None:
@@ -294,14 +287,8 @@ class Settings:
     @property
     def rules(self) -> TokenRules:
         """Which words are compared."""
-        row = self.row
-        kept = self.left_out if row.stopwords else None
-        return TokenRules(
-            stopwords=WORDS_ONLY if row.stopwords == "punctuation" else kept,
-            recipe=self.recipe,
-            subwords=self.subwords,
-            unit=row.unit,
-            keep_empty=self.empty == "keep",
+        return self.measure.token_rules(
+            self.left_out, self.recipe, self.subwords, keep=self.empty == "keep"
         )
 
     @property

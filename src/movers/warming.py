@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
-from movers.baselines import kernels
 from movers.encode.cutting_kernels import Kept, Located, cut
 from movers.encode.products import product
 from movers.measure.cost_kernels import Between, fill_subtrees
 from movers.measure.costs import COSTS, norms_of, pair_cells, pair_costs
+from movers.measures import baseline_kernels as kernels
 from movers.runtime import compiling
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.solve.batch import emd_batch, fgw_batch, price_batch

@@ -179,7 +179,7 @@ def test_what_is_no_parser(wrong):
 
 def test_no_parser_names_option_and_extra():
     with pytest.raises(movers.InputError, match=r"pass parser='spacy.*movers\[parse\]"):
-        Context(Statistics("")).trees(["a fox"])
+        Context(None, Statistics("")).trees(["a fox"])
 
 
 @pytest.mark.parametrize(

@@ -100,9 +100,9 @@ def test_parameters_reach_the_scorer(tiny):
     )
     fitted = transformer.set_params(mix=0.2, fit_statistics=True).fit(SENTENCES)
     scorer = fitted.scorer_
-    assert (scorer.method.name, scorer.embedding, scorer.share) == ("wsmd-wmd", 0, 0.2)
+    assert (scorer.measure.name, scorer.embedding, scorer.measure.share) == ("wsmd-wmd", 0, 0.2)
     assert scorer.heads == ((2, 1),)
-    assert scorer.whitening is not None
+    assert scorer.measure.whitening is not None
     assert scorer.settings.empty == "keep"
 
 

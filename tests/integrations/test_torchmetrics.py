@@ -117,7 +117,7 @@ def test_pairs_without_a_distance_do_not_spoil_the_mean(bert):
 
 def test_a_name_makes_a_scorer_and_nothing_loads_before_it_is_needed():
     metric = MoversDistance("wmd")
-    assert metric.scorer.method.name == "wmd" and "encoder" not in vars(metric.scorer)
+    assert metric.scorer.settings.measure.name == "wmd" and "encoder" not in vars(metric.scorer)
     with pytest.warns(UserWarning, match="before the ``update``"):
         assert metric.compute().isnan()
 

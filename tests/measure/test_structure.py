@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from movers.errors import InputError
-from movers.measure.gating import structure_errors, structure_scales
 from movers.measure.structure import (
     attention_variability,
     contextual_layers,
     describe_numbers,
     select_heads,
 )
+from movers.measures.structural_transport import structure_errors, structure_scales
 
 
 def chosen(layers, heads="1", **options):

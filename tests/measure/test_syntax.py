@@ -9,9 +9,8 @@ import pytest
 import movers
 from movers.encode.trees import Tree
 from movers.measure.costs import mean_costs
-from movers.measure.gating import structure_errors
 from movers.measure.syntax import fit_swf, nearness, pagerank, subtree_members
-from movers.pipeline import pose
+from movers.measures.structural_transport import structure_errors
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
 
@@ -92,7 +91,7 @@ def test_the_paper_recipe_gives_names_their_own_weight(tiny):
 
 def test_sentences_that_do_not_count_are_left_out(tiny):
     scorer = movers.load("synwmd-cos", tiny("bert"), parser=MadeUp()).fit(SENTENCES)
-    encodings = scorer.measure(SENTENCES).encodings
+    encodings = scorer.weigh(SENTENCES).encodings
     trees = MadeUp().parse(encodings.sentences)
     counts = Counter(SENTENCES[:2])
     times = [counts[text] for text in encodings.sentences]
@@ -156,7 +155,7 @@ def scorer(request, tiny):
 
 
 def sides_of(scorer, pair):
-    measured = scorer._encoded(SENTENCES)
+    measured = scorer.weigh(SENTENCES)
     for text in pair:
         row = measured.encodings.rows[text]
         tree = MadeUp.tree(text).over(measured.encodings.spans[row].astype(int))
@@ -165,25 +164,25 @@ def sides_of(scorer, pair):
 
 
 def test_costs_are_cosines_plus_sub_trees(scorer):
-    measured = scorer._encoded(SENTENCES)
+    measured = scorer.weigh(SENTENCES)
     for pair in PAIRS[:12]:
         rows = np.array([[measured.encodings.rows[text] for text in pair]])
         source, target = sides_of(scorer, pair)
         cosine = np.array([[1 - unit(x) @ unit(y) for y in target[1]] for x in source[1]])
         expected = np.maximum(cosine, 0) + plain_extra(source, target)
-        costs = pose(scorer.method, measured, rows).costs
+        costs = scorer.measure.pose(measured, rows).costs
         assert costs[0].reshape(expected.shape) == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_mean_cost_counts_every_piece_of_a_word(scorer):
     """In the reference recipe further pieces have no vector, but the sub-trees of their word."""
-    measured = scorer._encoded(SENTENCES)
+    measured = scorer.weigh(SENTENCES)
     encodings, encoder = measured.encodings, scorer.encoder
     assert encodings.sizes.sum() > encodings.counts.sum() or scorer.settings.recipe == "paper"
     for pair in PAIRS[:6]:
         rows = np.array([[encodings.rows[text] for text in pair]])
         source, target = sides_of(scorer, pair)
-        problems = pose(scorer.method, measured, rows)
+        problems = scorer.measure.pose(measured, rows)
         costs = problems.costs
         extra = plain_extra(source, target)
         cosine = costs[0].reshape(extra.shape) - extra
@@ -198,9 +197,9 @@ def test_the_mean_cost_counts_every_piece_of_a_word(scorer):
 
 
 def test_nothing_apart_leaves_the_mean_alone(scorer):
-    measured = scorer._encoded(SENTENCES)
+    measured = scorer.weigh(SENTENCES)
     rows = np.array([[0, 1]])
-    costs = pose(scorer.method, measured, rows).costs
+    costs = scorer.measure.pose(measured, rows).costs
     sizes = measured.encodings.counts
     found = mean_costs("swd", costs, measured.norms, sizes, *rows.T)
     assert found == pytest.approx([costs[0].mean()])

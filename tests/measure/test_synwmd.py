@@ -8,7 +8,7 @@ import pytest
 
 import movers
 from movers.cli import main
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
 
@@ -24,10 +24,10 @@ def scorer(tiny):
 def test_rows_and_their_structural_versions(name):
     for prefix in ("", "wsmd-", "lambda-"):
         row = METHODS[prefix + name]
-        assert (row.weights, row.stopwords, row.needs_trees) == ("swf", False, True)
-    assert METHODS[f"wsmd-{name}"].transport == "both"
-    assert METHODS[f"lambda-{name}"].reports == "linear"
-    assert not METHODS["wmd"].needs_trees
+        assert (row.weights, row.stopwords, row.parsed) == ("swf", False, True)
+    assert "mix" in METHODS[f"wsmd-{name}"].settings
+    assert METHODS[f"lambda-{name}"].word_part
+    assert not METHODS["wmd"].parsed
 
 
 def test_stop_words_stay(scorer):
@@ -47,7 +47,7 @@ def test_stop_words_stay(scorer):
 @pytest.mark.parametrize("name", NAMES)
 def test_distances_are_those_of_pot(scorer, name):
     other = scorer.using(name)
-    measured = other._encoded(SENTENCES)
+    measured = other.weigh(SENTENCES)
     rows = measured.encodings.rows
     for source, target in PAIRS[:8]:
         found = other.compare(source, target)

@@ -11,8 +11,8 @@ from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError
+from movers.measure.context import Context
 from movers.measure.frequencies import load_frequencies
-from movers.measure.measured import Context
 from movers.measure.statistics import Statistics
 from movers.measure.weights import normalised, raw_weights
 from movers.measure.wordtable import count_words, idf_table
@@ -74,7 +74,7 @@ def test_weights_sum_to_one_in_every_sentence_with_words(tiny, kind):
     encodings = encode(tiny("bert"), ["", *SENTENCES, "to the"], "paper")
     norms = np.linalg.norm(encodings.vectors[1].data.astype(float), axis=1)
     table = fit_idf(encodings, [1] * 12, "paper")
-    context = Context(Statistics("", tables={"idf": table}))
+    context = Context(None, Statistics("", tables={"idf": table}))
     weights = normalised(raw_weights(kind, encodings, norms, context))
     assert weights.lengths.tolist() == encodings.counts.tolist()
     np.testing.assert_allclose(weights.sums()[1:-1], 1)
@@ -91,13 +91,13 @@ def test_unusable_weights_name_the_sentence(tiny, bad):
     encodings = encode(tiny("bert"), ["quick fox", "lazy dog"], "paper")
     norms = np.array([1.0, 1.0, bad, bad])
     with pytest.raises(InputError, match="norm weights of 'lazy dog'"):
-        raw_weights("norm", encodings, norms, Context(Statistics("")))
+        raw_weights("norm", encodings, norms, Context(None, Statistics("")))
 
 
 @pytest.mark.parametrize("recipe", ["paper", "reference"])
 def test_idf_without_a_fit_is_that_of_the_language(tiny, recipe):
     encodings = encode(tiny("bert"), ["quick brown xqzzy"], recipe)
-    found = raw_weights("idf", encodings, None, Context(Statistics(""), recipe))[0]
+    found = raw_weights("idf", encodings, None, Context(None, Statistics(""), recipe=recipe))[0]
     table = load_frequencies()
     frequent, *known = 1 + table.idf(["the", "quick", "brown"])
     unseen = 1 + table.idf(["xqzzy"])[0] if recipe == "paper" else frequent

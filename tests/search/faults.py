@@ -301,11 +301,11 @@ def hold(trial):
 def encode_once(*scorers):
     """Make indices of texts that are encoded already."""
     rows = {text: row for row, text in enumerate(TEXTS)}
-    whole = {one.method.name: joined(Index.build(one, TEXTS).shards) for one in scorers}
+    whole = {one.measure.name: joined(Index.build(one, TEXTS).shards) for one in scorers}
 
     def encoded(index, chunk):
         picked = np.array([rows[text] for text in chunk])
-        return some_of([(whole[index.scorer.method.name], picked)])
+        return some_of([(whole[index.scorer.measure.name], picked)])
 
     Index._encoded = encoded
 

@@ -142,7 +142,7 @@ def test_another_corpus_or_measure_replaces_finished_shards(bert, corpus, tmp_pa
         Index.build(bert, corpus, tmp_path / "index")
     Index.build(bert.using("wmd"), corpus[:20], tmp_path / "index", replace=True)
     opened = Index.open(tmp_path / "index")
-    assert opened.scorer.method.name == "wmd" and len(opened) == 20
+    assert opened.scorer.measure.name == "wmd" and len(opened) == 20
 
 
 @pytest.fixture

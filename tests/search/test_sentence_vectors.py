@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from movers.measure.gating import sentence_distances
+from movers.measures.bounds import sentence_distances
 from movers.search.corpus import Corpus
 from movers.search.vectors import Lowest, make_vectors, put_together, scan, taken_apart
 from movers.search.walk import Nearest, walk

@@ -77,7 +77,7 @@ def make_qdrant(sentences, vectors, tmp_path):
 def test_a_store_gives_the_answers_of_an_index(
     scorer, sentences, vectors, expected, tmp_path, make
 ):
-    store, cache = make(sentences, vectors, tmp_path), Store(scorer.request)
+    store, cache = make(sentences, vectors, tmp_path), Store(scorer.measure.requirements)
     for answer in expected:
         found = rerank(answer.query, store, scorer=scorer, cache=cache)
         assert found.matches == answer.matches and found.certified and found.bound is None

@@ -9,7 +9,6 @@ import pytest
 from versus_pot import Problem, tally
 
 import movers
-from movers.pipeline import pose
 from movers.solve import Problems, fgw_batch
 
 SENTENCES = [
@@ -81,9 +80,9 @@ def test_no_worse_than_pot(pairs, settings, heads):
     pairs = pairs()
     texts = [text for pair in pairs for text in pair]
     scorer = movers.load(**settings, layers="all", whitening="none").fit(texts)
-    measured = scorer._encoded(texts)
+    measured = scorer.weigh(texts)
     rows = np.array([[measured.encodings.rows[text] for text in pair] for pair in pairs])
-    batch = pose(scorer.method, measured, rows)
+    batch = scorer.measure.pose(measured, rows)
     found = fgw_batch(batch, mix=0.5)
     result = tally(problems(batch, 0.5, heads), found.value[:, heads].ravel())
     assert result.problems >= 66
@@ -98,8 +97,7 @@ def test_marginals_and_parts_of_real_problems():
     for pair in [*swapped()[:6], *unrelated()[:6]]:
         found = scorer.compare(*pair)
         weights = [
-            scorer._encoded(pair).weights[scorer._encoded(pair).encodings.rows[text]]
-            for text in pair
+            scorer.weigh(pair).weights[scorer.weigh(pair).encodings.rows[text]] for text in pair
         ]
         for plan in found.plans:
             np.testing.assert_allclose(plan.sum(axis=1), weights[0], atol=1e-12)

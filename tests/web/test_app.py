@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from servers import serving
 
 from movers.errors import Do, InputError
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from movers.settings import table
 from movers.web.batching import Job
 from movers.web.failures import PAGE

@@ -4,7 +4,7 @@ import sys
 import pytest
 from jsonschema import Draft202012Validator
 
-from movers.methods import ALIASES, METHODS
+from movers.measures.registry import ALIASES, METHODS
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::movers.runtime.notices.{name}Warning")

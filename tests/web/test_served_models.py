@@ -5,8 +5,8 @@ import pytest
 import movers
 from movers.encode import store
 from movers.encode.encodings import Encodings
+from movers.encode.store import STORES
 from movers.errors import InputError
-from movers.session.session import STORES
 from movers.web.answers import Answers
 from movers.web.failures import UnknownModelError
 from movers.web.models import Effort, Models, Setup
@@ -86,7 +86,7 @@ def test_models_set_apart_share_weights_but_nothing_that_changes(bert):
     other = models.apart().scorers["tiny"]
     assert other.encoder.model is bert.encoder.model
     assert other.encoder.tokenizer is not bert.encoder.tokenizer
-    assert other._stores is not bert._stores
+    assert other.cache is not bert.cache
     assert other.signature == bert.signature
     assert (other.distances(PAIRS) == bert.distances(PAIRS)).all()
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Bools, Floats
-from movers.baselines import find_baseline
 from movers.encode.encodings import Request
 from movers.encode.transformer import TransformerEncoder
 from movers.evaluate.labelled import Dataset
@@ -23,7 +22,7 @@ from movers.evaluate.scores import Column, grouped
 from movers.measure.fitting import follow, statistics_of
 from movers.measure.statistics import Statistics
 from movers.measure.structure import attention_variability
-from movers.methods import Method, find_method
+from movers.measures.registry import find_measure
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
 from movers_research.corpus import CorpusEncoder
@@ -117,7 +116,8 @@ class Benchmark:
     @cached_property
     def requests(self) -> list[Request]:
         """What the columns need of the sentences, one request for each set of words."""
-        return joined_requests(self._scorer(column, self.model).request for column in self.columns)
+        scorers = (self._scorer(column, self.model) for column in self.columns)
+        return joined_requests(scorer.measure.requirements for scorer in scorers)
 
     def _scorer(
         self, column: Column, encoder: TransformerEncoder, statistics: Statistics | None = None
@@ -162,14 +162,14 @@ class Benchmark:
         """Compute one chunk of one group and write it."""
         pairs = self.dataset.pairs[chunk]
         values, stages = {}, []
-        shared = grouped(scorers, lambda column: (_problem(scorers[column].method), column.mix))
+        shared = grouped(scorers, lambda column: (scorers[column].measure.problem, column.mix))
         for columns in shared.values():
             started = monotonic()
             parts = scorers[columns[0]].parts(pairs)
             for column in columns:
-                found = getattr(parts, scorers[column].method.reports)
-                apart = scorers[column].method.leaves_heads
-                values[label(column)] = found if apart else found.mean(axis=1)
+                measure = scorers[column].measure
+                found = measure.reported(parts)
+                values[label(column)] = found if measure.by_head else found.mean(axis=1)
             first = columns[0]
             name = first.base.method if first.base and first.is_word_part else first.method
             stages.append(Stage(name, monotonic() - started, len(pairs), "pairs"))
@@ -184,7 +184,7 @@ class Benchmark:
 
     def _empty(self, pairs: Sequence[tuple[str, str]], scorers: Mapping[Column, Scorer]) -> Bools:
         """Which pairs have no words on one side once stop words are gone, under any measure."""
-        settings = replace(next(iter(scorers.values())).settings, method=find_method("wmd"))
+        settings = replace(next(iter(scorers.values())).settings, method=find_measure("wmd"))
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         words = self.model.encode(texts, Request(rules=settings.rules))
         counts = dict(zip(texts, words.counts.tolist(), strict=True))
@@ -200,10 +200,9 @@ class Benchmark:
         statistics = statistics_of(*known, whitening=whitening, origin=origin)
         root = self._scorer(columns[0], self.corpus, statistics)
         for column in columns:
-            method = root.using(**_settings(column)).method
-            baseline = method.baseline and find_baseline(method.baseline)
-            if method.weights == "swf" or hasattr(baseline, "fit"):
-                root = root.using(**_settings(column)).fit(self.counts.elements())
+            scorer = root.using(**_settings(column))
+            if scorer.measure.learns:
+                root = scorer.fit(self.counts.elements())
         return root.statistics
 
 
@@ -255,11 +254,5 @@ def label(column: Column) -> str:
 
 
 def _settings(column: Column) -> dict[str, Any]:
-    layers = "all" if find_method(column.method).leaves_heads else None
+    layers = "all" if find_measure(column.method).by_head else None
     return {**column.settings, "layers": layers}
-
-
-def _problem(method: Method) -> Method:
-    """What a method solves; some only report another part of the same solution."""
-    told = replace(method, name="", title="", paper="", recipes="", reports="value")
-    return replace(told, reference=None)

@@ -24,7 +24,8 @@ from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import METRICS, RESAMPLES, Estimate, interval, settle
 from movers.evaluate.resampling import Weights, draw_weights
 from movers.evaluate.scores import grouped
-from movers.measure.gating import sentence_distances
+from movers.measures.bounds import sentence_distances
+from movers.measures.default import calibrate
 from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scale import similarity_of
@@ -188,10 +189,10 @@ def measure_default(
     for name, kinds in _kinds(datasets[-1]).items():
         pairs = [pair for members in kinds.values() for pair in members]
         found = measured(name, pairs, ("movers", COSINE))
-        groups += _groups(name, kinds, found, base.encoder.chance)
+        groups += _groups(name, kinds, found, calibrate(base.encoder).chance)
     facts = {
         "model": f"{Path(base.encoder.name).name}@{base.encoder.fingerprint}",
-        "chance": f"{base.encoder.chance:.4g}",
+        "chance": f"{calibrate(base.encoder).chance:.4g}",
         "pairs": "all" if sample is None else f"at most {sample} random ones of each set",
         "words": "shipped statistics" if base.statistics.whitening else "raw vectors",
     }
@@ -289,12 +290,12 @@ def _distances(
         raw = {} if base.statistics.whitening else {"whitening": "none"}
         named = [method for method in methods if method != COSINE]
         scorers = {method: base.using(method, empty="nan", **raw) for method in named}
-        requests = joined_requests(scorer.request for scorer in scorers.values())
+        requests = joined_requests(scorer.measure.requirements for scorer in scorers.values())
         store = run.encodings(name)
         counts = Counter(text for pair in pairs for text in pair)
         corpus = CorpusEncoder(base.encoder, store, counts, requests)
         corpus.run(progress=progress)
-        request = replace(scorers["movers"].request, embeddings=(), heads=())
+        request = replace(scorers["movers"].measure.requirements, embeddings=(), heads=())
         encodings = corpus.encode(list(counts), request)
         sides = [encodings.numbers(side) for side in zip(*pairs, strict=True)]
         found = {COSINE: sentence_distances(encodings.pooled, np.stack(sides, axis=1))}

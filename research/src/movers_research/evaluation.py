@@ -21,7 +21,7 @@ from movers.evaluate.labelled import Dataset
 from movers.evaluate.scores import Column, Gain, MeasureGrid, Score, make_gain, make_score
 from movers.measure.frequencies import load_frequencies
 from movers.measure.structure import contextual_layers, describe_numbers, parse_numbers
-from movers.methods import find_method
+from movers.measures.registry import find_measure
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.version import __version__
@@ -196,7 +196,7 @@ def _collected(
     heads, means = {}, {}
     for run, column in ((one, column) for one in benchmarks for column in one.columns):
         values, base = run.values(column), column.base
-        if find_method(column.method).leaves_heads and not column.is_word_part:
+        if find_measure(column.method).by_head and not column.is_word_part:
             found = head_scores(run.dataset, values, choice.available)
             heads[column], means[column] = found
         other = run.values(base)[:, 0] if base is not None and base in run.columns else None
@@ -213,7 +213,7 @@ def _selected(
     column: Column, values: Floats, choice: LayerChoice, selections: Sequence[str]
 ) -> Iterator[tuple[str, str, Floats]]:
     """Selection, its layers and the distances: once, or once for each selection of layers."""
-    if not find_method(column.method).leaves_heads:
+    if not find_measure(column.method).by_head:
         yield "", "", values[:, 0]
         return
     parts = values.reshape(len(values), choice.available, -1)

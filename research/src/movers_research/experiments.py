@@ -10,7 +10,7 @@ from movers.errors import InputError
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import spearman
 from movers.evaluate.scores import MeasureGrid
-from movers.methods import DEFAULT, METHODS, find_method
+from movers.measures.registry import DEFAULT, METHODS, find_measure
 from movers.scorer import Scorer
 from movers_research import datasets
 from movers_research.datasets import DATASETS, TOKENISED
@@ -151,7 +151,7 @@ def _tasks(
 
 def _possible(base: Scorer, method: str, recipes: Sequence[str]) -> bool:
     return base.settings.parser is not None or not any(
-        find_method(method).under(recipe).needs_trees  # type: ignore[arg-type]
+        "parser" in find_measure(method).under(recipe).settings  # type: ignore[arg-type]
         for recipe in recipes
     )
 

@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from movers.evaluate.scores import Column, Gain, Score, grouped
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 from movers_research import findings
 from movers_research.document import (
     MISSING,

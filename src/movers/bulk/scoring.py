@@ -149,7 +149,7 @@ def fit_file(
     statistics, _ = fit_statistics(
         scorer.encoder,
         sentences,
-        scorer.fit_request(layers),
+        scorer.measure.fit_request(layers),
         whitening=scorer.settings.whitening_to_fit,
         variability=True,
         origin=f"{len(sentences)} sentences of {file.name}",

@@ -19,7 +19,7 @@ from movers.errors import InputError
 from movers.io.pairs import known_columns
 from movers.io.tables import SUFFIXES, open_table
 from movers.io.texts import read_texts
-from movers.methods import METHODS
+from movers.measures.registry import METHODS
 
 if TYPE_CHECKING:
     from movers.evaluate.scores import Evaluation, MeasureGrid

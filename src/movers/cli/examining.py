@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from rich.console import Console
 
 from movers.cli.messages import print_json, say
 from movers.cli.options import Device, Flag, Json
 from movers.cli.terminal import print_facts, print_methods
 from movers.errors import MoversError
-from movers.methods import ALIASES, METHODS
+from movers.measures.registry import ALIASES, METHODS
 
 
 def methods(*, json: Json = False) -> None:
@@ -19,7 +17,7 @@ def methods(*, json: Json = False) -> None:
     Example: `movers methods --json`
     """
     if json:
-        return print_json([asdict(method) for method in METHODS.values()])
+        return print_json([method.describe() for method in METHODS.values()])
     print_methods(Console(), METHODS, ALIASES)
 
 

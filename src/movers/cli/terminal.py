@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from movers.align.results import Alignment
     from movers.evaluate.scores import Evaluation, Gain, Score
     from movers.evaluate.thresholds import Near, Thresholds
-    from movers.methods import Method
+    from movers.measures.base import Measure
     from movers.results import Comparison, Ranking
     from movers.search.mining import Pair
     from movers.search.results import SearchRanking
@@ -23,8 +23,8 @@ BAR = 24
 PARTS = ("sentence", "words", "structure")
 """What a distance may add up from, besides what is paid at home."""
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-VERSIONS = (("wsmd-X", "X with structure", "value"), ("lambda-X", "words of wsmd-X", "linear"))
-"""Name, title and reported part of the versions that every word measure has."""
+VERSIONS = (("wsmd-X", "X with structure", False), ("lambda-X", "words of wsmd-X", True))
+"""Name and title of the versions of every word measure, and whether words alone are reported."""
 
 
 def _table(*headings: str, numbers: Sequence[str] = (), wrapped: bool = True) -> Table:
@@ -139,13 +139,13 @@ def print_alignment(console: Console, alignment: Alignment) -> None:
 
 
 def print_methods(
-    console: Console, methods: Mapping[str, Method], aliases: Mapping[str, str]
+    console: Console, methods: Mapping[str, Measure], aliases: Mapping[str, str]
 ) -> None:
     """Print the measures one below the other; the versions every word measure has share one."""
     own = [(name, method.title, method) for name, method in methods.items() if method.base is None]
     based = [method for method in methods.values() if method.base is not None]
-    versions: dict[str, Method] = {method.reports: method for method in reversed(based)}
-    shared = [(name, title, versions[reports]) for name, title, reports in VERSIONS]
+    versions: dict[bool, Measure] = {method.word_part: method for method in reversed(based)}
+    shared = [(name, title, versions[words]) for name, title, words in VERSIONS]
     for name, title, method in (*own, *shared):
         paper = method.paper[: method.paper.find(")") + 1]  # authors and year
         differs = method.recipes.removeprefix("reference: ")

@@ -36,8 +36,6 @@ POOLINGS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 Special tokens are genuine, padding is not.
 """
-KNOWN_CHANCE = {"53aa5117": 0.9393}
-"""By fingerprint, how far apart unrelated sentences are: so that no process measures it again."""
 CONFIG = "1_Pooling/config.json"
 """Where sentence-transformers keeps how a model was trained to be pooled."""
 

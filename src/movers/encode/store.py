@@ -17,6 +17,8 @@ GROWTH = 8
 """How many times what is new a block may hold and still be joined with it."""
 GROWTH_BYTES = 1 << 26
 """Up to this size blocks are joined; of a larger one only what is asked for is copied."""
+STORES = 4
+"""Stores that a family of scorers keeps."""
 KEEP_BYTES = 1 << 30
 """Up to this size blocks are held beside the one used last."""
 
@@ -129,3 +131,31 @@ class Store:
                 held.append(other)
         self.blocks = held
         return block.encodings
+
+
+class EncodingCache(list[Store]):
+    """The stores of a family of scorers, newest first, one for each set of words or heads.
+
+    Pickling leaves the content behind, yet scorers pickled together go on sharing one cache.
+    """
+
+    def __reduce__(self) -> tuple[type[EncodingCache], tuple[()]]:
+        return EncodingCache, ()
+
+    def find(self, request: Request, whitening: str) -> Store:
+        """Return the store that serves a request, after widening what it keeps if need be."""
+        for store in self:
+            same = store.request == request
+            union = request if same else store.request.union(request)
+            if union is not None and store.whitening == whitening:
+                if union != store.request:
+                    store.request, store.blocks = union, []
+                return store
+        return self.new(request, whitening)
+
+    def new(self, request: Request, whitening: str) -> Store:
+        """Make a store and put it first; the oldest goes if there are too many."""
+        store = Store(request, whitening)
+        self.insert(0, store)
+        del self[STORES:]
+        return store

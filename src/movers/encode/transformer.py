@@ -18,9 +18,7 @@ from movers.encode.batches import Batch, Limits, padded_batches
 from movers.encode.encodings import Encodings, Request
 from movers.encode.keeping import Keeper, allocate
 from movers.encode.pooling import (
-    KNOWN_CHANCE,
     POOLINGS,
-    mean_distance,
     pooling_of,
     unrelated_sentences,
 )
@@ -76,6 +74,8 @@ class TransformerEncoder:
     ----------
     batch_size
         Most sentences in a batch, for want of memory; None leaves it to their tokens.
+    calibrations
+        What measures found out about the model, by name; copies of an encoder share it.
     """
 
     batch_size: int | None = None
@@ -104,6 +104,7 @@ class TransformerEncoder:
         source = self.folder or (model if isinstance(model, Path) else self.name)
         self.tokenizer, self.model = models.load_pretrained(source, self.device, dtype)
         self.config = self.model.config
+        self.calibrations: dict[str, object] = {}
         self.layers = int(self.config.num_hidden_layers)
         self.dimension = int(self.config.hidden_size)
         self.watchable, self.stoppable = make_watchable(self.model, self.layers)
@@ -145,17 +146,6 @@ class TransformerEncoder:
     def pooling(self) -> str:
         """How token vectors become the vector of a sentence: a row of `POOLINGS`."""
         return pooling_of(self.folder or self.name)
-
-    @cached_property
-    def chance(self) -> float:
-        """How far apart the vectors of unrelated sentences are: the mean of one minus cosine.
-
-        To four digits, which another processor does not change.
-        """
-        if self.fingerprint in KNOWN_CHANCE:
-            return KNOWN_CHANCE[self.fingerprint]
-        vectors = self.encode(unrelated_sentences(), Request(pooled=True)).pooled
-        return float(f"{mean_distance(vectors):.4g}")
 
     @cached_property
     def typical(self) -> Callable[[int], Singles]:

@@ -12,7 +12,7 @@ from movers.arrays import Floats
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.scores import Column, Evaluation, MeasureGrid, make_gain, make_score
 from movers.measure.structure import describe_numbers
-from movers.methods import find_method
+from movers.measures.registry import find_measure
 from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
@@ -54,7 +54,7 @@ def make_scorers(
     return {
         (column, layers): base.using(**column.settings, **({"layers": layers} if layers else {}))
         for column in grid.columns(dataset, base.encoder.layers)
-        for layers in (selections if find_method(column.method).needs_attention else ("",))
+        for layers in (selections if "layers" in find_measure(column.method).settings else ("",))
     }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from movers.arrays import Floats
 from movers.evaluate import metrics
 from movers.evaluate.labelled import Dataset
-from movers.methods import METHODS, find_method
+from movers.measures.registry import METHODS, find_measure
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -55,7 +55,7 @@ class Column:
     def is_word_part(self) -> bool:
         """Whether it reports the words alone of a measure with structure."""
         row = METHODS.get(self.method)
-        return row is not None and row.reports == "linear"
+        return row is not None and row.word_part
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class MeasureGrid:
         found = {
             Column(dataset, method.name, recipe, layer, mix): None
             for recipe in self.recipes
-            for method in map(find_method, self.methods)
+            for method in map(find_measure, self.methods)
             for row in [method.under(recipe)]  # type: ignore[arg-type]
-            for layer in (self.embeddings if row.needs_vectors and row.layer is None else (last,))
-            for mix in (self.mixes if method.transport == "both" else (None,))
+            for layer in (self.embeddings if "embedding" in row.settings else (last,))
+            for mix in (self.mixes if "mix" in method.settings else (None,))
         }
         return list(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -9,7 +10,6 @@ from typing import Self
 import numpy as np
 
 from movers.arrays import Floats
-from movers.methods import find_method
 from movers.scale import similarity_of
 from movers.solve.solution import One
 
@@ -69,12 +69,22 @@ class HeadValue:
 class Home:
     """What stays at home where words may match nothing, and what is paid for it head by head.
 
-    Of the weights of the words, what the plan does not move stays.
+    Of the weights of the words, what the plan does not move stays. ``paid`` is None where the
+    distance does not count it.
     """
 
-    paid: Floats
+    paid: Floats | None
     source: Floats
     target: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class WordPlan:
+    """The words alone: what they are compared by, how far apart they are, and their plan."""
+
+    method: str
+    distance: float
+    plan: Floats
 
 
 @dataclass(frozen=True)
@@ -133,6 +143,14 @@ class Compared:
         The end of a sentence that is longer than the model, and was not compared.
     home
         What stays at home; None where all words must move.
+    shares
+        How much of ``linear`` and of ``structural`` enters the distance.
+    parts
+        What the distance adds up from, as it has them: sentence, words, structure, at home.
+    trust
+        How sure a move between two words is, ``(n, m)``; None for a measure that trusts all.
+    words
+        The words without structure; None for a measure without word cost.
     """
 
     source: str
@@ -147,7 +165,7 @@ class Compared:
     plans: Floats
     cost: Floats
     heads: tuple[HeadValue, ...]
-    signature: Signature
+    signature: Signature = Signature(())
     source_spans: tuple[Span, ...] = ()
     target_spans: tuple[Span, ...] = ()
     source_attention: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
@@ -158,6 +176,10 @@ class Compared:
     source_unread: str = ""
     target_unread: str = ""
     home: Home | None = None
+    shares: tuple[float, float] = (1.0, 0.0)
+    parts: Mapping[str, float] = field(default_factory=dict)
+    trust: Floats | None = None
+    words: WordPlan | None = None
 
     @property
     def similarity(self) -> float | None:
@@ -168,36 +190,20 @@ class Compared:
         """Similarity that a distance of this measure stands for; None without a scale."""
         return None if self.far is None else float(similarity_of(np.float64(distance), self.far))
 
-    @property
-    def shares(self) -> tuple[float, float]:
-        """How much of `linear` and of `structural` enters the distance."""
-        if find_method(self.method).reports == "linear":
-            return 1.0, 0.0
-        return self.gate * (1.0 - self.mix), self.gate * self.mix
-
-    @property
-    def parts(self) -> dict[str, float]:
-        """What the distance adds up from, as it has them: sentence, words, structure, at home."""
-        priced, (words, structure) = find_method(self.method).needs_pooled, self.shares
-        found = {"sentence": self.sentence} if priced else {}
-        if words and not priced:
-            found["words"] = words * self.linear
-        if self.heads and (structure or priced):
-            found["structure"] = structure * self.structural
-        if self.at_home is not None:
-            found["at home"] = self.at_home
-        return found
+    def undefined(self) -> Self:
+        """The same without a distance."""
+        parts, nan = dict.fromkeys(self.parts, np.nan), np.nan
+        return replace(self, distance=nan, linear=nan, structural=nan, parts=parts)
 
     @property
     def at_home(self) -> float | None:
         """What the distance pays for words that match nothing; None where all must move."""
-        return None if self.paid_at_home is None else float(self.paid_at_home.mean())
+        return self.parts.get("at home")
 
     @property
     def paid_at_home(self) -> Floats | None:
         """The same head by head."""
-        reported = find_method(self.method).reports == "value"
-        return self.home.paid if self.home and reported else None
+        return self.home.paid if self.home else None
 
     @property
     def weights(self) -> tuple[Floats, Floats]:

@@ -16,10 +16,8 @@ from movers.arrays import Floats
 from movers.encode.encodings import Head
 from movers.explain.compared import Compared, Span
 from movers.explain.page import export_page
-from movers.explain.relations import broken_relations, scales_of, strain, trust_of
+from movers.explain.relations import broken_relations, scales_of, strain
 from movers.explain.telling import tell_story, tell_verdict
-from movers.methods import find_method
-from movers.solve import emd
 
 TRACE = 1e-5
 """Mass too small to see."""
@@ -42,9 +40,9 @@ class Explanation:
     links: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, comparison: Compared) -> Explanation:
+    def of(cls, comparison: Compared, links: Mapping[str, Any] | None = None) -> Explanation:
         """Explain a comparison by what it holds itself."""
-        return cls(comparison, comparison)
+        return cls(comparison, comparison, links)
 
     @property
     def selected(self) -> tuple[Head, ...]:
@@ -93,28 +91,22 @@ class Explanation:
         }
 
     def _words(self) -> dict[str, Any] | None:
-        """The words alone: solved anew where the comparison has structure beside them."""
-        found = self.comparison
-        method, settings = find_method(found.method), dict(found.signature.fields)
-        if found.heads and not found.cost.size:
-            return None
-        distance, plan = found.distance, found.plan
-        if method.needs_pooled:
-            distance = found.linear
-        elif found.heads:
-            price = float(settings["null"]) * found.cost.mean() if found.home else None
-            alone = emd(found.cost, *found.weights, null=price)
-            distance, plan = alone.value, alone.plan
-        return {
-            "method": method.base or ("word plan" if method.needs_pooled else method.name),
-            "distance": plain_number(distance),
-            "chance": _short(self._chance[0]) if found.cost.size else None,
-            "plan": plain_flows(plan),
-        }
+        """Return the words alone, as plain values."""
+        alone, priced = self.comparison.words, self.comparison.cost.size
+        return (
+            None
+            if alone is None
+            else {
+                "method": alone.method,
+                "distance": plain_number(alone.distance),
+                "chance": _short(self._chance[0]) if priced else None,
+                "plan": plain_flows(alone.plan),
+            }
+        )
 
     def _structure(self, *, attention: bool) -> dict[str, Any]:
         found = self.comparison
-        trust = trust_of(found)
+        trust = found.trust
         heads = list(self._heads(attention=attention))
         own = [head for head in heads if (head["layer"], head["head"]) in self.selected]
         return {

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Ragged
+from movers.arrays import Floats, Ints
 from movers.explain.compared import Broken, Compared
-from movers.measure.gating import trusted
-from movers.methods import find_method
 
 MOST = 3
 """Broken relations that are told."""
@@ -15,17 +13,9 @@ TRACE = 1e-9
 """Share of a distance that is rounding."""
 
 
-def trust_of(comparison: Compared) -> Floats | None:
-    """How sure a move between two words is, ``(n, m)``; None for a measure that trusts all."""
-    if not find_method(comparison.method).needs_pooled:
-        return None
-    costs = Ragged.from_rows([comparison.cost.ravel()])
-    return trusted(np.ones(comparison.cost.size), costs).reshape(comparison.cost.shape)
-
-
 def charged_plans(comparison: Compared) -> Floats:
     """The mass that structure looks at, ``(heads, n, m)``: of the default what it trusts."""
-    trust = trust_of(comparison)
+    trust = comparison.trust
     return comparison.plans if trust is None else comparison.plans * trust
 
 

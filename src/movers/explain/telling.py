@@ -59,7 +59,7 @@ def tell_story(found: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
         told.append(f"{where}, the model does not read: not compared.")
     if "sentence" in found.parts and found.distance > 0:
         told += _priced(found)
-    if (found.at_home or 0.0) > TRACE * found.distance:
+    if found.at_home and found.at_home > TRACE * found.distance:
         told.append(_stayed(found))
     return (*told, *(f"Broken most: {tell_broken(one)}." for one in broken[:1]))
 

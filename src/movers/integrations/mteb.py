@@ -71,7 +71,7 @@ class MoversEncoder:
         """Names the measure and the model; the revision stands for the whole signature."""
         scorer = self.scorer
         revision = self._revision or sha256(str(scorer.signature).encode()).hexdigest()[:12]
-        name = f"movers/{scorer.method.name}-{Path(scorer.encoder.name).name}"
+        name = f"movers/{scorer.measure.name}-{Path(scorer.encoder.name).name}"
         return ModelMeta.create_empty({"name": name, "revision": revision})
 
     def encode(self, inputs: Iterable[Any], *, task_metadata: Any, **_: Any) -> Floats:

@@ -11,7 +11,6 @@ import pickle
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from movers.baselines import find_baseline
 from movers.encode.encodings import Request
 from movers.encode.whiten import WhiteningKind
 from movers.errors import Choose, Do, InputError
@@ -58,7 +57,9 @@ def score(
     workers, batch_size
         The worker processes to use, and the rows that one scores at a time.
     """
-    named = {scorers.method.name: scorers} if isinstance(scorers, Scorer) else dict(scorers)
+    named = (
+        {scorers.settings.measure.name: scorers} if isinstance(scorers, Scorer) else dict(scorers)
+    )
     schema = _schema(dataset)
     pair = pick_columns(schema.names, *columns)
     refuse_taken(schema.names, all_columns(named))
@@ -195,11 +196,10 @@ def _pool(workers: Workers) -> Any:
 
 def whitening_to_add_up(scorer: Scorer) -> WhiteningKind | None:
     """The kind of whitening to fit, if sums of parts are all that the scorer learns from."""
-    settings, method = scorer.settings, scorer.method
-    baseline = method.baseline and find_baseline(method.baseline)
-    if settings.by_variability or method.weights == "swf" or hasattr(baseline, "fit"):
+    settings, measure = scorer.settings, scorer.measure
+    if settings.by_variability or measure.learns:
         raise InputError(
-            f"{method.name} with the layers {settings.layers or 'known best'} learns more from a "
+            f"{measure.name} with the layers {settings.layers or 'known best'} learns more from a "
             "corpus than sums",
             Do("fit alone", "and score with Ray afterwards"),
         )

@@ -99,7 +99,7 @@ class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit_transform(self, X: Iterable[str], y: Any = None) -> Floats:
         """Fit, and give the distances among the sentences.
 
-        The matrix is symmetric where the measure is (`movers.methods.Method.symmetric`).
+        The matrix is symmetric where the measure is (`movers.measures.base.Measure.symmetric`).
         """
         self.fit(X)
         return _finite(self.scorer_.matrix(self.sentences_), self.sentences_, self.sentences_)

@@ -1,43 +1,64 @@
-"""What measures may look at besides the sentences themselves."""
+"""What a measure is bound to: a model, its statistics, and the settings that concern it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from movers.arrays import Ragged
 from movers.encode.parse import EXTRA, Parser
 from movers.encode.tokens import Recipe, TokenRules
+from movers.encode.transformer import TransformerEncoder
 from movers.encode.trees import Tree
 from movers.errors import Choose, InputError
 from movers.measure.statistics import Statistics
-
-Located = tuple[list[list[str]], Ragged]
+from movers.measure.structure import Selection
 
 
 @dataclass(frozen=True)
 class Context:
     """What a measure may look at besides the sentences themselves.
 
-    Where paper and published code differ, ``recipe`` says whom to follow; ``frequencies`` is a file
-    of word counts, None the wordfreq package. ``located`` tokenizes sentences: all pieces of each,
-    and the token range ``[first, end)`` of every word kept by the given rules, or else by those in
-    use. ``chance`` is how far apart the vectors of unrelated sentences are, one minus their cosine,
-    and ``layers`` has the layer of every attention head in use.
+    Parameters
+    ----------
+    encoder
+        The model.
+    statistics
+        What was fitted for it.
+    rules
+        Which words are compared.
+    recipe
+        Whom to follow where a paper and its published code differ.
+    embedding, layers, heads, mix, null, whitening
+        As in `movers.settings.Settings`.
+    frequencies
+        File of word counts; None is the wordfreq package.
+    parser
+        Makes dependency trees; None if there is none.
+    threads
+        Threads of solvers and kernels; None is one per processor.
+    warned
+        Layers whose missing whitening has been reported.
     """
 
+    encoder: TransformerEncoder
     statistics: Statistics
+    rules: TokenRules = field(default_factory=TokenRules)
     recipe: Recipe = "paper"
+    embedding: int = -1
+    layers: Selection | None = None
+    heads: Selection = "all"
+    mix: float = 0.5
+    null: float | None = None
+    whitening: str | None = None
     frequencies: str | Path | None = None
     parser: Parser | None = None
-    located: Callable[[Sequence[str], TokenRules | None], Located] | None = None
-    chance: float = 1.0
-    layers: tuple[int, ...] = ()
     threads: int | None = None
+    warned: set[int] = field(default_factory=set)
 
     def trees(self, sentences: Sequence[str]) -> list[Tree]:
-        """Dependency trees of sentences; says how to get a parser where there is none."""
+        """Parse sentences; say how to get a parser where there is none."""
         if self.parser is None:
             raise InputError(
                 "this measure needs dependency trees and no parser is set",
@@ -46,7 +67,8 @@ class Context:
             )
         return self.parser.parse(sentences)
 
-    def locate(self, sentences: Sequence[str], rules: TokenRules | None = None) -> Located:
-        """All pieces of sentences, and where their words are."""
-        assert self.located is not None, "this measure needs the tokenizer"
-        return self.located(sentences, rules)
+    def locate(
+        self, sentences: Sequence[str], rules: TokenRules | None = None
+    ) -> tuple[list[list[str]], Ragged]:
+        """Return all pieces of sentences, and the token range of every word the rules keep."""
+        return self.encoder.located(sentences, rules or self.rules)

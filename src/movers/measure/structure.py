@@ -106,6 +106,16 @@ def describe_numbers(numbers: Iterable[int]) -> str:
     return ",".join("-".join(map(str, part)) for part in parts)
 
 
+def describe_heads(heads: Sequence[Head]) -> dict[str, str]:
+    """Name heads for a signature: by layers and heads, or one by one where these say too much."""
+    if not heads:
+        return {}
+    layers, numbers = (sorted(set(column)) for column in zip(*heads, strict=True))
+    if len(heads) == len(layers) * len(numbers):
+        return {"layers": describe_numbers(layers), "heads": describe_numbers(numbers)}
+    return {"heads": ",".join(f"{layer}.{head}" for layer, head in heads)}
+
+
 def attention_variability(attentions: Callable[[], Iterable[Singles]]) -> Floats:
     """Bidirectional attention variability BV_A of every head.
 

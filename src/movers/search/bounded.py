@@ -13,13 +13,12 @@ import numpy as np
 
 from movers.arrays import Bools, Floats, Ints, Ragged, Singles
 from movers.measure.costs import COSTS
-from movers.measure.gating import CONSTANT
-from movers.measure.measured import Bags
-from movers.pipeline import pose
+from movers.measures.bounds import TransportBound
+from movers.measures.sentences import WeightedSentences
+from movers.measures.structural_transport import CONSTANT
 from movers.scorer import Scorer
 from movers.search.shards import Shard
 from movers.search.words import from_first
-from movers.solve.batch import emd_batch, fgw_batch
 from movers.solve.bounds import (
     Profiles,
     centroid_bounds,
@@ -41,9 +40,17 @@ HEADS_FOLD = 1.0 - 1e-9
 """Sums of solved heads and bounds are taken a little lower, for their own rounding."""
 
 
+def transport_bound(scorer: Scorer) -> TransportBound:
+    """Return the bound of the measure, which is one of transport."""
+    bound = scorer.measure.bound
+    assert isinstance(bound, TransportBound)
+    return bound
+
+
 def centroid_lower(scorer: Scorer, query: Shard, shard: Shard) -> Floats:
     """Bound distances by the distance of mean vectors; 0 where that says nothing."""
-    share, cost = _word_share(scorer), scorer.method.cost
+    bound = transport_bound(scorer)
+    share, cost = bound.words, bound.cost
     if cost is None or not share:
         return np.zeros(len(shard))
     errors = query.mean_errors[0] + shard.mean_errors
@@ -57,22 +64,23 @@ def shard_lower(scorer: Scorer, query: Shard, shard: Shard) -> tuple[Floats, Sin
     The query is a shard of one sentence. Bounds from words alone, ``(sentences,)``, and from words
     and structure, ``(sentences, heads)``, with one column where there is none.
     """
-    method, share, threads = scorer.method, _word_share(scorer), scorer.threads
+    bound, threads = transport_bound(scorer), scorer.threads
+    share = bound.words
     kept = max(1, shard.words.sums.shape[1])
     if not query.counts[0]:
         nothing = np.full((len(shard), kept), -np.inf, np.float32)
         return nothing[:, 0].astype(np.float64), nothing
     u, v = (side.words.weights.data.astype(np.float32) for side in (query, shard))
-    cost = lower_costs(method.cost, query.words, shard.words)
-    means = lower_means(method.cost, query, shard, cost)
+    cost = lower_costs(bound.cost, query.words, shard.words)
+    means = lower_means(bound.cost, query, shard, cost)
     slack, words, odd = SINGLE * share * means, np.zeros(len(shard)), shard.counts == 0
     if share:
         words = share * word_bounds(cost, shard.starts, u, v, threads=threads) - slack
     heads = np.repeat(words[:, None], kept, axis=1)
-    if method.needs_attention:
-        factors, sizes, constant = lower_factors(scorer, query.words, shard.words, means)
+    if bound.structure is not None:
+        factors, sizes, constant = lower_factors(bound, query.words, shard.words, means)
         odd = odd | constant
-        if method.reports == "value":
+        if bound.structure:
             own, other = (Profiles(one.profiles.data, one.profile_steps) for one in (query, shard))
             heads = profile_bounds(
                 cost, shard.starts, u, v, own, other, factors, share, threads=threads
@@ -84,15 +92,7 @@ def shard_lower(scorer: Scorer, query: Shard, shard: Shard) -> tuple[Floats, Sin
     return words, np.where(single > heads, lower, single)
 
 
-def _word_share(scorer: Scorer) -> float:
-    """Factor of the word cost in the distance that is reported."""
-    method = scorer.method
-    if method.transport == "both" and method.reports == "value":
-        return 1.0 - float(scorer.settings.mix)
-    return 0.0 if method.transport == "structure" else 1.0
-
-
-def lower_costs(kind: str | None, own: Bags, other: Bags) -> Singles:
+def lower_costs(kind: str | None, own: WeightedSentences, other: WeightedSentences) -> Singles:
     """Costs between the words of the query and of a shard in single precision, never too high."""
     if kind is None:
         return np.zeros((len(own.weights.data), len(other.weights.data)), np.float32)
@@ -130,16 +130,19 @@ def lower_means(kind: str | None, query: Shard, shard: Shard, cost: Singles) -> 
 
 
 def lower_factors(
-    scorer: Scorer, own: Bags, other: Bags, means: Floats
+    bound: TransportBound,
+    own: WeightedSentences,
+    other: WeightedSentences,
+    means: Floats,
 ) -> tuple[Singles, Floats, Bools]:
     """Factors of the energy, the scale of its terms, and where two structures are one constant."""
     cells, own_cells = np.maximum(other.sizes, 1)[:, None] ** 2, max(1, int(own.sizes[0])) ** 2
     sizes = other.squares / cells + own.squares / own_cells
-    if scorer.method.transport == "structure":
+    if not bound.scaled:
         return np.ones(sizes.shape, np.float32), sizes, np.zeros(len(sizes), np.bool_)
     errors = sizes - 2 * (other.sums / cells) * (own.sums / own_cells)
     constant = errors <= 2 * CONSTANT * sizes
-    factors = float(scorer.settings.mix) * means[:, None] / np.where(constant, np.inf, errors)
+    factors = (bound.structure or 0.0) * means[:, None] / np.where(constant, np.inf, errors)
     return factors.astype(np.float32), sizes, np.asarray(constant.any(axis=1))
 
 
@@ -189,7 +192,7 @@ def distances_within(
     pairs = from_first(len(both))
     odd = ~np.isfinite(bounds).all(axis=1)
     out = np.empty(len(pairs))
-    out[odd] = scorer.solve(both.words, pairs[odd]).mean(axis=1)
+    out[odd] = scorer.between(both.words, pairs[odd])
     out[~odd], paired = _defined_within(
         scorer, both.words, pairs[~odd], bounds[~odd], threshold, order
     )
@@ -197,26 +200,30 @@ def distances_within(
 
 
 def _defined_within(
-    scorer: Scorer, bags: Bags, pairs: Ints, bounds: Singles, threshold: float, order: HeadOrder
+    scorer: Scorer,
+    sentences: WeightedSentences,
+    pairs: Ints,
+    bounds: Singles,
+    threshold: float,
+    order: HeadOrder,
 ) -> tuple[Floats, int]:
     """Distances of pairs that are known to have one."""
     out = np.full(len(pairs), np.inf)
     if not len(pairs):
         return out, 0
-    method = scorer.method
-    problems = pose(method, bags, pairs, threads=scorer.threads)
-    if not method.needs_attention:
-        return np.asarray(emd_batch(problems, threads=scorer.threads).value.mean(axis=1)), 0
-    share = scorer.share
-    if method.reports == "value" and np.isfinite(threshold):
-        _tighten(problems, share, bounds, order, scorer.threads)
+    bound = transport_bound(scorer)
+    if bound.structure is None:
+        return scorer.measure.distances(sentences, pairs), 0
+    problems = bound.pose(sentences, pairs)
+    if bound.structure and np.isfinite(threshold):
+        _tighten(problems, bound.structure, bounds, order, scorer.threads)
     values = np.zeros((len(pairs), order.heads))
     least = bounds.sum(axis=1, dtype=np.float64)
     alive = np.flatnonzero(least * HEADS_FOLD <= threshold * order.heads)
     paired = len(pairs) - len(alive)
     for heads in order.groups():
-        solved = fgw_batch(problems.take(alive, heads), mix=share, threads=scorer.threads)
-        values[alive[:, None], heads] = found = getattr(solved, method.reports)
+        found = bound.move(problems.take(alive, heads))
+        values[alive[:, None], heads] = found
         replaced = bounds[alive[:, None], heads].sum(axis=1, dtype=np.float64)
         least[alive] += found.sum(axis=1) - replaced
         alive = alive[least[alive] * HEADS_FOLD <= threshold * order.heads]

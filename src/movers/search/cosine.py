@@ -17,8 +17,8 @@ import numpy as np
 from movers.arrays import Floats, Ints, Singles
 from movers.encode.store import Store
 from movers.errors import InputError
-from movers.measure.gating import gates, sentence_distances
-from movers.measure.measured import Bags
+from movers.measures.bounds import CosineBound, sentence_distances
+from movers.measures.sentences import WeightedSentences
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus
 from movers.search.results import Found, Pruning
@@ -69,7 +69,7 @@ class CosineLayout:
         if self.keep == "text":
             vectors = pooled_vectors(scorer, chunk, progress=progress)
             return make_vectors(chunk, vectors, self.precision)
-        words = scorer.words(chunk, Store(scorer.request), progress=progress)
+        words = scorer.weigh_each(chunk, Store(scorer.measure.requirements), progress=progress)
         return make_vectors(chunk, words.pooled, "float32", words)
 
     def search(
@@ -86,7 +86,7 @@ class CosineLayout:
         found = []
         for low in range(0, len(queries), QUERIES):
             texts = queries[low : low + QUERIES]
-            words = scorer.words(texts)
+            words = scorer.weigh_each(texts)
             scanned: Sequence[Nearest | None] = [None] * len(texts)
             if len(texts) > 1 and candidates is None:
                 scanned = scan(corpus, words.pooled, max(FIRST, 4 * top_k))
@@ -128,17 +128,17 @@ class CosineLayout:
 
     def words(
         self, scorer: Scorer, corpus: Corpus[VectorShard], rows: Ints, *, progress: bool = False
-    ) -> Bags:
+    ) -> WeightedSentences:
         """The words of rows, read or encoded."""
         if self.keep == "words":
             found = some_of(corpus.pieces(rows))
             return replace(found.words, pooled=found.pooled(slice(None)))
         # the sentences that were compared lately; their vectors where the stored ones differ
-        request = replace(scorer.request, pooled=self.precision == "int8")
+        request = replace(scorer.measure.requirements, pooled=self.precision == "int8")
         if self.store is None or self.store.request != request:
             self.store = Store(request, limit=STORE_BYTES)
         texts = [corpus.text(row) for row in rows.tolist()]
-        words = scorer.words(texts, self.store, progress=progress)
+        words = scorer.weigh_each(texts, self.store, progress=progress)
         # what was found by a vector is compared by it
         return words if request.pooled else replace(words, pooled=_pooled(corpus, rows))
 
@@ -150,7 +150,7 @@ class CosineQuery:
     layout: CosineLayout
     scorer: Scorer
     corpus: Corpus[VectorShard]
-    words: Bags
+    words: WeightedSentences
     scanned: Nearest | None = None
     compared: int = 0
     far: int = 0
@@ -194,10 +194,10 @@ class CosineQuery:
         if self.layout.precision == "int8":
             return self._full(rows)
         sentence = self.sentence(rows)
-        near = gates(sentence, self.scorer.encoder.chance) > 0
-        heads = max(1, len(self.scorer.heads))
-        # as a mean over heads that all say the same, which may differ in the last bit
-        out: Floats = np.repeat(sentence[:, None], heads, axis=1).mean(axis=1)
+        bound = self.scorer.measure.bound
+        assert isinstance(bound, CosineBound)
+        out = bound.settled(sentence)
+        near = np.isnan(out)
         self.far += int((~near).sum())
         if near.any():
             out[near] = self._full(rows[near])

@@ -64,7 +64,7 @@ class Index:
 
     def __repr__(self) -> str:
         place = "in memory" if self.folder is None else str(self.folder)
-        return f"Index({len(self):,} sentences, {self._scorer.method.name}, {place})"
+        return f"Index({len(self):,} sentences, {self._scorer.settings.measure.name}, {place})"
 
     @property
     def folder(self) -> Path | None:

@@ -6,34 +6,37 @@ from collections.abc import Callable
 from typing import Any
 
 from movers.encode.models import EMBEDDED
-from movers.errors import Choose, Do, InputError
-from movers.measure.costs import COSTS
+from movers.errors import Choose, InputError
+from movers.measures.bounds import CosineBound, FeatureBound
 from movers.scorer import Scorer
 from movers.search.cosine import CosineLayout, Keep
+from movers.search.features import FeatureLayout
 from movers.search.transport import TransportLayout
 from movers.search.vectors import Precision
 from movers.settings import table
 
-Layout = TransportLayout | CosineLayout
+Layout = TransportLayout | CosineLayout | FeatureLayout
 
 LAYOUTS: dict[str, Callable[[], Layout]] = {
     "transport": TransportLayout,
     "cosine-text-float32": CosineLayout,
     "cosine-text-int8": lambda: CosineLayout(precision="int8"),
     "cosine-words-float32": lambda: CosineLayout("words"),
+    "features": FeatureLayout,
 }
 
 
 def make_layout(scorer: Scorer, keep: Keep | None, vectors: Precision | None) -> Layout:
     """The layout for the measure of a scorer."""
-    if scorer.method.needs_pooled:
+    bound = scorer.measure.bound
+    if isinstance(bound, CosineBound):
         return CosineLayout(keep or "text", vectors or "float32")
     if keep not in (None, "words") or vectors is not None:
         raise InputError(
-            f"an index of {scorer.method.name} keeps the words of every sentence; keep= and "
+            f"an index of {scorer.measure.name} keeps the words of every sentence; keep= and "
             "vectors= are for method='movers'"
         )
-    return TransportLayout()
+    return FeatureLayout() if isinstance(bound, FeatureBound) else TransportLayout()
 
 
 def find_layout(name: Any) -> Layout:
@@ -47,26 +50,7 @@ def find_layout(name: Any) -> Layout:
 
 def check_method(scorer: Scorer) -> None:
     """Refuse measures that bounds know nothing about."""
-    method = scorer.method
-    if method.transport is None:
-        raise InputError(
-            f"{method.name} is not one transport problem, so no bound holds for it",
-            Do("rank"),
-            Do("take movers, wmd, wrd, smd, wsmd, lambda"),
-        )
-    if scorer.settings.null is not None:
-        raise InputError(
-            f"null == {scorer.settings.null:g}: bounds hold where all words move",
-            Do("rank"),
-            Choose("null", None),
-        )
-    if method.cost is not None and COSTS[method.cost].trees:
-        raise InputError(
-            f"{method.name} needs the dependency trees of every sentence, which an index does not "
-            "keep",
-            Do("rank"),
-            Choose("method", "synwmd-cos"),
-        )
+    scorer.measure.bound  # noqa: B018, refused where none is known
     if scorer.settings.empty == "raise":
         raise InputError(
             "an index cannot raise for single pairs",

@@ -15,7 +15,8 @@ from movers.encode.store import Store
 from movers.errors import InputError
 from movers.io.pairs import check_sentence, check_sentences
 from movers.loading import load
-from movers.measure.measured import Bags
+from movers.measures.bounds import CosineBound
+from movers.measures.sentences import WeightedSentences
 from movers.scorer import Scorer
 from movers.search.queries import check_count, check_queries
 from movers.search.results import Pruning, SearchRanking
@@ -124,8 +125,8 @@ def rerank(
     budget
         Most candidates to compare.
     cache
-        Where to keep encoded sentences from call to call: ``Store(scorer.request)``. None is
-        where the scorer keeps them itself.
+        Where to keep encoded sentences from call to call:
+        ``Store(scorer.measure.requirements)``. None is where the scorer keeps them itself.
 
     Examples
     --------
@@ -157,9 +158,9 @@ def rerank(
 
 def _checked(scorer: Scorer | None) -> Scorer:
     scorer = load() if scorer is None else scorer
-    if not scorer.method.needs_pooled:
+    if not isinstance(scorer.measure.bound, CosineBound):
         raise InputError(
-            f"{scorer.method.name} is not bounded by the cosine of sentence vectors; use "
+            f"{scorer.measure.name} is not bounded by the cosine of sentence vectors; use "
             "method='movers', or an Index"
         )
     return scorer
@@ -179,7 +180,7 @@ class Proposal:
         self.compared = 0
         self.listed: dict[int, Candidate] = {}
         self._rows: dict[Any, int] = {}
-        self.words = scorer.words([query], cache)
+        self.words = scorer.weigh_each([query], cache)
         self.store = candidates if isinstance(candidates, VectorStore) else None
         self.list = [] if isinstance(candidates, VectorStore) else _listed(candidates)
 
@@ -211,8 +212,8 @@ class Proposal:
         self.compared += len(rows)
         return distances_from(self.scorer, self.words, rows, self._read)
 
-    def _read(self, rows: Ints) -> Bags:
-        return self.scorer.words([self.listed[row].text for row in rows.tolist()], self.cache)
+    def _read(self, rows: Ints) -> WeightedSentences:
+        return self.scorer.weigh_each([self.listed[row].text for row in rows.tolist()], self.cache)
 
 
 def _listed(candidates: Iterable[Any]) -> list[Candidate]:

@@ -13,8 +13,8 @@ import numpy as np
 
 from movers.arrays import Array, Ints, Ragged, Rows, Singles, boundaries, gathered
 from movers.io.mapped import map_arrays
-from movers.measure.measured import Bags, Measured
-from movers.methods import Method
+from movers.measures.bounds import TransportBound
+from movers.measures.sentences import WeightedSentences
 from movers.search.manifest import damaged
 from movers.solve.bounds import profile_sizes, structure_profiles
 from movers.solve.rounding import to_integers
@@ -54,7 +54,7 @@ class Sentences:
     Sentences of which only vectors are kept have no words, and the others no vectors here.
     """
 
-    words: Bags
+    words: WeightedSentences
 
     def __len__(self) -> int:
         return len(self.words.sentences)
@@ -128,17 +128,17 @@ def joined(shards: Sequence[Kind]) -> Kind:
     return some_of([(shard, slice(None)) for shard in shards])
 
 
-def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shard:
-    """Keep of measured sentences what a search under a method needs."""
-    own = measured.take(measured.encodings.numbers(sentences))
-    if not method.needs_attention:
+def make_shard(weighed: WeightedSentences, sentences: list[str], bound: TransportBound) -> Shard:
+    """Keep of weighted sentences what a bound needs."""
+    own = weighed.take(weighed.numbers(sentences))
+    if bound.structure is None:
         nothing = np.zeros((len(sentences), 0))
         structure = Ragged.zeros([0] * len(sentences), dtype=np.float32)
         own = replace(own, structure=structure, sums=nothing, squares=nothing)
     means = np.zeros((len(sentences), 0))
     if own.vectors is not None and own.norms is not None:
         factors, norms = own.weights.data, own.norms.data
-        if method.cost != "l2":
+        if bound.cost != "l2":
             with np.errstate(divide="ignore"):
                 factors = factors / np.where(norms > 0, norms, np.nan)
         means = Ragged(own.vectors.data * factors[:, None], own.weights.starts).sums()
@@ -156,7 +156,7 @@ def make_shard(measured: Measured, sentences: list[str], method: Method) -> Shar
     )
 
 
-def _profile_starts(words: Bags) -> Ints:
+def _profile_starts(words: WeightedSentences) -> Ints:
     """Where the profile of each sentence starts."""
     return boundaries(words.sums.shape[1] * profile_sizes(words.weights.lengths))
 
@@ -196,7 +196,7 @@ def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap, Kind]:
         raise damaged(path, f"its header: {error}") from error
 
 
-def _words(arrays: dict[str, Array]) -> Bags:
+def _words(arrays: dict[str, Array]) -> WeightedSentences:
     """What `encode_shard` took apart."""
     counts, sums = arrays["counts"], arrays["sums"]
     kept = arrays["vectors"].shape[1] > 0
@@ -204,7 +204,7 @@ def _words(arrays: dict[str, Array]) -> Bags:
         starts, cells = boundaries(counts), boundaries(sums.shape[1] * counts**2)
     else:  # no words are kept, and nothing need be read to know it
         starts = cells = np.zeros(len(counts) + 1, np.int64)
-    return Bags(
+    return WeightedSentences(
         sentences=Lines(arrays["text"], arrays["text_starts"]),
         weights=Ragged(arrays["weights"], starts),
         vectors=Ragged(arrays["vectors"], starts) if kept else None,

@@ -20,7 +20,13 @@ from movers.arrays import Bools, Floats, Ints, Singles
 from movers.errors import InputError
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.bounded import HeadOrder, centroid_lower, distances_within, shard_lower
+from movers.search.bounded import (
+    HeadOrder,
+    centroid_lower,
+    distances_within,
+    shard_lower,
+    transport_bound,
+)
 from movers.search.corpus import Corpus
 from movers.search.results import Found, Pruning
 from movers.search.shards import Shard, make_shard, some_of
@@ -48,8 +54,8 @@ class TransportLayout:
 
     def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> Shard:
         """Encode sentences into a shard."""
-        measured = scorer.measure(chunk, progress=progress)
-        return make_shard(measured, list(chunk), scorer.method)
+        weighed = scorer.weigh(chunk, progress=progress)
+        return make_shard(weighed, list(chunk), transport_bound(scorer))
 
     def search(
         self,
@@ -62,12 +68,12 @@ class TransportLayout:
         candidates: int | Ints | None = None,
     ) -> list[Found]:
         """Search for every query; rows of `candidates` are all that is looked at if given."""
-        if isinstance(candidates, int) and not scorer.method.needs_vectors:
+        if isinstance(candidates, int) and not scorer.measure.requirements.embeddings:
             raise InputError(
-                f"{scorer.method.name} has no word vectors to pick candidates by; pass their "
+                f"{scorer.measure.name} has no word vectors to pick candidates by; pass their "
                 "numbers, or search exactly"
             )
-        scorer.measure(queries)  # all of them in a few batches
+        scorer.weigh(queries)  # all of them in a few batches
         found = []
         for text in queries:
             query, best = self.make(scorer, [text]), Best(top_k, within)

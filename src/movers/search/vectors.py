@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Array, Bools, Ints, Ragged, Rows, Singles
-from movers.measure.measured import Bags
+from movers.measures.sentences import WeightedSentences
 from movers.search.corpus import Corpus
 from movers.search.shards import Lines, Sentences, keys_of
 from movers.search.vector_kernels import halves_products, integer_products
@@ -106,7 +106,10 @@ def unit_vectors(vectors: Singles) -> tuple[Singles, Bools]:
 
 
 def make_vectors(
-    sentences: Sequence[str], pooled: Singles, precision: Precision, words: Bags | None = None
+    sentences: Sequence[str],
+    pooled: Singles,
+    precision: Precision,
+    words: WeightedSentences | None = None,
 ) -> VectorShard:
     """A shard of sentences with their vectors, and their words if any are given."""
     if precision == "float32":
@@ -123,16 +126,16 @@ def make_vectors(
     errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
     errors = np.nextafter(errors, np.float32(np.inf))  # a little on the safe side
     scales = (steps / safe).astype(np.float32)
-    bare = _wordless(sentences) if words is None else replace(words, pooled=words.pooled[:, :0])
+    bare = wordless(sentences) if words is None else replace(words, pooled=words.pooled[:, :0])
     own = replace(bare, sentences=Lines.of(sentences))
     return VectorShard(own, keys_of(sentences), coarse, fine, scales, errors)
 
 
-def _wordless(sentences: Sequence[str]) -> Bags:
+def wordless(sentences: Sequence[str]) -> WeightedSentences:
     """Sentences of which nothing but the vectors is known."""
     none = Ragged.zeros([0] * len(sentences))
     nothing = np.zeros((len(sentences), 0))
-    return Bags(
+    return WeightedSentences(
         sentences=sentences,
         weights=none,
         vectors=None,

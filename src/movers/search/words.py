@@ -8,7 +8,7 @@ import numpy as np
 
 from movers.arrays import Floats, Ints, Singles
 from movers.encode.encodings import Request
-from movers.measure.measured import Bags, joined
+from movers.measures.sentences import WeightedSentences, joined
 from movers.scorer import Scorer
 
 TOGETHER = 1024
@@ -17,17 +17,17 @@ TOGETHER = 1024
 
 def pooled_vectors(scorer: Scorer, texts: Sequence[str], *, progress: bool = False) -> Singles:
     """Vectors of distinct sentences and nothing else."""
-    request = Request((), (), scorer.request.rules, True)
+    request = Request((), (), scorer.measure.requirements.rules, True)
     return scorer.encoder.encode(list(texts), request, progress=progress).pooled
 
 
-def distances_between(scorer: Scorer, words: Bags, pairs: Ints) -> Floats:
+def distances_between(scorer: Scorer, words: WeightedSentences, pairs: Ints) -> Floats:
     """Distances of pairs of sentences by place, bit by bit those of `Scorer.matrix`."""
     texts = words.sentences
     places = {text: place for place, text in reversed([*enumerate(texts)])}
     first = np.array([places[text] for text in texts], np.int64)
     # The scorer knows every text once, and takes a sentence and itself for the same.
-    return np.asarray(scorer.solve(words, first[pairs]).mean(axis=1))
+    return scorer.between(words, first[pairs])
 
 
 def from_first(count: int) -> Ints:
@@ -35,7 +35,12 @@ def from_first(count: int) -> Ints:
     return np.stack([np.zeros(count - 1, np.int64), np.arange(1, count)], axis=1)
 
 
-def distances_from(scorer: Scorer, query: Bags, rows: Ints, read: Callable[[Ints], Bags]) -> Floats:
+def distances_from(
+    scorer: Scorer,
+    query: WeightedSentences,
+    rows: Ints,
+    read: Callable[[Ints], WeightedSentences],
+) -> Floats:
     """Distances from a sentence to others, which are read a few at a time."""
     found = [np.zeros(0)]
     for low in range(0, len(rows), TOGETHER):

@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 from movers.errors import InputError, MoversError
 from movers.explain.contrast import contrasted
 from movers.explain.page import export_page
-from movers.methods import ALIASES, METHODS
+from movers.measures.registry import ALIASES, METHODS
 from movers.version import __version__
 from movers.web import schemas
 from movers.web.answers import Answers, Scored
@@ -137,7 +137,7 @@ class Service:
         methods = [
             {
                 **{name: getattr(method, name) for name in ("name", "title", "paper", "recipes")},
-                "structural": method.needs_attention,
+                "structural": "layers" in method.settings,
                 "settings": list(method.settings),
                 "missing": self.models.missing(method),
             }

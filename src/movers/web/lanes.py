@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from movers.methods import find_method
+from movers.measures.registry import find_measure
 from movers.web.batching import Batcher, Job
 from movers.web.limits import Limits
 from movers.web.models import Models
@@ -54,7 +54,7 @@ class Lanes:
     def submit(self, jobs: Sequence[Job]) -> None:
         """Queue the jobs of a request, all of them or none."""
         # Parsers are not made for two threads.
-        trees = any(find_method(job.setup.method).needs_trees for job in jobs)
+        trees = any("parser" in find_measure(job.setup.method).settings for job in jobs)
         quick = not trees and sum(job.effort_left for job in jobs) <= QUICK
         (self.quick if quick else self.long).submit(jobs)
 

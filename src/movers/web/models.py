@@ -13,7 +13,8 @@ from typing import Any
 
 from movers.errors import InputError
 from movers.measure.statistics import Statistics
-from movers.methods import Method, find_method
+from movers.measures.base import Measure
+from movers.measures.registry import find_measure
 from movers.scorer import Scorer
 from movers.web.failures import UnknownModelError
 
@@ -64,6 +65,14 @@ class Setup:
     options: tuple[tuple[str, Any], ...] = ()
 
 
+LACKING = {
+    "attention": "needs a model with attention",
+    "parser": "needs dependency trees: start the server with --parser",
+    "statistics": "needs weights from the trees of a corpus: start the server with --statistics",
+}
+"""What a measure lacks, in words."""
+
+
 class Models:
     """Scorers by the name of their model; the first is used where a request names none."""
 
@@ -102,7 +111,7 @@ class Models:
             raise UnknownModelError(
                 f"no model {name[:80]!r} here; this server has: {', '.join(self.scorers)}"
             )
-        return Setup(name, find_method(method).name, options)
+        return Setup(name, find_measure(method).name, options)
 
     def scorer(self, setup: Setup) -> Scorer:
         """Make the scorer of a setup, sharing its model and what that has encoded lately.
@@ -135,17 +144,12 @@ class Models:
         size = encoder.layers * encoder.dimension**2 / SMALL
         return Effort(size, heads, plans, min(most_words, encoder.max_length))
 
-    def missing(self, method: Method) -> dict[str, str]:
-        """What a method lacks, by the models with which it does."""
+    def missing(self, measure: Measure) -> dict[str, str]:
+        """What a measure lacks, by the models with which it does."""
         lacks = {}
         for name, scorer in self.scorers.items():
-            if method.needs_attention and not scorer.encoder.heads:
-                lacks[name] = "needs a model with attention"
-            elif method.needs_trees and scorer.settings.parser is None:
-                lacks[name] = "needs dependency trees: start the server with --parser"
-            elif method.weights == "swf" and "swf" not in scorer.statistics.tables:
-                trees = "needs weights from the trees of a corpus"
-                lacks[name] = f"{trees}: start the server with --statistics"
+            if what := measure.missing(scorer.measure.context):
+                lacks[name] = LACKING[what]
         return lacks
 
     def warm_up(self) -> None:

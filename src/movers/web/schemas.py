@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from movers.explain.curve import STEPS
 from movers.measure.structure import Selection
-from movers.methods import ALIASES, METHODS
+from movers.measures.registry import ALIASES, METHODS
 from movers.settings import Settings, defaults, table, types
 
 SWAP = ("the press greets the president", "the president greets the press")

@@ -114,7 +114,7 @@ def find_published(
     model
         Hub name or folder of the model.
     dataset, method
-        Names as `movers_research.datasets` and `movers.methods` have them.
+        Names as `movers_research.datasets` and `movers.measures.registry` have them.
     embedding, layers
         Layer of the word vectors, and layers of the model; -1 is the last one.
     selection

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from movers.arrays import Bools, Floats, Ints, Ragged, boundaries
-from movers.baselines import Scores, cosine_distances, renumbered
-from movers.baselines.opwd import Grid
-from movers.baselines.pooled import conceptor
-from movers.encode.encodings import Encodings
 from movers.encode.products import product
 from movers.encode.tokens import PUNCTUATION, START_MARKERS
 from movers.encode.trees import Tree
 from movers.measure.costs import norms_of, pair_costs
-from movers.measure.measured import Context, Measured
+from movers.measures.base import Measure
+from movers.measures.opwd import Grid
+from movers.measures.pooled import cosine_distances, moments_in_use, negation
+from movers.measures.sentences import WeightedSentences, renumbered
 from movers.solve.entropic import sinkhorn_batch
 from movers.solve.problems import Problems
 
@@ -30,27 +29,77 @@ SMALL = 1e-3
 MARKERS = "".join(START_MARKERS)
 
 
-fitted = conceptor.fitted
-"""The moments in use are those of conceptor negation."""
-
-
-def distances(measured: Measured, rows: Ints, context: Context, *, plans: bool = False) -> Scores:
+@dataclass(frozen=True)
+class RecursiveTransport(Measure):
     """One minus the mean similarity of five levels."""
-    picked, pairs = renumbered(rows)
-    words, trees = _words(measured, picked, context)
-    levels = _levels(words, trees)
-    sentences = levels[0].vectors.data
-    lengths = np.linalg.norm(sentences, axis=1)[pairs].prod(axis=1)
-    scores = np.zeros((LEVELS, len(pairs)))
-    plan = np.ones(len(pairs))
-    for depth, level in enumerate(levels):
-        above = levels[depth - 1] if depth else None
-        plan, scores[depth] = _compare(level, above, plan, pairs, context.threads)
-        # How much longer the segments are together than the sentence.
-        scores[depth] *= level.totals[pairs].prod(axis=1) / (lengths + SMALL)
-    single = (words.lengths[pairs] == 1).any(axis=1)
-    whole = cosine_distances(sentences, pairs)
-    return Scores(np.where(single, whole, 1 - scores.mean(axis=0)))
+
+    parsed: bool = True
+
+    @property
+    def fitted(self) -> Floats | None:
+        """The moments in use are those of conceptor negation."""
+        return moments_in_use(self.context, self.embedding)
+
+    def distances(self, sentences: WeightedSentences, rows: Ints) -> Floats:
+        """Compare sentences level by level down their trees."""
+        picked, pairs = renumbered(rows)
+        words, trees = self._words(sentences, picked)
+        levels = _levels(words, trees)
+        wholes = levels[0].vectors.data
+        lengths = np.linalg.norm(wholes, axis=1)[pairs].prod(axis=1)
+        scores = np.zeros((LEVELS, len(pairs)))
+        plan = np.ones(len(pairs))
+        for depth, level in enumerate(levels):
+            above = levels[depth - 1] if depth else None
+            plan, scores[depth] = _compare(level, above, plan, pairs, self.context.threads)
+            # How much longer the segments are together than the sentence.
+            scores[depth] *= level.totals[pairs].prod(axis=1) / (lengths + SMALL)
+        single = (words.lengths[pairs] == 1).any(axis=1)
+        return np.where(single, cosine_distances(wholes, pairs), 1 - scores.mean(axis=0))
+
+    def _words(self, sentences: WeightedSentences, picked: Ints) -> tuple[Ragged, list[Tree]]:
+        """Return weighted word vectors of some sentences, and the trees over the words.
+
+        The vectors are plain by the published code, or else without punctuation (unless there is
+        nothing else), negated, and every dimension divided by its length over the words of the
+        sentence.
+        """
+        assert sentences.vectors is not None and sentences.totals is not None
+        encodings, context = sentences.encoded, self.context
+        spans = encodings.spans.take(picked)
+        vectors = Ragged(sentences.vectors.take(picked).data.astype(np.float64), spans.starts)
+        scale = np.repeat(sentences.totals[picked] / np.maximum(spans.lengths, 1), spans.lengths)
+        weights = sentences.weights.take(picked).data * scale
+        if context.recipe == "paper":
+            words = [word for row in picked for word in encodings.surface(row)]
+            kept = np.array([not PUNCTUATION.issuperset(word) for word in words], bool)
+            some = Ragged(kept.astype(np.int64), spans.starts).sums() > 0
+            kept |= ~np.repeat(some, spans.lengths)
+            bounds = np.append(0, np.cumsum(kept))[spans.starts]
+            damping = negation(context, self.embedding, vectors.data.shape[1])
+            negated = product(vectors.data[kept], damping, context.threads)
+            lengths = np.sqrt(Ragged(negated**2, bounds).sums())
+            vectors = Ragged(negated / (np.repeat(lengths, np.diff(bounds), axis=0) + TINY), bounds)
+            spans, weights = Ragged(spans.data[kept], bounds), weights[kept]
+        trees = self._trees([encodings.sentences[row] for row in picked], spans)
+        return Ragged(vectors.data * weights[:, None], vectors.starts), trees
+
+    def _trees(self, texts: list[str], spans: Ragged) -> list[Tree]:
+        """Return trees over the words compared.
+
+        The published code parses what is left of a sentence without its stop words: the first
+        pieces of the others, in lower case. Where trees are only looked up there is none of that,
+        and the tree of the sentence is cut to the words left.
+        """
+        context, places = self.context, [row.astype(np.int64) for row in spans]
+        if context.recipe == "reference" and not getattr(context.parser, "lookup", False):
+            pieces, ranges = context.locate(texts)
+            first = [
+                [row[place].lstrip(MARKERS).lower() for place in words[:, 0]]
+                for row, words in zip(pieces, ranges, strict=True)
+            ]
+            texts, places = [" ".join(row) for row in first], [_places(row) for row in first]
+        return [tree.over(row) for tree, row in zip(context.trees(texts), places, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -157,53 +206,6 @@ def segmentations(tree: Tree, levels: int = LEVELS) -> list[Cut]:
             place = last + 1
         found.append(Cut(np.array(begins, np.int64), own))
     return found
-
-
-def _words(measured: Measured, picked: Ints, context: Context) -> tuple[Ragged, list[Tree]]:
-    """Weighted word vectors of some sentences, and the trees over the words.
-
-    The vectors are plain by the published code, or else without punctuation (unless there is
-    nothing else), negated, and every dimension divided by its length over the words of the
-    sentence.
-    """
-    assert measured.vectors is not None
-    encodings = measured.encodings
-    spans = encodings.spans.take(picked)
-    vectors = Ragged(measured.vectors.take(picked).data.astype(np.float64), spans.starts)
-    scale = np.repeat(measured.totals[picked] / np.maximum(spans.lengths, 1), spans.lengths)
-    weights = measured.weights.take(picked).data * scale
-    if context.recipe == "paper":
-        words = [word for row in picked for word in encodings.surface(row)]
-        kept = np.array([not PUNCTUATION.issuperset(word) for word in words], bool)
-        some = Ragged(kept.astype(np.int64), spans.starts).sums() > 0
-        kept |= ~np.repeat(some, spans.lengths)
-        bounds = np.append(0, np.cumsum(kept))[spans.starts]
-        negation = conceptor.negation(measured, context)
-        negated = product(vectors.data[kept], negation, context.threads)
-        lengths = np.sqrt(Ragged(negated**2, bounds).sums())
-        vectors = Ragged(negated / (np.repeat(lengths, np.diff(bounds), axis=0) + TINY), bounds)
-        spans, weights = Ragged(spans.data[kept], bounds), weights[kept]
-    trees = _trees(encodings, picked, spans, context)
-    return Ragged(vectors.data * weights[:, None], vectors.starts), trees
-
-
-def _trees(encodings: Encodings, picked: Ints, spans: Ragged, context: Context) -> list[Tree]:
-    """Trees over the words compared.
-
-    The published code parses what is left of a sentence without its stop words: the first
-    pieces of the others, in lower case. Where trees are only looked up there is none of that,
-    and the tree of the sentence is cut to the words left.
-    """
-    texts = [encodings.sentences[row] for row in picked]
-    own = [row.astype(np.int64) for row in spans]
-    if context.recipe == "reference" and not getattr(context.parser, "lookup", False):
-        pieces, ranges = context.locate(texts)
-        first = [
-            [row[place].lstrip(MARKERS).lower() for place in words[:, 0]]
-            for row, words in zip(pieces, ranges, strict=True)
-        ]
-        texts, own = [" ".join(row) for row in first], [_places(row) for row in first]
-    return [tree.over(row) for tree, row in zip(context.trees(texts), own, strict=True)]
 
 
 def _places(words: list[str]) -> Ints:

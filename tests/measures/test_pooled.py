@@ -39,7 +39,7 @@ def roberta(request, tiny):
 
 
 def vectors_of(scorer):
-    measured = scorer._encoded(SENTENCES)
+    measured = scorer.weigh(SENTENCES)
     found = measured.encodings
     return {text: measured.vectors[row].astype(float) for text, row in found.rows.items()}, found
 
@@ -55,7 +55,7 @@ def check(scorer, sentence_vectors):
 
 def weights_of(scorer, kind):
     table = load_frequencies(scorer.settings.frequencies)
-    encodings = scorer._encoded(SENTENCES).encodings
+    encodings = scorer.weigh(SENTENCES).encodings
     paper = scorer.settings.recipe == "paper"
     return {
         text: getattr(table, kind)(
@@ -73,7 +73,7 @@ def test_average(base):
 
 def test_bag_of_words(base):
     scorer = base.using("bow")
-    encodings = scorer._encoded(SENTENCES).encodings
+    encodings = scorer.weigh(SENTENCES).encodings
     paper = scorer.settings.recipe == "paper"
     bags = {
         text: " ".join(encodings.surface(row) if paper else encodings.spellings[row])

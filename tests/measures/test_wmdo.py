@@ -5,7 +5,7 @@ import ot
 import pytest
 
 import movers
-from movers.baselines.wmdo import _coded_fragmentation, fragmentation, nearest
+from movers.measures.wmdo import _coded_fragmentation, fragmentation, nearest
 from tiny_models import PAIRS, SENTENCES
 
 
@@ -71,8 +71,8 @@ def test_the_published_penalty_by_hand():
 def test_published_distances_by_pot(tiny):
     scorer = movers.load("wmdo", tiny("bert"), recipe="reference").fit(SENTENCES)
     for source, target in PAIRS[:8]:
-        pieces, ranges = scorer.context.locate([source, target])
-        measured = scorer._encoded([source, target])
+        pieces, ranges = scorer.measure.context.locate([source, target])
+        measured = scorer.weigh([source, target])
         rows = [measured.encodings.rows[text] for text in (source, target)]
         x, y = (measured.vectors[row].astype(float) for row in rows)
         x, y = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (x, y))
@@ -92,4 +92,10 @@ def test_the_published_penalty_is_not_symmetric_either(embedded):
     scorer = embedded.using("wmdo", recipe="reference")
     pair = ("A man holding a cat.", "A man holding a dog.")
     there, back = scorer.distances([pair, pair[::-1]])
-    assert there != pytest.approx(back) and not scorer.method.symmetric
+    assert there != pytest.approx(back) and not scorer.measure.symmetric
+
+
+def test_a_distance_below_zero_can_be_told(bert):
+    found = bert.using("wmdo").compare(*["the quick brown fox jumps over the lazy dog"] * 2)
+    assert found.distance < 0
+    assert found.story == () and found.to_dict()["distance"] == found.distance

@@ -9,7 +9,8 @@ from scipy.optimize import linprog
 
 import movers
 from movers.arrays import Ragged
-from movers.measure.gating import PRICE, SHARPNESS, gates, prices, sentence_distances, trusted
+from movers.measures.bounds import sentence_distances
+from movers.measures.default import PRICE, SHARPNESS, calibrate, gates, prices, trusted
 from tiny_models import ATTENTIVE, PAIRS
 
 PROSE = (
@@ -70,7 +71,7 @@ def arrays_of(encoder, text):
 def check(scorer, pair):
     (x, X, A), (y, Y, B) = (arrays_of(scorer.encoder, text) for text in pair)
     assert A.shape[:2] == (len({layer for layer, _ in scorer.heads}), scorer.encoder.heads)
-    chance = scorer.encoder.chance
+    chance = calibrate(scorer.encoder).chance
     sentence, structural = oracle(x, y, X, Y, A, B, chance)
     gate = max(0.0, 1 - sentence / chance) ** 14
     found = scorer.compare(*pair)

@@ -13,8 +13,9 @@ from typing import Any, Literal
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
-from movers.baselines import Scores, kernels, renumbered
-from movers.measure.measured import Context, Measured
+from movers.measures import baseline_kernels as kernels
+from movers.measures.base import Measure
+from movers.measures.sentences import WeightedSentences, renumbered
 from movers.runtime.threads import share_out
 
 TINY = 1e-30
@@ -42,9 +43,11 @@ class Matches:
         return blocks.data
 
 
-def best_matches(measured: Measured, rows: Ints, *, cosine: bool, threads: int | None) -> Matches:
+def best_matches(
+    sentences: WeightedSentences, rows: Ints, *, cosine: bool, threads: int | None
+) -> Matches:
     """Match words by cosine or, without, by dot product."""
-    vectors, norms = measured.vectors, measured.norms
+    vectors, norms = sentences.vectors, sentences.norms
     assert vectors is not None and norms is not None
     lengths = np.where(norms.data > 0, norms.data, 1.0)
     scale = 1 / lengths if cosine else np.ones_like(lengths)
@@ -58,22 +61,19 @@ def best_matches(measured: Measured, rows: Ints, *, cosine: bool, threads: int |
 
 
 @dataclass(frozen=True)
-class BertScore:
+class BertScore(Measure):
     """One of the three numbers of BERTScore, as one minus the similarity.
 
     Precision asks how well the source (the candidate) is covered by the target (the reference),
     recall how well the target is covered by the source; F1 is their harmonic mean.
     """
 
-    part: Literal["precision", "recall", "f1"]
+    part: Literal["precision", "recall", "f1"] = "f1"
 
-    def distances(
-        self, measured: Measured, rows: Ints, context: Context, *, plans: bool = False
-    ) -> Scores:
+    def distances(self, sentences: WeightedSentences, rows: Ints) -> Floats:
         """Compare by cosine; the reference recipe by dot products, as the published code does."""
-        paper = context.recipe == "paper"
-        matches = best_matches(measured, rows, cosine=paper, threads=context.threads)
-        sources, targets = (measured.weights.take(side) for side in rows.T)
+        matches = self._matches(sentences, rows)
+        sources, targets = (sentences.weights.take(side) for side in rows.T)
         precision = Ragged(matches.forth.data * sources.data, sources.starts).sums()
         recall = Ragged(matches.back.data * targets.data, targets.starts).sums()
         both = precision + recall
@@ -82,34 +82,37 @@ class BertScore:
             "recall": recall,
             "f1": 2 * precision * recall / np.where(both == 0, TINY, both),
         }[self.part]
-        if paper:  # rounding may lift a cosine above 1; dot products have no such bound
+        if self.context.recipe == "paper":  # rounding may lift a cosine above 1
             similarity = np.minimum(similarity, 1.0)
-        return Scores(1.0 - similarity, matches.plans(sources) if plans else None)
+        return np.asarray(1.0 - similarity)
+
+    def plan(self, sentences: WeightedSentences, rows: Ints) -> Floats:
+        """Return the mass of every source word at its best match, flat."""
+        return self._matches(sentences, rows).plans(sentences.weights.take(rows[:, 0]))
+
+    def _matches(self, sentences: WeightedSentences, rows: Ints) -> Matches:
+        paper, threads = self.context.recipe == "paper", self.context.threads
+        return best_matches(sentences, rows, cosine=paper, threads=threads)
 
 
-class DynaMax:
+@dataclass(frozen=True)
+class DynaMax(Measure):
     """DynaMax-Jaccard: fuzzy sets of words over a universe made of the two sentences."""
 
-    def distances(
-        self, measured: Measured, rows: Ints, context: Context, *, plans: bool = False
-    ) -> Scores:
+    def distances(self, sentences: WeightedSentences, rows: Ints) -> Floats:
         """Compare how far each sentence contains the words of both.
 
         A sentence contains a word as far as the largest dot product of its own words with it, if
         that is positive. The similarity is the Jaccard index of the two memberships.
         """
         picked, pairs = renumbered(rows)
-        itself, threads = np.stack([picked, picked], axis=1), context.threads
-        own = best_matches(measured, itself, cosine=False, threads=threads).forth
-        other = best_matches(measured, rows, cosine=False, threads=threads)
+        itself, threads = np.stack([picked, picked], axis=1), self.context.threads
+        within = best_matches(sentences, itself, cosine=False, threads=threads).forth
+        other = best_matches(sentences, rows, cosine=False, threads=threads)
         common, whole = np.zeros(len(rows)), np.zeros(len(rows))
-        for side, found in zip(pairs.T, (other.forth, other.back), strict=True):
-            inside = np.maximum(own.take(side).data, 0.0)
-            outside = np.maximum(found.data, 0.0)
-            common += Ragged(np.minimum(inside, outside), found.starts).sums()
-            whole += Ragged(np.maximum(inside, outside), found.starts).sums()
-        return Scores(np.asarray(1.0 - common / (whole + TINY)))
-
-
-precision, recall, f1 = BertScore("precision"), BertScore("recall"), BertScore("f1")
-dynamax = DynaMax()
+        for side, across in zip(pairs.T, (other.forth, other.back), strict=True):
+            inside = np.maximum(within.take(side).data, 0.0)
+            outside = np.maximum(across.data, 0.0)
+            common += Ragged(np.minimum(inside, outside), across.starts).sums()
+            whole += Ragged(np.maximum(inside, outside), across.starts).sums()
+        return np.asarray(1.0 - common / (whole + TINY))

@@ -20,7 +20,7 @@ def base(request, tiny):
 
 def sides(scorer, pair):
     """Vectors and raw weights of both sentences."""
-    measured = scorer._encoded(SENTENCES)
+    measured = scorer.weigh(SENTENCES)
     rows = [measured.encodings.rows[text] for text in pair]
     return [(measured.vectors[row].astype(float), measured.weights[row]) for row in rows]
 

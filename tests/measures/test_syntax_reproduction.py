@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import spearmanr
 
 import movers
-from movers.baselines import wmdo
+from movers.measures import wmdo
 from movers.solve.solution import linear_solution
 
 pytestmark = pytest.mark.published

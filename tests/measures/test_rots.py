@@ -5,8 +5,8 @@ import ot
 import pytest
 
 import movers
-from movers.baselines.rots import segmentations
 from movers.encode.trees import Tree
+from movers.measures.rots import segmentations
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
 
@@ -107,7 +107,7 @@ def scorer(request, tiny):
 
 
 def sides_of(scorer, pair):
-    measured = scorer._encoded(pair)
+    measured = scorer.weigh(pair)
     encodings = measured.encodings
     for text in pair:
         row = encodings.rows[text]

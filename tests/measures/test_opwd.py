@@ -5,7 +5,7 @@ import pytest
 
 import movers
 from movers.arrays import Ragged
-from movers.baselines.opwd import Grid, log_kernel, shares_of_largest
+from movers.measures.opwd import Grid, log_kernel, shares_of_largest
 from tiny_models import PAIRS, SENTENCES
 
 
@@ -51,7 +51,7 @@ def test_distances_by_their_definition(scorer, name, cost):
     other = scorer.using(name)
     base = scorer.using("wmd")
     for source, target in PAIRS[:8]:
-        measured = base._encoded([source, target])
+        measured = base.weigh([source, target])
         x, y = (
             measured.vectors[measured.encodings.rows[t]].astype(float) for t in (source, target)
         )

@@ -17,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged, boundaries
-from movers.baselines import Scores
 from movers.measure.costs import pair_costs
-from movers.measure.measured import Context, Measured
+from movers.measures.base import Measure
+from movers.measures.sentences import WeightedSentences
 from movers.solve.entropic import sinkhorn_batch
 from movers.solve.problems import Problems
+from movers.solve.solution import Many
 
 INVERSE_DIFFERENCE = 10.0
 TEMPERATURE = 0.03
@@ -30,26 +31,35 @@ ITERATIONS = 20
 
 
 @dataclass(frozen=True)
-class OrderPreserving:
-    """The measure with one of the costs of `movers.measure.costs`, scaled for the plan or not."""
+class OrderPreserving(Measure):
+    """``<C, P>`` for the plan that 20 rounds of Sinkhorn reach.
 
-    cost: str
-    scaled: bool
+    ``cost`` is a row of `movers.measure.costs.COSTS`, divided by its largest for the plan if
+    ``scaled``.
+    """
 
-    def distances(
-        self, measured: Measured, rows: Ints, context: Context, *, plans: bool = False
-    ) -> Scores:
-        """Find ``<C, P>`` for the plan that 20 rounds of Sinkhorn reach."""
-        assert measured.vectors is not None and measured.norms is not None
-        words = measured.vectors, measured.norms.data
-        costs = pair_costs(self.cost, *words, *rows.T, threads=context.threads)
-        problems = Problems.between(measured.weights, rows, costs)
+    cost: str = "l2"
+    scaled: bool = False
+    symmetric: bool = False
+
+    def distances(self, sentences: WeightedSentences, rows: Ints) -> Floats:
+        """Return what the words cost under the plan of every pair."""
+        return np.asarray(self._moved(sentences, rows).value[:, 0])
+
+    def plan(self, sentences: WeightedSentences, rows: Ints) -> Floats:
+        """Return which word of one pair went where, flat."""
+        return self._moved(sentences, rows).plan
+
+    def _moved(self, sentences: WeightedSentences, rows: Ints) -> Many:
+        assert sentences.vectors is not None and sentences.norms is not None
+        words, threads = (sentences.vectors, sentences.norms.data), self.context.threads
+        costs = pair_costs(self.cost, *words, *rows.T, threads=threads)
+        problems = Problems.between(sentences.weights, rows, costs)
         shares = shares_of_largest(costs) if self.scaled else costs.data
-        kernel, threads = log_kernel(shares, Grid.of(problems.shapes)), context.threads
-        found = sinkhorn_batch(
+        kernel = log_kernel(shares, Grid.of(problems.shapes))
+        return sinkhorn_batch(
             problems, kernel, iterations=ITERATIONS, tolerance=0.0, threads=threads
         )
-        return Scores(found.value[:, 0], found.plan if plans else None)
 
 
 def shares_of_largest(costs: Ragged) -> Floats:
@@ -91,7 +101,3 @@ def log_kernel(costs: Floats, grid: Grid) -> Floats:
     bell = -away / (2 * WIDTH**2) - np.log(WIDTH * np.sqrt(2 * np.pi))
     near = INVERSE_DIFFERENCE / (apart**2 + 1)
     return np.asarray(bell + (near - costs) / TEMPERATURE)
-
-
-l2 = OrderPreserving("l2", scaled=True)
-cosine = OrderPreserving("cosine", scaled=False)

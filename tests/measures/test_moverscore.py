@@ -49,7 +49,7 @@ def test_punctuation_alone_is_compared_as_it_is(scorer):
 
 def test_weights_come_from_a_fit_or_from_the_language(tiny):
     scorer = movers.load("moverscore", tiny("bert"))
-    found = scorer.measure(["The president, unbelievably, greets the fox!"])
+    found = scorer.weigh(["The president, unbelievably, greets the fox!"])
     table = load_frequencies()
     pieces = scorer.encoder.pieces(found.encodings.sentences)[0]
     weights = dict(zip(pieces, found.weights[0] * found.totals[0], strict=True))

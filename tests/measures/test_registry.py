@@ -1,4 +1,4 @@
-"""The table of methods, and finding a row of it."""
+"""The registry of measures, and finding one in it."""
 
 from itertools import pairwise
 
@@ -6,39 +6,37 @@ import numpy as np
 import pytest
 
 import movers
-from movers.baselines import find_baseline
 from movers.measure.costs import COSTS
 from movers.measure.weights import WEIGHTS
-from movers.methods import ALIASES, METHODS, find_method
+from movers.measures.registry import ALIASES, METHODS, find_measure
 from tiny_models import SENTENCES
 from tree_parsers import MadeUp
 
 
-def test_every_row_names_things_that_exist():
+def test_every_measure_names_things_that_exist():
     for name, row in METHODS.items():
-        for method in (row, row.under("reference")):
-            assert method.name == name
-            assert method.weights in WEIGHTS
-            assert method.cost in (*COSTS, None)
-            assert method.title
-            if method.baseline:
-                assert method.transport is None and callable(
-                    find_baseline(method.baseline).distances
-                )
-            else:
-                assert (method.cost is None) == (method.transport == "structure")
-                assert method.paper
+        for measure in (row, row.under("reference")):
+            assert measure.name == name
+            assert measure.weights in WEIGHTS
+            assert getattr(measure, "cost", None) in (*COSTS, None)
+            assert measure.title and measure.paper
         assert row.under("paper") is row
-    assert not METHODS["smd"].needs_vectors and METHODS["smd-norm"].needs_vectors
-    assert METHODS["wsmd-wmd"].needs_attention and not METHODS["wmd"].needs_attention
+    assert "embedding" not in METHODS["smd"].settings
+    assert "embedding" in METHODS["smd-norm"].settings
+    assert "layers" in METHODS["wsmd-wmd"].settings and "layers" not in METHODS["wmd"].settings
 
 
 def test_every_word_measure_has_its_structural_versions():
     for base in ("wmd", "wmd-idf", "wrd", "wrd-idf"):
-        both, linear = METHODS[f"wsmd-{base}"], METHODS[f"lambda-{base}"]
+        both, words = METHODS[f"wsmd-{base}"], METHODS[f"lambda-{base}"]
         assert (both.weights, both.cost) == (METHODS[base].weights, METHODS[base].cost)
-        assert (both.transport, both.reports) == ("both", "value")
-        assert (linear.transport, linear.reports) == ("both", "linear")
+        assert both.problem == words.problem != METHODS[base].problem
+        assert words.word_part and not both.word_part
+
+
+def test_an_unbound_measure_says_so():
+    with pytest.raises(movers.InputError, match="wmd is not bound to a model"):
+        METHODS["wmd"].requirements  # noqa: B018
 
 
 @pytest.mark.parametrize("recipe", ["paper", "reference"])
@@ -48,7 +46,7 @@ def test_every_row_works_at_once_unless_it_needs_a_parser(tiny, recipe):
     base = movers.load("wmd", tiny("bert"), recipe=recipe)
     for name in METHODS:
         scorer = base.using(name)
-        if scorer.method.needs_trees:
+        if "parser" in scorer.measure.settings:
             with pytest.raises(movers.InputError, match="parser"):
                 scorer.compare(*SENTENCES[:2])
         else:
@@ -68,7 +66,7 @@ def test_the_table_knows_which_measures_are_symmetric(tiny, recipe):
         apart = np.abs(there - back) > 1e-9 * (1 + np.abs(there))
         # the penalty of wmdo as published hardly looks at these sentences, but see its own test
         if name != "wmdo" or recipe == "paper":
-            assert (apart.mean() < 0.02) == scorer.method.symmetric, name
+            assert (apart.mean() < 0.02) == scorer.measure.symmetric, name
 
 
 def test_rows_know_their_base_in_both_recipes():
@@ -82,11 +80,11 @@ def test_rows_know_their_base_in_both_recipes():
 def test_rows_with_syntax_need_trees_in_both_recipes():
     for name, row in METHODS.items():
         for method in (row, row.under("reference")):
-            assert method.needs_trees == ("synwmd" in name or name == "rots"), name
+            assert ("parser" in method.settings) == ("synwmd" in name or name == "rots"), name
 
 
 def test_aliases_lead_to_rows():
-    assert find_method("wsmd") is METHODS["wsmd-wrd"]
+    assert find_measure("wsmd") is METHODS["wsmd-wrd"]
     assert all(target in METHODS for target in ALIASES.values())
 
 

@@ -1,0 +1,486 @@
+"""What a measure is: what it reads of sentences, how it weighs and compares them, and why.
+
+A measure is an object. The registry holds them unbound, with names and choices of their own;
+`Measure.bind` makes one that knows a model, its statistics and a user's settings, and that one is
+asked for everything: what of a sentence it reads (`requirements`), sentences ready to be compared
+(`weigh`), numbers (`distances`), reasons (`explain`), a lower bound for search (`bound`), what it
+learns from a corpus (`fit`) and what its numbers depend on (`signature`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.arrays import Floats, Ints, Ragged
+from movers.encode.encodings import Encodings, Head, Request
+from movers.encode.tokens import Recipe, Subwords, TokenRules, Unit
+from movers.encode.whiten import Whitening
+from movers.errors import Choose, Do, InputError
+from movers.explain.compared import WordPlan
+from movers.measure.context import Context
+from movers.measure.costs import norms_of
+from movers.measure.frequencies import load_frequencies
+from movers.measure.statistics import Statistics
+from movers.measure.structure import describe_heads
+from movers.measure.syntax import fit_swf
+from movers.measure.weights import FREQUENCY_WEIGHTS, normalised, raw_weights
+from movers.measures.bounds import Bound
+from movers.measures.sentences import WeightedSentences
+from movers.results import Comparison, HeadValue
+from movers.runtime.notices import UnwhitenedWarning, notify
+from movers.solve.solution import Many, Solution, linear_solution, pick
+
+SOURCE_EMPTY, TARGET_EMPTY = 1, 2
+"""Why a pair has no proper distance: one side has no words left."""
+WORDS_ONLY: frozenset[str] = frozenset()
+"""Stop words that are none, so that punctuation alone is left out."""
+SETTINGS = ("embedding", "layers", "heads", "mix", "null", "stopwords", "parser")
+"""Settings that do not concern every measure, in the order in which they are named."""
+CHUNK = 4096
+"""Sentences of a corpus weighed at once."""
+
+
+@dataclass(frozen=True)
+class FitCorpus:
+    """A corpus to learn from: how often each sentence occurs, and how to weigh some of them."""
+
+    counts: Mapping[str, int]
+    weigh: Callable[[Sequence[str]], WeightedSentences]
+
+    def blocks(self) -> Iterator[tuple[WeightedSentences, Ints, Ints]]:
+        """Yield weighted sentences, which of their rows to take, and how often each occurs."""
+        texts = list(self.counts)
+        for start in range(0, len(texts), CHUNK):
+            part = texts[start : start + CHUNK]
+            sentences = self.weigh(part)
+            counts = np.array([self.counts[text] for text in part], np.int64)
+            yield sentences, sentences.numbers(part), counts
+
+
+@dataclass(frozen=True)
+class Measure(ABC):
+    """A distance between sentences.
+
+    Parameters
+    ----------
+    name
+        What users type.
+    title
+        What it is, in a few words.
+    paper
+        Where it was published.
+    weights
+        Row of `movers.measure.weights.WEIGHTS`.
+    unit, stopwords, whitened
+        What is compared: words, pieces or tokens; without stop words (True), with all words
+        but without punctuation, or with everything (False); whitened.
+    layer
+        Embedding layer, where the measure does not leave the choice; ``"middle"`` is half-way up.
+    symmetric
+        Whether source and target may change places: to rounding, and where structure enters up
+        to the local minimum that is found.
+    recipes
+        How the two recipes differ, in a line.
+    reference
+        The measure for the reference recipe where it is another one.
+    base
+        Name of the word measure that one with structure builds on.
+    parsed
+        Whether dependency trees enter it.
+    bound_to
+        Model, statistics and settings; see `bind`.
+    """
+
+    name: str
+    title: str
+    paper: str = ""
+    weights: str = "uniform"
+    unit: Unit = "word"
+    stopwords: bool | Literal["punctuation"] = True
+    whitened: bool = True
+    layer: int | Literal["middle"] | None = None
+    symmetric: bool = True
+    recipes: str = ""
+    reference: Measure | None = None
+    base: str | None = None
+    parsed: bool = False
+    bound_to: Context | None = field(default=None, repr=False, compare=False)
+
+    reads_vectors: ClassVar[bool] = True
+    reads_attention: ClassVar[bool] = False
+    reads_pooled: ClassVar[bool] = False
+    by_head: ClassVar[bool] = False
+    """Whether every head has a distance of its own, so that heads may be chosen afterwards."""
+    word_part: ClassVar[bool] = False
+    """Whether it reports the words alone of a measure with structure."""
+
+    # unbound: what it is called, and what users can choose
+
+    def under(self, recipe: Recipe) -> Measure:
+        """Return the measure that a recipe picks."""
+        return self.reference if recipe == "reference" and self.reference else self
+
+    def bind(self, context: Context) -> Self:
+        """Return this measure with a model, statistics and settings to work with."""
+        return replace(self, bound_to=context)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Settings that mean something to it, of those that do not to every measure."""
+        concern = self._settings()
+        return tuple(name for name in SETTINGS if name in concern)
+
+    def _settings(self) -> set[str]:
+        means = {
+            "embedding": self.reads_vectors and self.layer is None,
+            "layers": self.reads_attention,
+            "heads": self.reads_attention,
+            "stopwords": self.stopwords is True,
+            "parser": self.parsed,
+        }
+        return {name for name, does in means.items() if does}
+
+    def token_rules(
+        self, stopwords: frozenset[str] | None, recipe: Recipe, subwords: Subwords, *, keep: bool
+    ) -> TokenRules:
+        """Return which words it compares.
+
+        Parameters
+        ----------
+        stopwords
+            Words to leave out where the measure leaves any out; None for none.
+        recipe, subwords
+            As in the settings.
+        keep
+            Whether a sentence of stop words keeps them.
+        """
+        kept = stopwords if self.stopwords else None
+        return TokenRules(
+            stopwords=WORDS_ONLY if self.stopwords == "punctuation" else kept,
+            recipe=recipe,
+            subwords=subwords,
+            unit=self.unit,
+            keep_empty=keep,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return what users may want to know of it, as plain values."""
+        facts = ("name", "title", "paper", "recipes", "weights", "unit", "symmetric", "base")
+        return {**{fact: getattr(self, fact) for fact in facts}, "settings": list(self.settings)}
+
+    def missing(self, context: Context) -> str | None:
+        """Name what a context lacks for it: "attention", "parser" or "statistics"."""
+        if self.reads_attention and not context.encoder.heads:
+            return "attention"
+        if self.parsed and context.parser is None:
+            return "parser"
+        unlearned = self.weights == "swf" and "swf" not in context.statistics.tables
+        return "statistics" if unlearned else None
+
+    # bound: what it reads
+
+    @property
+    def context(self) -> Context:
+        """Model, statistics and settings; refuses a measure without."""
+        if self.bound_to is None:
+            raise InputError(f"{self.name} is not bound to a model; make a scorer with load")
+        return self.bound_to
+
+    @cached_property
+    def embedding(self) -> int:
+        """Layer of the word vectors; 0 is the input layer."""
+        encoder = self.context.encoder
+        layer, count = self.context.embedding if self.layer is None else self.layer, encoder.layers
+        if layer == "middle":
+            return count // 2
+        if not -count - 1 <= layer <= count:
+            raise InputError(
+                f"embedding layer {layer} is out of range; {encoder.name} has 0 (input) to {count}"
+            )
+        return layer % (count + 1)
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """Attention heads it reads, as (layer, head) counted from 1."""
+        return ()
+
+    @property
+    def share(self) -> float:
+        """Share of structure in the distance."""
+        return 0.0
+
+    @cached_property
+    def requirements(self) -> Request:
+        """What of a sentence enters the distance."""
+        embeddings = (self.embedding,) if self.reads_vectors else ()
+        return Request(embeddings, self.heads, self.context.rules, self.reads_pooled)
+
+    def fit_request(self, embeddings: tuple[int, ...]) -> Request:
+        """Return what fitting keeps of a sentence: what comparing it will need, if known yet."""
+        layers = self.context.layers
+        by_variability = isinstance(layers, str) and layers.upper() == "BV"
+        heads = () if by_variability else self.heads
+        return Request(embeddings, heads, self.context.rules, self.reads_pooled)
+
+    # whitening
+
+    @property
+    def _whitens(self) -> bool:
+        return self.whitened and self.context.whitening != "none"
+
+    @property
+    def whitening(self) -> Whitening | None:
+        """What is done to its word vectors; None if nothing."""
+        return self.context.statistics.whitening.get(self.embedding) if self._whitens else None
+
+    @cached_property
+    def whitening_key(self) -> str:
+        """Names what is done to vectors, so that only scorers that do the same share them."""
+        for layer in self.requirements.embeddings:
+            self._whitening_of(layer)  # refuse the wrong kind
+        if not self._whitens:
+            return "none"
+        known = sorted(self.context.statistics.whitening.items())
+        return ",".join(f"{layer}:{white.digest}" for layer, white in known)
+
+    def whiten(self, encodings: Encodings) -> None:
+        """Whiten word vectors in place."""
+        for layer, vectors in encodings.vectors.items():
+            if (whitening := self._whitening_of(layer)) is not None:
+                whitening.apply(vectors.data, self.context.threads)
+
+    def _whitening_of(self, layer: int) -> Whitening | None:
+        """Return the whitening of a layer; warn if that is none for want of a fit."""
+        context = self.context
+        if not self._whitens:
+            return None
+        whitening = context.statistics.whitening.get(layer)
+        if whitening is None and layer not in context.warned:
+            context.warned.add(layer)
+            notify(
+                f"no whitening statistics for layer {layer} of {context.encoder.name}: word "
+                "vectors are used as they are. Models differ in which is better, so try both on "
+                "labelled pairs:",
+                UnwhitenedWarning,
+                Do("fit", "for the paper's whitening"),
+                Choose("whitening", "none", "to stay with this and silence the warning"),
+            )
+        elif whitening is not None and context.whitening not in (None, whitening.kind):
+            raise InputError(
+                f"whitening {context.whitening!r} was asked for, but the statistics at "
+                f"hand are {whitening.kind!r}",
+                Do("fit"),
+            )
+        return whitening
+
+    # from encodings to numbers
+
+    def weigh(self, encodings: Encodings) -> WeightedSentences:
+        """Weigh the words of encoded sentences."""
+        vectors = encodings.vectors[self.embedding] if self.reads_vectors else None
+        norms = None if vectors is None else Ragged(norms_of(vectors), vectors.starts)
+        lengths = None if norms is None else norms.data
+        raw = raw_weights(self.weights, encodings, lengths, self.context)
+        return WeightedSentences(
+            sentences=encodings.sentences,
+            weights=normalised(raw),
+            vectors=vectors,
+            norms=norms,
+            structure=encodings.structure,
+            sums=encodings.sums,
+            squares=encodings.squares,
+            sizes=encodings.sizes,
+            pooled=encodings.pooled,
+            encodings=encodings,
+            totals=raw.sums(),
+        )
+
+    def undefined(self, sentences: WeightedSentences, rows: Ints) -> NDArray[np.int8]:
+        """Say why pairs have no distance: `SOURCE_EMPTY`, `TARGET_EMPTY`, 0 where they have one.
+
+        Only pairs that have one are given to the methods below.
+        """
+        lengths = sentences.weights.lengths[rows]
+        side = np.where(lengths[:, 0] == 0, SOURCE_EMPTY, TARGET_EMPTY)
+        return np.where((lengths > 0).all(axis=1), 0, side).astype(np.int8)
+
+    @abstractmethod
+    def distances(self, sentences: WeightedSentences, rows: Ints) -> Floats:
+        """Return the distance of every pair of rows, ``(pairs,)``; small means similar."""
+
+    def head_values(self, sentences: WeightedSentences, rows: Ints) -> Floats:
+        """Return the distance of every pair under every head, ``(pairs, heads)``."""
+        return self.distances(sentences, rows)[:, None]
+
+    def solve(self, sentences: WeightedSentences, rows: Ints) -> Many:
+        """Return the distance of every pair with its parts, ``(pairs, heads)``, without plans."""
+        effort = np.zeros(len(rows), np.int32)
+        return linear_solution(self.distances(sentences, rows), np.zeros(0), iterations=effort)
+
+    def reported(self, parts: Many) -> Floats:
+        """Return which part of a solution is the distance, ``(pairs, heads)``."""
+        return parts.value
+
+    @property
+    def problem(self) -> Hashable:
+        """A key that measures share if `solve` returns the same for them."""
+        return self.name
+
+    # reasons, bounds, learning, signature
+
+    def plan(self, sentences: WeightedSentences, rows: Ints) -> Floats | None:
+        """Return which word of one pair went where, ``(words, words)`` flat; None if unknown."""
+        return None
+
+    def explain(self, sentences: WeightedSentences, source: int, target: int) -> Comparison:
+        """Compare two sentences by row, with all reasons the measure can give."""
+        rows = np.array([[source, target]])
+        if self.undefined(sentences, rows)[0]:
+            return self.comparison(sentences, rows, self.limits(sentences, rows))
+        plan = self.plan(sentences, rows)
+        flat = np.zeros(int(sentences.weights.lengths[rows].prod())) if plan is None else plan
+        effort = np.zeros(1, np.int32)
+        parts = linear_solution(self.distances(sentences, rows), flat, iterations=effort)
+        return self.comparison(sentences, rows, parts)
+
+    def limits(self, sentences: WeightedSentences, rows: Ints) -> Many:
+        """Return what pairs without words come to: infinitely far from nothing, 0 if both are."""
+        nothing = (sentences.weights.lengths[rows] == 0).all(axis=1)
+        far = np.repeat(np.where(nothing, 0.0, np.inf)[:, None], max(1, len(self.heads)), axis=1)
+        structural, gap, home = np.zeros((3, *far.shape))
+        effort, ended = np.zeros(far.shape, np.int32), np.zeros(far.shape, np.bool_)
+        return Solution(far, far.copy(), structural, np.zeros(0), effort, gap, ended, home)
+
+    def comparison(
+        self,
+        sentences: WeightedSentences,
+        rows: Ints,
+        solution: Many,
+        scales: Floats | None = None,
+        **reasons: Any,
+    ) -> Comparison:
+        """Put a comparison of one pair together.
+
+        Parameters
+        ----------
+        sentences, rows
+            The sentences, and the pair by row, ``(1, 2)``.
+        solution
+            The solution with its plans.
+        scales
+            Factor of structure head by head, ``(1, heads)``; None where there is none.
+        reasons
+            Fields of `Comparison` that this measure knows better.
+        """
+        encodings, (source, target) = sentences.encoded, rows[0].tolist()
+        values = self.reported(solution)
+        plans = solution.plan.reshape(values.shape[1], *sentences.weights.lengths[rows[0]])
+        factors = np.zeros_like(values) if scales is None else scales
+        linear, structural = float(solution.linear.mean()), float(solution.structural.mean())
+        words = WordPlan(self.name, float(values.mean()), plans.mean(axis=0))
+        known: dict[str, Any] = {
+            "mix": self.share,
+            "cost": np.zeros((0, 0)),
+            "shares": (1.0 - self.share, self.share),
+            "parts": {"words": (1.0 - self.share) * linear} if self.share < 1.0 else {},
+            "words": words,
+        }
+        return Comparison(
+            source=encodings.sentences[source],
+            target=encodings.sentences[target],
+            source_words=tuple(encodings.surface(source)),
+            target_words=tuple(encodings.surface(target)),
+            method=self.name,
+            distance=float(values.mean()),
+            linear=linear,
+            structural=structural,
+            plans=plans,
+            heads=tuple(
+                HeadValue.of(layer, head, pick(solution, 0, k, plans[k]), factors[0, k])
+                for k, (layer, head) in enumerate(self.heads)
+            ),
+            source_spans=encodings.places(source),
+            target_spans=encodings.places(target),
+            source_attention=encodings.attention(source, len(self.heads)),
+            target_attention=encodings.attention(target, len(self.heads)),
+            **known | reasons,
+        )
+
+    def under_every_head(self, every: Comparison, chosen: Comparison) -> Comparison:
+        """Return a comparison under all heads as it is to be shown beside the chosen ones."""
+        return every
+
+    @property
+    def bound(self) -> Bound:
+        """A lower bound of the distance, for search; refused where none is known."""
+        raise InputError(
+            f"{self.name} is not one transport problem, so no bound holds for it",
+            Do("rank"),
+            Do("take movers, wmd, wrd, smd, wsmd, lambda"),
+        )
+
+    @property
+    def far(self) -> float | None:
+        """Distance of unrelated sentences, where the measure knows it without a fit."""
+        return None
+
+    @property
+    def learns(self) -> bool:
+        """Whether it learns from a corpus more than whitening and document frequencies."""
+        return self.weights == "swf" or type(self).fit is not Measure.fit
+
+    def fit(self, corpus: FitCorpus) -> Statistics:
+        """Return the statistics with what the measure learns from a corpus."""
+        statistics = self.context.statistics
+        if self.weights != "swf":
+            return statistics
+        request = Request(rules=self.context.rules)
+        encodings = self.context.encoder.encode(list(corpus.counts), request)
+        trees = self.context.trees(encodings.sentences)
+        times = [corpus.counts[text] for text in encodings.sentences]
+        table = fit_swf(encodings, times, trees, self.context.recipe)
+        return replace(statistics, tables={**statistics.tables, "swf": table})
+
+    @property
+    def fitted(self) -> Floats | None:
+        """The array in use of what was fitted for it, for the signature."""
+        return None
+
+    def signature(self) -> dict[str, str]:
+        """Return every setting and statistic that the measure looks at; empty ones mean nothing."""
+        white = self.whitening if self.reads_vectors else None
+        whitening = "none" if white is None else f"{white.kind}@{white.digest}"
+        vectors = {"embedding": str(self.embedding), "whitening": whitening}
+        return {
+            **(vectors if self.reads_vectors else {}),
+            **self._calibrated(),
+            **self._fitted(),
+            **describe_heads(self.heads),
+        }
+
+    def _calibrated(self) -> dict[str, str]:
+        """Return what was found out about the model for this measure."""
+        return {}
+
+    def _fitted(self) -> dict[str, str]:
+        """Return tables and arrays that were fitted or loaded, each by its hash or name."""
+        context, fields = self.context, {}
+        if table := context.statistics.tables.get(self.weights):
+            fields[self.weights] = table.digest
+        elif self.weights in FREQUENCY_WEIGHTS:
+            fields["frequencies"] = load_frequencies(context.frequencies).name
+        if self.fitted is not None:
+            fields["fitted"] = sha256(self.fitted.tobytes()).hexdigest()[:8]
+        elif type(self).fit is not Measure.fit:
+            fields["fitted"] = "none"
+        if self.parsed and context.parser is not None:
+            fields["parser"] = str(getattr(context.parser, "name", "parser"))
+        return fields

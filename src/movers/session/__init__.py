@@ -1,1 +1,0 @@
-"""Between settings and verbs: a model, sentences encoded, pairs solved, statistics fitted."""
