@@ -236,14 +236,23 @@ def _placed(array: Array, filled: Bools, others: Floats | float = 0.0) -> Array:
 def _gated(solved: Solved, task: Task, filled: Bools) -> Solved:
     """Compare sentences by their vectors, with what structure charges on top.
 
-    Every pair has a distance: without words on one side it is that of the vectors.
+    Without words on one side the distance is that of the vectors; an empty sentence has none.
     """
     sentence = sentence_distances(task.bags.pooled, task.rows)
     gate = gates(sentence, task.context.chance)
+    undefined = np.where(_blank(task, filled), solved.undefined, 0).astype(np.int8)
+    value = sentence[:, None] + gate[:, None] * solved.values.structural
     values = replace(
         solved.values,
-        value=sentence[:, None] + gate[:, None] * solved.values.structural,
+        value=np.where(undefined[:, None], solved.values.value, value),
         linear=np.where(filled[:, None], solved.values.linear, 0.0),
     )
-    nothing = np.zeros(len(filled), np.int8)
-    return replace(solved, values=values, undefined=nothing, sentence=sentence, gate=gate)
+    return replace(solved, values=values, undefined=undefined, sentence=sentence, gate=gate)
+
+
+def _blank(task: Task, filled: Bools) -> Bools:
+    """Which pairs have an empty sentence; such a pair has no words on that side."""
+    blank = ~filled
+    for pair in np.flatnonzero(blank):
+        blank[pair] = not all(task.bags.sentences[row].strip() for row in task.rows[pair])
+    return blank

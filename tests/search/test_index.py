@@ -219,7 +219,7 @@ def test_alignments_on_request_and_batches_of_queries(bert, corpus):
         with pytest.raises(InputError, match="top_k must be at least 1"):
             index.search("dog", wrong)
     for blank in ("", " \n"):
-        with pytest.raises(InputError, match="the query is blank"):
+        with pytest.raises(InputError, match="the query is empty"):
             index.search(blank)
     for wrong in (-0.1, float("nan")):
         with pytest.raises(InputError, match="within must be a distance of at least 0"):

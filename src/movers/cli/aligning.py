@@ -13,6 +13,7 @@ from movers.cli import options as given
 from movers.cli.messages import command_line, say, show
 from movers.cli.terminal import print_alignment
 from movers.errors import InputError
+from movers.io.pairs import check_asked
 from movers.io.tables import STANDARD, text_output
 from movers.runtime.atomic import replacing
 
@@ -101,6 +102,8 @@ def _align_two(
     from movers.align.aligning import align_pairs
     from movers.bulk.aligning import STYLES
 
+    for side, given in zip(("source", "target"), pair, strict=True):
+        check_asked(given, side)
     (found,) = align_pairs(encoder, [pair], aligner=aligner)
     if output == STANDARD and style != "html":
         return show(found, print_alignment, json=style == "json")
