@@ -224,3 +224,11 @@ def test_alignments_on_request_and_batches_of_queries(bert, corpus):
     for wrong in (-0.1, float("nan")):
         with pytest.raises(InputError, match="within must be a distance of at least 0"):
             index.search("dog", within=wrong)
+
+
+def test_a_manifest_that_is_a_folder_is_refused(bert, tmp_path):
+    (tmp_path / "manifest.json").mkdir()
+    with pytest.raises(InputError, match=r"manifest.json' is a folder, not the manifest"):
+        Index.open(tmp_path)
+    with pytest.raises(InputError, match=r"manifest.json' is a folder"):
+        Index.build(bert, ["a dog barks"], tmp_path, replace=True)

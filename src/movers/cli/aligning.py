@@ -38,6 +38,7 @@ def align(
     source: given.First = None,
     target: given.Second = None,
     format: given.TableFormat = None,
+    delimiter: given.Delimiter = None,
     model: given.Model = None,
     device: given.Device = "auto",
     dtype: given.Dtype = "float32",
@@ -81,7 +82,8 @@ def align(
         pair = (file.split(), target_sentence.split()) if tokens else (file, target_sentence)
         return _align_two(encoder, pair, output, aligner, style)
     aligned = partial(align_table, Path(file), output, encoder, aligner=aligner, tokens=tokens)
-    reading = partial(aligned, columns=(source, target), input_format=format)
+    table = given.format_with(format, delimiter)
+    reading = partial(aligned, columns=(source, target), input_format=table)
     report = reading(style=style, resume=resume, progress=not quiet)
     if report.cut.count:
         say(f"words behind the last one that the model reads match nothing in {report.cut}")
@@ -102,8 +104,8 @@ def _align_two(
     from movers.align.aligning import align_pairs
     from movers.bulk.aligning import STYLES
 
-    for side, given in zip(("source", "target"), pair, strict=True):
-        check_asked(given, side)
+    check_asked(pair[0], "source")
+    check_asked(pair[1], "target")
     (found,) = align_pairs(encoder, [pair], aligner=aligner)
     if output == STANDARD and style != "html":
         return show(found, print_alignment, json=style == "json")

@@ -256,7 +256,8 @@ def data_folder(data: str | Path | None = None, name: str = "a data set") -> Pat
     folder = data or os.environ.get("MOVERS_DATA")
     if not folder:
         raise InputError(
-            f"{name} is read from a folder of evaluation data; name it, or set MOVERS_DATA"
+            f"{name} does not come with movers: docs/datasets.md tells where it is to be had; name "
+            "the folder that holds it, or set MOVERS_DATA"
         )
     return Path(folder)
 

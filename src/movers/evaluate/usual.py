@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -54,9 +55,10 @@ def evaluate_as_used(
         for column in grid.columns(dataset.name, base.encoder.layers)
         for selection in (selections if find_method(column.method).needs_attention else ("",))
     ]
+    bases = [(column.base, "") for column, _ in cells if column.base is not None]  # for gains
     scorers = {
         (column, layers): base.using(**column.settings, **({"layers": layers} if layers else {}))
-        for column, layers in cells
+        for column, layers in dict.fromkeys([*cells, *bases])
     }
     settings = {
         **describe_settings(base),
@@ -66,14 +68,15 @@ def evaluate_as_used(
     }
     run = open_run(folder, settings, resume=resume)
     found = _distances(run, scorers, dataset, progress=progress)
-    words = {column: distances for (column, _), distances in found.items()}
     scores, gains = [], []
-    for cell, distances in found.items():
-        layers = describe_numbers(tuple(dict.fromkeys(layer for layer, _ in scorers[cell].heads)))
-        scores.append(make_score(dataset, *cell, layers, distances))
-        below = cell[0].base
-        if below is not None and below in words:
-            gains.append(make_gain(dataset, *cell, below, distances, words[below]))
+    for column, selection in cells:
+        distances, scorer = found[column, selection], scorers[column, selection]
+        layers = describe_numbers(tuple(dict.fromkeys(layer for layer, _ in scorer.heads)))
+        used = replace(column, embedding=scorer.embedding)  # that of the measure, if it has one
+        scores.append(make_score(dataset, used, selection, layers, distances))
+        if column.base is not None:
+            words = found[column.base, ""]
+            gains.append(make_gain(dataset, used, selection, column.base, distances, words))
     return Results(describe_run(base, run), tuple(scores), tuple(gains), stages=run.stages)
 
 
