@@ -169,7 +169,7 @@ class Settings:
         wire=Wire(bounds=(0, 1), control="Structure"),
         write=float,
         varied=True,
-        unless="a price of its own",
+        unless="none",
     )
     null: float | None = setting(
         None,
@@ -212,7 +212,7 @@ class Settings:
             options={"english": "dropped", "none": "kept"},
         ),
         write=lambda words: None if words is None else sorted(words),
-        unless="every word, without punctuation",
+        unless="punctuation alone",
     )
     subwords: Subwords = setting(
         "first",

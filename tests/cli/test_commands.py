@@ -360,7 +360,7 @@ def test_an_output_in_no_folder_is_refused_before_any_work(capsys, pairs, tmp_pa
         ["dedupe", pairs, "--threshold", "1", "-o", "kept.txt", "--dropped", place / "gone.tsv"],
     ):
         code, _, err = run(capsys, *arguments)
-        assert code == 1 and "there is no folder" in " ".join(err.split()), arguments
+        assert code == 2 and "there is no folder" in " ".join(err.split()), arguments
     assert not place.exists()
 
 
@@ -394,7 +394,7 @@ def test_cells_of_a_csv_are_separated_as_its_header_or_the_user_says(capsys, tmp
 def test_help_says_what_the_default_measure_has_in_place_of_a_default(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     shown = run(capsys, "dedupe", "--help")[1]
-    for default in ("-1; movers has the middle layer", "0.5; movers has a price of its own"):
+    for default in ("-1; for movers: the middle layer", "0.5; for movers: none"):
         assert f"[default: {default}]" in shown
     assert "--delimiter" in shown
 

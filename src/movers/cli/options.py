@@ -62,7 +62,7 @@ def offering(settings: Mapping[str, About], known: type[Settings] = Settings) ->
 
 def _shown(unless: str, default: Any) -> str:
     """A default that the default measure does not use."""
-    return f"{default}; movers has {unless}"
+    return f"{default}; for movers: {unless}"
 
 
 OFFERED = {name: about for name, about in table().items() if name != "method"}
