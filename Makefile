@@ -43,7 +43,7 @@ test-processors: $(TOOLS_READY)
 
 # The core with the lowest versions that pyproject.toml allows, in an environment of its own.
 MINIMA := build/minima
-CORE := tests/encode/test_transformer.py tests/encode/test_tokens.py tests/encode/test_watching.py \
+CORE := tests/encode/test_transformer.py tests/encode/test_tokens.py \
 	tests/encode/test_families.py tests/runtime/test_native.py tests/solve/test_batch.py \
 	tests/solve/test_bounds.py tests/solve/test_vectors.py tests/search/test_index.py \
 	tests/cli/test_commands.py tests/cli/test_search_commands.py

@@ -251,7 +251,7 @@ def _read_named(name: str, folder: Path, limit: int | None) -> Dataset:
     return _build(name, row.title, rows[:limit], row.metric) if limit else dataset
 
 
-def data_folder(data: str | Path | None = None, name: str = "a data set") -> Path:
+def data_folder(data: str | Path | None = None, name: str = "evaluation data") -> Path:
     """The folder of evaluation data: the one named, or ``MOVERS_DATA``."""
     folder = data or os.environ.get("MOVERS_DATA")
     if not folder:
