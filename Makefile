@@ -12,7 +12,7 @@ export HF_HUB_OFFLINE := 1
 # Every process that is started would compile the sources again, and pytest rewrite its tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-published test-processors lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve table \
+.PHONY: demo test test-published test-processors test-minima lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve table \
 	methods-table check-results docs wheel-test clean
 
 demo: $(READY)
@@ -40,6 +40,20 @@ NUMBERS := tests/encode/test_products.py tests/encode/test_whiten.py \
 test-processors: $(TOOLS_READY)
 	$(OLDER_PROCESSOR) $(BIN)/movers warm-up
 	$(OLDER_PROCESSOR) $(BIN)/python -m pytest -q -n 2 --dist loadfile $(NUMBERS)
+
+# The core with the lowest versions that pyproject.toml allows, in an environment of its own.
+MINIMA := build/minima
+CORE := tests/encode/test_transformer.py tests/encode/test_tokens.py \
+	tests/encode/test_families.py tests/runtime/test_native.py tests/solve/test_batch.py \
+	tests/solve/test_bounds.py tests/solve/test_vectors.py tests/search/test_index.py \
+	tests/cli/test_commands.py tests/cli/test_search_commands.py
+test-minima:
+	rm -rf $(MINIMA)
+	$(PYTHON) -m venv $(MINIMA)
+	$(MINIMA)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-c constraints-minima.txt -e . hypothesis POT pytest pytest-timeout pytest-xdist scipy
+	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/movers warm-up
+	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/python -m pytest -q -n 2 --dist loadfile $(CORE)
 
 lint: $(TOOLS_READY)
 	$(BIN)/ruff check .

@@ -10,6 +10,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 import movers
 
@@ -156,3 +158,13 @@ def test_development_versions_are_pinned():
         )
     }
     assert required - {"movers"} <= known
+
+
+def test_the_lowest_versions_are_those_that_are_tested():
+    lines = (ROOT / "constraints-minima.txt").read_text("utf-8").splitlines()
+    tested = dict(line.split("==") for line in lines if not line.startswith("#"))
+    for needed in map(Requirement, PROJECT["dependencies"]):
+        lowest = min(Version(bound.version) for bound in needed.specifier)
+        found = Version(tested.pop(needed.name))
+        assert found >= lowest if needed.name == "torch" else found == lowest, needed
+    assert not tested

@@ -55,6 +55,12 @@ def test_benchmark_takes_a_file_and_measures_what_evaluate_does(capsys, tmp_path
     assert "report and figures" in found[2] and (tmp_path / "run" / "report.html").is_file()
 
 
+def test_a_run_in_no_folder_is_refused_before_any_work(capsys, tmp_path):
+    place = tmp_path / "nowhere"
+    code, _, err = run(capsys, "benchmark", "no-file.tsv", "-o", place / "run")
+    assert code == 2 and "there is no folder" in " ".join(err.split()) and not place.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from typing import Any
 
-from movers.runtime.entry_points import add_rows, load_entries
+from movers.runtime.entry_points import add_rows, is_offered, load_entries
 
 MEASURES = "movers.measures"
 """Entry points of this group lead to rows of the table of methods."""
@@ -20,7 +19,7 @@ def add_outside_measures() -> list[str]:
     A package offers one by an entry point of the group ``movers.measures`` that leads to a
     `Measure`; see "Adding a measure" in the documentation. The command line calls this.
     """
-    if not entry_points(group=MEASURES):
+    if not is_offered(MEASURES):
         return []
     from movers.measures.base import Measure
     from movers.measures.registry import METHODS

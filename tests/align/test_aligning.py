@@ -68,10 +68,14 @@ def test_short_texts(scorer):
 
 @pytest.mark.parametrize("empty", ["", "  ", []])
 def test_an_empty_side_leaves_all_words_unmatched(scorer, empty):
-    found = scorer.align(empty, "a dog barks")
+    found, other = scorer.align_all([(empty, "a dog barks"), ("a dog barks", empty)])
     assert not found.links and found.unmatched_target == (0, 1, 2)
     assert found.pharaoh == "" and found.unmatched_source == ()
-    assert scorer.align("a dog barks", empty).unmatched_source == (0, 1, 2)
+    assert other.unmatched_source == (0, 1, 2)
+    with pytest.raises(movers.InputError, match="the source is empty"):
+        scorer.align(empty, "a dog barks")
+    with pytest.raises(movers.InputError, match="the target is empty"):
+        scorer.align("a dog barks", empty)
 
 
 def test_equal_words_are_told_apart(scorer):

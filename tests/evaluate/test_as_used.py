@@ -23,6 +23,17 @@ def test_scores_are_those_of_the_distances_that_load_gives(bert):
     assert (gain.base, gain.value) == ("wmd", compare("auc", labelled.gold, both, words).value)
 
 
+def test_gains_have_their_base_and_vectors_are_those_in_use(bert):
+    grid = MeasureGrid(("movers", "wsmd-wmd"), ("paper",), (bert.encoder.layers,))
+    results = evaluate_as_used(bert, dataset("test"), grid)
+    (gain,) = results.gains
+    words, both = (bert.using(name, layers=None).distances(PAIRS) for name in ("wmd", "wsmd-wmd"))
+    assert (gain.base, gain.value) == ("wmd", compare("auc", dataset().gold, both, words).value)
+    rows = {row.column.method: row.column for row in results.scores}
+    assert list(rows) == ["movers", "wsmd-wmd"] and gain.column == rows["wsmd-wmd"]
+    assert rows["movers"].embedding == bert.using("movers").embedding != bert.encoder.layers
+
+
 def test_layers_may_be_named(bert):
     grid = MeasureGrid(("wmd", "wsmd-wmd"), ("paper",), (3,))
     results = evaluate_as_used(bert, dataset(), grid, selections=["1", "2-3"])

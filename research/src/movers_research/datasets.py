@@ -217,12 +217,13 @@ def _read_named(name: str, folder: Path, limit: int | None) -> Dataset:
     return make_dataset(name, row.title, rows[:limit], row.metric) if limit else dataset
 
 
-def data_folder(data: str | Path | None = None, name: str = "a data set") -> Path:
+def data_folder(data: str | Path | None = None, name: str = "evaluation data") -> Path:
     """The folder of evaluation data: the one named, or ``MOVERS_DATA``."""
     folder = data or os.environ.get("MOVERS_DATA")
     if not folder:
         raise InputError(
-            f"{name} is read from a folder of evaluation data; name it, or set MOVERS_DATA"
+            f"{name} does not come with movers: docs/datasets.md tells where it is to be had; name "
+            "the folder that holds it, or set MOVERS_DATA"
         )
     return Path(folder)
 

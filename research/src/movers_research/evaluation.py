@@ -16,7 +16,13 @@ from movers.encode.stopwords import describe_stopwords
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import Choose, Do, InputError
 from movers.evaluate import metrics
-from movers.evaluate.as_used import Cell, describe_software, evaluate_scorers, make_scorers
+from movers.evaluate.as_used import (
+    Cell,
+    describe_software,
+    evaluate_scorers,
+    make_scorers,
+    with_bases,
+)
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.scores import Column, Gain, MeasureGrid, Score, make_gain, make_score
 from movers.measure.frequencies import load_frequencies
@@ -163,7 +169,8 @@ def evaluate_as_used(
         "measures": [str(scorer.signature) for scorer in scorers.values()],
     }
     run = open_run(folder, settings, resume=resume)
-    paths = {cell: run.path / "distances" / f"{k:03d}.npy" for k, cell in enumerate(scorers)}
+    every = with_bases(scorers)
+    paths = {cell: run.path / "distances" / f"{k:03d}.npy" for k, cell in enumerate(every)}
 
     def keep(cell: Cell, compute: Callable[[], Floats]) -> Floats:
         with run.timed(cell[0].method, len(dataset), "pairs"):

@@ -181,7 +181,7 @@ def read_facts(path: Path) -> dict[str, Any]:
 def _read_json(path: Path, remedy: str = "name another folder") -> Any:
     try:
         return json.loads(path.read_text("utf-8"))
-    except ValueError as error:
+    except (ValueError, IsADirectoryError) as error:
         raise InputError(f"{path} is damaged ({error}); {remedy}") from error
 
 

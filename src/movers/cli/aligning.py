@@ -11,6 +11,7 @@ from movers.cli import options as given
 from movers.cli.messages import say, show
 from movers.cli.terminal import print_alignment
 from movers.errors import InputError
+from movers.io.pairs import check_asked
 from movers.io.tables import STANDARD, text_output
 from movers.runtime.atomic import replacing
 
@@ -33,6 +34,7 @@ def align(
     source: given.First = None,
     target: given.Second = None,
     format: given.TableFormat = None,
+    delimiter: given.Delimiter = None,
     model: given.Model = None,
     device: given.Device = "auto",
     dtype: given.Dtype = "float32",
@@ -77,7 +79,8 @@ def align(
         pair = (file.split(), target_sentence.split()) if tokens else (file, target_sentence)
         return _align_two(encoder, pair, output, aligner, style)
     aligned = partial(align_table, Path(file), output, encoder, aligner=aligner, tokens=tokens)
-    reading = partial(aligned, columns=(source, target), input_format=format)
+    table = given.format_with(format, delimiter)
+    reading = partial(aligned, columns=(source, target), input_format=table)
     report = reading(style=style, resume=resume, progress=not quiet)
     if report.cut.count:
         say(f"words behind the last one that the model reads match nothing in {report.cut}")
@@ -98,6 +101,8 @@ def _align_two(
     from movers.align.aligning import align_pairs
     from movers.bulk.aligning import STYLES
 
+    check_asked(pair[0], "source")
+    check_asked(pair[1], "target")
     (found,) = align_pairs(encoder, [pair], aligner=aligner)
     if output == STANDARD and style != "html":
         return show(found, print_alignment, json=style == "json")

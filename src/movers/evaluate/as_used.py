@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -58,6 +59,16 @@ def make_scorers(
     }
 
 
+def with_bases(scorers: Mapping[Cell, Scorer]) -> dict[Cell, Scorer]:
+    """Scorers, and behind them those of the measures over which structure gains something."""
+    bases = {
+        (column.base, ""): scorer.using(**column.base.settings)
+        for (column, _), scorer in scorers.items()
+        if column.base is not None
+    }
+    return {**scorers, **bases, **scorers}
+
+
 def evaluate_scorers(
     scorers: Mapping[Cell, Scorer],
     dataset: Dataset,
@@ -71,22 +82,24 @@ def evaluate_scorers(
     ``keep`` gets a cell and a function that computes its distances, and may know them already.
     """
     found: dict[Cell, Floats] = {}
-    total = len(scorers) * len(dataset)
+    every = with_bases(scorers)
+    total = len(every) * len(dataset)
     with progress_bar(dataset.name, "distances", total, progress=progress) as bar:
-        for cell, scorer in scorers.items():
+        for cell, scorer in every.items():
             compute = partial(scorer.distances, dataset.pairs, progress=progress)
             # scores tell of what is undefined
             with warnings.catch_warnings(action="ignore", category=UndefinedWarning):
                 found[cell] = keep(cell, compute)
             bar.update(len(dataset))
-    words = {column: distances for (column, _), distances in found.items()}
     scores, gains = [], []
-    for cell, distances in found.items():
-        layers = describe_numbers(tuple(dict.fromkeys(layer for layer, _ in scorers[cell].heads)))
-        scores.append(make_score(dataset, *cell, layers, distances))
-        below = cell[0].base
-        if below is not None and below in words:
-            gains.append(make_gain(dataset, *cell, below, distances, words[below]))
+    for (column, selection), scorer in scorers.items():
+        distances = found[column, selection]
+        layers = describe_numbers(tuple(dict.fromkeys(layer for layer, _ in scorer.heads)))
+        used = replace(column, embedding=scorer.embedding)  # that of the measure, if it has one
+        scores.append(make_score(dataset, used, selection, layers, distances))
+        if column.base is not None:
+            words = found[column.base, ""]
+            gains.append(make_gain(dataset, used, selection, column.base, distances, words))
     return Evaluation(facts, tuple(scores), tuple(gains))
 
 

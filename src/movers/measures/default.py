@@ -30,7 +30,7 @@ from movers.encode.transformer import TransformerEncoder
 from movers.explain.compared import WordPlan
 from movers.measure.costs import pair_costs
 from movers.measure.structure import middle_layers
-from movers.measures.base import Measure
+from movers.measures.base import SOURCE_EMPTY, TARGET_EMPTY, Measure
 from movers.measures.bounds import Bound, CosineBound, sentence_distances
 from movers.measures.sentences import WeightedSentences
 from movers.measures.structural_transport import choose_heads, structure_errors
@@ -111,8 +111,12 @@ class DefaultMeasure(Measure):
     # numbers
 
     def undefined(self, sentences: WeightedSentences, rows: Ints) -> NDArray[np.int8]:
-        """Return 0 for every pair: without words on one side, vectors give the distance."""
-        return np.zeros(len(rows), np.int8)
+        """Say which pairs have an empty side; of sentences without words, vectors tell enough."""
+        why = super().undefined(sentences, rows)
+        for pair in np.flatnonzero(why):
+            blank = [not sentences.sentences[row].strip() for row in rows[pair]]
+            why[pair] = SOURCE_EMPTY if blank[0] else TARGET_EMPTY if blank[1] else 0
+        return why
 
     def solve(self, sentences: WeightedSentences, rows: Ints) -> Many:
         """Return the distance of every pair with its parts, ``(pairs, heads)``, without plans."""
@@ -173,6 +177,8 @@ class DefaultMeasure(Measure):
     def explain(self, sentences: WeightedSentences, source: int, target: int) -> Comparison:
         """Compare two sentences by row: by vectors, by words, and by relations between words."""
         rows = np.array([[source, target]])
+        if self.undefined(sentences, rows)[0]:
+            return self.comparison(sentences, rows, self.limits(sentences, rows))
         parts, costs, scales = self.solve_with_plans(sentences, rows)
         parts = replace(parts, plan=np.tile(parts.plan, scales.shape[1]))
         sentence = float(sentence_distances(sentences.pooled, rows)[0])

@@ -31,6 +31,11 @@ def add_rows(table: dict[str, Row], group: str, kind: type[Row]) -> list[str]:
     return names
 
 
+def is_offered(group: str) -> bool:
+    """Whether any installed package has an entry point of a group."""
+    return bool(entry_points(group=group))
+
+
 def load_entries(group: str) -> list[tuple[str, str, Any]]:
     """Name and description of every entry point of a group, and what it leads to."""
     loaded = []

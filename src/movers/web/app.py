@@ -19,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 from movers.errors import InputError, MoversError
 from movers.explain.contrast import contrasted
 from movers.explain.page import export_page
+from movers.io.pairs import check_asked
 from movers.measures.registry import ALIASES, METHODS
 from movers.version import __version__
 from movers.web import schemas
@@ -115,6 +116,7 @@ class Service:
         self.limits.check_pairs(body.candidates)
         pairs = [(body.query, candidate) for candidate in body.candidates]
         self.limits.check_sentence(body.query, "the query")
+        check_asked(body.query, "query")
         for number, candidate in enumerate(body.candidates):
             self.limits.check_sentence(candidate, f"candidate {number}")
         (scored,) = await self._ask([self._job(body, body.method, self.answers.distances, pairs)])
