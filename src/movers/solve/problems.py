@@ -5,14 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from movers.arrays import Floats, Ints, Ragged, Singles, boundaries, places
+from movers.arrays import Array, Floats, Ints, Ragged, Singles, boundaries, places
+from movers.errors import InputError
 from movers.solve.kernels.batches import Batch, Structures
+
+KINDS = {
+    "shapes": (2, np.int64),
+    **dict.fromkeys(("cost", "u", "v"), (1, np.float64)),
+    **dict.fromkeys(("u_start", "v_start", "a_start", "b_start"), (1, np.int64)),
+    "structure": (1, np.float64),
+    "scale": (2, np.float64),
+}
+"""Dimensions and type of every array; structures may also be in single precision."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problems:
     """Transport problems between small weighted sets, with or without structure.
+
+    Arrays are checked for kind, shape and range, so that no kernel leaves them; their entries are
+    checked by whatever solves them.
 
     Parameters
     ----------
@@ -40,6 +54,30 @@ class Problems:
     a_start: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     b_start: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     scale: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        for name, (dimensions, kind) in KINDS.items():
+            object.__setattr__(self, name, _array(name, getattr(self, name), dimensions, kind))
+        if self.shapes.shape[1] != 2 or (len(self) and self.shapes.min() < 1):
+            least = self.shapes.min(initial=1)
+            raise InputError(
+                f"shapes.shape == {self.shapes.shape} with a least entry of {least}; "
+                f"there must be two sizes of at least 1 for every pair"
+            )
+        if len(self.scale) not in (0, len(self)):
+            raise InputError(f"len(scale) == {len(self.scale)} while there are {len(self)} pairs")
+        rows, columns = np.ascontiguousarray(self.shapes.T)
+        ranges = [("u", self.u_start, rows, self.u), ("v", self.v_start, columns, self.v)]
+        if len(self.scale):
+            ranges += [
+                ("a", self.a_start, self.heads * rows * rows, self.structure),
+                ("b", self.b_start, self.heads * columns * columns, self.structure),
+            ]
+        for name, starts, counts, store in ranges:
+            _check_range(name, starts, counts, store.size)
+        cells = int((rows * columns).sum())
+        if cells != self.cost.size:
+            raise InputError(f"cost.size == {self.cost.size} while the shapes have {cells} cells")
 
     @classmethod
     def between(
@@ -103,3 +141,34 @@ class Problems:
         single = np.asarray(self.structure[:0] if wide else self.structure, np.float32)
         double = np.asarray(self.structure if wide else self.structure[:0], np.float64)
         return Structures(single, double, self.a_start, self.b_start, self.scale)
+
+
+def _array(name: str, given: ArrayLike, dimensions: int, kind: type[np.generic]) -> Array:
+    """Check the kind and the dimensions of an array, and lay it out as kernels read it."""
+    if type(given) is np.ndarray and given.dtype == kind and given.ndim == dimensions:
+        return np.ascontiguousarray(given)
+    array = np.asarray(given)
+    if np.ma.isMaskedArray(given) or (
+        array.size and not np.can_cast(array.dtype, kind, "same_kind")
+    ):
+        masked = "masked " if np.ma.isMaskedArray(given) else ""
+        raise InputError(
+            f"{name} is a {masked}array of {array.dtype}; pass a plain one of {kind.__name__}"
+        )
+    if array.ndim != dimensions:
+        raise InputError(f"{name}.ndim == {array.ndim}; pass an array of {dimensions} dimensions")
+    single = name == "structure" and array.dtype == np.float32
+    return np.ascontiguousarray(array, np.float32 if single else kind)
+
+
+def _check_range(name: str, starts: Ints, counts: Ints, size: int) -> None:
+    """Check that as many entries follow each start as a pair takes."""
+    if len(starts) != len(counts):
+        raise InputError(f"len({name}_start) == {len(starts)} while there are {len(counts)} pairs")
+    beyond = starts > size - counts
+    if beyond.any() or starts.min(initial=0) < 0:
+        pair = int((beyond | (starts < 0)).argmax())
+        raise InputError(
+            f"pair {pair} takes {counts[pair]} entries from {name}_start == {starts[pair]} on "
+            f"of an array of {size}"
+        )
