@@ -16,7 +16,7 @@ from movers.solve import checks
 from movers.solve.kernels.batches import LARGEST, Found, Structures, Terms
 from movers.solve.kernels.pricing import price_range
 from movers.solve.kernels.ranges import emd_range, fgw_range
-from movers.solve.kernels.workspace import SLOTS, Workspace, allocate, make_cells
+from movers.solve.kernels.workspace import SLOTS, allocate, make_cells
 from movers.solve.partial import Solver, partial_solver
 from movers.solve.problems import Problems
 from movers.solve.solution import Many, Solution
@@ -153,11 +153,6 @@ def _warn_unconverged(converged: Bools) -> None:
 def _whole_solver(problems: Problems, structures: Structures | None, mix: float) -> Solver:
     """What solves ranges of problems where all mass moves."""
     batch = problems.batch
-
-    def solve(low: int, high: int, space: Workspace, out: Found) -> None:
-        if structures is None:
-            emd_range(space, low, high, batch, out)
-        else:
-            fgw_range(space, low, high, batch, structures, mix, out)
-
-    return solve
+    if structures is None:
+        return lambda low, high, space, out: emd_range(space, low, high, batch, out)
+    return lambda low, high, space, out: fgw_range(space, low, high, batch, structures, mix, out)

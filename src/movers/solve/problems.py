@@ -11,14 +11,14 @@ from movers.arrays import Array, Floats, Ints, Ragged, Singles, boundaries, plac
 from movers.errors import InputError
 from movers.solve.kernels.batches import Batch, Structures
 
-KINDS = {
-    "shapes": (2, np.int64),
-    **dict.fromkeys(("cost", "u", "v"), (1, np.float64)),
-    **dict.fromkeys(("u_start", "v_start", "a_start", "b_start"), (1, np.int64)),
-    "structure": (1, np.float64),
-    "scale": (2, np.float64),
+KINDS: dict[str, tuple[int, tuple[type[np.generic], ...]]] = {
+    "shapes": (2, (np.int64,)),
+    **dict.fromkeys(("cost", "u", "v"), (1, (np.float64,))),
+    **dict.fromkeys(("u_start", "v_start", "a_start", "b_start"), (1, (np.int64,))),
+    "structure": (1, (np.float64, np.float32)),
+    "scale": (2, (np.float64,)),
 }
-"""Dimensions and type of every array; structures may also be in single precision."""
+"""Dimensions of every array, and the types that kernels take, what others become first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,25 +56,38 @@ class Problems:
     scale: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __post_init__(self) -> None:
-        for name, (dimensions, kind) in KINDS.items():
-            object.__setattr__(self, name, _array(name, getattr(self, name), dimensions, kind))
-        if self.shapes.shape[1] != 2 or (len(self) and self.shapes.min() < 1):
-            least = self.shapes.min(initial=1)
+        for name, (dimensions, kinds) in KINDS.items():
+            given = getattr(self, name)
+            if (
+                type(given) is not np.ndarray
+                or given.dtype.type not in kinds
+                or given.ndim != dimensions
+                or not (given.flags.c_contiguous and given.dtype.isnative)
+            ):
+                object.__setattr__(self, name, _array(name, given, dimensions, kinds))
+        shapes, scale, pairs = self.shapes, self.scale, len(self.shapes)
+        if shapes.shape[1] != 2 or shapes.min(initial=1) < 1:
             raise InputError(
-                f"shapes.shape == {self.shapes.shape} with a least entry of {least}; "
+                f"shapes.shape == {shapes.shape}, and the least entry is {shapes.min(initial=1)}; "
                 f"there must be two sizes of at least 1 for every pair"
             )
-        if len(self.scale) not in (0, len(self)):
-            raise InputError(f"len(scale) == {len(self.scale)} while there are {len(self)} pairs")
-        rows, columns = np.ascontiguousarray(self.shapes.T)
+        if len(scale) not in (0, pairs):
+            raise InputError(f"len(scale) == {len(scale)} while there are {pairs} pairs")
+        rows, columns = np.ascontiguousarray(shapes.T)
         ranges = [("u", self.u_start, rows, self.u), ("v", self.v_start, columns, self.v)]
-        if len(self.scale):
+        if len(scale):
+            squares, heads = shapes.T * shapes.T, scale.shape[1]
             ranges += [
-                ("a", self.a_start, self.heads * rows * rows, self.structure),
-                ("b", self.b_start, self.heads * columns * columns, self.structure),
+                ("a", self.a_start, heads * squares[0], self.structure),
+                ("b", self.b_start, heads * squares[1], self.structure),
             ]
         for name, starts, counts, store in ranges:
-            _check_range(name, starts, counts, store.size)
+            if (
+                len(starts) != pairs
+                or (starts > store.size - counts).any()
+                or starts.min(initial=0) < 0
+            ):
+                raise _out_of_range(name, starts, counts, store.size)
         cells = int((rows * columns).sum())
         if cells != self.cost.size:
             raise InputError(f"cost.size == {self.cost.size} while the shapes have {cells} cells")
@@ -143,32 +156,29 @@ class Problems:
         return Structures(single, double, self.a_start, self.b_start, self.scale)
 
 
-def _array(name: str, given: ArrayLike, dimensions: int, kind: type[np.generic]) -> Array:
+def _array(
+    name: str, given: ArrayLike, dimensions: int, kinds: tuple[type[np.generic], ...]
+) -> Array:
     """Check the kind and the dimensions of an array, and lay it out as kernels read it."""
-    if type(given) is np.ndarray and given.dtype == kind and given.ndim == dimensions:
-        return np.ascontiguousarray(given)
     array = np.asarray(given)
     if np.ma.isMaskedArray(given) or (
-        array.size and not np.can_cast(array.dtype, kind, "same_kind")
+        array.size and not np.can_cast(array.dtype, kinds[0], "same_kind")
     ):
         masked = "masked " if np.ma.isMaskedArray(given) else ""
         raise InputError(
-            f"{name} is a {masked}array of {array.dtype}; pass a plain one of {kind.__name__}"
+            f"{name} is {masked}{array.dtype}; pass a plain array of {kinds[0].__name__}"
         )
     if array.ndim != dimensions:
         raise InputError(f"{name}.ndim == {array.ndim}; pass an array of {dimensions} dimensions")
-    single = name == "structure" and array.dtype == np.float32
-    return np.ascontiguousarray(array, np.float32 if single else kind)
+    return np.ascontiguousarray(array, array.dtype.type if array.dtype.type in kinds else kinds[0])
 
 
-def _check_range(name: str, starts: Ints, counts: Ints, size: int) -> None:
-    """Check that as many entries follow each start as a pair takes."""
+def _out_of_range(name: str, starts: Ints, counts: Ints, size: int) -> InputError:
+    """Say which pair begins outside an array, or ends there."""
     if len(starts) != len(counts):
-        raise InputError(f"len({name}_start) == {len(starts)} while there are {len(counts)} pairs")
-    beyond = starts > size - counts
-    if beyond.any() or starts.min(initial=0) < 0:
-        pair = int((beyond | (starts < 0)).argmax())
-        raise InputError(
-            f"pair {pair} takes {counts[pair]} entries from {name}_start == {starts[pair]} on "
-            f"of an array of {size}"
-        )
+        return InputError(f"len({name}_start) == {len(starts)} while there are {len(counts)} pairs")
+    pair = int(((starts > size - counts) | (starts < 0)).argmax())
+    return InputError(
+        f"pair {pair} takes {counts[pair]} entries from {name}_start == {starts[pair]} on "
+        f"of an array of {size}"
+    )
