@@ -225,7 +225,13 @@ def test_options_of_batches_are_checked():
             fgw_batch(given, **named)
     with pytest.raises(InputError, match="scale has entries that are not between 0 and"):
         fgw_batch(replace(given, scale=-given.scale), mix=0.5)
-    with pytest.raises(InputError, match="none of the 2 problems has structures"):
-        fgw_batch(replace(given, scale=np.zeros((0, 0))), mix=0.5)
+    linear = replace(given, scale=np.zeros((0, 3)))
+    for solver in (
+        lambda: fgw_batch(linear, mix=0.5),
+        lambda: price_batch(linear, np.ones(given.cost.size)),
+        lambda: pairing_bounds(linear, mix=0.5, heads=np.arange(3)),
+    ):
+        with pytest.raises(InputError, match="none of the 2 problems has structures"):
+            solver()
     with pytest.raises(InputError, match=r"plans.shape == \(1,\) while cost.shape"):
         price_batch(given, np.ones(1))

@@ -71,8 +71,6 @@ def fgw_batch(
     threads, plans
         As in `emd_batch`.
     """
-    if len(problems.scale) != len(problems):
-        raise InputError(f"none of the {len(problems)} problems has structures and their scale")
     scale = problems.scale
     if scale.size and not 0.0 <= scale.min() <= scale.max() <= LARGEST:
         raise InputError(f"scale has entries that are not between 0 and {LARGEST:g}")

@@ -150,6 +150,8 @@ class Problems:
     @property
     def structures(self) -> Structures:
         """The structural part as kernels take it: in one type, so as to compile once."""
+        if len(self.scale) != (pairs := len(self.shapes)):
+            raise InputError(f"none of the {pairs} problems has structures and their scale")
         wide = self.structure.dtype != np.float32
         single = np.asarray(self.structure[:0] if wide else self.structure, np.float32)
         double = np.asarray(self.structure if wide else self.structure[:0], np.float64)
