@@ -91,7 +91,7 @@ def factor(name: str, given: float) -> float:
 
 
 def _number(name: str, given: object) -> float:
-    if not isinstance(given, SupportsFloat) or np.ndim(given):  # type: ignore[call-overload]
+    if not isinstance(given, SupportsFloat) or getattr(given, "ndim", 0):
         raise InputError(f"{name} == {given!r} is not a number")
     return float(given)
 

@@ -74,20 +74,16 @@ class Problems:
         if len(scale) not in (0, pairs):
             raise InputError(f"len(scale) == {len(scale)} while there are {pairs} pairs")
         rows, columns = np.ascontiguousarray(shapes.T)
-        ranges = [("u", self.u_start, rows, self.u), ("v", self.v_start, columns, self.v)]
+        ranges = [("u", self.u_start, rows, self.u.size), ("v", self.v_start, columns, self.v.size)]
         if len(scale):
             squares, heads = shapes.T * shapes.T, scale.shape[1]
             ranges += [
-                ("a", self.a_start, heads * squares[0], self.structure),
-                ("b", self.b_start, heads * squares[1], self.structure),
+                ("a", self.a_start, heads * squares[0], self.structure.size),
+                ("b", self.b_start, heads * squares[1], self.structure.size),
             ]
-        for name, starts, counts, store in ranges:
-            if (
-                len(starts) != pairs
-                or (starts > store.size - counts).any()
-                or starts.min(initial=0) < 0
-            ):
-                raise _out_of_range(name, starts, counts, store.size)
+        for name, starts, counts, size in ranges:
+            if len(starts) != pairs or (starts > size - counts).any() or starts.min(initial=0) < 0:
+                raise _out_of_range(name, starts, counts, size)
         cells = int((rows * columns).sum())
         if cells != self.cost.size:
             raise InputError(f"cost.size == {self.cost.size} while the shapes have {cells} cells")

@@ -178,7 +178,8 @@ def _best_long_candidate(cost: Floats, n: int, m: int, x: Network, slack: float)
 def _long_reduced(cost: Floats, n: int, i: int, j: int, x: Network) -> float:
     one, lost = _difference(cost[i, j], x.potential[i])
     two, more = _difference(one, x.potential[n + j])
-    return two + (lost + more - x.tails[i] - x.tails[n + j])
+    reduced: float = two + (lost + more - x.tails[i] - x.tails[n + j])
+    return reduced
 
 
 @inlined
