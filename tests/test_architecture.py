@@ -82,6 +82,23 @@ def test_the_road_says_what_goes_along_it():
     assert vague == LOOSE
 
 
+EXECUTES = re.compile(
+    r"\b(pickle|cloudpickle|dill|joblib|marshal|shelve)\b|torch\.load|allow_pickle|(?<!\.)\b(exec|eval)\("
+    r"|trust_remote_code\W+True|add_object_file|dlopen|CDLL"
+)
+"""What can execute what it reads."""
+
+
+def test_nothing_but_kernels_and_ray_executes_what_it_reads():
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        if EXECUTES.search(path.read_text("utf-8"))
+    }
+    between_workers = {"integrations/ray.py", "integrations/ray_session.py"}
+    assert found == {"runtime/native.py"} | between_workers
+
+
 def test_importing_the_package_is_cheap():
     heavy = "torch", "transformers", "numba", "numpy"
     code = f"import sys, movers; print([name for name in {heavy} if name in sys.modules])"

@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from movers.arrays import Ints
+from movers.errors import InputError
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -33,10 +34,12 @@ def share_out(
     ``solve`` handles the items ``low .. high - 1``, from several threads at once; ``work`` is the
     rough cost of every item; ``stop`` is set to 1 when ranges under way shall end early too.
     """
+    if threads is not None and (not isinstance(threads, int | np.integer) or threads < 1):
+        raise InputError(f"threads == {threads!r}; pass at least 1, or None for all processors")
     total = int(work.sum())
     workers = 1 + int(total // WORTH_A_THREAD)
     if workers > 1:
-        workers = min(workers, threads or available_threads())
+        workers = min(workers, int(threads or available_threads()))
     if workers <= 1 and total <= LONGEST_RANGE:
         solve(0, len(work))
         return
