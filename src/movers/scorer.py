@@ -17,7 +17,7 @@ from movers.arrays import Floats, Ints
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Home, Signature
 from movers.explain.contrast import Contrast
-from movers.explain.curve import STEPS, mix_curve, mixes_of
+from movers.explain.curve import STEPS, Step, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
 from movers.io.pairs import check_sentence, check_sentences, check_words, read_pairs
 from movers.measure.measured import Bags
@@ -219,12 +219,8 @@ class Scorer(Session):
         >>> movers.load("wsmd").curve("a dog bites", "a man bites", steps=3)["mixes"]
         [0.0, 0.5, 1.0]
         """
-        if "mix" not in self.method.settings:
-            raise InputError(
-                f"{self.method.name} has no mix of words and structure", Choose("method", "wsmd")
-            )
-        mixed = (self.using(mix=mix) for mix in mixes_of(steps))
-        return mix_curve([scorer.compare(source, target) for scorer in mixed])
+        mixed = (self.using(mix=mix) for mix in mixes_of(self.method, steps))
+        return mix_curve(Step.of(scorer.compare(source, target)) for scorer in mixed)
 
     def similarities(
         self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False

@@ -131,7 +131,9 @@ class Models:
         scorer = self.scorers[setup.model].using(setup.method, **dict(setup.options))
         if every_head and scorer.heads:
             scorer = scorer.using(layers="all", heads="all")
-        encoder, heads = scorer.encoder, max(1, len(scorer.heads))
+        # Without plans the default measure solves one problem and only prices it head by head.
+        solved = len(scorer.heads) if plans or scorer.method.transport != "priced" else 1
+        encoder, heads = scorer.encoder, max(1, solved)
         size = encoder.layers * encoder.dimension**2 / SMALL
         return Effort(size, heads, plans, min(most_words, encoder.max_length))
 
