@@ -215,6 +215,11 @@ class Session:
         self._stores.clear()
         self._measured = None
 
+    @property
+    def kept_bytes(self) -> int:
+        """What the sentences encoded so far take."""
+        return sum(block.nbytes for store in self._stores for block in store.blocks)
+
     def prepare(self, sentences: Sequence[str] = ()) -> None:
         """Register what this scorer needs, so that scorers sharing encodings encode once.
 
