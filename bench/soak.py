@@ -51,7 +51,8 @@ GROWTH = 1.1
 MORE_FILES = 8
 WARM = 20 * 60 - 30
 """Seconds of a run of which the first third is enough to fill what the server keeps."""
-FOREIGN = "ქართული ენა ძალიან ლამაზია"
+FOREIGN = "ភាសាខ្មែរ ពិរោះ"
+"""Words that the model does not know, of which the library warns with a quotation."""
 ADDING = """
 import sys
 import movers
@@ -184,7 +185,11 @@ SHORT = {
         ranked,
         lambda answer: [[match["index"], match["distance"]] for match in answer["matches"]],
     ),
-    "foreign": Question("/v1/compare", lambda texts: pair(texts) | {"source": FOREIGN}, compared),
+    "foreign": Question(
+        "/v1/compare",
+        lambda texts: pair(texts) | {"source": f"{FOREIGN} {texts.rng.random()}"},
+        compared,
+    ),
 }
 LONG = {
     "score 60": Question(
@@ -253,15 +258,14 @@ class Record:
         print(f"FAULT: {what}", file=sys.stderr, flush=True)
 
 
-def served(log: Path, port: list[int]) -> subprocess.Popen[str]:
-    """Start `movers serve`, and wait until it takes requests."""
+def served(log: Path) -> tuple[subprocess.Popen[str], int]:
+    """Start `movers serve`, and wait until it takes requests; the process, and its port."""
     with log.open("w") as written:
         command = [sys.executable, "-m", "movers", "serve", "--port", "0"]
         process = subprocess.Popen(command, stderr=written, text=True)
     while process.poll() is None:
         if found := re.search(r"serving on \S+:(\d+)", log.read_text("utf-8")):
-            port.append(int(found[1]))
-            return process
+            return process, int(found[1])
         time.sleep(0.2)
     raise RuntimeError(log.read_text("utf-8"))
 
@@ -317,13 +321,13 @@ def vanish(record: Record, port: int) -> None:
         rng = texts.rng
         path, body = rng.choice(
             [
-                ("curve", lambda: {**long_pair(texts), "steps": 51}),
-                ("explain", lambda: long_pair(texts)),
-                ("score", lambda: scores(texts, 150, "wsmd")),
-                ("compare", lambda: pair(texts)),
+                ("curve", {**long_pair(texts), "steps": 51}),
+                ("explain", long_pair(texts)),
+                ("score", scores(texts, 150, "wsmd")),
+                ("compare", pair(texts)),
             ]
         )
-        data = json.dumps(body()).encode()
+        data = json.dumps(body).encode()
         head = f"POST /v1/{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         request = head.encode() + b"Content-Length: %d\r\n\r\n" % len(data) + data
         with socket.create_connection(("127.0.0.1", port), timeout=10) as raw:
@@ -461,16 +465,17 @@ def thirds(values: list[float]) -> list[float]:
 
 def soak(minutes: float, place: Path) -> tuple[Record, float]:
     """Run everything for some minutes; what was seen, and the mean load of the machine."""
-    record, answers, port, loads = Record(), queue.Queue(maxsize=20), [], []
+    record, loads = Record(), [os.getloadavg()[0]]
+    answers: queue.Queue[Any] = queue.Queue(maxsize=20)
     log = place / "server.log"
-    process = served(log, port)
+    process, port = served(log)
     try:
         checker = threading.Thread(target=check, args=[record, answers])
         checker.start()
         works = [
-            *(lambda k=k: ask(record, port[0], k, answers) for k in range(CLIENTS)),
-            lambda: ask_wrongly(record, port[0]),
-            lambda: vanish(record, port[0]),
+            *(lambda k=k: ask(record, port, k, answers) for k in range(CLIENTS)),
+            lambda: ask_wrongly(record, port),
+            lambda: vanish(record, port),
             lambda: keep_index(record, place),
             lambda: watch(record, psutil.Process(process.pid)),
         ]

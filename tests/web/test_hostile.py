@@ -153,7 +153,8 @@ def test_a_length_that_is_told_in_two_ways_is_refused_and_closed(program, server
         raw.sendall(
             f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             f"Content-Length: {5 + len(hidden)}\r\nTransfer-Encoding: chunked\r\n\r\n"
-            "0\r\n\r\n".encode() + hidden
+            "0\r\n\r\n".encode()
+            + hidden
         )
         answers = raw.makefile("rb").read()  # ends because the server closes
     assert answers.startswith(b"HTTP/1.1 400 ") and b"not both" in answers

@@ -66,9 +66,7 @@ def serve(
         address = f"http://{shown}:{listener.getsockname()[1]}"
         if token is None and not ip_address(listener.getsockname()[0]).is_loopback:
             token = token_urlsafe()
-            say(
-                f"other machines reach {host}: clients need the token {token} (or set MOVERS_TOKEN)"
-            )
+            say(f"other machines reach {host}, so that clients need a token: {token}")
         models = Models.load(model, statistics=statistics, **vars(options))
         ready = partial(say, f"serving on {address}")
         run(models, limits, listener, token=token, names=name, ready=ready)

@@ -15,7 +15,7 @@ from typing import Any
 
 from movers.runtime.interrupts import UnwantedError, only_while
 
-Pair = tuple[str, str] | tuple[str, str, float]
+Pair = tuple[Any, ...]
 """Two sentences, and of a step of a curve the mix."""
 Answer = Callable[[Any, Sequence[Pair]], list[Any]]
 """From a scorer and pairs to one result each; a result may be an exception."""

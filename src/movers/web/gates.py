@@ -75,7 +75,8 @@ class BodyGate(Gate):
 
         try:
             if refusal := await self._read(scope, receive, body):
-                return await refusal(scope, receive, send)
+                await refusal(scope, receive, send)
+                return
             answer = asyncio.ensure_future(self.app(scope, replayed, send))
             end = asyncio.ensure_future(_left(receive))
             try:
