@@ -48,6 +48,7 @@ TOLERANCE, ROUNDED = 1e-5, 2e-3
 """How far numbers may be apart, and those that are sent with four digits."""
 GROWTH = 1.1
 """How many times the memory of the middle third the last may have at the median."""
+NOUNS = ["doctor", "harbour", "painter", "village", "museum", "sailor", "storm", "election"]
 MORE_FILES = 8
 WARM = 20 * 60 - 30
 """Seconds of a run of which the first third is enough to fill what the server keeps."""
@@ -74,8 +75,8 @@ class Texts:
         self.words = [word for text in self.real for word in text.split() if word.isalpha()]
 
     def sentence(self, words: int) -> str:
-        """A new sentence of so many words."""
-        return " ".join(self.rng.choices(self.words, k=words))
+        """A new sentence of so many words, one of them no stop word."""
+        return " ".join([*self.rng.choices(self.words, k=words - 1), self.rng.choice(NOUNS)])
 
     def any(self) -> str:
         """A short sentence, new or real."""
