@@ -12,7 +12,7 @@ export HF_HUB_OFFLINE := 1
 # Every process that is started would compile the sources again, and pytest rewrite its tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-published test-processors test-minima lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve table \
+.PHONY: demo test test-published test-processors test-minima lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve soak table \
 	methods-table check-results docs wheel-test clean
 
 demo: $(READY)
@@ -66,6 +66,10 @@ bench: $(TOOLS_READY)
 # Two minutes of load on loopback, and the library on the same pairs.
 bench-serve: $(TOOLS_READY)
 	$(BIN)/python bench/serve.py --report results/serve.md
+
+# Half an hour of mixed use on loopback, every answer checked; `make soak MINUTES=5` is shorter.
+soak: $(TOOLS_READY)
+	$(BIN)/python bench/soak.py --minutes $(or $(MINUTES),30) --report results/soak.md
 
 # Peak memory of scoring five million rows.
 bench-frames: $(TOOLS_READY)

@@ -26,7 +26,7 @@ from movers.encode.transformer import TransformerEncoder
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Signature
 from movers.explain.contrast import Contrast
-from movers.explain.curve import STEPS, mix_curve, mixes_of
+from movers.explain.curve import STEPS, Step, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
 from movers.io.pairs import check_asked, check_sentence, check_sentences, check_words, read_pairs
 from movers.measure.context import Context
@@ -213,6 +213,11 @@ class Scorer:
         store = self._store()
         if sentences:
             store.get(check_sentences(sentences, "sentence"), self._encode)
+
+    @property
+    def kept_bytes(self) -> int:
+        """What the sentences encoded so far take."""
+        return self.cache.nbytes
 
     def forget(self) -> None:
         """Forget the sentences encoded so far, for the scorers that share them too."""
@@ -416,12 +421,9 @@ class Scorer:
         >>> movers.load("wsmd").curve("a dog bites", "a man bites", steps=3)["mixes"]
         [0.0, 0.5, 1.0]
         """
-        if "mix" not in self.measure.settings:
-            raise InputError(
-                f"{self.measure.name} has no mix of words and structure", Choose("method", "wsmd")
-            )
-        mixed = (self.using(mix=mix) for mix in mixes_of(steps))
-        return mix_curve([scorer.compare(source, target) for scorer in mixed])
+        mixes = mixes_of(self.measure.name, self.measure.settings, steps)
+        mixed = (self.using(mix=mix) for mix in mixes)
+        return mix_curve(Step.of(scorer.compare(source, target)) for scorer in mixed)
 
     def similarities(
         self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
