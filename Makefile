@@ -12,7 +12,7 @@ export HF_HUB_OFFLINE := 1
 # Every process that is started would compile the sources again, and pytest rewrite its tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-published test-processors lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve table \
+.PHONY: demo test test-published test-processors test-minima lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve soak table \
 	methods-table check-results docs wheel-test clean
 
 demo: $(READY)
@@ -26,7 +26,7 @@ test: $(TOOLS_READY)
 # What takes minutes: whole tables of published numbers, every place to be killed at, the site.
 test-published: $(TOOLS_READY)
 	$(BIN)/movers warm-up
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m published tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m published tests research
 
 # The tests of numbers once more, as an older processor would run them. Kernels compiled for it
 # go to a cache of their own.
@@ -41,6 +41,20 @@ test-processors: $(TOOLS_READY)
 	$(OLDER_PROCESSOR) $(BIN)/movers warm-up
 	$(OLDER_PROCESSOR) $(BIN)/python -m pytest -q -n 2 --dist loadfile $(NUMBERS)
 
+# The core with the lowest versions that pyproject.toml allows, in an environment of its own.
+MINIMA := build/minima
+CORE := tests/encode/test_transformer.py tests/encode/test_tokens.py \
+	tests/encode/test_families.py tests/runtime/test_native.py tests/solve/test_batch.py \
+	tests/solve/test_bounds.py tests/solve/test_vectors.py tests/search/test_index.py \
+	tests/cli/test_commands.py tests/cli/test_search_commands.py
+test-minima:
+	rm -rf $(MINIMA)
+	$(PYTHON) -m venv $(MINIMA)
+	$(MINIMA)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-c constraints-minima.txt -e . hypothesis POT pytest pytest-timeout pytest-xdist scipy
+	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/movers warm-up
+	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/python -m pytest -q -n 2 --dist loadfile $(CORE)
+
 lint: $(TOOLS_READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -52,6 +66,10 @@ bench: $(TOOLS_READY)
 # Two minutes of load on loopback, and the library on the same pairs.
 bench-serve: $(TOOLS_READY)
 	$(BIN)/python bench/serve.py --report results/serve.md
+
+# Half an hour of mixed use on loopback, every answer checked; `make soak MINUTES=5` is shorter.
+soak: $(TOOLS_READY)
+	$(BIN)/python bench/soak.py --minutes $(or $(MINUTES),30) --report results/soak.md
 
 # Peak memory of scoring five million rows.
 bench-frames: $(TOOLS_READY)
@@ -99,9 +117,9 @@ $(READY): pyproject.toml constraints.txt
 	$(INSTALL) --no-compile -e .
 	touch $@
 
-# Everything else: tests, linters, plug-ins, cluster, documentation.
-$(TOOLS_READY): $(READY)
-	$(INSTALL) -e ".[dev]"
+# Everything else: research, tests, linters, plug-ins, cluster, documentation.
+$(TOOLS_READY): $(READY) research/pyproject.toml
+	$(INSTALL) -e ".[dev]" -e ./research
 	touch $@
 
 clean:

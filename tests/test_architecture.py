@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import movers
+import movers_research
 from movers.measures.registry import METHODS
 
 ROOT = Path(movers.__file__).parent
@@ -25,10 +26,11 @@ def architecture():
     return module
 
 
-def test_no_module_imports_itself_on_any_way(architecture):
+@pytest.mark.parametrize("package", [ROOT, Path(movers_research.__file__).parent])
+def test_no_module_imports_itself_on_any_way(architecture, package):
     """Imports in functions and for types count: a module can be read without what it is used by."""
-    graph = architecture.imports()
-    assert len(graph) == len(list(ROOT.rglob("*.py")))
+    graph = architecture.imports(package)
+    assert len(graph) == len(list(package.rglob("*.py")))
     list(TopologicalSorter(graph).static_order())
 
 
@@ -78,6 +80,23 @@ def test_the_road_says_what_goes_along_it():
         if hint is not None and re.search(r"\bAny\b", ast.unparse(hint))
     }
     assert vague == LOOSE
+
+
+EXECUTES = re.compile(
+    r"\b(pickle|cloudpickle|dill|joblib|marshal|shelve)\b|torch\.load|allow_pickle|(?<!\.)\b(exec|eval)\("
+    r"|trust_remote_code\W+True|add_object_file|dlopen|CDLL"
+)
+"""What can execute what it reads."""
+
+
+def test_nothing_but_kernels_and_ray_executes_what_it_reads():
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        if EXECUTES.search(path.read_text("utf-8"))
+    }
+    between_workers = {"integrations/ray.py", "integrations/ray_session.py"}
+    assert found == {"runtime/native.py"} | between_workers
 
 
 def test_importing_the_package_is_cheap():

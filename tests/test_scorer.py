@@ -355,6 +355,24 @@ def test_empty_sides_get_nan_with_one_warning(bert, method):
         assert scorer.rank("lazy dog", ["", "quick dog"])[0].index == 1
 
 
+@pytest.mark.parametrize("empty", ["", " \n"])
+def test_an_empty_sentence_is_refused_alone_and_has_no_distance_among_others(bert, empty):
+    """Under the default measure too, although its model has a vector for no words at all."""
+    scorer = bert.using("movers")
+    with pytest.raises(movers.InputError, match="the source is empty"):
+        scorer.compare(empty, "a dog")
+    with pytest.raises(movers.InputError, match="the target is empty"):
+        scorer.explain("a dog", empty)
+    with pytest.raises(movers.InputError, match="the query is empty"):
+        scorer.rank(empty, ["a dog"])
+    with pytest.warns(UndefinedWarning, match="2 of 3 pairs"):
+        found = scorer.distances([(empty, "a dog"), ("a dog", "!!"), (empty, empty)])
+    assert np.isnan(found).tolist() == [True, False, True]
+    with pytest.warns(UndefinedWarning, match="1 of 2 pairs"):
+        assert [match.text for match in scorer.rank("a dog", [empty, "!!"])] == ["!!", empty]
+    assert scorer.using(empty="keep").distances([(empty, "a dog")]) == [math.inf]
+
+
 @pytest.mark.parametrize(
     ("pair", "side"), [(EMPTY[0], "source"), (EMPTY[1], "source"), (EMPTY[3], "target")]
 )

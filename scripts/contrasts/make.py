@@ -23,6 +23,7 @@ Row = tuple[str, str, str, str]
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "src" / "movers" / "data"
+TRIPLES = ROOT / "research" / "src" / "movers_research" / "data" / "triples_english.tsv"
 EACH = 10
 """Times that every rule of the grammar is used in a half."""
 REWORDED = 8
@@ -515,7 +516,7 @@ def reworded(rows: Iterable[Row]) -> Iterator[Row]:
 
 def paraphrases() -> Iterator[Row]:
     """The choosing half of the triples: a paraphrase, and the same words with roles swapped."""
-    with (DATA / "triples_english.tsv").open(encoding="utf-8") as lines:
+    with TRIPLES.open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             if row["half"] == "choose":
                 yield "paraphrase", SAME, row["sentence"], row["paraphrase"]

@@ -26,9 +26,9 @@ from movers.encode.transformer import TransformerEncoder
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Signature
 from movers.explain.contrast import Contrast
-from movers.explain.curve import STEPS, mix_curve, mixes_of
+from movers.explain.curve import STEPS, Step, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
-from movers.io.pairs import check_sentence, check_sentences, check_words, read_pairs
+from movers.io.pairs import check_asked, check_sentence, check_sentences, check_words, read_pairs
 from movers.measure.context import Context
 from movers.measure.fitting import corpus_digest, fit_statistics
 from movers.measure.statistics import Statistics
@@ -214,6 +214,11 @@ class Scorer:
         if sentences:
             store.get(check_sentences(sentences, "sentence"), self._encode)
 
+    @property
+    def kept_bytes(self) -> int:
+        """What the sentences encoded so far take."""
+        return self.cache.nbytes
+
     def forget(self) -> None:
         """Forget the sentences encoded so far, for the scorers that share them too."""
         self.cache.clear()
@@ -352,7 +357,8 @@ class Scorer:
         aligner
             Row of `movers.align.aligners.ALIGNERS`.
         """
-        return self.align_all([(source, target)], aligner=aligner)[0]
+        pair = check_asked(source, "source"), check_asked(target, "target")
+        return self.align_all([pair], aligner=aligner)[0]
 
     def align_all(
         self, pairs: Any, *, aligner: str = DEFAULT_ALIGNER, progress: bool = False
@@ -381,7 +387,7 @@ class Scorer:
         >>> len(found.every.heads), len(found.selected)
         (72, 12)
         """
-        linked = self.align(source, target).to_dict() if links else None
+        linked = self.align_all([(source, target)])[0].to_dict() if links else None
         if not self.heads:
             return Explanation.of(self.compare(source, target), linked)
         # All heads first, so that the sentences are encoded once.
@@ -415,12 +421,9 @@ class Scorer:
         >>> movers.load("wsmd").curve("a dog bites", "a man bites", steps=3)["mixes"]
         [0.0, 0.5, 1.0]
         """
-        if "mix" not in self.measure.settings:
-            raise InputError(
-                f"{self.measure.name} has no mix of words and structure", Choose("method", "wsmd")
-            )
-        mixed = (self.using(mix=mix) for mix in mixes_of(steps))
-        return mix_curve([scorer.compare(source, target) for scorer in mixed])
+        mixes = mixes_of(self.measure.name, self.measure.settings, steps)
+        mixed = (self.using(mix=mix) for mix in mixes)
+        return mix_curve(Step.of(scorer.compare(source, target)) for scorer in mixed)
 
     def similarities(
         self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
@@ -584,7 +587,8 @@ class Scorer:
         if top_k is not None and top_k < 1:
             raise InputError(f"top_k must be at least 1 or None, got {top_k}")
         texts = check_sentences(corpus, "corpus sentence")
-        found = self.matrix([check_sentence(query, "query")], texts, progress=progress)[0]
+        check_asked(check_sentence(query, "query"), "query")
+        found = self.matrix([query], texts, progress=progress)[0]
         best = np.argsort(found, kind="stable")[:top_k]
         return Ranking(query, self.matches(best, found[best], texts.__getitem__), self.signature)
 

@@ -58,6 +58,7 @@ class About:
     manifest can hold and `read` understands; None where an index does not depend on it. ``varied``
     tells whether an evaluation tries several values, and so has a way of its own to name them, and
     ``of_model`` whether it settles which model is loaded, and so cannot be changed afterwards.
+    ``unless`` is what the default measure has in place of the default.
     """
 
     help: str
@@ -68,6 +69,7 @@ class About:
     write: Callable[[Any], Any] | None = None
     varied: bool = False
     of_model: bool = False
+    unless: str = ""
 
 
 def setting(default: Value, help: str, python: str = "", **facts: Any) -> Value:
@@ -138,6 +140,7 @@ class Settings:
         wire=Wire(bounds=(-200, 200), control="Word vectors"),
         write=itself,
         varied=True,
+        unless="the middle layer",
     )
     layers: Selection | None = setting(
         None,
@@ -164,6 +167,7 @@ class Settings:
         wire=Wire(bounds=(0, 1), control="Structure"),
         write=float,
         varied=True,
+        unless="none",
     )
     null: float | None = setting(
         None,
@@ -206,6 +210,7 @@ class Settings:
             options={"english": "dropped", "none": "kept"},
         ),
         write=lambda words: None if words is None else sorted(words),
+        unless="punctuation alone",
     )
     subwords: Subwords = setting(
         "first",

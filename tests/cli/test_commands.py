@@ -13,6 +13,7 @@ import movers
 from movers import cli, plugins
 from movers.bulk import scoring
 from movers.errors import InputError
+from movers.runtime import entry_points
 
 SWAP = ("the press greets the president", "the president greets the press")
 
@@ -176,7 +177,6 @@ def test_help_explains(capsys, command):
         (["score", "{scored}", "--methods", "wmd"], "has a column 'wmd' already"),
         (["score", "{alike}"], "has a column 'movers_similarity' already"),
         (["score", "{missing}"], "row 2, column 'target': expected text, found 3"),
-        (["score", "{pairs}", "-o", "/proc/nope/out.tsv"], "/proc/nope"),
         (["score", "{pairs}", "--threads", "0"], "threads must be at least 1"),
         (["compare", "the of", "a dog", "--methods", "wmd"], "the source has no words left"),
         (["compare", "", "a dog", "--methods", "wmd"], "the source is empty"),
@@ -305,9 +305,10 @@ def test_evaluate_measures_what_score_computes(capsys, tmp_path):
     assert code == 0, err
     (row,) = json.loads(out)["scores"]
     assert row["value"] == 1.0 and row["layers"] == "2"
-    statistics = ["--protocol", "paper", "--statistics", path]
-    assert "leave out --statistics" in run(capsys, "evaluate", path, *gold, *statistics)[2]
-    assert "--protocol paper" in run(capsys, "evaluate", path, *gold, "--dev", path)[2]
+    shown = run(capsys, "evaluate", path, *gold, "--methods", "movers,wsmd")[1].splitlines()
+    assert shown[1].split()[-4:] == ["%", "gain", "over", "p"]
+    assert shown[2].split()[:3] == ["movers", "2-5", "3"] and "wrd" in shown[3].split()
+    assert "gain" not in run(capsys, "evaluate", path, *gold, "--methods", "wmd")[1]
     path.write_text(LABELLED.replace("no", "", 1), "utf-8")
     assert "row 2, column 'same': the label is blank" in run(capsys, "evaluate", path, *gold)[2]
     path.write_text(LABELLED.replace("no", "perhaps", 1), "utf-8")
@@ -321,10 +322,83 @@ def test_threshold_recommends_a_cut(capsys, tmp_path):
     found = json.loads(out)
     assert code == 0 and found["recommended"] == 0.0 and found["best"] == 1.0
     shown = run(capsys, "threshold", path)[1]
-    assert "Recommended: 0.0000, the largest right for 90%" in shown
+    told = "Recommended: 0.0000, the largest right for 90%; it finds 100.0% of the right pairs."
+    assert told in shown and "do not cut" not in shown
     corpus.write_text("a dog barks\na cat sleeps\nthe cat is asleep\n", "utf-8")
     shown = run(capsys, "threshold", corpus, "--cut", 0.5)[1]
     assert "3 of 3 sentences" in shown and "Pairs around 0.5000" in shown
+
+
+def test_threshold_says_that_a_measure_fails(capsys, tmp_path):
+    """The one right pair it finds is word for word the same; all others lie beyond wrong ones."""
+    wrong = [("a dog barks loudly at night", f"dog {k} barks loudly at night", 0) for k in range(6)]
+    right = [("a dog runs after a cat", f"{k} hounds chase kittens", 1) for k in range(6)]
+    rows = [("a dog barks", "a dog barks", 1), *wrong, *right]
+    path = tmp_path / "labelled.tsv"
+    lines = ["source\ttarget\tlabel", *("\t".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines), "utf-8")
+    found = json.loads(run(capsys, "threshold", path, "--method", "bow", "--json")[1])
+    assert found["fails"] and (found["recommended"], found["recall"]) == (0.0, 1 / 7)
+    shown = run(capsys, "threshold", path, "--method", "bow")[1]
+    assert "it finds 14.3% of the right pairs" in shown
+    assert "hardly tells right from wrong pairs in these data" in shown
+
+
+def test_an_output_in_no_folder_is_refused_before_any_work(capsys, pairs, tmp_path, monkeypatch):
+    monkeypatch.setattr(cli.options.Chosen, "load", lambda *_: pytest.fail("loaded a model"))
+    place = tmp_path / "nowhere"
+    for arguments in (
+        ["score", pairs, "-o", place / "scored.tsv"],
+        ["align", pairs, "-o", place / "links.txt"],
+        ["fit", pairs, "-o", place / "statistics"],
+        ["index", pairs, "-o", place / "index"],
+        ["explain", *SWAP, "--html", place / "why.html"],
+        ["dedupe", pairs, "--threshold", "1", "-o", "kept.txt", "--dropped", place / "gone.tsv"],
+    ):
+        code, _, err = run(capsys, *arguments)
+        assert code == 2 and "there is no folder" in " ".join(err.split()), arguments
+    assert not place.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compare", "", "b a"],
+        ["explain", "b a", " ", "--json"],
+        ["align", "", "b a"],
+        ["rank", "", "{file}"],
+    ],
+)
+def test_an_empty_sentence_is_refused(capsys, tmp_path, arguments):
+    file = tmp_path / "corpus.txt"
+    file.write_text("a dog barks\n", "utf-8")
+    code, out, err = run(capsys, *(one.format(file=file) for one in arguments))
+    assert code == 1 and "is empty" in err and not out
+
+
+def test_cells_of_a_csv_are_separated_as_its_header_or_the_user_says(capsys, tmp_path):
+    path, output = tmp_path / "pairs.csv", tmp_path / "scored.csv"
+    for mark, option in ((";", []), ("|", ["--delimiter", "|"])):
+        path.write_text(f"source{mark}target\na dog, a cat{mark}a cat\n", "utf-8")
+        code, _, err = run(capsys, "score", path, "-o", output, "--methods", "bow", *option)
+        assert code == 0, err
+        assert output.read_text("utf-8").startswith('source,target,bow\n"a dog, a cat",a cat,')
+    assert "one character" in run(capsys, "score", path, "--delimiter", "::")[2]
+    assert "for CSV" in run(capsys, "score", path, "--delimiter", ";", "--format", "tsv")[2]
+
+
+def test_help_says_what_the_default_measure_has_in_place_of_a_default(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = run(capsys, "dedupe", "--help")[1]
+    for default in ("-1; for movers: the middle layer", "0.5; for movers: none"):
+        assert f"[default: {default}]" in shown
+    assert "--delimiter" in shown
+
+
+def test_example_sentences_are_enough_to_fit(capsys, tmp_path):
+    file = Path(__file__).parents[2] / "examples" / "data" / "sentences.txt"
+    code, _, err = run(capsys, "fit", file, "-o", tmp_path / "stats.safetensors")
+    assert code == 0 and "whitened layers 6" in err
 
 
 @pytest.mark.parametrize("command", cli.command_names())
@@ -350,20 +424,54 @@ def test_completion_can_be_installed(capsys):
 def test_measures_of_other_packages_are_found(capsys, monkeypatch):
     row = replace(movers.METHODS["bow"], name="own-bow")
     entry = SimpleNamespace(name="own-bow", value="own:ROW", load=lambda: row)
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [entry])
+    offered = {plugins.MEASURES: [entry]}
+    monkeypatch.setattr(entry_points, "entry_points", lambda group: offered.get(group, []))
     try:
         code, out, _ = run(capsys, "compare", *SWAP, "--methods", "own-bow", "--json")
         assert code == 0 and json.loads(out)[0]["method"] == "own-bow"
     finally:
         movers.METHODS.pop("own-bow", None)
     entry.load = lambda: 3
-    assert "(own:ROW) is 3, not a Method" in run(capsys, "methods")[2]
+    assert "of movers.measures is 3, not a row of kind Measure" in run(capsys, "methods")[2]
     entry.load = lambda: 1 / 0
-    assert "'own-bow' (own:ROW) cannot be loaded: division by zero" in run(capsys, "methods")[2]
+    assert "(own:ROW) of movers.measures cannot be loaded: division" in run(capsys, "methods")[2]
+
+
+def test_commands_of_other_packages_are_found(capsys, monkeypatch):
+    def greet(name: str) -> None:
+        """Greet somebody."""
+        print(f"hello {name}")
+
+    entry = SimpleNamespace(name="greet", value="own:greet", load=lambda: greet)
+    offered = {plugins.COMMANDS: [entry]}
+    monkeypatch.setattr(entry_points, "entry_points", lambda group: offered.get(group, []))
+    cli.add_outside_commands.cache_clear()
+    try:
+        assert run(capsys, "greet", "you")[:2] == (0, "hello you\n")
+        entry.load = lambda: 1 / 0
+        cli.add_outside_commands.cache_clear()
+        code, _, err = run(capsys, "methods")
+        assert code == 1 and "'greet' (own:greet) of movers.commands cannot be loaded" in err
+    finally:
+        cli.app.__delitem__("greet")
+        cli.add_outside_commands.cache_clear()
+
+
+def test_commands_of_research_say_how_to_get_it(capsys, monkeypatch):
+    monkeypatch.setattr(cli, "add_outside_commands", lambda: ())
+    for name in cli.RESEARCH:
+        code, _, err = run(capsys, name, "anything")
+        assert code == 1 and f"{name} is a command of movers-research" in err
+        assert "pip install ./research" in err
+
+
+def test_evaluate_says_who_knows_data_sets_by_name(capsys):
+    code, _, err = run(capsys, "evaluate", "stsb-dev")
+    assert code == 1 and "movers benchmark of the distribution movers-research" in err
 
 
 def test_a_full_disk_is_told_without_a_traceback(capsys, monkeypatch, tmp_path):
-    output = tmp_path / "new" / "why.html"
+    output = tmp_path / "why.html"
 
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -371,4 +479,4 @@ def test_a_full_disk_is_told_without_a_traceback(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(Path, "write_text", full)
     code, _, err = run(capsys, "explain", *SWAP, "--html", output)
     assert code == 1 and f"error: no room left for {str(output)!r}: " in err
-    assert "free there" in err and not output.parent.exists()
+    assert "free there" in err and not output.exists()

@@ -7,6 +7,7 @@ from test_commands import run
 import movers
 from movers.runtime import progress
 from movers.runtime.locks import locked
+from movers.search.cosine import CosineLayout
 from movers.search.mining import LocalEngine
 
 SENTENCES = (
@@ -149,7 +150,7 @@ def test_what_cannot_be_read_is_told_and_leaves_no_folder(
     before = sorted(tmp_path.iterdir())
     given = [one.format(csv=table, tmp=tmp_path) for one in arguments]
     cut = [] if command == "index" else ["--threshold", "0.1"]
-    code, _, err = run(capsys, command, *given, *cut, "-o", tmp_path / "new" / "out.tsv")
+    code, _, err = run(capsys, command, *given, *cut, "-o", tmp_path / "out.tsv")
     assert code == 1 and message in err
     assert sorted(tmp_path.iterdir()) == before
 
@@ -175,7 +176,7 @@ def test_bad_settings_are_told_before_any_work(
 def test_a_dry_run_shows_what_would_go_and_writes_nothing(capsys, corpus, folder, tmp_path):
     before = sorted(tmp_path.rglob("*"))
     for source in (corpus, folder):
-        arguments = [source, "--threshold", "0.26", "-o", tmp_path / "kept.txt", "--dry-run"]
+        arguments = [source, "--threshold", "0.26", "--dry-run"]
         code, out, _ = run(capsys, "dedupe", *arguments)
         assert code == 0
         assert "would have kept 3 of 4 lines; dropped 1 near others" in out
@@ -183,6 +184,20 @@ def test_a_dry_run_shows_what_would_go_and_writes_nothing(capsys, corpus, folder
     code, out, _ = run(capsys, "mine", *arguments)
     assert code == 0 and "2 pairs lie within 0.26; nothing was written" in out
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_dry_run_keeps_what_it_encoded_for_the_run_itself(capsys, corpus, tmp_path, monkeypatch):
+    output = tmp_path / "kept.txt"
+    arguments = ["dedupe", corpus, "--threshold", "0.26", "-o", output]
+    code, out, _ = run(capsys, *arguments, "--dry-run")
+    assert code == 0 and f"nothing was written but '{output}.index'" in " ".join(out.split())
+    with monkeypatch.context() as patched:
+        again = lambda *_, **__: pytest.fail("encoded again")  # noqa: E731
+        patched.setattr(CosineLayout, "make", again)
+        code, _, err = run(capsys, *arguments)
+    assert code == 0 and "kept 3 of 4 lines" in err
+    assert not output.with_name("kept.txt.index").exists()
+    assert output.read_text("utf-8").count("\n") == 3
 
 
 def test_a_pipe_is_indexed_but_not_deduplicated(capsys, monkeypatch, tmp_path):

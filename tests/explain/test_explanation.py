@@ -167,7 +167,7 @@ def run(*arguments):
 
 
 def test_the_command_writes_the_page(tmp_path, capsys):
-    path = tmp_path / "pages" / "swap.html"
+    path = tmp_path / "swap.html"
     assert run("explain", *SWAP, "--html", path, "--layers", "5") == 0
     page = path.read_text("utf-8")
     assert page.startswith("<!doctype html>") and "layers:5" in page

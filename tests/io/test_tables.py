@@ -30,6 +30,35 @@ def test_round_trip(tmp_path, suffix):
     assert read(path) == COLUMNS
 
 
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        ("source;target\na, b;c\n", None),
+        ('"source";"target"\n"a, b";c\n', None),
+        ("source\ttarget\na, b\tc\n", None),
+        ('source,target\n"a, b",c\n', None),
+        ("source|target\na, b|c\n", "csv:|"),
+        ("source;target\na, b;c\n", "csv:;"),
+    ],
+)
+def test_the_header_of_a_csv_or_the_user_tells_what_is_between_cells(tmp_path, text, format):
+    path = tmp_path / "pairs.csv"
+    path.write_text(text, "utf-8")
+    assert read(path, format) == {"source": ["a, b"], "target": ["c"]}
+
+
+def test_a_header_may_have_commas_in_the_names_of_other_columns(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("source;target;note, if any\na;b;\n", "utf-8")
+    assert list(read(path)) == ["source", "target", "note, if any"]
+
+
+@pytest.mark.parametrize("format", ["tsv:;", "csv:;;"])
+def test_a_delimiter_is_one_character_of_a_csv(tmp_path, format):
+    with pytest.raises(InputError, match="a delimiter is one character"):
+        tables.format_of(tmp_path / "pairs.csv", format)
+
+
 @pytest.mark.parametrize("suffix", tables.SUFFIXES)
 def test_chunks_cover_long_tables(tmp_path, suffix, monkeypatch):
     monkeypatch.setattr(tables, "ROWS", 7)

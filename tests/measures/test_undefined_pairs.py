@@ -32,7 +32,15 @@ def test_a_measure_says_which_side_is_empty(bert):
     rows = np.array([sentences.numbers([TEXTS[a], TEXTS[b]]) for a, b in PAIRS])
     why = bert.measure.undefined(sentences, rows)
     assert why.tolist() == [0, SOURCE_EMPTY, TARGET_EMPTY, SOURCE_EMPTY, 0, 0]
-    assert not bert.using("movers").measure.undefined(sentences, rows).any()
+    assert (bert.using("movers").measure.undefined(sentences, rows) == why).all()
+
+
+def test_punctuation_has_a_distance_under_the_default_measure_alone(bert):
+    for name, empty in (("wmd", TARGET_EMPTY), ("movers", 0)):
+        scorer = bert.using(name)
+        sentences = scorer.weigh(["dog", "!!"])
+        why = scorer.measure.undefined(sentences, sentences.numbers(["dog", "!!"])[None])
+        assert why.tolist() == [empty]
 
 
 @pytest.mark.parametrize("name", ["wmd", "smd", "wsmd"])

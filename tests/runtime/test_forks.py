@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import threading
 import warnings
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 import torch
 
 import movers
-from movers.runtime import threads
+from movers.runtime import kernel_cache, machine_code, threads
+from movers.runtime.machine_code import compile_kernel
 from movers.solve import emd
 from processes import PROCESSES
 
@@ -45,5 +47,37 @@ def test_children_of_a_process_that_has_computed_compute():
     process = PROCESSES.Process(target=compute_and_fork)
     process.start()
     process.join(250)  # a child that waits for threads it has not got waits for ever
+    process.kill()
+    assert process.exitcode == 0
+
+
+def compile_and_fork():
+    """Fork while another thread compiles; parent and child then call what it made."""
+    began, go_on = threading.Event(), threading.Event()
+
+    def slowly(*given):
+        began.set()
+        go_on.wait(60)
+        return compile_kernel(*given)
+
+    machine_code.compile_kernel = slowly
+    kernel_cache.find = lambda name, kinds: None
+    kernel_cache.keep = lambda name, kinds, code: None
+    thread = threading.Thread(target=emd, args=(COST[:3, :4],))
+    thread.start()
+    began.wait(60)
+    threading.Timer(0.5, go_on.set).start()
+    if (child := os.fork()) == 0:
+        os._exit(int(emd(COST[:3, :4]).converged))
+    thread.join()
+    assert emd(COST[:3, :4]).converged
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_forked_while_a_kernel_is_compiled_computes():
+    process = PROCESSES.Process(target=compile_and_fork)
+    process.start()
+    process.join(120)  # a child that waits for a lock of its parent's threads waits for ever
     process.kill()
     assert process.exitcode == 0

@@ -123,17 +123,21 @@ print(1 - one.compiled, one.compiled)
 """
 
 
-def run(tmp_path, cache):
+def run(tmp_path, cache, **options):
+    return run_telling(tmp_path, cache, "-W", "error", **options).stdout.split()
+
+
+def run_telling(tmp_path, cache, *arguments, **options):
     script = tmp_path / "script.py"
     script.write_text(KERNEL)
-    done = subprocess.run(
-        [sys.executable, "-W", "error", script],
+    return subprocess.run(
+        [sys.executable, *arguments, script],
         env={**os.environ, "MOVERS_CACHE": str(cache)},
         capture_output=True,
         text=True,
         check=True,
+        **options,
     )
-    return done.stdout.split()
 
 
 SOMEBODY_ELSE = """
@@ -155,9 +159,12 @@ except PermissionError:
 """
 
 
-@pytest.mark.skipif(
+only_root = pytest.mark.skipif(
     os.name != "posix" or os.geteuid() != 0, reason="only root can become somebody else"
 )
+
+
+@only_root
 def test_another_user_without_a_home_works_with_one_warning():
     """A service user in a container may read the installation, and write nowhere."""
     done = subprocess.run(
@@ -195,3 +202,63 @@ def test_spoiled_code_is_made_anew(tmp_path, spoil):
     kept.write_bytes(spoil(whole))
     assert run(tmp_path, cache) == ["0", "1"]
     assert kept.read_bytes() == whole
+
+
+@only_root
+def test_code_that_another_user_left_in_a_shared_folder_is_not_executed(tmp_path):
+    """The other's kernel has the right name, checksum and arguments, and does something else."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    for folder in (tmp_path, *tmp_path.parents):  # pytest keeps its own closed
+        if folder.stat().st_uid == os.geteuid() and not folder.stat().st_mode & 0o001:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    (tmp_path / "script.py").write_text(SOMEBODY_ELSE + KERNEL.replace("1.0", "2.0"))
+    subprocess.run(
+        [sys.executable, tmp_path / "script.py"],
+        env={**os.environ, "MOVERS_CACHE": str(shared)},
+        check=True,
+    )
+    (left,) = shared.rglob("*.o")
+    assert left.stat().st_uid == left.parent.stat().st_uid == 65534
+    done = run_telling(tmp_path, shared)
+    assert done.stdout.split() == ["0", "1"]
+    assert f"{left.parent} are not used: it belongs to user 65534" in done.stderr
+
+
+@only_root
+def test_a_file_of_another_user_is_made_anew(tmp_path):
+    cache = tmp_path / "cache"
+    run(tmp_path, cache)
+    (kept,) = cache.rglob("*.o")
+    os.chown(kept, 65534, 65534)
+    done = run_telling(tmp_path, cache)
+    assert done.stdout.split() == ["0", "1"]
+    assert "belongs to user 65534" in done.stderr
+    assert kept.stat().st_uid == os.geteuid()
+    assert run(tmp_path, cache) == ["1", "0"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes mean something else")
+@pytest.mark.parametrize("pattern", ["kernels-*", "*.o"])
+def test_what_others_may_write_to_is_not_used(tmp_path, pattern):
+    cache = tmp_path / "cache"
+    run(tmp_path, cache)
+    (open_to_all,) = cache.rglob(pattern)
+    open_to_all.chmod(0o777)
+    done = run_telling(tmp_path, cache)
+    assert done.stdout.split() == ["0", "1"]
+    assert f"{open_to_all} are not used: it can be written by others (mode 0777)" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes mean something else")
+def test_a_generous_umask_opens_nothing(tmp_path):
+    cache = tmp_path / "cache"
+    assert run(tmp_path, cache, umask=0) == ["0", "1"]
+    assert not any(path.stat().st_mode & 0o022 for path in (cache, *cache.rglob("*")))
+    assert run(tmp_path, cache, umask=0) == ["1", "0"]
+
+
+def test_a_renamed_folder_of_other_sources_holds_nothing_of_use(tmp_path):
+    place, other = tmp_path / "kernels-one", tmp_path / "kernels-two"
+    assert kernel_cache._file(place, "a", ()) != kernel_cache._file(other, "a", ())

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from numba.core.errors import NumbaValueError
 
+from movers.errors import DependencyError
+from movers.runtime import native
 from movers.runtime.compiling import entry
 from movers.runtime.native import flatten
 
@@ -68,3 +70,20 @@ def test_numbers_in_another_order_of_bytes_are_no_such_numbers():
 def test_what_no_kernel_takes_is_named():
     with pytest.raises(TypeError, match="'str'"):
         flatten(("three",))
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "value", "message"),
+    [
+        (native.sys, "byteorder", "big", "is 64-bit and big-endian"),
+        (native.struct, "calcsize", lambda _: 4, "is 32-bit and little-endian"),
+        (native.sysconfig, "get_config_var", lambda _: 1, "free-threaded Python"),
+    ],
+)
+def test_machines_whose_arrays_would_be_misread_are_refused(
+    monkeypatch, place, name, value, message
+):
+    native.check_machine()
+    monkeypatch.setattr(place, name, value)
+    with pytest.raises(DependencyError, match=message):
+        native.check_machine()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from movers.runtime import threads as parallel
+from movers.runtime.interrupts import UnwantedError, only_while
 from movers.runtime.threads import available_threads, read_ahead, share_out
 
 
@@ -40,6 +41,21 @@ def test_errors_come_through():
 
     with pytest.raises(RuntimeError, match="inside"):
         share_out(solve, np.full(100, 10**6), 2)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_work_that_is_not_wanted_any_more_ends_early(threads):
+    stop, begun = np.zeros(1, np.int64), []
+
+    def solve(low, high):
+        begun.append(low)
+        while not stop[0]:
+            time.sleep(0.001)
+
+    with pytest.raises(UnwantedError), only_while(lambda: not begun):
+        share_out(solve, np.full(100, 10**7), threads, stop)
+    assert 1 <= len(begun) <= threads
+    share_out(lambda low, high: None, np.full(100, 10**7), threads)  # nothing is unwanted again
 
 
 def test_available_threads():

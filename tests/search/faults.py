@@ -15,11 +15,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from corpus import make_corpus
 
 import movers
+from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError, MoversError
 from movers.search import cosine, transport
 from movers.search import folder as folder_module
@@ -299,15 +301,17 @@ def hold(trial):
 
 
 def encode_once(*scorers):
-    """Make indices of texts that are encoded already."""
+    """Make indices of texts that are encoded already; to encode one more is an error."""
     rows = {text: row for row, text in enumerate(TEXTS)}
-    whole = {one.measure.name: joined(Index.build(one, TEXTS).shards) for one in scorers}
+    for index in [Index.build(one, TEXTS) for one in scorers]:
+        whole = joined(index.shards)
 
-    def encoded(index, chunk):
-        picked = np.array([rows[text] for text in chunk])
-        return some_of([(whole[index.scorer.measure.name], picked)])
+        def make(layout, scorer, chunk, *, progress=False, whole=whole):
+            return some_of([(whole, np.array([rows[text] for text in chunk]))])
 
-    Index._encoded = encoded
+        patch.object(type(index.layout), "make", make).start()
+    encoded = AssertionError("a sentence was encoded again")
+    patch.object(TransformerEncoder, "encode", side_effect=encoded).start()
 
 
 def main():

@@ -219,8 +219,16 @@ def test_alignments_on_request_and_batches_of_queries(bert, corpus):
         with pytest.raises(InputError, match="top_k must be at least 1"):
             index.search("dog", wrong)
     for blank in ("", " \n"):
-        with pytest.raises(InputError, match="the query is blank"):
+        with pytest.raises(InputError, match="the query is empty"):
             index.search(blank)
     for wrong in (-0.1, float("nan")):
         with pytest.raises(InputError, match="within must be a distance of at least 0"):
             index.search("dog", within=wrong)
+
+
+def test_a_manifest_that_is_a_folder_is_refused(bert, tmp_path):
+    (tmp_path / "manifest.json").mkdir()
+    with pytest.raises(InputError, match=r"manifest.json' is a folder, not the manifest"):
+        Index.open(tmp_path)
+    with pytest.raises(InputError, match=r"manifest.json' is a folder"):
+        Index.build(bert, ["a dog barks"], tmp_path, replace=True)

@@ -142,7 +142,7 @@ def test_lists_are_ranked_and_certified_as_far_as_they_go(scorer, sentences, vec
 
 def test_what_cannot_be_asked_is_refused(bert, scorer, tmp_path):
     for arguments, message in (
-        ((" ", []), "the query is blank"),
+        ((" ", []), "the query is empty"),
         (("dog", "a string"), "got one string"),
     ):
         with pytest.raises(InputError, match=message):

@@ -1,13 +1,18 @@
 """Flat batches: any number of threads, callers and heads gives the same bits."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from problems import mixed_problems, random_problem
 
+from movers.errors import InputError
 from movers.runtime import threads as parallel
 from movers.solve import Problems, emd_batch, fgw, fgw_batch
+from movers.solve.batch import price_batch
+from movers.solve.bounds import pairing_bounds
+from movers.solve.entropic import sinkhorn_batch
 
 
 def flat_batch(seed=0, pairs=40, heads=3, dtype=np.float64):
@@ -118,3 +123,115 @@ def test_every_problem_within_a_hundred_calls():
         for scale in (1.0, 30.0, 1000.0):
             found = fgw(*problem[:5], scale=scale)
             assert found.iterations <= 100
+
+
+FAR = 2**62
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("shapes", lambda x: x * [1, 0], "least entry is 0; there must be two sizes of at least 1"),
+        ("shapes", lambda x: x[:, :1], r"shapes.shape == \(5, 1\)"),
+        ("shapes", lambda x: x + FAR, "pair 0 takes"),
+        ("shapes", lambda x: x + 0.5, "shapes is float64; pass a plain array of int64"),
+        ("cost", lambda x: x[1:], r"cost.size == \d+ while the shapes have \d+ cells"),
+        ("cost", lambda x: x + 1j, "cost is complex128"),
+        ("cost", np.ma.asarray, "cost is masked float64"),
+        ("u", lambda x: x[:9], r"pair \d takes \d+ entries from u_start"),
+        ("u_start", lambda x: x - 1, "from u_start == -1 on"),
+        ("v_start", lambda x: x + FAR, "from v_start == 46116860184273"),
+        ("v_start", lambda x: x[1:], r"len\(v_start\) == 4 while there are 5 pairs"),
+        ("a_start", lambda x: -x - 1, "from a_start == -1 on"),
+        ("b_start", lambda x: x + 9**9, "from b_start == "),
+        ("structure", lambda x: x[:-1], "from b_start == "),
+        ("structure", lambda x: x[None], "structure.ndim == 2"),
+        ("scale", lambda x: x[1:], r"len\(scale\) == 4 while there are 5 pairs"),
+    ],
+)
+def test_arrays_that_kernels_would_leave_are_refused(name, change, message):
+    given = flat_batch(pairs=5)
+    with pytest.raises(InputError, match=message):
+        replace(given, **{name: change(getattr(given, name))})
+
+
+def test_arrays_of_other_types_and_layouts_are_converted():
+    given = flat_batch(pairs=5)
+    other = replace(
+        given,
+        shapes=np.asfortranarray(given.shapes.astype(np.int32)),
+        cost=given.cost.astype(">f8"),
+        u=np.repeat(given.u, 2)[::2],
+        v=given.v.tolist(),
+    )
+    same(emd_batch(given, plans=True), emd_batch(other, plans=True))
+
+
+def spoil(given, name, value):
+    """The batch with one entry of pair 2 changed, or all of its weights."""
+    starts = {"u": given.u_start, "v": given.v_start, "structure": given.a_start}
+    start = starts[name][2] if name in starts else given.costs.starts[2]
+    array = getattr(given, name).copy()
+    array[start : start + (given.shapes[2, int(name == "v")] if name in "uv" else 1)] = value
+    return replace(given, **{name: array})
+
+
+SPOILED = [
+    ("cost", np.nan, "pair 2: cost has 1 entries that are NaN or infinite"),
+    ("cost", -np.inf, "pair 2: cost has 1 entries that are NaN or infinite"),
+    ("cost", 1e200, r"pair 2: cost has an entry of size 1e\+200"),
+    ("u", -1.0, "pair 2: u has a negative weight"),
+    ("v", np.nan, r"pair 2: v has \d+ entries that are NaN or infinite"),
+    ("u", 1.7e308, "pair 2: u sums to inf and v to 1"),
+]
+EMPTY = [("u", 0.0, "pair 2: u sums to 0"), ("v", 0.0, "pair 2: v sums to 0")]
+BENT = [
+    ("structure", np.nan, "pair 2: A has 1 entries that are NaN or infinite"),
+    ("structure", 1e200, r"pair 2: A has an entry of size 1e\+200"),
+]
+
+
+@pytest.mark.parametrize("null", [None, 1.0])
+@pytest.mark.parametrize(("name", "value", "message"), SPOILED + EMPTY + BENT)
+def test_entries_that_no_problem_can_have_are_refused(name, value, message, null):
+    given = spoil(flat_batch(pairs=5), name, value)
+    empty = (name, value, message) in EMPTY
+    for solver in (emd_batch, lambda *given, **named: fgw_batch(*given, **named, mix=0.5)):
+        if (name == "structure" and solver is emd_batch) or (empty and null is not None):
+            assert np.isfinite(solver(given, null=null).value).all()
+        else:
+            with pytest.raises(InputError, match=message):
+                solver(given, null=null)
+
+
+def test_no_kernel_falls_over_a_side_without_weight():
+    given = spoil(flat_batch(pairs=5), "u", 0.0)
+    price_batch(given, np.ones(given.cost.size))
+    sinkhorn_batch(given, -given.cost)
+    bounds = pairing_bounds(given, mix=0.5, heads=np.arange(3))
+    assert np.isfinite(np.delete(bounds, 2, axis=0)).all()
+
+
+def test_options_of_batches_are_checked():
+    given = flat_batch(pairs=2)
+    for named, message in (
+        ({"mix": None}, "mix == None"),
+        ({"mix": 0.5, "threads": "2"}, "threads == '2'"),
+        ({"mix": 0.5, "null": "x"}, "null is not an array of numbers"),
+        ({"mix": 0.5, "null": np.ones(7)}, r"null.shape == \(7,\) while pairs and heads are"),
+        ({"mix": 0.5, "null": -1.0}, "null == -1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            fgw_batch(given, **named)
+    with pytest.raises(InputError, match="scale has entries that are not between 0 and"):
+        fgw_batch(replace(given, scale=-given.scale), mix=0.5)
+    linear = replace(given, scale=np.zeros((0, 3)))
+    for solver in (
+        lambda: fgw_batch(linear, mix=0.5),
+        lambda: price_batch(linear, np.ones(given.cost.size)),
+        lambda: pairing_bounds(linear, mix=0.5, heads=np.arange(3)),
+    ):
+        with pytest.raises(InputError, match="none of the 2 problems has structures"):
+            solver()
+    with pytest.raises(InputError, match=r"plans.shape == \(1,\) while cost.shape"):
+        price_batch(given, np.ones(1))

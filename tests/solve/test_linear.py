@@ -3,6 +3,7 @@
 import numpy as np
 import ot
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import mixed_problems, random_problem
@@ -144,6 +145,48 @@ def test_wrong_input_is_explained(arguments, message):
         emd(*arguments)
 
 
-def test_thread_count_is_checked():
-    with pytest.raises(InputError, match="threads == 0"):
-        emd(np.ones((2, 2)), threads=0)
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"threads": 0}, "threads == 0"),
+        ({"threads": "2"}, "threads == '2'; pass at least 1"),
+        ({"threads": 1.5}, r"threads == 1.5"),
+        ({"null": "x"}, "null == 'x' is not a number"),
+        ({"null": [1.0]}, r"null == \[1.0\] is not a number"),
+        ({"null": np.nan}, "null == nan"),
+    ],
+)
+def test_wrong_options_are_explained(named, message):
+    with pytest.raises(InputError, match=message):
+        emd(np.ones((2, 2)), **named)
+
+
+@pytest.mark.parametrize(
+    ("cost", "message"),
+    [
+        (np.ma.masked_equal([[1.0, -1.0]], -1.0), "cost has masked entries"),
+        ([np.ma.masked_equal([1.0, -1.0], -1.0)], "cost has masked entries"),
+        (np.array([[1.0, 2.0 + 1j]]), "cost is not an array of numbers: its entries are complex"),
+        ([["1", "2"]], "its entries are <U1"),
+        (np.ones((1, 2), "m8[s]"), "its entries are timedelta64"),
+        ([[[1.0, 2.0], [3.0]]], "cost is not an array of numbers"),
+        ([[10**400]], "cost is not an array of numbers"),
+        (np.full((1, 2), np.longdouble("1e400")), "cost has 2 entries that are NaN or infinite"),
+        (torch.ones((2, 2), requires_grad=True), r"cost is not an array of numbers: .*detach"),
+    ],
+)
+def test_nothing_is_cut_off_in_silence(cost, message):
+    with pytest.raises(InputError, match=message):
+        emd(cost)
+
+
+def test_a_masked_array_without_masked_entries_is_an_array():
+    assert emd(np.ma.masked_equal([[0.0, 3.0], [3.0, 1.0]], -1.0)).value == 0.5
+    assert emd(torch.tensor([[0.0, 3.0], [3.0, 1.0]])).value == 0.5
+
+
+def test_weights_whose_sum_overflows_have_shares_all_the_same():
+    cost = [[0, 5, 9], [1, 0, 7], [3, 2, 0]]
+    found = emd(cost, [1.5e308, 1e308, 1e307], [1, 2, 3])
+    assert found.value == pytest.approx(emd(cost, [15, 10, 1], [1, 2, 3]).value, rel=1e-12)
+    check_marginals(found.plan, np.array([15, 10, 1]) / 26, np.array([1, 2, 3]) / 6)

@@ -364,3 +364,26 @@ def test_units_are_powers_of_two_above_any_mass():
         _, exponent = math.frexp(number)
         assert power_above.function(number) == (np.inf if exponent > 1023 else 2.0**exponent)
     assert power_above.function(np.inf) == power_above.function(np.nan) == 1.0
+
+
+@pytest.mark.parametrize("heavy", [[1.5e308, 1e308], [1e36, 0.0]])
+def test_masses_that_would_overflow_are_refused(heavy):
+    one = np.eye(2)
+    for solve_heavy in (
+        lambda: emd(one, heavy, [1, 2], null=1.0),
+        lambda: fgw(one, one, one, [1, 2], heavy, null=1.0),
+        lambda: gw(one, one, heavy, heavy, null=1.0),
+    ):
+        with pytest.raises(InputError, match=r"[uv] weighs .* in all; divide it"):
+            solve_heavy()
+
+
+def test_the_heaviest_masses_have_finite_answers():
+    most, one = [4e35, 1e35], 1e75 * np.array([[0.0, -1.0], [1.0, 0.0]])
+    for found in (
+        emd(one, most, most, null=1e75),
+        fgw(one, one, one.T, most, most, null=1e75, scale=1e75),
+        gw(one, one.T, most, most, null=1e75, scale=1e75),
+    ):
+        assert np.isfinite([found.value, found.linear, found.structural, found.home]).all()
+        assert (found.plan.sum(0) <= np.multiply(most, 1 + 1e-12)).all()

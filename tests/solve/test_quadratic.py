@@ -217,9 +217,23 @@ def ones(n, m):
         (gw, (ones(2, 2), ones(2, 2)), {"scale": -1}, "scale == -1"),
         (fgw, (ones(1, 1),) * 3, {"mix": 1.5}, "mix == 1.5"),
         (fgw, (ones(1, 1),) * 3, {"mix": np.nan}, "mix == nan"),
+        (fgw, (ones(1, 1),) * 3, {"mix": None}, "mix == None"),
+        (fgw, (ones(1, 1),) * 3, {"mix": "0.5"}, "mix == '0.5'"),
+        (gw, (ones(1, 1),) * 2, {"scale": "x"}, "scale == 'x' is not a number"),
+        (gw, (ones(1, 1),) * 2, {"scale": None}, "scale == None is not a number"),
+        (gw, (ones(1, 1), ones(1, 1) + 1j), {}, "B is not an array of numbers"),
         (gw, ([ones(2, 2)], [ones(2, 2), ones(1, 1)]), {}, r"len\(B\) == 2 while there are 1"),
     ],
 )
 def test_wrong_input_is_explained(solver, arrays, options, message):
     with pytest.raises(InputError, match=message):
         solver(*arrays, **options)
+
+
+def test_weights_whose_sum_overflows_have_shares_all_the_same():
+    A = np.random.default_rng(0).random((3, 3))
+    for solver, arrays in ((fgw, (A, A, A.T)), (gw, (A, A.T))):
+        heavy = solver(*arrays, [1e308] * 3, [1, 2, 3])
+        light = solver(*arrays, [1.0] * 3, [1, 2, 3])
+        assert heavy.value == light.value
+        assert np.array_equal(heavy.plan, light.plan)

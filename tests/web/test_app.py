@@ -390,7 +390,7 @@ def test_an_error_inside_is_reported_and_survived(bert, caplog):
     class Broken(Models):
         def scorer(self, setup):
             if setup.method == "smd":
-                raise ZeroDivisionError("a bug")
+                raise ZeroDivisionError(f"a bug with {PAIR['source']}")
             return super().scorer(setup)
 
     with serving(Broken({"tiny": bert})) as client:
@@ -398,7 +398,9 @@ def test_an_error_inside_is_reported_and_survived(bert, caplog):
         assert "went wrong inside the server" in message(answer, 500)
         assert "a bug" not in answer.text
         assert client.post("/v1/compare", json=PAIR).status_code == 200
-    assert any("/v1/compare failed" in record.message for record in caplog.records)
+    (told,) = (record.message for record in caplog.records if "/v1/compare" in record.message)
+    assert "failed with ZeroDivisionError" in told and "in scorer" in told
+    assert PAIR["source"] not in caplog.text  # a message may quote what a client sent
 
 
 def test_a_contrast_and_a_page_are_those_of_the_library(client, bert):
@@ -426,6 +428,14 @@ def test_a_curve_is_that_of_the_library(client, bert):
     answer = client.post("/v1/curve", json={**PAIR, "method": "wsmd", "steps": 3})
     assert answer.json() == bert.curve(*PAIR.values(), steps=3)
     assert "has no mix" in message(client.post("/v1/curve", json={**PAIR, "method": "wmd"}), 422)
+
+
+def test_a_curve_is_cut_by_step(models):
+    with serving(models) as client:
+        assert client.post("/v1/curve", json={**PAIR, "steps": 7}).status_code == 200
+        while not (found := samples(client))["movers_pairs_total",]:
+            time.sleep(0.01)  # a batch is counted when its answers are out
+    assert found["movers_pairs_total",] == 7
 
 
 @pytest.mark.filterwarnings("ignore::movers.runtime.notices.TruncationWarning")

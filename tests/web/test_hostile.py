@@ -75,20 +75,21 @@ def test_half_a_surrogate_is_not_text(server):
 
 
 @pytest.mark.parametrize(
-    ("body", "says"),
+    ("body", "status", "says"),
     [
-        (b'{"source": "a dog', "not valid JSON"),
-        (b"", "JSON object"),
-        (b"[]", "JSON object"),
-        (b"\xff\xfe\x00", "body"),
-        (b"[" * 100_000, "body"),
-        (b'{"source": "a", "target": "b", "mix": NaN}', "mix"),
-        (b'{"source": "a", "target": "b", "embedding": ' + b"9" * 5000 + b"}", "body"),
-        (b'{"source": "a", "target": "b", "layers": "1-99999999999999"}', "out of range"),
+        (b"{bad", 400, "not valid JSON"),
+        (b'{"source": "a dog', 400, "not valid JSON"),
+        (b"", 422, "JSON object"),
+        (b"[]", 422, "JSON object"),
+        (b"\xff\xfe\x00", 400, "body"),
+        (b"[" * 100_000, 400, "body"),
+        (b'{"source": "a", "target": "b", "mix": NaN}', 422, "mix"),
+        (b'{"source": "a", "target": "b", "embedding": ' + b"9" * 5000 + b"}", 400, "body"),
+        (b'{"source": "a", "target": "b", "layers": "1-99999999999999"}', 422, "out of range"),
     ],
 )
-def test_broken_bodies(server, body, says):
-    assert says in refused(server.post("/v1/compare", content=body, headers=JSON), 400, 422)
+def test_broken_bodies(server, body, status, says):
+    assert says in refused(server.post("/v1/compare", content=body, headers=JSON), status)
 
 
 def test_forms_are_not_json(server):
@@ -143,6 +144,38 @@ def test_a_slow_client_is_told_and_let_go(models):
             assert client.get("/healthz").status_code == 200  # others do not wait for it
             answer = slow.makefile("rb").read()  # ends because the server closes
         assert answer.startswith(b"HTTP/1.1 408") and b"16 bytes of the request arrived" in answer
+
+
+@pytest.mark.parametrize("path", ["/v1/compare", "/healthz"])
+def test_a_length_that_is_told_in_two_ways_is_refused_and_closed(program, server, path):
+    hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", program.port), timeout=60) as raw:
+        raw.sendall(
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {5 + len(hidden)}\r\nTransfer-Encoding: chunked\r\n\r\n"
+            "0\r\n\r\n".encode()
+            + hidden
+        )
+        answers = raw.makefile("rb").read()  # ends because the server closes
+    assert answers.startswith(b"HTTP/1.1 400 ") and b"not both" in answers
+    assert answers.count(b"HTTP/1.1 ") == 1
+
+
+def test_an_abandoned_curve_holds_nobody_up(program, server):
+    """It would take longer than an answer may, and what comes next is no request of a moment."""
+    words = [f"{a}{b}" for a in ("dog", "cat", "house", "river") for b in range(48)]
+    curve = {"source": " ".join(words), "target": " ".join(words[::-1]), "steps": 51}
+    body = json.dumps({**curve, "method": "wsmd", "stopwords": "none"}).encode()
+    with socket.create_connection(("127.0.0.1", program.port)) as raw:
+        head = "POST /v1/curve HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        raw.sendall(head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        time.sleep(1.5)
+    pairs = [[f"dog {k} barks at the old house", f"the river {k} sleeps"] for k in range(30)]
+    for _ in range(2):
+        answer = server.post("/v1/score", json={"pairs": pairs, "methods": ["wsmd"]})
+        assert answer.status_code == 200, answer.text
+    gone = 'movers_requests_total{route="/v1/curve",status="499"} 1.0'
+    assert gone in server.get("/metrics").text
 
 
 def test_bytes_that_are_no_http(program, server):

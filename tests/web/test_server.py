@@ -78,6 +78,38 @@ def test_only_loopback_unless_told_otherwise(program):
         assert client.get("/healthz", headers={"Host": "evil.example"}).status_code == 421
 
 
+def test_other_machines_need_a_token_which_is_made_if_none_is_given():
+    program = Program("--host", "0.0.0.0", start=Command)
+    (line,) = (line for line in program.log if "token" in line)
+    token = line.rpartition(" ")[2].strip()
+    assert len(token) > 30
+    with httpx.Client(base_url=f"http://127.0.0.1:{program.port}") as client:
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/v1/models").status_code == 401
+        given = client.get("/v1/models", headers={"Authorization": f"Bearer {token}"})
+        assert given.status_code == 200
+    assert program.stop()[0] == 0
+
+
+FOREIGN = "ភាសាខ្មែរ", "ពិរោះ"
+
+
+def test_the_log_counts_warnings_and_quotes_no_client(program):
+    with program.client() as client:
+        for k in range(12):
+            body = {
+                "source": f"{FOREIGN[0]} {FOREIGN[1]} {k}",
+                "target": FOREIGN[1],
+                "stopwords": "none",
+            }
+            assert client.post("/v1/compare", json=body).status_code == 200
+    while "movers: UnknownWarning: 10 so far\n" not in program.log:
+        time.sleep(0.01)  # what was written is on its way here
+    warned = [line for line in program.log if "Warning" in line]
+    assert all(re.fullmatch(r"movers: \w+Warning: 10* so far\n", line) for line in warned)
+    assert len(warned) == len(set(warned)) and "".join(program.log).isascii()
+
+
 def test_a_port_in_use_is_said_before_anything_is_loaded(capsys):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         code = cli.main(["serve", "--port", str(taken.getsockname()[1])])

@@ -74,7 +74,7 @@ def explain(
     other: given.Sentence | None = None,
     /,
     *,
-    html: Path | None = None,
+    html: given.Written | None = None,
     links: given.Flag = False,
     method: str = "movers",
     json: given.Flag = False,

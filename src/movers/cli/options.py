@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, make_dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -47,7 +48,9 @@ def offering(settings: Mapping[str, About], known: type[Settings] = Settings) ->
         hints, values = types(known), defaults(known)
         fields = []
         for name, about in settings.items():
-            kind: Any = Annotated[about.typed or hints[name], Parameter(help=about.help)]
+            shown = partial(_shown, about.unless) if about.unless else None
+            told = Parameter(help=about.help, show_default=shown)
+            kind: Any = Annotated[about.typed or hints[name], told]
             fields.append((name, kind, values[name]))
         named = {"__doc__": options.__doc__, "__module__": options.__module__}
         bases = (options,)
@@ -55,6 +58,11 @@ def offering(settings: Mapping[str, About], known: type[Settings] = Settings) ->
         return Parameter(name="*", group=SETTINGS)(made)
 
     return offer
+
+
+def _shown(unless: str, default: Any) -> str:
+    """A default that the default measure does not use."""
+    return f"{default}; for movers: {unless}"
 
 
 OFFERED = {name: about for name, about in table().items() if name != "method"}
@@ -125,6 +133,12 @@ class RayOptions:
                 raise InputError(f"--{name.replace('_', '-')} needs --engine ray")
 
 
+def in_a_folder(_: Any, output: Path | None) -> None:
+    """Refuse an output whose folder is not there, before any work is done for it."""
+    if output is not None and not output.parent.is_dir():
+        raise InputError(f"there is no folder {str(output.parent)!r}; make it first")
+
+
 RAY_DEFAULTS = RayOptions()
 Sentence = Annotated[str, Parameter(allow_leading_hyphen=True)]
 FirstSentence = Annotated[Sentence, Parameter(help="The first sentence.")]
@@ -134,8 +148,9 @@ Input = Annotated[Path, Parameter(allow_leading_hyphen=True)]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print as JSON.")]
 Quiet = Annotated[Flag, Parameter(help="Say nothing but warnings and errors.")]
-Out = Annotated[Path, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)]
-Target = Annotated[Path, Parameter(name=["--output", "-o"])]
+Written = Annotated[Path, Parameter(validator=in_a_folder)]
+Target = Annotated[Written, Parameter(name=["--output", "-o"])]
+Out = Annotated[Target, Parameter(allow_leading_hyphen=True)]
 TopK = Annotated[int, Parameter(name=["--top-k", "-k"])]
 Methods = Annotated[str, Parameter(name=["--methods", "--method"])]
 Measure = Annotated[str, Parameter(help="The measure; `movers methods` lists them.")]
@@ -152,12 +167,25 @@ COLUMN = (
 Column = Annotated[str | None, Parameter(help=COLUMN)]
 FORMAT = "if its name does not tell"
 FORMATS = "tsv, csv, jsonl, parquet, arrow."
+DELIMITER = "What is between cells of a CSV. Default: comma, semicolon or tab, as in its header."
+Delimiter = Annotated[str | None, Parameter(help=DELIMITER, allow_leading_hyphen=True)]
 TextFormat = Annotated[str | None, Parameter(help=f"Format of the file {FORMAT}: lines, {FORMATS}")]
 TableFormat = Annotated[str | None, Parameter(help=f"Format of the input {FORMAT}: {FORMATS}")]
 RESUME = "Go on behind the rows that a run broken off has left beside the output."
 Resume = Annotated[Flag, Parameter(help=RESUME)]
 BATCH = "Most sentences the model reads at once. Default: as many as suit the device."
 BatchSize = Annotated[int | None, Parameter(help=BATCH)]
+
+
+def format_with(format: str | None, delimiter: str | None) -> str | None:
+    """The format of a table whose cells a delimiter separates."""
+    if delimiter is None:
+        return format
+    if len(delimiter) != 1:
+        raise InputError(f"--delimiter is one character, got {delimiter!r}")
+    if format not in (None, "csv"):
+        raise InputError(f"--delimiter is for CSV, not for --format {format}")
+    return f"csv:{delimiter}"
 
 
 def method_names(methods: str) -> list[str]:

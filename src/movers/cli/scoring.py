@@ -32,6 +32,7 @@ def score(
     target_file: Path | None = None,
     methods: given.Methods = "movers",
     format: given.TableFormat = None,
+    delimiter: given.Delimiter = None,
     fit: given.Flag = False,
     resume: given.Resume = False,
     json: given.Flag = False,
@@ -73,7 +74,8 @@ def score(
     scorers = make_scorers(methods, options)
     table = _table(file, source_file, target_file)
     as_json = json and output == STANDARD
-    reading: dict[str, Any] = {"columns": (source, target), "input_format": format}
+    reading: dict[str, Any] = {"columns": (source, target)}
+    reading["input_format"] = given.format_with(format, delimiter)
     with limited_batches(scorers.values(), batch_size):
         if engine == "ray":
             from movers.integrations.ray_files import score_files
@@ -145,6 +147,7 @@ def fit(
     output: given.Target,
     column: given.Column = None,
     format: given.TextFormat = None,
+    delimiter: given.Delimiter = None,
     embeddings: str | None = None,
     quiet: given.Quiet = False,
     batch_size: given.BatchSize = None,
@@ -169,7 +172,7 @@ def fit(
         Compute in this process or in worker processes of Ray, which fit whitening and idf only.
     """
     scorer = options.load("wsmd")
-    reading: dict[str, Any] = {"column": column, "format": format}
+    reading: dict[str, Any] = {"column": column, "format": given.format_with(format, delimiter)}
     if engine == "ray":
         from movers.integrations.ray_files import fit_files
 

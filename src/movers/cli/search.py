@@ -44,6 +44,7 @@ class Work:
 
     column: given.Column = None
     format: given.TextFormat = None
+    delimiter: given.Delimiter = None
     method: str = "movers"
     quiet: given.Quiet = False
     engine: given.Engine = "local"
@@ -52,7 +53,7 @@ class Work:
 
     def texts(self, file: Path) -> Texts:
         """The sentences of a file, of which the first can be read."""
-        texts = Texts(file, self.column, self.format)
+        texts = Texts(file, self.column, given.format_with(self.format, self.delimiter))
         texts.check()
         return texts
 
@@ -72,32 +73,54 @@ class Work:
         return built
 
     @contextmanager
-    def corpus(self, file: Path, texts: Texts | None, output: Path) -> Iterator[Index]:
-        """Open the index, or make one beside the output that lasts until the work is done."""
+    def corpus(
+        self, file: Path, texts: Texts | None, output: Path | None, *, keep: bool = False
+    ) -> Iterator[Index]:
+        """Open the index, or make one beside the output that lasts until the work is done.
+
+        To ``keep`` it lets the next run begin with what is encoded; without output it is in memory.
+        """
         from movers.search.index import Index
 
-        if texts is None:
-            yield Index.open(file)
+        if texts is None or output is None:
+            yield Index.open(file) if texts is None else self.build(texts)
             return
-        folder = output.with_name(output.name + ".index")
+        folder = _beside(output)
         with locked(folder.with_name(folder.name + ".lock"), repr(str(output))):
             yield self.build(texts, folder, replace=True)
-            shutil.rmtree(folder)
+            if not keep:
+                shutil.rmtree(folder)
 
     def preview(
-        self, file: Path, texts: Texts | None, threshold: float, told: Callable[[Preview], str]
+        self,
+        file: Path,
+        texts: Texts | None,
+        threshold: float,
+        output: Path | None,
+        told: Callable[[Preview], str],
     ) -> None:
-        """Show what would come of it; everything stays in memory."""
+        """Show what would come of it; what is encoded is kept for the output, if that is named."""
         from movers.search.dedupe import preview
-        from movers.search.index import Index
 
         if self.engine != "local":
             raise InputError("--dry-run works in this process; leave out --engine ray")
-        index = Index.open(file) if texts is None else self.build(texts)
-        found = preview(index, threshold, lines=texts, progress=not self.quiet)
-        console, summary = Console(), f"{told(found)}; nothing was written"
-        console.print(summary, highlight=False, soft_wrap=True)
+        with self.corpus(file, texts, output, keep=True) as index:
+            found = preview(index, threshold, lines=texts, progress=not self.quiet)
+        written = "nothing was written"
+        if texts is not None:
+            written += (
+                f" but {str(_beside(output))!r}, with which the run itself will begin"
+                if output is not None
+                else "; with -o, what was encoded is kept for the run itself"
+            )
+        console = Console()
+        console.print(f"{told(found)}; {written}", highlight=False, soft_wrap=True)
         print_around(console, threshold, found.around)
+
+
+def _beside(output: Path) -> Path:
+    """The index that lasts as long as the work on an output."""
+    return output.with_name(output.name + ".index")
 
 
 def chosen_engine(engine: given.Engine, ray: given.RayOptions) -> Any:
@@ -123,6 +146,7 @@ def rank(
     top_k: given.TopK = 10,
     column: given.Column = None,
     format: given.TextFormat = None,
+    delimiter: given.Delimiter = None,
     method: given.Measure = "movers",
     json: given.Json = False,
     quiet: given.Quiet = False,
@@ -142,7 +166,8 @@ def rank(
     top_k
         How many sentences to show.
     """
-    corpus = list(read_texts(file, column=column, format=format))
+    table = given.format_with(format, delimiter)
+    corpus = list(read_texts(file, column=column, format=table))
     ranking = options.load(method).rank(query, corpus, top_k=top_k, progress=not quiet)
     show(ranking, print_matches, json=json)
     if not (json or quiet):
@@ -294,15 +319,16 @@ def mine(
     output
         Table to write: .tsv, .csv, .jsonl or .parquet.
     dry_run
-        Write nothing: say how many pairs there are, and show those nearest to the threshold.
+        Only say how many pairs there are, and show those nearest to the threshold. With -o, what
+        was encoded is kept beside it for the run itself; without, nothing is written.
     """
     from movers.search.mining import check_threshold, mine_file
 
     check_threshold(threshold)
     texts = work.unless_index(file)
     if dry_run:
-        within = f"pairs lie within {threshold:g}"
-        return work.preview(file, texts, threshold, lambda found: f"{found.pairs:,} {within}")
+        told = f"{{0.pairs:,}} pairs lie within {threshold:g}".format
+        return work.preview(file, texts, threshold, output, told)
     output = _named(output)
     format_of(output)
     started, mine, progress = time.monotonic(), work.by.mine, not work.quiet
@@ -322,7 +348,7 @@ def dedupe(
     *,
     threshold: float,
     output: given.Target | None = None,
-    dropped: Path | None = None,
+    dropped: given.Written | None = None,
     align: given.Flag = False,
     dry_run: given.Flag = False,
     work: Work = USUAL,
@@ -351,7 +377,8 @@ def dedupe(
     align
         In that table, also say which word went where.
     dry_run
-        Write nothing: say what would be dropped, and show the pairs nearest to the threshold.
+        Only say what would be dropped, and show the pairs nearest to the threshold. With -o, what
+        was encoded is kept beside it for the run itself; without, nothing is written.
     """
     from movers.search.dedupe import dedupe_file
     from movers.search.mining import check_threshold
@@ -361,7 +388,8 @@ def dedupe(
         raise InputError("what is deduplicated is read twice; put it into a file")
     texts = work.unless_index(file)
     if dry_run:
-        return work.preview(file, texts, threshold, lambda found: f"would have {found.found}")
+        told = "would have {0.found}".format
+        return work.preview(file, texts, threshold, output, told)
     output = _named(output)
     if dropped is not None:
         format_of(dropped)

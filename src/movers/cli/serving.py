@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import Annotated
 
 from cyclopts import Group, Parameter
@@ -35,7 +37,7 @@ def serve(
     Parameters
     ----------
     host
-        Address to listen on; 0.0.0.0 lets other machines in, which wants a token.
+        Address to listen on; 0.0.0.0 lets other machines in, who need a token.
     port
         Port to listen on; 0 picks a free one.
     model
@@ -43,6 +45,7 @@ def serve(
         of these, or get the first. Default: the model installed with movers.
     token
         What clients must send as "Authorization: Bearer TOKEN"; better set in the environment.
+        Default: none while only this machine can connect, else one that is made and printed.
     name
         Another name of this machine, such as the one a proxy passes on; may be given several
         times. While only this machine can connect, requests for other names are refused.
@@ -50,7 +53,7 @@ def serve(
         Files made by `movers fit`; each serves the model it was fitted with.
     """
     try:
-        from movers.web.gates import LOOPBACK, check_token
+        from movers.web.gates import check_token
         from movers.web.models import Models
         from movers.web.server import bind, run
     except ModuleNotFoundError as error:
@@ -61,8 +64,9 @@ def serve(
     with bind(host, port) as listener:
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listener.getsockname()[1]}"
-        if token is None and host not in LOOPBACK:
-            say(f"anyone who reaches {host} can use this server; set MOVERS_TOKEN to keep them out")
+        if token is None and not ip_address(listener.getsockname()[0]).is_loopback:
+            token = token_urlsafe()
+            say(f"other machines reach {host}, so that clients need a token: {token}")
         models = Models.load(model, statistics=statistics, **vars(options))
         ready = partial(say, f"serving on {address}")
         run(models, limits, listener, token=token, names=name, ready=ready)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from movers.align.results import Alignment
-    from movers.evaluate.outcomes import Gain, Results, Score
+    from movers.evaluate.scores import Evaluation, Gain, Score
     from movers.evaluate.thresholds import Near, Thresholds
     from movers.measures.base import Measure
     from movers.results import Comparison, Ranking
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 BAR = 24
 PARTS = ("sentence", "words", "structure")
 """What a distance may add up from, besides what is paid at home."""
+FAILS = (
+    "This measure hardly tells right from wrong pairs in these data: do not cut by it; try another "
+    "--method, or a lower --precision."
+)
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 VERSIONS = (("wsmd-X", "X with structure", False), ("lambda-X", "words of wsmd-X", True))
 """Name and title of the versions of every word measure, and whether words alone are reported."""
@@ -106,8 +110,11 @@ def print_thresholds(console: Console, found: Thresholds, precision: float) -> N
     if labelled and found.recommended is None:
         console.print(f"\nNo threshold is right for {precision:.0%}; the best: {found.best:.1%}.")
     elif found.recommended is not None:
-        told = f"\nRecommended: {found.recommended:.4f}, the largest right for {precision:.0%}."
-        console.print(told, highlight=False)
+        told = f"\nRecommended: {found.recommended:.4f}, the largest right for {precision:.0%}"
+        told += "" if found.recall is None else f"; it finds {found.recall:.1%} of the right pairs"
+        console.print(f"{told}.", highlight=False, soft_wrap=True)
+    if found.fails:
+        console.print(FAILS, highlight=False, soft_wrap=True)
     print_around(console, found.cut, found.around)
     _print_signature(console, found.signature)
 
@@ -159,9 +166,9 @@ def print_methods(
         console.print(f"{alias} is short for {name}.", highlight=False)
 
 
-def print_scores(console: Console, results: Results) -> None:
+def print_scores(console: Console, results: Evaluation) -> None:
     """Print scores with their intervals, what structure gains, and notes."""
-    from movers.evaluate.outcomes import grouped
+    from movers.evaluate.scores import grouped
 
     gains = {(gain.column, gain.selection): gain for gain in results.gains}
     groups = grouped(results.scores, lambda score: (score.column.dataset, score.column.recipe))
@@ -170,12 +177,14 @@ def print_scores(console: Console, results: Results) -> None:
         if rows[0].dropped:
             about += f" ({rows[0].dropped} without words on one side left out)"
         published = any(row.published is not None for row in rows)
-        numbers = ("vectors", "score", "95 %", "gain", "p", *["published"] * published)
+        found = [gains.get((row.column, row.selection)) for row in rows]
+        gained = [*["gain", "over", "p"] * any(found), *["published"] * published]
+        numbers = ("vectors", "score", "95 %", *gained)
         table = _table("measure", "layers", *numbers, numbers=numbers, wrapped=False)
-        for row in rows:
+        for row, gain in zip(rows, found, strict=True):
             theirs = "" if row.published is None else f"{100 * row.published:.2f}"
-            cells = _score_cells(row, gains.get((row.column, row.selection)))
-            table.add_row(*cells, *[theirs] * published)
+            cells = [*_score_cells(row), *_gain_cells(gain) * any(found), *[theirs] * published]
+            table.add_row(*cells)
         console.print(Text(about, "bold"))
         console.print(table)
         console.print()
@@ -183,8 +192,13 @@ def print_scores(console: Console, results: Results) -> None:
         console.print(Text(note, "dim"))
 
 
-def _score_cells(score: Score, gain: Gain | None) -> Iterator[Text | str]:
-    """What a line says of a score, up to what structure gains."""
+def _gain_cells(gain: Gain | None) -> list[str]:
+    """What a line says of what structure gains, over which measure; nothing for one without."""
+    return [f"{100 * gain.value:+.2f}", gain.base, f"{gain.p:.3f}"] if gain else [""] * 3
+
+
+def _score_cells(score: Score) -> Iterator[Text | str]:
+    """What a line says of a score."""
     column, layers = score.column, score.layers
     if score.selection != layers:
         layers = f"{score.selection} {layers}"
@@ -193,7 +207,6 @@ def _score_cells(score: Score, gain: Gain | None) -> Iterator[Text | str]:
     yield str(column.embedding)
     yield Text(f"{100 * score.value:.2f}", "bold")
     yield Text(f"{100 * score.low:.1f}–{100 * score.high:.1f}", "dim")
-    yield from (f"{100 * gain.value:+.2f}", f"{gain.p:.3f}") if gain else ("", "")
 
 
 def print_facts(console: Console, facts: Mapping[str, Any]) -> None:

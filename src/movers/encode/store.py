@@ -139,6 +139,11 @@ class EncodingCache(list[Store]):
     Pickling leaves the content behind, yet scorers pickled together go on sharing one cache.
     """
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(block.nbytes for store in self for block in store.blocks)
+
     def __reduce__(self) -> tuple[type[EncodingCache], tuple[()]]:
         return EncodingCache, ()
 

@@ -24,6 +24,8 @@ AROUND = 5
 SAMPLE = 400
 """Sentences of a corpus that are compared with one another."""
 PRECISION = 0.9
+FEW = 0.2
+"""A threshold that finds a smaller share of what it should is of little use."""
 
 
 @dataclass(frozen=True)
@@ -55,22 +57,29 @@ class Near:
 class Thresholds:
     """Possible cuts, nearest first, and the pairs around one of them.
 
-    ``recommended`` is the largest cut with the precision that was asked for, ``best`` the highest
-    precision of any; None without labels. ``around`` looks at ``cut``: the one named, else the
-    recommended one, else the middle of the list.
+    ``recommended`` is the largest cut with the precision that was asked for, ``recall`` what it
+    finds of the pairs that are right, and ``best`` the highest precision of any; None without
+    labels. ``around`` looks at ``cut``: the one named, else the recommended one, else the middle
+    of the list.
     """
 
     about: str
     cuts: tuple[Cut, ...]
     recommended: float | None
+    recall: float | None
     best: float | None
     cut: float
     around: tuple[Near, ...]
     signature: str
 
+    @property
+    def fails(self) -> bool:
+        """Whether labelled pairs show that the measure hardly tells right from wrong ones."""
+        return self.best is not None and (self.recall is None or self.recall < FEW)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return asdict(self)
+        return {**asdict(self), "fails": self.fails}
 
 
 def thresholds_of_pairs(
@@ -176,12 +185,15 @@ def _thresholds(
     counted: Floats | None = None,
 ) -> Thresholds:
     """Cuts of pairs in order of their distances, and of what else is ``counted``."""
-    recommended = best = None
+    recommended = recall = best = None
     if gold is not None:
         inside = np.searchsorted(distances, distances, side="right")  # ties go together
         precisions = np.cumsum(gold)[inside - 1] / inside
         good = distances[precisions >= precision]
-        recommended, best = float(good[-1]) if len(good) else None, float(precisions.max())
+        best = float(precisions.max())
+        if len(good):
+            recommended = float(good[-1])
+            recall = _cut(recommended, distances, gold, distances).recall
     counted = distances if counted is None else counted
     named = [value for value in (cut, recommended) if value is not None]
     values = sorted({*named, *np.quantile(counted, SHARES).tolist()})
@@ -192,7 +204,7 @@ def _thresholds(
     labels = repeat(None) if gold is None else map(bool, gold[rows])
     near = zip(distances[rows].tolist(), pairs[rows], labels, strict=False)
     around = tuple(Near(distance, *pair, label) for distance, pair, label in near)
-    return Thresholds(about, cuts, recommended, best, middle, around, signature)
+    return Thresholds(about, cuts, recommended, recall, best, middle, around, signature)
 
 
 def _cut(threshold: float, distances: Floats, gold: Floats | None, counted: Floats) -> Cut:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from movers.arrays import Floats
+from movers.errors import Choose, InputError
 from movers.explain.compared import Compared
 from movers.explain.explanation import plain_flows, plain_number
 from movers.explain.relations import strain
@@ -17,21 +19,40 @@ STEPS = 21
 """Mixes of a curve, if nothing else is said."""
 
 
-def mixes_of(steps: int) -> list[float]:
-    """Mixes from 0, words alone, to 1, structure alone."""
+def mixes_of(method: str, settings: Collection[str], steps: int) -> list[float]:
+    """Mixes from 0, words alone, to 1, structure alone, of a measure whose settings have a mix."""
+    if "mix" not in settings:
+        raise InputError(f"{method} has no mix of words and structure", Choose("method", "wsmd"))
     return [round(step / (steps - 1), 6) for step in range(steps)]
 
 
-def mix_curve(found: Sequence[Compared]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Step:
+    """Two sentences compared at one mix: plain values for JSON, and the plan, ``(n, m)``."""
+
+    values: dict[str, Any]
+    plan: Floats
+
+    @classmethod
+    def of(cls, found: Compared) -> Step:
+        """What a curve keeps of a comparison, which has a plan and attention for every head."""
+        values = {
+            "mixes": found.mix,
+            "distances": plain_number(found.distance),
+            "linear": plain_number(found.linear),
+            "structural": plain_number(found.structural),
+            "home": found.at_home or 0.0,
+            "plans": plain_flows(found.plan, mean_strain(found)),
+        }
+        return cls(values, found.plan)
+
+
+def mix_curve(steps: Iterable[Step]) -> dict[str, Any]:
     """Two sentences compared at several mixes, as plain values for JSON; see `Scorer.curve`."""
-    moved = (np.abs(after.plan - before.plan).sum() / 2 for before, after in pairwise(found))
+    steps = list(steps)
+    moved = (np.abs(after.plan - before.plan).sum() / 2 for before, after in pairwise(steps))
     return {
-        "mixes": [one.mix for one in found],
-        "distances": [plain_number(one.distance) for one in found],
-        "linear": [plain_number(one.linear) for one in found],
-        "structural": [plain_number(one.structural) for one in found],
-        "home": [one.at_home or 0.0 for one in found],
-        "plans": [plain_flows(one.plan, mean_strain(one)) for one in found],
+        **{name: [step.values[name] for step in steps] for name in steps[0].values},
         "moved": [0.0, *(float(f"{share:.4g}") for share in moved)],
     }
 

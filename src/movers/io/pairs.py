@@ -91,6 +91,14 @@ def check_sentence(text: Any, what: str) -> str:
     return text
 
 
+def check_asked(given: Any, what: str) -> Any:
+    """Return a sentence, or a list of words, that is asked about by itself, unless it is empty."""
+    words = check_words(given, what)
+    if not (words.strip() if isinstance(words, str) else words):
+        raise InputError(f"the {what} is empty ({given!r}); pass a sentence")
+    return words
+
+
 def check_words(given: Any, what: str) -> Any:
     """Return a text, or a list of words that have something in them, or say what it is instead."""
     if isinstance(given, str) or not isinstance(given, Sequence):

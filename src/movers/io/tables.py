@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from io import StringIO
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from math import isfinite
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -37,6 +37,8 @@ SUFFIXES = {
     ".ipc": "arrow",
 }
 BINARY = ("parquet", "arrow", "arrows")
+DELIMITERS = (",", ";", "\t")
+"""What may stand between the cells of a CSV; the header tells."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +65,25 @@ class TwoTexts:
 
 
 def format_of(path: Path | TwoTexts, named: str | None = None) -> str:
-    """The format of a file: the one named, or the one its suffix stands for."""
+    """The format of a file: the one named, or the one its suffix stands for.
+
+    A name may go on behind a colon with what stands between the cells of a CSV: ``csv:;``.
+
+    Examples
+    --------
+    >>> format_of(Path("pairs.csv")), format_of(Path("-"), "csv:;")
+    ('csv', 'csv')
+    """
     if isinstance(path, TwoTexts):
         return "tsv"
     known = sorted(set(SUFFIXES.values()))
     if named is not None:
-        if named not in known:
+        kind, _, delimiter = named.partition(":")
+        if kind not in known:
             raise InputError(f"no format {named!r}; there are: {', '.join(known)}")
-        return named
+        if delimiter and (kind != "csv" or len(delimiter) > 1):
+            raise InputError(f"a delimiter is one character between cells of a csv, got {named!r}")
+        return kind
     if path == STANDARD:
         return "tsv"
     if path.suffix.lower() not in SUFFIXES:
@@ -91,7 +104,8 @@ def open_table(path: Path | TwoTexts, format: str | None = None) -> Iterator[Tab
             stray_path(path)
         kind = format_of(path, format)
         stray_path(path)
-        opened = _open_arrow(path, kind) if kind in BINARY else _open_text(path, kind)
+        delimiter = (format or "").partition(":")[2]
+        opened = _open_arrow(path, kind) if kind in BINARY else _open_text(path, kind, delimiter)
     with opened as table:
         if len(set(table.columns)) < len(table.columns):
             raise InputError(f"{path} names a column twice: {', '.join(table.columns)}")
@@ -152,9 +166,9 @@ def _open_texts(texts: TwoTexts) -> Iterator[Table]:
 
 
 @contextmanager
-def _open_text(path: Path, kind: str) -> Iterator[Table]:
+def _open_text(path: Path, kind: str, delimiter: str) -> Iterator[Table]:
     with closing(read_lines(path)) as lines:
-        rows = _ROWS[kind](lines, path)
+        rows = _csv_rows(lines, path, delimiter) if delimiter else _ROWS[kind](lines, path)
         columns = next(rows, None)
         if columns is None:
             raise InputError(f"{path} is empty; expected a header line and rows")
@@ -188,12 +202,19 @@ def _tsv_rows(lines: Iterator[str], path: Path) -> Iterator[list[Any]]:
     return (line.rstrip("\r\n").split("\t") for line in lines if line.strip("\r\n"))
 
 
-def _csv_rows(lines: Iterator[str], path: Path) -> Iterator[list[Any]]:
-    rows = csv.reader(lines, strict=True)
+def _csv_rows(lines: Iterator[str], path: Path, delimiter: str = "") -> Iterator[list[Any]]:
+    header = next(lines, "")
+    delimiter = delimiter or max(DELIMITERS, key=lambda one: len(_cells(header, one)))
+    rows = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
     try:
         yield from filter(None, rows)
     except csv.Error as error:
         raise InputError(f"{path}, line {rows.line_num}: {error}") from error
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    """The cells of the first line of a CSV."""
+    return next(csv.reader([line], delimiter=delimiter))
 
 
 def _jsonl_rows(lines: Iterator[str], path: Path) -> Iterator[list[Any]]:

@@ -35,7 +35,7 @@ from movers.explain.compared import WordPlan
 from movers.measure.context import Context
 from movers.measure.costs import pair_costs
 from movers.measure.statistics import Statistics
-from movers.measures.base import Measure
+from movers.measures.base import SOURCE_EMPTY, TARGET_EMPTY, Measure
 from movers.measures.bounds import Bound, CosineBound, sentence_distances
 from movers.measures.calibration import (
     APART,
@@ -175,8 +175,12 @@ class DefaultMeasure(Measure):
     # numbers
 
     def undefined(self, sentences: WeightedSentences, rows: Ints) -> NDArray[np.int8]:
-        """Return 0 for every pair: without words on one side, vectors give the distance."""
-        return np.zeros(len(rows), np.int8)
+        """Say which pairs have an empty side; of sentences without words, vectors tell enough."""
+        why = super().undefined(sentences, rows)
+        for pair in np.flatnonzero(why):
+            blank = [not sentences.sentences[row].strip() for row in rows[pair]]
+            why[pair] = SOURCE_EMPTY if blank[0] else TARGET_EMPTY if blank[1] else 0
+        return why
 
     def solve(self, sentences: WeightedSentences, rows: Ints) -> Many:
         """Return the distance of every pair with its parts, ``(pairs, heads)``, without plans."""
@@ -254,6 +258,8 @@ class DefaultMeasure(Measure):
     def explain(self, sentences: WeightedSentences, source: int, target: int) -> Comparison:
         """Compare two sentences by row: by vectors, by words, and by relations between words."""
         rows = np.array([[source, target]])
+        if self.undefined(sentences, rows)[0]:
+            return self.comparison(sentences, rows, self.limits(sentences, rows))
         parts, problems = self.solve_with_plans(sentences, rows)
         lengths = sentences.weights.lengths[rows[0]]
         whole = max(1, *lengths.tolist())  # words at home are missing from the plan

@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
 
+from movers.runtime.ownership import OTHERS
+
 logger = logging.getLogger("movers")
 
 UNFINISHED = ".unfinished-"
@@ -27,18 +29,19 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
-def replacing(path: Path, *, partial: Path | None = None) -> Iterator[Path]:
+def replacing(path: Path, *, partial: Path | None = None, closed: bool = False) -> Iterator[Path]:
     """Yield a temporary neighbour of ``path`` that takes its place if all goes well.
 
     It does so when its content is on the disk, so that a power cut leaves the old or the new.
     On any error, Ctrl-C included, ``path`` stays as it was; what was written so far moves to
-    ``partial`` if that is given and there is anything, or is removed.
+    ``partial`` if that is given and there is anything, or is removed. Nobody but its owner may
+    write to a ``closed`` file, whatever the usual mode.
     """
     with folder_of(path):
         clean_up(path)
         temporary = _unfinished(path)
         temporary.touch(exist_ok=False)
-        usual = stat.S_IMODE(temporary.stat().st_mode)
+        usual = stat.S_IMODE(temporary.stat().st_mode) & (~OTHERS if closed else ~0)
         try:
             with naming(path):
                 yield temporary

@@ -7,6 +7,7 @@ a kernel that was compiled before is found in the user's cache as machine code a
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -71,6 +72,14 @@ class Entry(Kernel):
 entries: list[Entry] = []
 """Every kernel that Python calls, of the modules imported so far."""
 _preparing = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    # A child has none of the threads that may hold this lock, or others of the compiler and of
+    # imports within it: a fork waits until the code under way is ready.
+    os.register_at_fork(
+        before=_preparing.acquire,
+        after_in_parent=_preparing.release,
+        after_in_child=_preparing.release,
+    )
 
 
 def entry(function: Function) -> Function:

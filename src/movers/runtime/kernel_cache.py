@@ -2,6 +2,7 @@
 
 The name of the folder is a digest of the sources of all kernels and of the versions that compile
 them: other code, another folder. Any environment with the same sources and versions shares it.
+What others than the user and root may have written is not executed (`movers.runtime.ownership`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from movers.runtime import ownership
 from movers.runtime.atomic import replacing
 from movers.runtime.native import Kinds, processor
 from movers.runtime.notices import Notice, notify
@@ -25,7 +27,7 @@ from movers.runtime.notices import Notice, notify
 PACKAGE = Path(__file__).parents[1]
 SOURCES = (
     *("arrays.py", "runtime/*.py", "solve/rounding.py", "solve/kernels/*.py"),
-    *("*/*kernels.py", "evaluate/resampling.py"),
+    "*/*kernels.py",
 )
 """Files of the package that kernels are made of."""
 KEPT = 4
@@ -36,7 +38,7 @@ CHECKSUM = 32
 
 
 class CacheWarning(Notice):
-    """Compiled kernels cannot be kept, and every process compiles its own."""
+    """Compiled kernels cannot be kept or trusted, and every process compiles its own."""
 
 
 def sources(package: Path = PACKAGE) -> Iterator[Path]:
@@ -66,16 +68,26 @@ def folder() -> Path | None:
     """The folder to find compiled kernels in, made if need be; None if there can be none."""
     path = parent() / f"{PREFIX}{digest()}"
     try:
+        path.parent.mkdir(ownership.folder_mode(), parents=True, exist_ok=True)
         if not path.is_dir():
-            path.mkdir(parents=True)
-            others = [one for one in path.parent.glob(f"{PREFIX}*") if one != path]
-            others.sort(key=lambda one: one.stat().st_mtime, reverse=True)
-            for one in others[KEPT:]:
-                shutil.rmtree(one, ignore_errors=True)
+            path.mkdir(ownership.folder_mode())
+            _drop_oldest(path)
+        if suspicion := ownership.suspicion(path):
+            _distrust(path, suspicion)
+            return None
     except OSError as error:
         _warn(path.parent, error)
         return None
     return path
+
+
+def _drop_oldest(current: Path) -> None:
+    """Remove the user's folders of other kernels but for those used last."""
+    others = current.parent.glob(f"{PREFIX}*")
+    mine = [one for one in others if one != current and not ownership.suspicion(one)]
+    mine.sort(key=lambda one: one.stat().st_mtime, reverse=True)
+    for one in mine[KEPT:]:
+        shutil.rmtree(one, ignore_errors=True)
 
 
 @cache
@@ -97,13 +109,25 @@ def _warn(path: Path, error: OSError) -> None:
     )
 
 
+def _distrust(path: Path, suspicion: str) -> None:
+    notify(
+        f"compiled kernels in {path} are not used: it {suspicion}; set MOVERS_CACHE to a folder "
+        f"of your own, or remove it",
+        CacheWarning,
+    )
+
+
 def find(name: str, kinds: Kinds) -> bytes | None:
-    """The machine code of a kernel for such arguments, if it was kept and is whole."""
+    """The machine code of a kernel for such arguments, if it is the user's or root's, and whole."""
     place = folder()
     if place is None:
         return None
     try:
-        kept = (place / _file(name, kinds)).read_bytes()
+        with (place / _file(place, name, kinds)).open("rb") as stream:
+            if suspicion := ownership.of_status(os.fstat(stream.fileno())):
+                _distrust(Path(stream.name), suspicion)
+                return None
+            kept = stream.read()
     except OSError:  # it was never kept, or is out of reach
         return None
     code = kept[CHECKSUM:]
@@ -117,13 +141,16 @@ def keep(name: str, kinds: Kinds, code: bytes) -> None:
     if place is None or not writable(place):
         return
     try:
-        with replacing(place / _file(name, kinds)) as draft:
+        with replacing(place / _file(place, name, kinds), closed=True) as draft:
             draft.write_bytes(hashlib.sha256(code).digest() + code)
     except OSError as error:
         _warn(place, error)
 
 
-def _file(name: str, kinds: Kinds) -> str:
-    """What code is called: by its kernel, its arguments and the processor it is made for."""
-    about = hashlib.sha256(repr((kinds, processor())).encode()).hexdigest()[:16]
+def _file(place: Path, name: str, kinds: Kinds) -> str:
+    """What code is called: by its kernel, sources, arguments and the processor it is made for.
+
+    With the sources in it, nobody gains by renaming a folder of the user's to another.
+    """
+    about = hashlib.sha256(repr((place.name, kinds, processor())).encode()).hexdigest()[:16]
     return f"{name}-{about}.o"

@@ -9,12 +9,16 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import sys
+import sysconfig
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
+
+from movers.errors import DependencyError
 
 Kinds = tuple[Any, ...]
 """What the code depends on: the type of every argument, with arrays' dimensions and layout."""
@@ -24,6 +28,24 @@ Call = Callable[[Sequence[int]], None]
 _BY_ROWS, _BY_COLUMNS = 0x1 | 0x100 | 0x400, 0x2 | 0x100 | 0x400
 _SETTINGS = "CPU_NAME", "CPU_FEATURES", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"
 """Variables of numba's that decide what code it makes."""
+
+
+def check_machine() -> None:
+    """Refuse a machine or a Python whose arrays and numbers kernels would misread."""
+    bits, order = struct.calcsize("P") * 8, sys.byteorder
+    if bits != 64 or order != "little":
+        raise DependencyError(
+            f"movers needs a 64-bit Python on a little-endian processor; this one is {bits}-bit "
+            f"and {order}-endian"
+        )
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise DependencyError(
+            "movers does not run on a free-threaded Python, where its kernels are untested; "
+            f"install the usual build of Python {sys.version_info.major}.{sys.version_info.minor}"
+        )
+
+
+check_machine()
 
 
 def flatten(arguments: tuple[Any, ...]) -> tuple[Kinds, list[int]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
 from movers.arrays import Ints
+from movers.errors import InputError
+from movers.runtime.interrupts import end_if_unwanted
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -18,6 +20,8 @@ Made = TypeVar("Made")
 RANGES_PER_THREAD = 8
 WORTH_A_THREAD = 2e6
 """Work that takes far longer than handing it out, which holds the interpreter lock."""
+LOOK_SECONDS = 0.1
+"""How often whoever waits for threads looks whether the work is still wanted."""
 LONGEST_RANGE = 5e7
 """Work between two looks at whether to go on, some tenths of a second."""
 
@@ -27,16 +31,19 @@ def share_out(
 ) -> None:
     """Run ``solve(low, high)`` over ranges of about equal work.
 
-    An interrupt (Ctrl-C) ends it after the ranges under way. For that the calling thread only
-    waits where there is enough work to be worth interrupting: inside a kernel it would not hear.
+    An interrupt (Ctrl-C) ends it after the ranges under way, and so does work that is not wanted
+    any more (`only_while`). For that the calling thread only waits where there is enough work to
+    be worth interrupting: inside a kernel it would not hear.
 
     ``solve`` handles the items ``low .. high - 1``, from several threads at once; ``work`` is the
     rough cost of every item; ``stop`` is set to 1 when ranges under way shall end early too.
     """
+    if threads is not None and (not isinstance(threads, int | np.integer) or threads < 1):
+        raise InputError(f"threads == {threads!r}; pass at least 1, or None for all processors")
     total = int(work.sum())
     workers = 1 + int(total // WORTH_A_THREAD)
     if workers > 1:
-        workers = min(workers, threads or available_threads())
+        workers = min(workers, int(threads or available_threads()))
     if workers <= 1 and total <= LONGEST_RANGE:
         solve(0, len(work))
         return
@@ -47,6 +54,8 @@ def share_out(
     pool = ThreadPoolExecutor(workers)
     try:
         for done in [pool.submit(solve, *span) for span in pairwise(cuts)]:
+            while not wait([done], LOOK_SECONDS).done:
+                end_if_unwanted()
             done.result()
     except BaseException:
         if stop is not None:

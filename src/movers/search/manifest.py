@@ -127,8 +127,11 @@ class Manifest:
 
 def read_raw(folder: Path) -> bytes | None:
     """The manifest as it stands; None if there is none."""
+    path = folder / NAME
+    if path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder, not the manifest of an index; remove it")
     try:
-        return (folder / NAME).read_bytes()
+        return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
 

@@ -8,17 +8,14 @@ from numbers import Integral
 import numpy as np
 
 from movers.errors import InputError
-from movers.io.pairs import check_sentence
+from movers.io.pairs import check_asked, check_sentence
 
 
 def check_queries(
     queries: Iterable[str], within: float | None = None, *, top_k: int
 ) -> tuple[list[str], float]:
     """Refuse what cannot be searched for; the queries, and the largest distance."""
-    texts = [check_sentence(query, "query") for query in queries]
-    for text in texts:
-        if not text.strip():
-            raise InputError(f"the query is blank ({text!r}); pass a sentence")
+    texts = [check_asked(check_sentence(query, "query"), "query") for query in queries]
     check_count("top_k", top_k)
     limit = np.inf if within is None else within
     if not limit >= 0:

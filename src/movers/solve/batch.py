@@ -6,15 +6,19 @@ take one by one; a result never depends on the cut.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from movers.arrays import Bools, Floats
+from movers.errors import InputError
 from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
-from movers.solve.kernels.batches import Found, Structures, Terms
+from movers.solve import checks
+from movers.solve.kernels.batches import LARGEST, Found, Structures, Terms
 from movers.solve.kernels.pricing import broken_range, price_range
 from movers.solve.kernels.ranges import emd_range, fgw_range
-from movers.solve.kernels.workspace import SLOTS, Workspace, allocate, make_cells
+from movers.solve.kernels.workspace import SLOTS, allocate, make_cells
 from movers.solve.partial import Solver, partial_solver
 from movers.solve.problems import Problems
 from movers.solve.solution import Many, Solution
@@ -69,7 +73,12 @@ def fgw_batch(
     threads, plans
         As in `emd_batch`.
     """
-    return _solve(problems, problems.structures, mix, null, thorough, threads, plans)
+    scale = problems.scale
+    if scale.size and not 0.0 <= scale.min() <= scale.max() <= LARGEST:
+        raise InputError(f"scale has entries that are not between 0 and {LARGEST:g}")
+    if not isinstance(mix, int | float | np.integer | np.floating) or not 0.0 <= mix <= 1.0:
+        raise InputError(f"mix == {mix!r}; it must lie between 0 and 1")
+    return _solve(problems, problems.structures, float(mix), null, bool(thorough), threads, plans)
 
 
 def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None) -> Floats:
@@ -78,17 +87,7 @@ def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None
     ``plans`` are row-major n x m blocks of mass, one after another, and need not sum to one.
     Structure is taken in single precision.
     """
-    shapes, batch = problems.shapes, problems.batch
-    single = np.asarray(problems.structure, np.float32)
-    structures = problems.structures._replace(single=single)
-    out = np.zeros(problems.scale.shape)
-
-    def solve(low: int, high: int) -> None:
-        room = make_cells(int(shapes[low:high].prod(axis=1).max(initial=1)))
-        price_range(low, high, batch, plans, structures, room, out)
-
-    share_out(solve, problems.scale.shape[1] * shapes.sum(axis=1) ** 2, threads)
-    return out
+    return _evaluate(price_range, problems, plans, threads)
 
 
 def broken_batch(problems: Problems, plans: Floats, *, threads: int | None = None) -> Floats:
@@ -111,7 +110,16 @@ def broken_batch(problems: Problems, plans: Floats, *, threads: int | None = Non
     threads
         As in `emd_batch`.
     """
+    return _evaluate(broken_range, problems, plans, threads)
+
+
+def _evaluate(
+    kernel: Callable[..., None], problems: Problems, plans: Floats, threads: int | None
+) -> Floats:
+    """Run a kernel that takes plans as they are, and fills in a number for every head."""
     shapes, batch = problems.shapes, problems.batch
+    if plans.shape != problems.cost.shape:
+        raise InputError(f"plans.shape == {plans.shape} while cost.shape == {problems.cost.shape}")
     single = np.asarray(problems.structure, np.float32)
     structures = problems.structures._replace(single=single)
     out = np.zeros(problems.scale.shape)
@@ -119,7 +127,7 @@ def broken_batch(problems: Problems, plans: Floats, *, threads: int | None = Non
     def solve(low: int, high: int) -> None:
         cells = make_cells(int(shapes[low:high].prod(axis=1).max(initial=1)))
         sides = np.empty((4, int(shapes[low:high].max(initial=1))))
-        broken_range(low, high, batch, plans, structures, cells, sides, out)
+        kernel(low, high, batch, plans, structures, cells, sides, out)
 
     share_out(solve, problems.scale.shape[1] * shapes.sum(axis=1) ** 2, threads)
     return out
@@ -143,10 +151,10 @@ def _solve(
     out = Found(linear, structural, room, calls, gap, converged, home)
     stop = np.zeros(1, np.int64)
     if null is None:
-        solve = _whole_solver(problems, structures, float(mix))
+        solve = _whole_solver(problems, structures, mix)
     else:
-        prices = np.array(np.broadcast_to(null, gap.shape), np.float64)  # kernels want to own it
-        solve = partial_solver(problems, Terms(prices, float(mix), thorough), structures)
+        prices = checks.prices(null, gap.shape)
+        solve = partial_solver(problems, Terms(prices, mix, thorough), structures)
         effort, sizes = 8, shapes + 1
 
     def solve_range(low: int, high: int) -> None:
@@ -154,6 +162,8 @@ def _solve(
 
     work = shapes.sum(axis=1) * shapes.prod(axis=1) * (effort * heads)
     share_out(solve_range, work, threads, stop)
+    if (refused := np.isnan(linear)).any():
+        raise checks.refusal(problems, int(refused.any(axis=1).argmax()), structures is not None)
     if not converged.all():
         _warn_unconverged(converged)
     moved = linear.copy() if structures is None else (1.0 - mix) * linear + mix * structural
@@ -174,11 +184,6 @@ def _warn_unconverged(converged: Bools) -> None:
 def _whole_solver(problems: Problems, structures: Structures | None, mix: float) -> Solver:
     """What solves ranges of problems where all mass moves."""
     batch = problems.batch
-
-    def solve(low: int, high: int, space: Workspace, out: Found) -> None:
-        if structures is None:
-            emd_range(space, low, high, batch, out)
-        else:
-            fgw_range(space, low, high, batch, structures, mix, out)
-
-    return solve
+    if structures is None:
+        return lambda low, high, space, out: emd_range(space, low, high, batch, out)
+    return lambda low, high, space, out: fgw_range(space, low, high, batch, structures, mix, out)

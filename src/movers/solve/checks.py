@@ -1,17 +1,18 @@
 """The border between arrays of users and the kernels: everything is checked here."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from movers.arrays import Floats, Ragged
-from movers.errors import InputError
+from movers.errors import Choose, InputError
+from movers.solve.kernels.batches import HEAVIEST, LARGEST
 from movers.solve.problems import Problems
 
-LARGEST = 1e75
-"""Entries up to it can be squared and multiplied without overflow."""
+NUMBERS = "biufO"
+"""Kinds of arrays that can be real numbers; objects are tried one by one."""
 ONE = 1e-12
 """How far from one a sum of weights may be that were meant to sum to one."""
 
@@ -53,48 +54,76 @@ def weights(
         )
     if array.min() < 0:
         raise InputError(f"{name} has a negative weight ({array.min():g}); weights must be >= 0")
-    total = array.sum()
+    total = _total(array)
     if null is not None and abs(total - 1.0) > ONE:
-        return array
+        return _masses(name, array, total)
     if total <= 0:
         raise InputError(f"{name} sums to {total:g}; at least one weight must be positive")
+    if total == np.inf:  # their shares are finite all the same
+        array = array / array.max()
+        total = _total(array)
     shares: Floats = array / total
     return shares
 
 
-def fraction(name: str, given: float) -> float:
-    """Check a number between 0 and 1."""
-    number = float(given)
-    if not 0.0 <= number <= 1.0:
-        raise InputError(f"{name} == {number:g}; it must lie between 0 and 1")
-    return number
+def _total(array: Floats) -> float:
+    with np.errstate(over="ignore"):
+        return float(array.sum())
+
+
+def _masses(name: str, array: Floats, total: float) -> Floats:
+    """Check masses that are not scaled."""
+    if total > HEAVIEST / 2:
+        raise InputError(
+            f"{name} weighs {total:g} in all; divide it, so that it is at most {HEAVIEST / 2:g}, "
+            f"or let all mass move",
+            Choose("null", None),
+        )
+    return array
 
 
 def factor(name: str, given: float) -> float:
     """Check a number that is not negative, nor as large as to overflow."""
-    number = float(given)
+    number = _number(name, given)
     if not 0.0 <= number <= LARGEST:
         raise InputError(f"{name} == {number:g}; it must be >= 0 and at most {LARGEST:g}")
     return number
 
 
+def _number(name: str, given: object) -> float:
+    if not isinstance(given, SupportsFloat) or getattr(given, "ndim", 0):
+        raise InputError(f"{name} == {given!r} is not a number")
+    return float(given)
+
+
 def price(given: float | None) -> float | None:
     """Check the price of staying at home; None and an infinite one both forbid it."""
-    if given is None or float(given) == np.inf:
+    if given is None or _number("null", given) == np.inf:
         return None
     return factor("null", given)
 
 
-def thread_count(threads: int | None) -> int | None:
-    """Check a number of threads."""
-    if threads is not None and threads < 1:
-        raise InputError(f"threads == {threads}; pass at least 1, or None for all processors")
-    return threads
+def prices(given: float | Floats, shape: tuple[int, ...]) -> Floats:
+    """Check prices of staying at home for every pair and head, of which kernels want a copy."""
+    array = _finite("null", given)
+    try:
+        every = np.array(np.broadcast_to(array, shape))
+    except ValueError:
+        raise InputError(f"null.shape == {array.shape} while pairs and heads are {shape}") from None
+    if every.size:
+        factor("null", every.min())
+        factor("null", every.max())
+    return every
 
 
 def is_list(given: object) -> bool:
     """Whether `given` is a list of problems: a list or tuple of two-dimensional arrays."""
-    return isinstance(given, list | tuple) and (not given or np.ndim(given[0]) == 2)
+    if not isinstance(given, list | tuple):
+        return False
+    try:
+        return not given or np.ndim(given[0]) == 2
+    except ValueError:  # rows of unequal length
+        return False
 
 
 def lists(count: int, **given: Any) -> list[Sequence[Any]]:
@@ -127,12 +156,43 @@ def flat(arrays: Sequence[Floats]) -> Ragged:
     return Ragged.from_rows([array.ravel() for array in arrays], np.float64)
 
 
-def _finite(name: str, given: ArrayLike) -> Floats:
+def refusal(problems: Problems, pair: int, structured: bool) -> InputError:
+    """Say what is wrong with a problem that a kernel refused."""
+    n, m = problems.shapes[pair].tolist()
+    u, v = problems.u[problems.u_start[pair] :][:n], problems.v[problems.v_start[pair] :][:m]
+    blocks = [("cost", problems.costs[pair].reshape(n, m))]
+    if structured:
+        for name, start, size in (("A", problems.a_start, n), ("B", problems.b_start, m)):
+            heads = problems.structure[start[pair] :][: problems.heads * size * size]
+            blocks.append((name, heads.reshape(-1, size)))
     try:
-        array = np.ascontiguousarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        weights("u", u, n, "cost")
+        weights("v", v, m, "cost")
+        for name, block in blocks:
+            matrix(name, block)
+    except InputError as error:
+        return error.about(f"pair {pair}")
+    return InputError(
+        f"pair {pair}: u sums to {_total(u):g} and v to {_total(v):g}; divide them, so that "
+        f"neither is above {HEAVIEST / 2:g}"
+    )
+
+
+def _finite(name: str, given: ArrayLike) -> Floats:
+    """Check an array of finite numbers, none of them masked or cut off."""
+    if np.ma.is_masked(given) or (
+        isinstance(given, list | tuple) and any(np.ma.is_masked(row) for row in given)
+    ):
+        raise InputError(f"{name} has masked entries; fill them, or drop their rows and columns")
+    try:
+        array = np.asarray(given)
+        if array.dtype.kind not in NUMBERS:
+            raise TypeError(f"its entries are {array.dtype}")
+        with np.errstate(over="ignore"):  # to infinity, which is refused below
+            array = np.asarray(array, np.float64, order="C")
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise InputError(f"{name} is not an array of numbers: {error}") from error
     bad = array.size - int(np.isfinite(array).sum())
     if bad:
         raise InputError(f"{name} has {bad} entries that are NaN or infinite; they must be finite")
-    return array.reshape(np.shape(given))
+    return array

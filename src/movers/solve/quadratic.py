@@ -133,8 +133,7 @@ def _solve(
     cost, A, B, u, v = given if many else ([one] for one in given)
     count = len(A if cost is None else cost)
     cost, A, B, u, v = checks.lists(count, cost=cost, A=A, B=B, u=u, v=v)
-    mix, scale = checks.fraction("mix", mix), checks.factor("scale", scale)
-    null = checks.price(null)
+    scale, null = checks.factor("scale", scale), checks.price(null)
     A, B = ([checks.structure(name, x) for x in side] for name, side in (("A", A), ("B", B)))
     costs = [_cost(*three) for three in zip(cost, A, B, strict=True)]
     both = checks.flat([*A, *B])
@@ -145,7 +144,6 @@ def _solve(
         b_start=both.starts[count:-1],
         scale=np.full((count, 1), scale),
     )
-    threads = checks.thread_count(threads)
     found = fgw_batch(posed, mix=mix, null=null, threads=threads, plans=True)
     solutions = split(found, posed.shapes)
     return solutions if many else solutions[0]

@@ -9,6 +9,8 @@ from math import isfinite
 from typing import Any
 
 from movers.errors import InputError
+from movers.explain.curve import Step
+from movers.runtime.interrupts import end_if_unwanted
 from movers.scorer import Scorer
 from movers.web.batching import Answer, Pair
 from movers.web.failures import HTTP, sendable
@@ -36,23 +38,22 @@ class Answers:
         # Made once: jobs with the same answer share a call.
         self.distances: Answer = partial(self._answer, _distances)
         self.comparisons: Answer = partial(self._answer, _comparisons)
+        self.steps: Answer = partial(self._answer, partial(_each, _step))
 
     def explanations(self, *, attention: bool, links: bool) -> Answer:
         """What makes what the page shows of pairs, with all it may ask for besides."""
 
         def explained(scorer: Scorer, *pair: str) -> dict[str, Any]:
-            return scorer.explain(*pair, links=links).to_dict(attention=attention)
+            found = scorer.explain(*pair, links=links)
+            end_if_unwanted()
+            return found.to_dict(attention=attention)
 
         return partial(self._answer, partial(_each, explained))
-
-    def curves(self, steps: int) -> Answer:
-        """What makes the curves of pairs over so many mixes."""
-        return partial(self._answer, partial(_each, partial(Scorer.curve, steps=steps)))
 
     def _answer(self, answer: Answer, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
         """Answer the pairs whose sentences are short enough."""
         # A word has at least one character, so that short sentences need not be tokenized here.
-        long = list({text for pair in pairs for text in pair if len(text) > self.max_words})
+        long = list({text for pair in pairs for text in pair[:2] if len(text) > self.max_words})
         _, words = scorer.encoder.located(long, scorer.settings.rules)
         counts = zip(long, words.lengths, strict=True)
         refused = {text for text, count in counts if count > self.max_words}
@@ -94,10 +95,15 @@ def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     return _each(lambda scorer, *pair: scorer.compare(*pair).to_dict(), scorer, pairs)
 
 
+def _step(scorer: Scorer, source: str, target: str, mix: float) -> Step:
+    return Step.of(scorer.using(mix=mix).compare(source, target))
+
+
 def _each(answer: Callable[..., Any], scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     """The answers pair by pair, or the errors that are meant for one pair alone."""
     found: list[Any] = []
     for pair in pairs:
+        end_if_unwanted()
         try:
             found.append(answer(scorer, *pair))
         except InputError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from math import inf
@@ -18,14 +18,23 @@ from starlette.staticfiles import StaticFiles
 
 from movers.errors import InputError, MoversError
 from movers.explain.contrast import contrasted
+from movers.explain.curve import mix_curve, mixes_of
 from movers.explain.page import export_page
-from movers.measures.registry import ALIASES, METHODS
+from movers.io.pairs import check_asked
+from movers.measures.registry import ALIASES, METHODS, find_measure
 from movers.version import __version__
 from movers.web import schemas
 from movers.web.answers import Answers, Scored
 from movers.web.batching import Answer, ClosedError, Job, LateError, Pair
 from movers.web.failures import LETTERS, InternalError, handle_failures
-from movers.web.gates import BodyGate, HostGate, SafeAnswers, TokenGate, check_token
+from movers.web.gates import (
+    BodyGate,
+    FramingGate,
+    HostGate,
+    SafeAnswers,
+    TokenGate,
+    check_token,
+)
 from movers.web.lanes import Lanes
 from movers.web.limits import Limits
 from movers.web.metrics import Metrics, RequestCounter
@@ -39,7 +48,7 @@ RETRY = {"description": "Seconds until another try.", "schema": {"type": "intege
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": schemas.ErrorAnswer, "description": description}
     for status, description in {
-        400: "The body is no JSON.",
+        400: "The body is no JSON, or its length is told in two ways.",
         401: "The server needs its token, or another one.",
         404: "No such model.",
         408: "The request took too long to arrive.",
@@ -94,8 +103,9 @@ class Service:
 
     async def curve(self, body: schemas.CurveRequest) -> Response:
         """Compare two sentences at every mix of words and structure."""
-        (found,) = await self._paired(body, self.answers.curves(body.steps))
-        return JSONResponse(found)
+        measure = find_measure(body.method)
+        mixes = mixes_of(measure.name, measure.settings, body.steps)
+        return JSONResponse(mix_curve(await self._paired(body, self.answers.steps, mixes=mixes)))
 
     async def score(self, body: schemas.ScoreRequest) -> Response:
         """Distances of many pairs under one or more measures."""
@@ -115,6 +125,7 @@ class Service:
         self.limits.check_pairs(body.candidates)
         pairs = [(body.query, candidate) for candidate in body.candidates]
         self.limits.check_sentence(body.query, "the query")
+        check_asked(body.query, "query")
         for number, candidate in enumerate(body.candidates):
             self.limits.check_sentence(candidate, f"candidate {number}")
         (scored,) = await self._ask([self._job(body, body.method, self.answers.distances, pairs)])
@@ -163,15 +174,22 @@ class Service:
         return await self._paired(body, answer, *others, every_head=True)
 
     async def _paired(
-        self, body: schemas.CompareRequest, answer: Answer, *others: str, every_head: bool = False
+        self,
+        body: schemas.CompareRequest,
+        answer: Answer,
+        *others: str,
+        mixes: Sequence[float] = (),
+        every_head: bool = False,
     ) -> list[Any]:
-        """What is found for the source with its target, and with others."""
+        """What is found for the source with its target, and with others, or at several mixes."""
         targets = (body.target, *others)
         for text, what in zip((body.source, *targets), SENTENCES, strict=False):
             self.limits.check_sentence(text, what)
-        pairs = [(body.source, target) for target in targets]
+        pairs: list[Pair] = [(body.source, target) for target in targets]
+        if mixes:
+            pairs = [(body.source, body.target, mix) for mix in mixes]
         job = self._job(body, body.method, answer, pairs, plans=True, every_head=every_head)
-        (found,) = await self._ask([job], third=True)
+        (found,) = await self._ask([job], third=bool(others))
         return found
 
     def _job(
@@ -179,8 +197,7 @@ class Service:
     ) -> Job:
         setup = self.models.setup(asked.model, method, asked.options())
         taken = self.models.effort(setup, most_words=self.limits.max_words, **effort)
-        times = asked.steps if isinstance(asked, schemas.CurveRequest) else 1
-        return Job(setup, answer, pairs, [times * taken.of(*pair) for pair in pairs])
+        return Job(setup, answer, pairs, [taken.of(*pair[:2]) for pair in pairs])
 
     async def _ask(self, jobs: list[Job], *, third: bool = False) -> list[list[Any]]:
         """Queue jobs and wait for their results; whoever waits no longer drops them.
@@ -192,11 +209,8 @@ class Service:
             async with asyncio.timeout(self.limits.timeout):
                 found = await asyncio.gather(*(asyncio.wrap_future(job.future) for job in jobs))
         except TimeoutError:
-            raise LateError(
-                f"no answer within {self.limits.timeout:g} s; send fewer or shorter pairs, or "
-                "start the server with a longer --timeout"
-            ) from None
-        except MoversError:
+            raise LateError(self.limits.timeout) from None
+        except (MoversError, LateError):
             raise
         except Exception as error:
             raise InternalError from error
@@ -256,6 +270,7 @@ def create_app(
         app.add_middleware(TokenGate, token=token)
     if hosts is not None:
         app.add_middleware(HostGate, hosts=hosts)
+    app.add_middleware(FramingGate)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=COMPRESSION)
     app.add_middleware(RequestCounter, metrics=service.metrics)
     app.add_middleware(SafeAnswers)

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import compress, islice
+from statistics import median
 from typing import Any
 
-logger = logging.getLogger("movers")
+from movers.runtime.interrupts import UnwantedError, only_while
 
-Pair = tuple[str, str]
+Pair = tuple[Any, ...]
+"""Two sentences, and of a step of a curve the mix."""
 Answer = Callable[[Any, Sequence[Pair]], list[Any]]
 """From a scorer and pairs to one result each; a result may be an exception."""
 
 BATCH_PAIRS = 256
 SLOWEST_RETRY = 60
-MEMORY = 0.9
-"""How much of what is known about the pace remains after a batch."""
+REMEMBERED = 9
+"""Calls that the pace is known from."""
+PATIENCE = 1 / 3
+"""Share of the time limit that a job may wait for others. The rest is for its own work, of which
+half the time goes to jobs that overtake."""
+HOPE = 2
+"""How many times as quick as of late work may go on: a job that comes too late even so is given
+up."""
 
 
 class BusyError(Exception):
-    """The queue is full; `retry_after` says when it may have room."""
+    """Too much waits; `retry_after` says when there may be room."""
 
     def __init__(self, waiting: int, retry_after: int) -> None:
         super().__init__(f"{waiting} pairs are waiting already; try again in {retry_after} s")
@@ -40,7 +48,13 @@ class ClosedError(Exception):
 
 
 class LateError(Exception):
-    """An answer took longer than it may."""
+    """An answer took longer than it may, or would."""
+
+    def __init__(self, timeout: float) -> None:
+        super().__init__(
+            f"no answer within {timeout:g} s; send fewer or shorter pairs, or start the server "
+            "with a longer --timeout"
+        )
 
 
 @dataclass(eq=False)
@@ -49,7 +63,7 @@ class Job:
 
     The setup, which is hashable, decides about the scorer; jobs with the same setup and answer
     share a call. Efforts are the seconds that each pair takes, roughly, at a pace of 1. The future
-    gets one result per pair; cancel it to drop the job.
+    gets one result per pair; cancel it to drop the job, also while it is worked on.
     """
 
     setup: Any
@@ -59,6 +73,12 @@ class Job:
     future: Future[list[Any]] = field(default_factory=Future)
     results: list[Any] = field(default_factory=list)
     taken: int = 0
+    begun: float = field(default_factory=time.monotonic)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody waits for it."""
+        return not self.future.done()
 
     @property
     def left(self) -> int:
@@ -89,7 +109,7 @@ class Job:
     def fail(self, error: Exception) -> None:
         """Give the whole job up."""
         self.taken = len(self.pairs)
-        if not self.future.done() and self.future.set_running_or_notify_cancel():
+        if self.wanted and self.future.set_running_or_notify_cancel():
             self.future.set_exception(error)
 
 
@@ -97,50 +117,58 @@ Share = tuple[Job, slice]
 
 
 class Pace:
-    """Effort that is answered in a second, going by the batches of late."""
+    """Effort that is answered in a second: the median of late, which one long pause leaves alone.
+
+    Examples
+    --------
+    >>> pace = Pace()
+    >>> for seconds in (2, 2, 100):
+    ...     pace.learn(6, seconds)
+    >>> pace.value
+    3.0
+    """
 
     def __init__(self) -> None:
-        self.effort = self.seconds = 1.0  # what one ordinary core would do, until more is known
+        self._known: deque[float] = deque(maxlen=REMEMBERED)
 
     @property
     def value(self) -> float:
-        """The pace: 1 on the core that efforts are told for."""
-        return self.effort / self.seconds
+        """The pace: 1 on the core that efforts are told for, and until more is known."""
+        return median(self._known or [1.0])
 
     def learn(self, effort: float, seconds: float) -> None:
         """Add what was answered, which failures are no part of, and the time it took."""
         if effort:
-            self.effort = MEMORY * self.effort + effort
-            self.seconds = MEMORY * self.seconds + seconds
+            self._known.append(effort / max(seconds, 1e-6))
 
 
 @dataclass(eq=False)
 class Batcher:
     """A bounded queue of jobs and the thread that works on them.
 
-    Whatever waits when the thread becomes free makes the next batch: on one turn the shortest
-    jobs first, so that these overtake; on the next turn those that wait longest, so that the long
-    ones get half of the time however many short ones come. A long job goes to the back of the
-    queue after each share, until the next would be its last.
+    Whatever waits when the thread becomes free makes the next batch: on one turn the shortest jobs
+    first, so that these overtake; on the next turn the oldest first, so that a long one gets half
+    of the time until it is done, however many short ones come.
 
     ``make`` gives the scorer of a setup and is called, like every answer, by the thread alone. At
-    most ``capacity`` pairs wait, and no job longer than ``patience`` seconds, going by the pace of
-    late: one that would come too late is better turned away at once. A batch takes about ``stride``
-    seconds at that pace; ``observe`` is told the pairs and the seconds of every one.
+    most ``capacity`` pairs wait. A job that would not be answered within ``timeout`` seconds, going
+    by the pace of late, is turned away at once, unless the thread has nothing else to do: then the
+    first share shows how long it takes, and it is given up if that is too long. A batch takes about
+    ``stride`` seconds at that pace; ``observe`` is told the pairs and the seconds of every one.
     """
 
     make: Callable[[Any], Any]
     _: KW_ONLY
     capacity: int
-    patience: float = math.inf
+    timeout: float = math.inf
     stride: float = math.inf
     observe: Callable[[int, float], None] = lambda pairs, seconds: None
 
     def __post_init__(self) -> None:
         self._jobs: list[Job] = []
+        self._batch: list[Share] = []  # in work
         self._changed = threading.Condition()
         self._closed = self._shortest_first = False
-        self._under_way = 0.0  # effort of the batch in work
         self.pace = Pace()
         self._thread = threading.Thread(target=self._work, name="movers-batcher", daemon=True)
         self._thread.start()
@@ -157,24 +185,30 @@ class Batcher:
 
     def submit(self, jobs: Sequence[Job]) -> None:
         """Queue jobs, all of them or none."""
-        size = sum(job.left for job in jobs)
         with self._changed:
             if self._closed:
                 raise ClosedError
-            self._drop_cancelled()
-            if waiting := self.waiting:
-                late = self._seconds_until(jobs) - self.patience
-                if waiting + size > self.capacity or late > 0:
+            self._drop_unwanted()
+            waiting, under_way = self.waiting, self._under_way
+            if waiting or under_way:
+                late = self._lateness(sum(job.effort_left for job in jobs), under_way)
+                if late > 0 or waiting + sum(job.left for job in jobs) > self.capacity:
                     raise BusyError(waiting, math.ceil(min(max(1.0, late), SLOWEST_RETRY)))
             self._jobs.extend(jobs)
             self._changed.notify()
 
-    def _seconds_until(self, jobs: Sequence[Job]) -> float:
-        """When jobs would be answered: they overtake longer ones, on every other turn."""
-        own = sum(job.effort_left for job in jobs)
+    @property
+    def _under_way(self) -> float:
+        """Effort of the batch in work."""
+        return sum(sum(job.efforts[share]) for job, share in self._batch if job.wanted)
+
+    def _lateness(self, own: float, under_way: float) -> float:
+        """Seconds by which jobs of an effort would be too late; below 0 they would not."""
         ahead = [job.effort_left for job in self._jobs]
         overtaking = 2 * sum(effort for effort in ahead if effort <= own)
-        return (self._under_way + own + min(sum(ahead), overtaking)) / self.pace.value
+        wait = (under_way + min(sum(ahead), overtaking)) / self.pace.value
+        answered = wait + 2 * own / self.pace.value
+        return max(wait - PATIENCE * self.timeout, answered - self.timeout)
 
     def close(self) -> None:
         """Take nothing new, finish what was accepted."""
@@ -183,18 +217,30 @@ class Batcher:
             self._changed.notify()
         self._thread.join()
 
-    def _drop_cancelled(self) -> bool:
-        """Keep the jobs that somebody still waits for; whether there are any."""
-        self._jobs = [job for job in self._jobs if not job.future.done()]
-        return bool(self._jobs)
+    def _drop_unwanted(self) -> None:
+        """Keep the jobs that somebody still waits for."""
+        self._jobs = [job for job in self._jobs if job.wanted]
+
+    def _give_up_late(self) -> None:
+        """Fail the jobs that were begun and will be too late."""
+        latest = time.monotonic() - self.timeout
+        for job in self._jobs:
+            if job.taken and job.begun < latest + job.effort_left / (HOPE * self.pace.value):
+                job.fail(LateError(self.timeout))
+
+    def _something_to_do(self) -> bool:
+        """Whether there is a job, or no need to wait for one."""
+        self._give_up_late()
+        self._drop_unwanted()
+        return bool(self._jobs) or self._closed
 
     def _work(self) -> None:
         """Take batches until the end, and answer in one call what has the same setup and answer."""
-        while (batch := self._next_batch()) is not None:
+        while self._next_batch():
             started = time.perf_counter()
             scorers: dict[Hashable, Any] = {}
             alike: dict[Any, list[Share]] = {}
-            for job, share in batch:
+            for job, share in self._batch:
                 alike.setdefault((job.setup, job.answer), []).append((job, share))
                 if job.setup not in scorers:
                     try:
@@ -203,36 +249,28 @@ class Batcher:
                         scorers[job.setup] = error
             for (setup, _), group in alike.items():
                 self._answer(scorers[setup], group)
-            pairs = sum(share.stop - share.start for _, share in batch)
+            pairs = sum(share.stop - share.start for _, share in self._batch)
             self.observe(pairs, time.perf_counter() - started)
 
-    def _next_batch(self) -> list[Share] | None:
-        """Wait for jobs and take a batch of their pairs; None once closed and done."""
+    def _next_batch(self) -> bool:
+        """Wait for jobs and take a batch of their pairs; False once closed and done."""
         with self._changed:
-            self._under_way = 0.0
-            self._changed.wait_for(lambda: self._drop_cancelled() or self._closed)
-            if not self._jobs:
-                return None
+            self._batch = []
+            self._changed.wait_for(self._something_to_do)
             self._shortest_first = not self._shortest_first
             order = list(self._jobs)
             if self._shortest_first:
                 order.sort(key=lambda job: job.effort_left)
-            batch: list[Share] = []
             room, effort = BATCH_PAIRS, self.stride * self.pace.value
             for job in order:
-                if batch and (room <= 0 or effort < job.efforts[job.taken]):
+                if self._batch and (room <= 0 or effort < job.efforts[job.taken]):
                     break
                 share = job.take(room, effort)
                 room -= share.stop - share.start
-                taken = sum(job.efforts[share])
-                effort -= taken
-                self._under_way += taken
-                batch.append((job, share))
-                self._jobs.remove(job)
-                if job.left:
-                    nearly_done = job.effort_left <= self.stride * self.pace.value
-                    self._jobs.insert(0 if nearly_done else len(self._jobs), job)
-        return batch
+                effort -= sum(job.efforts[share])
+                self._batch.append((job, share))
+            self._jobs = [job for job in self._jobs if job.left]
+        return bool(self._batch)
 
     def _answer(self, scorer: Any, group: list[Share]) -> None:
         """Answer the pairs of a group in one call; if that fails, every job on its own."""
@@ -241,7 +279,10 @@ class Batcher:
         try:
             if isinstance(scorer, Exception):
                 raise scorer
-            results = group[0][0].answer(scorer, pairs)
+            with only_while(lambda: any(job.wanted for job, _ in group)):
+                results = group[0][0].answer(scorer, pairs)
+        except UnwantedError:
+            return
         except Exception as error:
             if len(group) == 1:
                 group[0][0].fail(error)

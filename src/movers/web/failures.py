@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping
 from functools import reduce
 from http import HTTPStatus
+from traceback import format_tb
 from typing import Any, ClassVar
 
 from fastapi import FastAPI, Request
@@ -118,12 +119,16 @@ def handle_failures(app: FastAPI) -> None:
 
 async def _answered(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, RequestValidationError):
-        complaints = [_complaint(one)[:QUOTED] for one in error.errors()[:COMPLAINTS]]
-        return failure(422, "; ".join(complaints))
+        found = error.errors()[:COMPLAINTS]
+        status = 400 if found[0]["type"] == "json_invalid" else 422
+        return failure(status, "; ".join(_complaint(one)[:QUOTED] for one in found))
     if isinstance(error, HTTPException):
         return failure(error.status_code, error.detail, headers=error.headers)
     if isinstance(error, InternalError):
-        logger.error("%s failed", request.url.path, exc_info=error.__cause__)
+        cause = error.__cause__
+        # Without its message, which may quote a sentence.
+        frames = "".join(format_tb(cause.__traceback__)) if cause else ""
+        logger.error("%s failed with %s\n%s", request.url.path, type(cause).__name__, frames)
     elif not isinstance(error, tuple(STATUSES)):
         error = InternalError()  # the framework logs the error itself
     status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))

@@ -40,9 +40,26 @@ class Gate:
         """What to answer to a request that goes no further."""
 
 
+class FramingGate(Gate):
+    """Refuses a body whose length is told in two ways.
+
+    Servers and proxies differ in which they believe, and a second request can hide between.
+    """
+
+    def refusal(self, scope: Scope) -> JSONResponse | None:
+        """Answer 400 to both headers at once, and close."""
+        if not {"content-length", "transfer-encoding"} <= set(Headers(scope=scope)):
+            return None
+        told = "a request has Content-Length or Transfer-Encoding, not both"
+        return failure(400, told, headers=CLOSING)
+
+
 @dataclass(eq=False)
 class BodyGate(Gate):
-    """Reads a body before the application does: at most so many bytes in so many seconds."""
+    """Reads a body before the application does: at most so many bytes in so many seconds.
+
+    Whoever leaves before the answer is there is not waited for: the application is cancelled.
+    """
 
     limits: Limits
     held: int = 0
@@ -54,12 +71,21 @@ class BodyGate(Gate):
         body = bytearray()
 
         async def replayed() -> Message:
-            return whole.pop() if whole else await receive()
+            return {"type": "http.request", "body": bytes(body), "more_body": False}
 
         try:
-            refusal = await self._read(scope, receive, body)
-            whole = [{"type": "http.request", "body": bytes(body), "more_body": False}]
-            await (refusal or self.app)(scope, replayed, send)
+            if refusal := await self._read(scope, receive, body):
+                await refusal(scope, receive, send)
+                return
+            answer = asyncio.ensure_future(self.app(scope, replayed, send))
+            end = asyncio.ensure_future(_left(receive))
+            try:
+                await asyncio.wait((answer, end), return_when=asyncio.FIRST_COMPLETED)
+                if answer.done():
+                    answer.result()
+            finally:
+                answer.cancel()
+                end.cancel()
         finally:
             self.held -= len(body)
 
@@ -99,13 +125,17 @@ class BodyGate(Gate):
         )
 
 
+async def _left(receive: Receive) -> None:
+    """Wait until the client leaves, or has its answer."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 def check_token(token: str | None) -> None:
     """Refuse a token that no client could send; None is no token."""
     if token is not None and token.split() != [token]:
         what = "has blanks in it" if token.strip() else "is empty"
-        raise InputError(
-            f"the token {what}; set MOVERS_TOKEN to one without, or unset it to let everyone in"
-        )
+        raise InputError(f"the token {what}; set MOVERS_TOKEN to one without, or unset it")
 
 
 UNKNOWN = "this server needs its token: Authorization: Bearer TOKEN", "Bearer"

@@ -14,28 +14,24 @@ QUICK = 0.25
 STRIDE = 1.0
 """Seconds of a batch: in longer ones sentences fill the model a little better (a tenth more from
 twice the pairs), but other requests wait for their end."""
-PATIENCE = 0.4
-"""Share of the time limit that a job may be told to wait: overtaken, it waits up to twice as long,
-and the pace may fall meanwhile."""
 
 
 class Lanes:
     """A thread for requests of a moment and one for all others, each with scorers of its own.
 
-    A pair of long sentences under every head cannot be broken off once begun, and may take
-    seconds; the processors are shared out by the system meanwhile.
+    A pair of long sentences under every head may take seconds, in which nothing else of its lane is
+    done; the processors are shared out by the system meanwhile.
     """
 
     def __init__(
         self, models: Models, limits: Limits, observe: Callable[[int, float], None]
     ) -> None:
-        patience, stride = PATIENCE * limits.timeout, min(STRIDE, limits.timeout / 8)
         self.quick, self.long = (
             Batcher(
                 scorers.scorer,
                 capacity=limits.queue,
-                patience=patience,
-                stride=stride,
+                timeout=limits.timeout,
+                stride=min(STRIDE, limits.timeout / 8),
                 observe=observe,
             )
             for scorers in (models.apart(), models)

@@ -52,7 +52,7 @@ class RequestCounter(Gate):
         """Pass a request on and note how it went."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        status = 500
+        status = 499  # where nothing was answered, for the client had left
         started = time.perf_counter()
 
         async def sent(message: Message) -> None:

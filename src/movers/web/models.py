@@ -29,6 +29,8 @@ CELL = 2e-7
 """Seconds on one ordinary core: for a pair as such; for a word in a model of six layers of 384; for
 a product of three lengths in solving, which takes their third power; for a cell of a plan that is
 shown. Only their proportions matter for long: the pace that is measured corrects the rest."""
+KEPT_BYTES = 1 << 26
+"""Encodings that a thread keeps of a model for requests to come; beyond that it begins anew."""
 WORD = 6
 """Bytes of a word of text that is not cut into words by blanks."""
 
@@ -119,6 +121,8 @@ class Models:
         Scorers are made anew for every batch: one that is kept would keep old encodings alive.
         """
         scorer = self.scorers[setup.model].using(setup.method, **dict(setup.options))
+        if scorer.kept_bytes > KEPT_BYTES:
+            scorer.forget()
         scorer.prepare()
         return scorer
 
@@ -140,7 +144,9 @@ class Models:
         scorer = self.scorers[setup.model].using(setup.method, **dict(setup.options))
         if every_head and scorer.heads:
             scorer = scorer.using(layers="all", heads="all")
-        encoder, heads = scorer.encoder, max(1, len(scorer.heads))
+        # Without plans the default measure solves one problem, whatever the heads charge for it.
+        solved = len(scorer.heads) if plans or scorer.measure.by_head else 1
+        encoder, heads = scorer.encoder, max(1, solved)
         size = encoder.layers * encoder.dimension**2 / SMALL
         return Effort(size, heads, plans, min(most_words, encoder.max_length))
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import socket
 import warnings
-from collections.abc import Callable, Collection
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from functools import partial
 from ipaddress import ip_address
 from typing import Any
@@ -15,17 +18,22 @@ from typing import Any
 import uvicorn
 
 from movers.errors import InputError
-from movers.runtime.notices import TruncationWarning, UndefinedWarning
 from movers.web.app import create_app
 from movers.web.connections import IDLE_SECONDS, Connection, Listener, most_connections, report
 from movers.web.gates import LOOPBACK
 from movers.web.limits import Limits
 from movers.web.models import Models
 
+logger = logging.getLogger("movers")
+
 BACKLOG = 2048
 KERNEL_CACHE = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 """Torch keeps a compiled kernel for each shape of batch; a thousand of them, its own bound, take
 longer to fill than to notice that memory grows."""
+
+
+SILENT = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+"""Warnings for programmers, which Python does not show either."""
 
 
 class Server(uvicorn.Server):
@@ -97,9 +105,6 @@ def run(
     ready
         Called when the first request would be answered at once.
     """
-    # Clients are told of these anyway, and every pair could add a line to the log.
-    for category in (UndefinedWarning, TruncationWarning):
-        warnings.filterwarnings("ignore", category=category)
     os.environ.setdefault(*KERNEL_CACHE)
     models.warm_up()
     address = listener.getsockname()[0]
@@ -113,5 +118,27 @@ def run(
     # is done: a stop that was asked for is no error.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
-    ready()
-    server.run(sockets=[listener])
+    with counted_warnings():
+        ready()
+        server.run(sockets=[listener])
+
+
+@contextmanager
+def counted_warnings() -> Iterator[None]:
+    """Log how many warnings of a kind there were, at powers of ten, and never what they say.
+
+    Some quote the sentences of clients, who are told of them anyway.
+    """
+    counts: Counter[str] = Counter()
+
+    def count(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        counts[category.__name__] += 1
+        if str(number := counts[category.__name__]).strip("0") == "1":
+            logger.warning("%s: %d so far", category.__name__, number)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")  # others keep the text of each to know it again
+        for category in SILENT:
+            warnings.simplefilter("ignore", category)
+        warnings.showwarning = count
+        yield

@@ -2,10 +2,17 @@
 
 from typing import NamedTuple
 
+import numpy as np
 from numpy import int32
 from numpy.typing import NDArray
 
 from movers.arrays import Bools, Floats, Ints, Singles
+from movers.runtime.compiling import kernel
+
+LARGEST = 1e75
+"""Entries up to it can be squared and multiplied without overflow."""
+HEAVIEST = 1e36
+"""Masses up to it can be squared and multiplied by what entries come to, without overflow."""
 
 
 class Batch(NamedTuple):
@@ -44,7 +51,8 @@ class Terms(NamedTuple):
 class Found(NamedTuple):
     """Results, ``(pairs, heads)``; plans, or an empty array where they are not wanted.
 
-    Whole plans leave nothing at `home`.
+    Whole plans leave nothing at `home`. Where a problem has weights, costs or structures that it
+    cannot have, `linear` is NaN.
     """
 
     linear: Floats
@@ -54,3 +62,11 @@ class Found(NamedTuple):
     gap: Floats
     converged: Bools
     home: Floats
+
+
+@kernel
+def refuse(out: Found, p: int) -> None:
+    """Say that pair p is no problem that can be solved."""
+    for h in range(out.linear.shape[1]):
+        out.linear[p, h] = np.nan
+        out.converged[p, h] = False

@@ -11,7 +11,7 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import kernel
-from movers.solve.kernels.batches import Batch, Structures
+from movers.solve.kernels.batches import HEAVIEST, Batch, Structures
 from movers.solve.kernels.gradient import FORBIDDEN, load_structures, padded
 from movers.solve.kernels.margins import Margins, load_squares
 from movers.solve.kernels.pairs import LIGHT, WHOLE, is_uniform, keep_heavy, load_cost, total_of
@@ -48,13 +48,15 @@ def power_above(number: float) -> float:
 
 @kernel
 def load_masses(w: Workspace, batch: Batch, p: int) -> Masses:
-    """Set the masses of the pair and of its homes."""
+    """Set the masses of the pair and of its homes; sizes of -1 where masses are none."""
     u, v, u_start, v_start = batch.u, batch.v, batch.u_start[p], batch.v_start[p]
     rows, columns = batch.shapes[p, 0], batch.shapes[p, 1]
     sum_u, sum_v = total_of(u, u_start, rows), total_of(v, v_start, columns)
     total = power_above(sum_u + sum_v)
     n = keep_heavy(u, u_start, rows, total, w.keep_rows)
     m = keep_heavy(v, v_start, columns, total, w.keep_columns)
+    if not sum_u + sum_v <= HEAVIEST or min(n, m) < 0:
+        return Masses(-1, -1, 0.0, total)
     if n == 0 or m == 0:
         return Masses(n, m, 0.0, total)
     unit, light = _uniform_masses(w, u, v, u_start, v_start, n, m) / total, False
@@ -114,15 +116,18 @@ def load_home_cost(
 ) -> tuple[float, float, float]:
     """Copy the kept cost, and `share` times it as linear part; homes cost nothing yet.
 
-    Returns the mean absolute, the lowest and the highest linear part.
+    Returns the mean absolute, the lowest and the highest linear part; NaN first where a cost is
+    above `LARGEST` or not a number.
     """
-    _, typical, lowest, highest = load_cost(w, batch, p, n, m, share)
+    mean, typical, lowest, highest = load_cost(w, batch, p, n, m, share)
     for i in range(n + 1):
         w.cost[i, m] = 0.0
         for j in range(m + 1, padded(m + 1)):
             w.linear[i, j] = FORBIDDEN
     for j in range(m + 1):
         w.cost[n, j] = w.linear[n, j] = 0.0
+    if np.isnan(mean):
+        typical = np.nan
     return typical / (w.u[n] * w.v[m]), lowest, highest
 
 

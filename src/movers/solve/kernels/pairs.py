@@ -4,7 +4,7 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import inlined, kernel
-from movers.solve.kernels.batches import Batch
+from movers.solve.kernels.batches import LARGEST, Batch
 from movers.solve.kernels.gradient import FORBIDDEN, padded
 from movers.solve.kernels.simplex import LINKS, PARENT, northwest, settle
 from movers.solve.kernels.vertices import find_vertex, list_cells, on_cells
@@ -29,10 +29,17 @@ def total_of(store: Floats, start: int, count: int) -> float:
 
 @kernel
 def keep_heavy(store: Floats, start: int, count: int, total: float, keep: Ints) -> int:
-    """List the tokens whose share of a total does not round to zero; return their number."""
+    """List the tokens whose share of a total does not round to zero; return their number.
+
+    It is -1 where some weight is negative or not a finite number, or their sum is too large.
+    """
+    if not total < np.inf:
+        return -1
     kept = 0
     for i in range(count):
-        if store[start + i] * WHOLE >= 0.5 * total:
+        if not store[start + i] >= 0.0:
+            return -1
+        if store[start + i] * WHOLE >= 0.5 * total and total > 0.0:
             keep[kept] = i
             kept += 1
     return kept
@@ -72,12 +79,15 @@ def _shares(store: Floats, start: int, keep: Ints, kept: int, real: Floats, whol
 def load_weights(w: Workspace, batch: Batch, p: int) -> tuple[int, int, bool, float]:
     """Set the masses of the pair; return kept sizes, "is an assignment", and the unit of mass.
 
-    The unit is 0 where some tokens are so light that plans need their real shares.
+    The unit is 0 where some tokens are so light that plans need their real shares. A size below 1
+    means that there is nothing to move, or weights are none.
     """
     u, v, u_start, v_start = batch.u, batch.v, batch.u_start[p], batch.v_start[p]
     rows, columns = batch.shapes[p, 0], batch.shapes[p, 1]
     n = keep_heavy(u, u_start, rows, total_of(u, u_start, rows), w.keep_rows)
     m = keep_heavy(v, v_start, columns, total_of(v, v_start, columns), w.keep_columns)
+    if n < 1 or m < 1:
+        return n, m, False, 0.0
     uniform = is_uniform(u, u_start, w.keep_rows, n) and is_uniform(v, v_start, w.keep_columns, m)
     if uniform:
         unit = 1.0 / (n * m)
@@ -103,11 +113,11 @@ def load_cost(
     """Copy the kept cost, and `share` times it as linear part.
 
     Returns the mean cost and the mean absolute linear part under the product plan, and the lowest
-    and the highest linear part.
+    and the highest linear part. The mean is NaN where a cost is above `LARGEST` or not a number.
     """
     width = padded(m)
     cost, start, columns = batch.cost, batch.cost_start[p], batch.shapes[p, 1]
-    mean, typical, lowest, highest = 0.0, 0.0, np.inf, -np.inf
+    mean, typical, lowest, highest, largest = 0.0, 0.0, np.inf, -np.inf, 0.0
     for i in range(n):
         row = start + w.keep_rows[i] * columns
         for j in range(m):
@@ -117,9 +127,10 @@ def load_cost(
             mean += w.u[i] * w.v[j] * x
             typical += w.u[i] * w.v[j] * abs(share * x)
             lowest, highest = min(lowest, share * x), max(highest, share * x)
+            largest = max(largest, abs(x))
         for j in range(m, width):
             w.linear[i, j] = FORBIDDEN
-    return mean, typical, lowest, highest
+    return mean if largest <= LARGEST else np.nan, typical, lowest, highest
 
 
 @kernel

@@ -11,7 +11,7 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import entry, inlined, kernel
-from movers.solve.kernels.batches import Batch, Found, Structures, Terms
+from movers.solve.kernels.batches import LARGEST, Batch, Found, Structures, Terms, refuse
 from movers.solve.kernels.frank_wolfe import descend
 from movers.solve.kernels.gradient import at_product, padded, set_gradient
 from movers.solve.kernels.homes import Masses, load_head, load_home_cost, load_masses
@@ -60,10 +60,13 @@ def partial_emd_range(
     """Solve ``min <C, P>`` plus the price of mass at home."""
     for p in range(low, high):
         mass = load_masses(w, batch, p)
-        if mass.n == 0 or mass.m == 0:
-            _stay(batch, p, out)
+        if mass.n < 1 or mass.m < 1:
+            _stay(batch, p, mass, out)
             continue
         typical, lowest, highest = load_home_cost(w, batch, p, mass.n, mass.m, 1.0)
+        if np.isnan(typical):
+            refuse(out, p)
+            continue
         price = min(terms.null[p, 0], max(highest, 0.0))
         out.converged[p, 0] = _solve_words(w, mass, price, typical, lowest)
         w.active[0], w.weight[1] = 1, 1.0
@@ -86,24 +89,31 @@ def partial_fgw_range(
     starts = STARTS if terms.thorough else FROM_PRODUCT
     for p in range(low, high):
         mass = load_masses(w, batch, p)
-        if mass.n == 0 or mass.m == 0:
-            _stay(batch, p, out)
+        if mass.n < 1 or mass.m < 1:
+            _stay(batch, p, mass, out)
             continue
         n, m, scale = mass.n, mass.m, structures.scale[p]
         typical, lowest, highest = load_home_cost(w, batch, p, n, m, 1.0 - terms.mix)
+        if np.isnan(typical):
+            refuse(out, p)
+            continue
+        most = min(w.u[n], w.v[m])
         charged, moved = -1.0, True
         for h in range(len(scale)):
             load_head(w, room.margins, batch, structures, p, h, mass)
             factor = 2.0 * terms.mix * scale[h] * mass.total
+            squares = _squares(w, room.margins, mass, most)
+            if not squares <= LARGEST * LARGEST:
+                refuse(out, p)
+                break
             price = _price(w, mass, terms.null[p, h], highest, factor)
             if price != charged:
                 moved = _solve_words(w, mass, price, typical, lowest)
                 copy_optimum(optimum(w), w.kept, n + 1, m + 1, False)
                 charged = price
             bar = 2.0 * price + typical - min(lowest, 0.0)
-            calls, gap, done = _solve_head(
-                w, room, mass, factor, typical + price, bar, starts, moved
-            )
+            floor = FLOOR * (most * (typical + price) + factor / 2.0 * squares)
+            calls, gap, done = _solve_head(w, room, mass, factor, floor, bar, starts, moved)
             out.iterations[p, h], out.converged[p, h] = calls, done
             out.gap[p, h] = mass.total * gap
             bends = scale[h] * _energy(w, room, room.best, mass)
@@ -111,8 +121,11 @@ def partial_fgw_range(
 
 
 @kernel
-def _stay(batch: Batch, p: int, out: Found) -> None:
+def _stay(batch: Batch, p: int, mass: Masses, out: Found) -> None:
     """Leave everything at home, where one side weighs nothing."""
+    if mass.n < 0 or mass.m < 0:
+        refuse(out, p)
+        return
     weight = total_of(batch.u, batch.u_start[p], batch.shapes[p, 0])
     weight += total_of(batch.v, batch.v_start[p], batch.shapes[p, 1])
     for h in range(out.home.shape[1]):
@@ -164,7 +177,7 @@ def _solve_head(
     room: Room,
     mass: Masses,
     factor: float,
-    typical: float,
+    floor: float,
     bar: float,
     starts: int,
     moved: bool,
@@ -177,7 +190,6 @@ def _solve_head(
     """
     rows, columns = mass.n + 1, mass.m + 1
     most = min(w.u[mass.n], w.v[mass.m])
-    floor = FLOOR * (most * typical + factor / 2.0 * _squares(w, room.margins, mass, most))
     copy_optimum(w.kept, optimum(w), rows, columns, False)
     quadratic = _start_at_words(w, room, mass, factor)
     if quadratic <= floor:

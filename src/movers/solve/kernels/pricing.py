@@ -13,11 +13,18 @@ CONSTANT = 1e-12
 
 @entry
 def price_range(
-    low: int, high: int, batch: Batch, plans: Floats, given: Structures, room: Cells, out: Floats
+    low: int,
+    high: int,
+    batch: Batch,
+    plans: Floats,
+    given: Structures,
+    room: Cells,
+    sides: Floats,
+    out: Floats,
 ) -> None:
     """Fill in ``sum (A[i, k] - B[j, l])**2 Q[i, j] Q[k, l]`` for every pair and head.
 
-    There is room for the cells of one plan.
+    There is room for the cells of one plan; ``sides`` is not looked at.
     """
     rows, columns, mass = room
     structure = given.single

@@ -4,8 +4,10 @@ Every problem starts from its own pair's cost, never from a neighbour: results d
 on the batch around it or on how the batch is cut into ranges.
 """
 
+import numpy as np
+
 from movers.runtime.compiling import entry, inlined
-from movers.solve.kernels.batches import Batch, Found, Structures
+from movers.solve.kernels.batches import LARGEST, Batch, Found, Structures, refuse
 from movers.solve.kernels.frank_wolfe import descend
 from movers.solve.kernels.gradient import at_product, load_structures
 from movers.solve.kernels.pairs import (
@@ -28,7 +30,10 @@ def emd_range(w: Workspace, low: int, high: int, batch: Batch, out: Found) -> No
     """Solve ``min <C, P>``."""
     for p in range(low, high):
         n, m, square, unit = load_weights(w, batch, p)
-        _, typical, lowest, _ = load_cost(w, batch, p, n, m, 1.0)
+        mean, typical, lowest, _ = load_cost(w, batch, p, n, m, 1.0)
+        if n < 1 or m < 1 or np.isnan(mean):
+            refuse(out, p)
+            continue
         out.converged[p, 0] = solve_linear(w, n, m, square, unit, typical, lowest)
         out.linear[p, 0] = on_cells(w, w.cost, n, m, 1)
         if out.plans.size:
@@ -46,6 +51,9 @@ def fgw_range(
     for p in range(low, high):
         n, m, square, unit = load_weights(w, batch, p)
         mean, typical, lowest, _ = load_cost(w, batch, p, n, m, 1.0 - mix)
+        if n < 1 or m < 1 or np.isnan(mean):
+            refuse(out, p)
+            continue
         moved = solve_linear(w, n, m, square, unit, typical, lowest)
         copy_optimum(optimum(w), w.kept, n, m, square)
         free = lowest >= 0.0 and on_cells(w, w.linear, n, m, 1) <= FREE * typical
@@ -53,6 +61,9 @@ def fgw_range(
             load_structures(w, batch, structures, p, h, n, m)
             factor = 2.0 * mix * scale[p, h]
             squares, product = at_product(w, factor, n, m)
+            if not squares <= LARGEST * LARGEST:
+                refuse(out, p)
+                break
             constant = factor / 2.0 * squares
             floor = FLOOR * (typical + constant)
             copy_optimum(w.kept, optimum(w), n, m, square)

@@ -128,26 +128,58 @@ def settle(cost: Floats, n: int, m: int, x: Network, stop: Ints) -> bool:
     """Pivot until no arc is cheaper than its potentials at all; False if cut short.
 
     For costs so far apart that rounding of the large ones hides the small: potentials have
-    twice the digits (`tails` holds the second half) and are set anew for every pivot.
+    twice the digits (`tails` holds the second half) and are set anew for every pivot. Candidates
+    are used up between two passes over all arcs, as in `improve`.
     """
-    potential, tails = x.potential, x.tails
-    for _ in range(MOST * (n + m + 1)):
-        if stop[0] != 0:
-            return False
-        _set_long_potentials(cost, n, m, x.tree, potential, tails)
-        best = -EPSILON * EPSILON * (n + m) * _largest(potential, n + m)
-        row, column = -1, -1
-        for i in range(n):
-            for j in range(m):
-                one, lost = _difference(cost[i, j], potential[i])
-                two, more = _difference(one, potential[n + j])
-                reduced = two + (lost + more - tails[i] - tails[n + j])
-                if reduced < best:
-                    best, row, column = reduced, i, j
-        if row < 0:
+    pivots, most = 0, MOST * (n + m + 1)
+    while pivots < most and stop[0] == 0:
+        _set_long_potentials(cost, n, m, x.tree, x.potential, x.tails)
+        within = EPSILON * EPSILON * (n + m) * _largest(x.potential, n + m)
+        best = _price_long(cost, n, m, x, within)
+        if best < 0:
             return True
-        _pivot(cost, n, row, column, x.tree, x.flow, potential)
+        while best >= 0 and pivots < most:
+            _pivot(cost, n, x.rows[best], best, x.tree, x.flow, x.potential)
+            _set_long_potentials(cost, n, m, x.tree, x.potential, x.tails)
+            best = _best_long_candidate(cost, n, m, x, within)
+            pivots += 1
     return False
+
+
+@kernel
+def _price_long(cost: Floats, n: int, m: int, x: Network, slack: float) -> int:
+    """Like `_price`, to twice the digits."""
+    for j in range(m):
+        x.lowest[j], x.rows[j] = np.inf, 0
+    for i in range(n):
+        for j in range(m):
+            reduced = _long_reduced(cost, n, i, j, x)
+            if reduced < x.lowest[j]:
+                x.lowest[j], x.rows[j] = reduced, i
+    best, at = -slack, -1
+    for j in range(m):
+        if x.lowest[j] < best:
+            best, at = x.lowest[j], j
+    return at
+
+
+@kernel
+def _best_long_candidate(cost: Floats, n: int, m: int, x: Network, slack: float) -> int:
+    """Like `_best_candidate`, to twice the digits."""
+    best, at = -slack, -1
+    for j in range(m):
+        reduced = _long_reduced(cost, n, x.rows[j], j, x)
+        if reduced < best:
+            best, at = reduced, j
+    return at
+
+
+@inlined
+def _long_reduced(cost: Floats, n: int, i: int, j: int, x: Network) -> float:
+    one, lost = _difference(cost[i, j], x.potential[i])
+    two, more = _difference(one, x.potential[n + j])
+    reduced: float = two + (lost + more - x.tails[i] - x.tails[n + j])
+    return reduced
 
 
 @inlined

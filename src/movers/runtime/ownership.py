@@ -1,0 +1,39 @@
+"""Whether files may be another user's work: what is executed must come from the user or root."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+def folder_mode() -> int:
+    """Mode for folders of things to be trusted: closed, but what root makes is for all to read."""
+    return 0o755 if _user() == 0 else 0o700
+
+
+def suspicion(path: Path) -> str | None:
+    """Why a file or folder cannot be trusted, None if only the user and root could write it.
+
+    A link has to be theirs as well as what it leads to. Systems without owners of files keep the
+    folders of a user from others by other means.
+    """
+    return of_status(path.lstat()) or of_status(path.stat())
+
+
+def of_status(status: os.stat_result) -> str | None:
+    """The same for the status of a file, of an open one too."""
+    user = _user()
+    if user is None:
+        return None
+    if status.st_uid not in (0, user):
+        return f"belongs to user {status.st_uid}, not to user {user} or root"
+    if status.st_mode & OTHERS and not stat.S_ISLNK(status.st_mode):
+        return f"can be written by others (mode {stat.S_IMODE(status.st_mode):04o})"
+    return None
+
+
+def _user() -> int | None:
+    return os.geteuid() if hasattr(os, "geteuid") else None
