@@ -54,12 +54,15 @@ class Scene:
         self.random = random.Random(seed)
 
     def some(self, phrases: Iterable[str], count: int) -> list[str]:
+        """Draw phrases, no two alike."""
         return self.random.sample(list(phrases), count)
 
-    def one(self, choices):  # type: ignore[no-untyped-def]
+    def one(self, choices):
+        """Draw one of several."""
         return self.random.choice(choices)
 
     def maybe(self, phrases: list[str], chance: float) -> str:
+        """Draw a phrase, or nothing."""
         return self.one(phrases) if self.random.random() < chance else ""
 
     def persons(self, count: int = 2, *, plain: float = 0.5) -> list[str]:
@@ -83,13 +86,13 @@ class Scene:
         found = [self.maybe(words.places, chance), self.maybe(words.times, chance)]
         return "".join(f" {part}" for part in found if part)
 
-    def work(self):  # type: ignore[no-untyped-def]
+    def work(self):
         """A verb and a thing that goes with it."""
         verbs, things = self.one(self.words.works)
         return self.one(verbs), self.one(things)
 
 
-def passive(scene: Scene, first: str, second: str, verb, tail: str) -> list[str]:  # type: ignore[no-untyped-def]
+def passive(scene: Scene, first: str, second: str, verb, tail: str) -> list[str]:
     """Active sentence, right passive, wrong passive, roles exchanged."""
     return [
         f"{first} {verb.past} {second}{tail}.",
@@ -181,7 +184,7 @@ def conjoined_verbs(scene: Scene) -> Iterator[Row]:
 
 def conjoined_adjectives(scene: Scene) -> Iterator[Row]:
     first, second = scene.one(scene.words.states).split(" and ")
-    verb, thing = scene.work()
+    _, thing = scene.work()
     _, other = scene.work()
     while other == thing:
         _, other = scene.work()

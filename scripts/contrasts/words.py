@@ -211,8 +211,8 @@ FIT = Words(
     years=lines("1912, 1934, 1956, 1978"),
     switches=lines("radio, heater, computer, oven, fan, alarm"),
     additions=lines(
-        "yesterday, in Berlin, at noon, again, without a word, with a smile, in front of everybody, "
-        "for the first time, by accident"
+        "yesterday, in Berlin, at noon, again, without a word, with a smile, "
+        "in front of everybody, for the first time, by accident"
     ),
     replies=lines("really, often, suddenly, never before, clearly, almost"),
 )
@@ -279,8 +279,8 @@ REPORT = Words(
         ),
         (
             verbs(
-                "correct corrects corrected corrected\nprint prints printed printed\nhide hides hid hidden\n"
-                "memorise\nquote\ntear tears tore torn"
+                "correct corrects corrected corrected\nprint prints printed printed\n"
+                "hide hides hid hidden\nmemorise\nquote\ntear tears tore torn"
             ),
             lines("the poem, the essay, the invoice, the diary, the script, the menu"),
         ),

@@ -124,7 +124,7 @@ class Calibration:
         """Eight hex digits that pin all of it."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:8]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return plain values: heads as ``layer.head``."""
         named = {
             part: {f"{layer}.{head}": weight for (layer, head), weight in weights.items()}
@@ -133,7 +133,7 @@ class Calibration:
         return asdict(self) | named
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Calibration:
+    def from_json(cls, values: dict[str, dict[str, float]]) -> Calibration:
         """Read what `to_json` wrote."""
         parts = {
             part: {
@@ -142,7 +142,8 @@ class Calibration:
             }
             for part in ("moved", "roles")
         }
-        return cls(float(values["chance"]), parts["moved"], parts["roles"], float(values["apart"]))
+        chance, apart = (float(str(values[name])) for name in ("chance", "apart"))
+        return cls(chance, parts["moved"], parts["roles"], apart)
 
 
 @cache
