@@ -1,0 +1,104 @@
+"""What one text says and the other denies: negations that do not cancel, and opposites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.difference import lexicon
+from movers.difference.counterparts import Counterparts, Link, find_counterparts
+from movers.difference.plain_words import (
+    CONTENT,
+    FUNCTION,
+    NAME,
+    NEGATION,
+    NUMBER,
+    Word,
+    read,
+)
+
+SHARED = 0.5
+"""Share of the words of the shorter text that both must have for a denial to be one."""
+
+
+def find_opposites(found: Counterparts) -> list[Link]:
+    """Words left over on both sides that are antonyms.
+
+    Words of grammar, *up* and *down*, must stand in the same place.
+    """
+    pairs, (source, target) = [], found.words
+    for i in [*found.left[0]]:
+        first = source[i]
+        if first.part not in (CONTENT, FUNCTION):
+            continue
+        for j in found.left[1]:
+            if _opposite(first, target[j]) and (
+                found.in_gap(i, j)
+                or (first.part == target[j].part == CONTENT and _same_place(found, i, j))
+            ):
+                pairs.append((i, j))
+                found.take(i, j)
+                break
+    return pairs
+
+
+def _opposite(first: Word, second: Word) -> bool:
+    if second.part not in (CONTENT, FUNCTION):
+        return False
+    return lexicon.are_opposite(first.key, second.key) or lexicon.are_opposite(
+        first.text.lower(), second.text.lower()
+    )
+
+
+def _same_place(found: Counterparts, i: int, j: int) -> bool:
+    """Whether the words beside two are the same on one side at least."""
+    source, target = found.words
+    links = {*found.same, *found.moved}
+    before = (i - 1, j - 1) in links and source[i - 1].part in (CONTENT, NAME)
+    behind = (i + 1, j + 1) in links and source[i + 1].part in (CONTENT, NAME)
+    return before or behind
+
+
+def negations(words: Sequence[Word]) -> list[int]:
+    """Places of the words that deny something."""
+    return [place for place, word in enumerate(words) if word.part == NEGATION]
+
+
+def shared(found: Counterparts) -> float:
+    """Share of the words with a meaning of the shorter text that the other has too."""
+    counts = [sum(word.part in (CONTENT, NAME, NUMBER) for word in words) for words in found.words]
+    both = sum(
+        found.words[0][i].part in (CONTENT, NAME, NUMBER) for i, _ in (*found.same, *found.moved)
+    )
+    return both / max(1, min(counts))
+
+
+def denies(found: Counterparts) -> tuple[bool, list[Link]]:
+    """Whether the negations of two texts differ by an odd number, and the opposites in them."""
+    counts = [len(negations(words)) for words in found.words]
+    return sum(counts) % 2 == 1, find_opposites(found)
+
+
+def polarity_differences(pairs: Iterable[tuple[str, str]]) -> NDArray[np.bool_]:
+    """Whether one text of each pair denies the other, shape ``(pairs, 2)``; needs no model.
+
+    The first column says that negations do not cancel, the second that a word has its opposite for
+    a counterpart. Both together, *not open* and *closed*, deny nothing, and neither does a text
+    that shares too few words with the other. English only.
+
+    Examples
+    --------
+    >>> polarity_differences([("it is safe", "it is not safe"), ("turn it up", "turn it down")])
+    array([[ True, False],
+           [False,  True]])
+    """
+    flags = []
+    for source, target in pairs:
+        found = find_counterparts(read(source).words, read(target).words)
+        negated, opposites = denies(found)
+        alike = shared(found) >= SHARED
+        odd = len(opposites) % 2 == 1
+        flags.append((alike and negated and not odd, alike and bool(opposites) and not negated))
+    return np.array(flags, np.bool_).reshape(-1, 2)
