@@ -96,13 +96,13 @@ class Search:
         self.order()
         if self.english:
             self.polarity()
+            self.spelling()
         self.asked()
         self.counted()
         if self.english:
             self.steps(QUANTITY, "quantity")
             self.steps(MODALITY, "modality")
             self.tense()
-            self.spelling()
         self.names()
         self.others()
         return tuple(sorted(self.found, key=lambda one: KINDS.index(one.kind)))

@@ -19,6 +19,8 @@ from movers.difference.plain_words import (
     read,
 )
 
+Given = str | Sequence[str]
+CLAUSES = frozenset(("and", "but", "or"))
 SHARED = 0.5
 """Share of the words of the shorter text that both must have for a denial to be one."""
 
@@ -76,17 +78,29 @@ def shared(found: Counterparts) -> float:
 
 
 def denies(found: Counterparts) -> tuple[bool, list[Link]]:
-    """Whether the negations of two texts differ by an odd number, and the opposites in them."""
-    counts = [len(negations(words)) for words in found.words]
-    return sum(counts) % 2 == 1, find_opposites(found)
+    """Whether one text denies what the other says by its negations, and the opposites in them."""
+    first, second = (_denials(words) for words in found.words)
+    joint = any(word.key == "neither" for words in found.words for word in words)
+    negated = (first > 0) != (second > 0) or (not joint and first % 2 != second % 2)
+    return negated, find_opposites(found)
 
 
-def polarity_differences(pairs: Iterable[tuple[str, str]]) -> NDArray[np.bool_]:
+def _denials(words: Sequence[Word]) -> int:
+    """Clauses that are denied: two negations in one cancel, in two they do not."""
+    count = negative = 0
+    for word in words:
+        negative += word.part == NEGATION
+        if word.key in CLAUSES:
+            count, negative = count + negative % 2, 0
+    return count + negative % 2
+
+
+def polarity_differences(pairs: Iterable[tuple[Given, Given]]) -> NDArray[np.bool_]:
     """Whether one text of each pair denies the other, shape ``(pairs, 2)``; needs no model.
 
     The first column says that negations do not cancel, the second that a word has its opposite for
     a counterpart. Both together, *not open* and *closed*, deny nothing, and neither does a text
-    that shares too few words with the other. English only.
+    that shares too few words with the other. English only. Texts may be lists of words.
 
     Examples
     --------
@@ -96,7 +110,8 @@ def polarity_differences(pairs: Iterable[tuple[str, str]]) -> NDArray[np.bool_]:
     """
     flags = []
     for source, target in pairs:
-        found = find_counterparts(read(source).words, read(target).words)
+        first, second = (one if isinstance(one, str) else " ".join(one) for one in (source, target))
+        found = find_counterparts(read(first).words, read(second).words)
         negated, opposites = denies(found)
         alike = shared(found) >= SHARED
         odd = len(opposites) % 2 == 1
