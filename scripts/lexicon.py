@@ -38,6 +38,7 @@ ADDED = [
     ("accept", "reject"), ("accept", "refuse"), ("accept", "decline"), ("grant", "refuse"),
     ("grant", "deny"), ("approve", "reject"), ("approve", "disapprove"), ("allow", "forbid"),
     ("allow", "prohibit"), ("allow", "ban"), ("permit", "forbid"), ("permit", "prohibit"),
+    ("beat", "lose"), ("defeat", "lose"),
     ("rise", "fall"), ("rise", "drop"), ("rise", "decline"), ("rise", "sink"), ("grow", "shrink"),
     ("increase", "decrease"), ("increase", "reduce"), ("increase", "fall"), ("gain", "lose"),
     ("win", "lose"), ("buy", "sell"), ("enter", "leave"), ("enter", "exit"), ("arrive", "depart"),
@@ -50,7 +51,8 @@ ADDED = [
     ("succeed", "fail"), ("pass", "fail"), ("remember", "forget"), ("find", "lose"),
     ("build", "destroy"), ("create", "destroy"), ("fill", "empty"), ("full", "empty"),
     ("load", "unload"), ("lock", "unlock"), ("pack", "unpack"), ("tie", "untie"),
-    ("wear", "remove"), ("enable", "disable"), ("activate", "deactivate"), ("connect", "disconnect"),
+    ("wear", "remove"), ("enable", "disable"), ("activate", "deactivate"),
+    ("connect", "disconnect"),
     ("ascend", "descend"), ("awake", "asleep"), ("alive", "dead"), ("hot", "cold"),
     ("warm", "cool"), ("warm", "cold"), ("happy", "sad"), ("easy", "difficult"), ("easy", "hard"),
     ("cheap", "expensive"), ("safe", "dangerous"), ("right", "wrong"), ("true", "false"),
@@ -58,7 +60,8 @@ ADDED = [
     ("quickly", "slowly"), ("bright", "dark"), ("light", "dark"), ("clean", "dirty"),
     ("wet", "dry"), ("dry", "soak"), ("loud", "quiet"), ("loudly", "quietly"), ("strong", "weak"),
     ("positive", "negative"), ("legal", "illegal"), ("guilty", "innocent"), ("healthy", "sick"),
-    ("healthy", "ill"), ("rich", "poor"), ("thick", "thin"), ("wide", "narrow"), ("deep", "shallow"),
+    ("healthy", "ill"), ("rich", "poor"), ("thick", "thin"), ("wide", "narrow"),
+    ("deep", "shallow"),
     ("high", "low"), ("tall", "short"), ("long", "short"), ("large", "small"), ("big", "small"),
     ("huge", "tiny"), ("big", "little"), ("empty", "crowded"), ("sit", "stand"), ("stand", "lie"),
     ("present", "absent"), ("public", "private"), ("future", "past"), ("profit", "loss"),
@@ -130,7 +133,9 @@ def vocabulary(folder):
         tags = counts[word]
         if word in NAMES.split() or (word in capital and not sum(tags.values())):
             continue  # a name before all
-        rows.append((word, "".join(sorted(letters, key=lambda one: (-tags[one], "nvar".index(one))))))
+        rows.append(
+            (word, "".join(sorted(letters, key=lambda one: (-tags[one], "nvar".index(one)))))
+        )
     return rows
 
 

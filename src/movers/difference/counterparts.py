@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rapidfuzz.distance import LCSseq
 
-from movers.difference.plain_words import CONTENT, DATE, NAME, NUMBER, QUANTITY, UNIT, Word
+from movers.difference import lexicon
+from movers.difference.plain_words import (
+    CONTENT,
+    DATE,
+    FUNCTION,
+    NAME,
+    NUMBER,
+    QUANTITY,
+    UNIT,
+    Word,
+)
 
 MOVABLE = frozenset((CONTENT, NAME, NUMBER, DATE, UNIT, QUANTITY))
 """Parts of words that are worth telling of when they moved."""
-PERSONS = frozenset("i you he she we they it".split())
-
+PERSONS = frozenset(("i", "you", "he", "she", "we", "they", "it"))
+"""Pronouns that have roles as names do."""
 Link = tuple[int, int]
 
 
@@ -31,11 +40,10 @@ class Counterparts:
     gaps: tuple[list[int], list[int]]
     linked: frozenset[Link] = field(default_factory=frozenset)
 
-    def take(self, i: int | None, j: int | None) -> None:
-        """Settle words, so that nothing else is said of them."""
-        for side, place in enumerate((i, j)):
-            if place is not None and place in self.left[side]:
-                self.left[side].remove(place)
+    def take(self, side: int, place: int) -> None:
+        """Settle a word of the first text or the second, so that nothing else is said of it."""
+        if place in self.left[side]:
+            self.left[side].remove(place)
 
     def in_gap(self, i: int, j: int) -> bool:
         """Whether two words stand between the same words, or a plan moves one to the other."""
@@ -51,21 +59,22 @@ def find_counterparts(
     """
     keys = [word.key for word in source], [word.key for word in target]
     same = _common(*keys)
-    gaps = _gaps(same, len(source), 0), _gaps(same, len(target), 1)
-    left = [*range(len(source))], [*range(len(target))]
-    for i, j in same:
-        left[0].remove(i)
-        left[1].remove(j)
-    elsewhere: dict[str, list[int]] = defaultdict(list)
-    for j in left[1]:
-        elsewhere[keys[1][j]].append(j)
+    gaps = _gaps([i for i, _ in same], len(source)), _gaps([j for _, j in same], len(target))
+    settled: tuple[set[int], set[int]] = {i for i, _ in same}, {j for _, j in same}
+    elsewhere: dict[str, list[int]] = {}
+    for j, key in enumerate(keys[1]):
+        if j not in settled[1]:
+            elsewhere.setdefault(key, []).append(j)
     moved = []
-    for i in left[0]:
-        if elsewhere[keys[0][i]]:
-            moved.append((i, elsewhere[keys[0][i]].pop(0)))
-    for i, j in moved:
-        left[0].remove(i)
-        left[1].remove(j)
+    for i, key in enumerate(keys[0]):
+        if i not in settled[0] and elsewhere.get(key):
+            moved.append((i, elsewhere[key].pop(0)))
+    settled[0].update(i for i, _ in moved)
+    settled[1].update(j for _, j in moved)
+    left = (
+        [i for i in range(len(source)) if i not in settled[0]],
+        [j for j in range(len(target)) if j not in settled[1]],
+    )
     return Counterparts((source, target), same, moved, left, gaps, frozenset(linked))
 
 
@@ -82,10 +91,19 @@ def _common(first: Sequence[str], second: Sequence[str]) -> list[Link]:
     return same
 
 
-def _gaps(same: Sequence[Link], count: int, side: int) -> list[int]:
-    gaps, before = [], 0
-    places = {link[side] for link in same}
-    for place in range(count):
-        gaps.append(before)
-        before += place in places
-    return gaps
+def _gaps(places: Sequence[int], count: int) -> list[int]:
+    """How many of some places come before each."""
+    gaps: list[int] = []
+    for before, place in enumerate((*places, count)):
+        gaps += [before] * (place + 1 - len(gaps))
+    return gaps[:count]
+
+
+def preposition_before(words: Sequence[Word], place: int) -> str | None:
+    """The preposition that a word follows, with nothing but an article between."""
+    for before in reversed(words[max(0, place - 2) : place]):
+        if before.key in lexicon.cues()["preposition"]:
+            return before.key
+        if before.part != FUNCTION:
+            break
+    return None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 from movers.difference import lexicon
-from movers.difference.counterparts import Counterparts, Link, find_counterparts
+from movers.difference.counterparts import Counterparts, Link, find_counterparts, preposition_before
 from movers.difference.kinds import KINDS, Difference, Kind, Span
 from movers.difference.misspelt import are_spellings
 from movers.difference.plain_words import (
@@ -14,7 +16,6 @@ from movers.difference.plain_words import (
     FUNCTION,
     MODALITY,
     NAME,
-    NEGATION,
     NUMBER,
     QUANTITY,
     UNIT,
@@ -109,15 +110,17 @@ class Search:
 
     def tell(self, kind: Kind, i: Sequence[int], j: Sequence[int], sure: float) -> None:
         """Tell of words by their places, and settle them."""
-        for side, places in enumerate((i, j)):
-            for place in places:
-                self.words.take(*((place, None) if side == 0 else (None, place)))
-        spans = [_span(words, places) for words, places in zip(self.words.words, (i, j), strict=True)]
-        texts = [
+        self._settle((i, j))
+        self._add(kind, _span(self.words.words[0], i), _span(self.words.words[1], j), sure)
+
+    def _add(self, kind: Kind, first: Span | None, second: Span | None, sure: float) -> None:
+        """Tell of places in the texts."""
+        source, target = (
             reading.text[slice(*span)] if span else ""
-            for reading, span in zip(self.texts, spans, strict=True)
-        ]
-        self.found.append(Difference(kind, *texts, *spans, sure, say(kind, *texts)))
+            for reading, span in zip(self.texts, (first, second), strict=True)
+        )
+        said = say(kind, source, target)
+        self.found.append(Difference(kind, source, target, first, second, sure, said))
 
     def order(self) -> None:
         """Roles exchanged, or an order without effect."""
@@ -125,17 +128,12 @@ class Search:
         if order is None:
             return
         kind: Kind = "roles" if order.effect else "reordered"
+        ranges = [range(len(words)) for words in self.words.words]
         if order.first is not None and order.second is not None:
-            places = [sorted((order.first[side], order.second[side])) for side in (0, 1)]
-            ranges = [range(low, high + 1) for low, high in places]
-        else:
-            ranges = [range(len(words)) for words in self.words.words]
-        spans = [
-            _clause(reading, words, places)
-            for reading, words, places in zip(self.texts, self.words.words, ranges, strict=True)
-        ]
-        texts = [reading.text[slice(*span)] for reading, span in zip(self.texts, spans, strict=True)]
-        self.found.append(Difference(kind, *texts, *spans, order.sure, say(kind, *texts)))
+            ends = (sorted((order.first[side], order.second[side])) for side in (0, 1))
+            ranges = [range(low, high + 1) for low, high in ends]
+        first, second = map(_clause, self.words.words, ranges)
+        self._add(kind, first, second, order.sure)
 
     def polarity(self) -> None:
         """Negations that do not cancel, and opposites."""
@@ -158,40 +156,51 @@ class Search:
             self.tell("negation", *(([place], []) if side == 0 else ([], [place])), CERTAIN)
         else:
             self._settle(cues)
-        for i, j in opposites:
+        for i, j in self._unless_turned(opposites):
             prefix = lexicon.denied_by_prefix(source[i].key, target[j].key)
             self.tell("negation" if prefix else "opposite", [i], [j], CERTAIN if prefix else LIKELY)
 
-    def _settle(self, cues: tuple[list[int], list[int]]) -> None:
-        for i in cues[0]:
-            self.words.take(i, None)
-        for j in cues[1]:
-            self.words.take(None, j)
+    def _unless_turned(self, opposites: Sequence[Link]) -> list[Link]:
+        """Opposites but for converses whose partners changed places: *lends to*, *borrows from*."""
+        source, target = self.words.words
+        converse = lexicon.pairs_of("converse")
+        turned = [(i, j) for i, j in opposites if (source[i].key, target[j].key) in converse]
+        order = next((one for one in self.found if one.kind in ("roles", "reordered")), None)
+        if not turned or order is None:
+            return [*opposites]
+        for i, j in turned:
+            self.tell("replaced", [i], [j], LIKELY)
+        if order.kind == "roles":
+            self.found.remove(order)
+            text = say("reordered", order.source, order.target)
+            self.found.append(replace(order, kind="reordered", sure=PERHAPS, text=text))
+        return [link for link in opposites if link not in turned]
+
+    def _settle(self, places: tuple[Sequence[int], Sequence[int]]) -> None:
+        for side in (0, 1):
+            for place in places[side]:
+                self.words.take(side, place)
 
     def _settle_quantities(self) -> None:
         """Drop what a negation stands in place of: *something* for *nothing*."""
         for side in (0, 1):
             for place in [*self.words.left[side]]:
                 if self.words.words[side][place].part == QUANTITY:
-                    self.words.take(*((place, None) if side == 0 else (None, place)))
+                    self.words.take(side, place)
 
     def asked(self) -> None:
         """A question against a statement."""
         if self.texts[0].question == self.texts[1].question:
             return
-        ranges = [range(len(words)) for words in self.words.words]
-        spans = [
-            _clause(reading, words, places)
-            for reading, words, places in zip(self.texts, self.words.words, ranges, strict=True)
-        ]
-        texts = [one.text for one in self.texts]
-        which = "A" if self.texts[0].question else "B"
-        self.found.append(Difference("question", *texts, *spans, CERTAIN, say("question", which, "")))
+        spans = [(0, len(reading.text)) for reading in self.texts]
+        said = say("question", "A" if self.texts[0].question else "B", "")
+        texts = [reading.text for reading in self.texts]
+        self.found.append(Difference("question", *texts, *spans, CERTAIN, said))
         for side in (0, 1):
             for place in [*self.words.left[side]]:
                 word = self.words.words[side][place]
                 if word.part == MODALITY or word.key in lexicon.cues()["question"]:
-                    self.words.take(*((place, None) if side == 0 else (None, place)))
+                    self.words.take(side, place)
         self.found = [one for one in self.found if one.kind != "reordered"]
 
     def counted(self) -> None:
@@ -220,12 +229,12 @@ class Search:
                 self.tell("number", [pair[0]], [pair[1]], LIKELY)
                 return
         if word.key == "1":
-            self.words.take(*((place, None) if side == 0 else (None, place)))
+            self.words.take(side, place)
 
     def _join_units(self) -> None:
         """A number and its unit are one difference."""
         numbers = [one for one in self.found if one.kind == "number"]
-        for one, two in zip(numbers, numbers[1:], strict=False):
+        for one, two in pairwise(numbers):
             spans = (one.source_span, two.source_span)
             if None not in spans and abs(spans[1][0] - spans[0][1]) <= 1:  # type: ignore[index]
                 self.found.remove(two)
@@ -249,14 +258,16 @@ class Search:
                 if not vague and place + 1 not in self.words.left[side]:
                     self.tell(kind, *(([place], []) if side == 0 else ([], [place])), PERHAPS)
                 else:
-                    self.words.take(*((place, None) if side == 0 else (None, place)))
+                    self.words.take(side, place)
 
     def tense(self) -> None:
         """Verbs that both texts have in another time."""
         if self._told("question"):
             return
         source, target = self.words.words
-        for i, j in sorted((*self.words.same, *self.words.moved)):
+        for i, j in (*self.words.same, *self.words.moved):
+            if not source[i].form:
+                continue
             times = _time(source, i), _time(target, j)
             if None not in times and times[0] != times[1]:
                 self.tell("tense", [i], [j], LIKELY)
@@ -291,11 +302,11 @@ class Search:
 
     def _left(self, parts: Sequence[str]) -> tuple[list[int], list[int]]:
         """Words of some parts that nothing has been told of yet."""
-        first, second = (
-            [place for place in left if words[place].part in parts]
-            for left, words in zip(self.words.left, self.words.words, strict=True)
+        (first, second), (left, right) = self.words.words, self.words.left
+        return (
+            [place for place in left if first[place].part in parts],
+            [place for place in right if second[place].part in parts],
         )
-        return first, second
 
     def _told(self, kind: Kind) -> bool:
         return any(one.kind == kind for one in self.found)
@@ -360,18 +371,10 @@ def _in_place(words: Counterparts, i: int, j: int) -> bool:
     """Whether two words stand in the same gap, and not behind two different prepositions."""
     if not words.in_gap(i, j):
         return False
-    heads = {_preposition(side, place) for side, place in zip(words.words, (i, j), strict=True)}
+    heads = {
+        preposition_before(side, place) for side, place in zip(words.words, (i, j), strict=True)
+    }
     return len(heads) == 1 or None in heads or (i, j) in words.linked
-
-
-def _preposition(words: Sequence[Word], place: int) -> str | None:
-    """The preposition that a word follows, with nothing but an article between."""
-    for before in reversed(words[max(0, place - 2) : place]):
-        if before.key in lexicon.cues()["preposition"]:
-            return before.key
-        if before.part != FUNCTION:
-            break
-    return None
 
 
 def _time(words: Sequence[Word], place: int) -> str | None:
@@ -397,13 +400,9 @@ def _span(words: Sequence[Word], places: Sequence[int]) -> Span | None:
     return (words[places[0]].start, words[places[-1]].end) if places else None
 
 
-def _clause(reading: Reading, words: Sequence[Word], places: Sequence[int]) -> Span:
-    """The words of a range, with the article before the first."""
-    if not words:
-        return 0, len(reading.text)
+def _clause(words: Sequence[Word], places: Sequence[int]) -> Span:
+    """The place of a range of words, with the article before the first."""
     low, high = places[0], places[-1]
-    while low > 0 and words[low - 1].part == FUNCTION and words[low - 1].key in (
-        "the", "my", "your", "his", "her", "its", "our", "their", "from",
-    ):  # fmt: skip
+    while low > 0 and words[low - 1].text.lower() in lexicon.cues()["determiner"]:
         low -= 1
     return words[low].start, words[high].end

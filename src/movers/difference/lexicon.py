@@ -41,7 +41,7 @@ def pairs_of(part: str) -> frozenset[tuple[str, str]]:
 @cache
 def words() -> dict[str, str]:
     """Common words with what they can be (n, v, a, r), the most usual first."""
-    return {word: parts for word, parts in _rows("words")}
+    return dict(_rows("words"))
 
 
 @cache

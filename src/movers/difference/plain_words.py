@@ -20,16 +20,9 @@ TOKEN = re.compile(
     r"[ap]\.m\b\.?|[^\W\d_]+(?:['’][^\W\d_]+)*|['’](?:s|re|m|ll|ve|d)\b|\S"
 )
 PIECES = re.compile(r"^(.+?)(n['’]t|['’](?:s|re|m|ll|ve|d))$", re.IGNORECASE)
+CANNOT = re.compile(r"^(can)(not)$", re.IGNORECASE)
 SHORT = {"ca": "can", "wo": "will", "sha": "shall"}
 """What a verb is called before n't."""
-AUXILIARIES = {
-    "be": frozenset("be am is are was were been being 'm 're".split()),
-    "do": frozenset("do does did".split()),
-    "have": frozenset("have has had having 've".split()),
-    "will": frozenset("will 'll shall".split()),
-}
-PAST_FORMS = frozenset("was were did had been".split())
-ARTICLES = frozenset("a an the this that these those".split())
 GRAMMAR = ("determiner", "preposition", "conjunction", "auxiliary")
 OPENING = frozenset('"“.?!`')
 """What a word may be capitalised behind."""
@@ -96,23 +89,26 @@ def look_english(*readings: Reading) -> bool:
 def _pieces(text: str) -> Iterator[Piece]:
     """Words as they stand, contractions taken apart."""
     for found in TOKEN.finditer(text):
-        token, start, end = found[0], found.start(), found.end()
-        lower = token.lower()
-        if lower == "cannot":
-            yield token[:3], start, start + 3
-            yield token[3:], start + 3, end
-        elif len(token) > 2 and (cut := PIECES.match(token)):
-            middle = start + len(cut[1])
-            yield cut[1], start, middle
-            yield cut[2], middle, end
-        else:
+        token, (start, end) = found[0], found.span()
+        cut = None
+        if "'" in token or "’" in token:
+            cut = PIECES.match(token)
+        elif token in ("cannot", "Cannot", "CANNOT"):
+            cut = CANNOT.match(token)
+        if cut is None:
             yield token, start, end
+            continue
+        middle = start + len(cut[1])
+        yield cut[1], start, middle
+        yield cut[2], middle, end
 
 
 def _word(pieces: Sequence[Piece], place: int) -> Word:
     """A word by what the tables say of it, and of those beside it where these matter."""
     text, start, end = pieces[place]
-    lower = text.lower().replace("’", "'")
+    lower = text.lower()
+    if lower[0] == "’" or lower == "n’t":
+        lower = lower.replace("’", "'")
     key, part, form = _usual(lower)
     if part in IN_DOUBT:
         key, part, form = _beside(pieces, place, lower, part)
@@ -191,20 +187,17 @@ def _usual_word(lower: str) -> Usual:
         return "not", NEGATION, ""
     if lower in cues["negation"] or lemma == "lack":
         return "not" if lower == "n't" else lemma if lemma == "lack" else lower, NEGATION, form
-    for key, forms in AUXILIARIES.items():
-        if lower in forms:
-            tense = "future" if key == "will" else "past" if lower in PAST_FORMS else "present"
-            return key, FUNCTION, tense
+    if cues["auxiliary"].get(lower):
+        key, tense = cues["auxiliary"][lower].split()
+        return key, FUNCTION, tense
     if lower in cues["modality"]:
         return cues["modality"][lower], MODALITY, ""
     if lower in cues["quantity"]:
         return cues["quantity"][lower], QUANTITY, ""
     if lower in cues["pronoun"]:
         return cues["pronoun"][lower] or lower, FUNCTION, ""
-    if lower in ARTICLES:
-        return "the", FUNCTION, ""
     if any(lower in cues[part] for part in GRAMMAR):
-        return lower, FUNCTION, ""
+        return cues["determiner"].get(lower) or lower, FUNCTION, ""
     return lemma, CONTENT, form
 
 
@@ -216,7 +209,11 @@ def _figure(lower: str) -> str:
     if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", lower):
         lower = lower.replace(",", "")
     if re.fullmatch(r"-?\d+\.\d+", lower):
-        return lower.rstrip("0").rstrip(".") if lower.count(".") == 1 and lower.endswith("0") else lower
+        return (
+            lower.rstrip("0").rstrip(".")
+            if lower.count(".") == 1 and lower.endswith("0")
+            else lower
+        )
     return lower.strip(".,:/")
 
 
@@ -225,7 +222,7 @@ def _merged(words: Sequence[Word]) -> Iterator[Word]:
     place = 0
     while place < len(words):
         word = words[place]
-        if word.part != NUMBER or ":" not in word.key and not word.key.replace(".", "").isdigit():
+        if word.part != NUMBER or (":" not in word.key and not word.key.replace(".", "").isdigit()):
             yield word
             place += 1
             continue
@@ -288,6 +285,8 @@ def _asks(text: str, words: Sequence[Word]) -> bool:
         return True
     if not words or text.rstrip().endswith("."):
         return False
-    return len(words) > 2 and words[0].text.lower() in ("is", "are", "does", "did", "do", "can") and (
-        words[1].key in lexicon.cues()["pronoun"]
+    return (
+        len(words) > 2
+        and words[0].text.lower() in ("is", "are", "does", "did", "do", "can")
+        and (words[1].key in lexicon.cues()["pronoun"])
     )

@@ -41,7 +41,8 @@ def find_opposites(found: Counterparts) -> list[Link]:
                 or (first.part == target[j].part == CONTENT and _same_place(found, i, j))
             ):
                 pairs.append((i, j))
-                found.take(i, j)
+                found.take(0, i)
+                found.take(1, j)
                 break
     return pairs
 
@@ -56,7 +57,7 @@ def _opposite(first: Word, second: Word) -> bool:
 
 def _same_place(found: Counterparts, i: int, j: int) -> bool:
     """Whether the words beside two are the same on one side at least."""
-    source, target = found.words
+    source = found.words[0]
     links = {*found.same, *found.moved}
     before = (i - 1, j - 1) in links and source[i - 1].part in (CONTENT, NAME)
     behind = (i + 1, j + 1) in links and source[i + 1].part in (CONTENT, NAME)
@@ -75,6 +76,11 @@ def shared(found: Counterparts) -> float:
         found.words[0][i].part in (CONTENT, NAME, NUMBER) for i, _ in (*found.same, *found.moved)
     )
     return both / max(1, min(counts))
+
+
+def share_words(source: str, target: str) -> float:
+    """Share of the words with a meaning of the shorter text that the other has too."""
+    return shared(find_counterparts(read(source).words, read(target).words))
 
 
 def denies(found: Counterparts) -> tuple[bool, list[Link]]:

@@ -15,7 +15,12 @@ from itertools import combinations
 from rapidfuzz.distance import LCSseq
 
 from movers.difference import lexicon
-from movers.difference.counterparts import MOVABLE, PERSONS, Counterparts, Link
+from movers.difference.counterparts import (
+    MOVABLE,
+    PERSONS,
+    Counterparts,
+    Link,
+)
 from movers.difference.plain_words import (
     CONTENT,
     DATE,
@@ -59,6 +64,8 @@ def judge_order(found: Counterparts, broken: float | None = None) -> Order | Non
     broken
         Share of the relations between words that a model sees broken, from 0 to 1, if known.
     """
+    if not found.moved and not any(word.key == "by" for words in found.words for word in words):
+        return None
     exchanged = _exchanged(found)
     voices = [_passives(words) for words in found.words]
     turned = voices[0] != voices[1]
@@ -82,19 +89,20 @@ def _moved(found: Counterparts) -> bool:
 
 def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
     """Pairs of equal words that stand in each other's places, surest first."""
-    source, target = found.words
+    source = found.words[0]
     kept = {i for i, _ in found.moved}
     links = sorted(
         link
         for link in (*found.same, *found.moved)
         if source[link[0]].part in MOVABLE or source[link[0]].key in PERSONS
     )
+    sorts = {i: _sort(source[i]) for i, _ in links}
     candidates = [
         (first, second)
         for first, second in combinations(links, 2)
         if first[1] > second[1]
         and (first[0] in kept or second[0] in kept)
-        and _same_sort(source[first[0]], source[second[0]])
+        and sorts[first[0]] == sorts[second[0]]
     ]
     if not candidates:
         return []
@@ -112,7 +120,11 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
         gain = LCSseq.similarity(plain, "".join(tried)) - before
         if gain >= GAIN or (gain == 1 and _neighbours(found, first, second)):
             scored.append((-gain, first, second))
-    return [(first, second) for _, first, second in sorted(scored)]
+    best: list[tuple[Link, Link]] = []
+    for _, first, second in sorted(scored):
+        if not any(link in pair for pair in best for link in (first, second)):
+            best.append((first, second))
+    return best
 
 
 def _neighbours(found: Counterparts, first: Link, second: Link) -> bool:
@@ -122,12 +134,8 @@ def _neighbours(found: Counterparts, first: Link, second: Link) -> bool:
     return all(word.part == FUNCTION for word in inner)
 
 
-def _same_sort(first: Word, second: Word) -> bool:
-    """Whether two words can have each other's place: two things, or two of another sort."""
-    return _sort(first) == _sort(second)
-
-
 def _sort(word: Word) -> str:
+    """What can have a word's place: two things have each other's, or two of another sort."""
     if word.part == NAME or word.key in PERSONS:
         return "n"
     if word.part in (NUMBER, DATE, UNIT):
@@ -147,7 +155,11 @@ def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
         verbs = any(_is_verb(word) for word in between)
         if joined and not verbs:
             return True
-        if not verbs and all(word.part == FUNCTION for word in between) and _adjuncts(source, first, second):
+        if (
+            not verbs
+            and all(word.part == FUNCTION for word in between)
+            and _adjuncts(source, first, second)
+        ):
             return True
     symmetric = {word.key for word in source if word.key in cues["symmetric"]}
     return bool(symmetric) and _around(source, first[0], second[0], symmetric)
@@ -163,7 +175,9 @@ def _adjuncts(words: Sequence[Word], first: Link, second: Link) -> bool:
     heads = []
     for place in (first[0], second[0]):
         before = [word for word in words[max(0, place - 2) : place] if word.part == FUNCTION]
-        heads.append(next((w.key for w in reversed(before) if w.key in lexicon.cues()["preposition"]), None))
+        heads.append(
+            next((w.key for w in reversed(before) if w.key in lexicon.cues()["preposition"]), None)
+        )
     return heads[0] is not None and heads[0] == heads[1]
 
 

@@ -1,0 +1,26 @@
+"""Which of the sentences that lie near each other are kept apart all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from movers.difference.guards import UNREAD, check_guards, guarded
+from movers.scorer import Scorer
+
+Objection = Callable[[str, str], str | None]
+"""What says why two sentences are kept apart; None if nothing speaks against joining them."""
+
+
+def objection_of(scorer: Scorer, guards: Sequence[str]) -> Objection:
+    """Make what keeps sentences apart, from the names of guards."""
+    names = check_guards(guards)
+
+    def objection(source: str, target: str) -> str | None:
+        reason = guarded(names, source, target)
+        if reason is None and UNREAD in names:
+            ends = [scorer.encoder.unread(text) for text in (source, target)]
+            if ends[0] != ends[1]:
+                reason = "another end, which the model does not read"
+        return reason
+
+    return objection
