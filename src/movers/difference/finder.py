@@ -192,10 +192,10 @@ class Search:
         """A question against a statement."""
         if self.texts[0].question == self.texts[1].question:
             return
-        spans = [(0, len(reading.text)) for reading in self.texts]
+        (source, target) = (reading.text for reading in self.texts)
         said = say("question", "A" if self.texts[0].question else "B", "")
-        texts = [reading.text for reading in self.texts]
-        self.found.append(Difference("question", *texts, *spans, CERTAIN, said))
+        whole = (0, len(source)), (0, len(target))
+        self.found.append(Difference("question", source, target, *whole, CERTAIN, said))
         for side in (0, 1):
             for place in [*self.words.left[side]]:
                 word = self.words.words[side][place]

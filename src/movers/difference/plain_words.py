@@ -30,6 +30,8 @@ UNIT_OR_WORD, MONTH_OR_WORD, ORDINAL_OR_WORD = "unit?", "month?", "ordinal?"
 SHORT_OR_WORD, CUE_BEFORE_TO = "short?", "to?"
 IN_DOUBT = {UNIT_OR_WORD, MONTH_OR_WORD, ORDINAL_OR_WORD, SHORT_OR_WORD, CUE_BEFORE_TO}
 """Parts that the words beside one decide."""
+HEADLINE = 0.7
+"""Share of capitalised words from which a text is a headline."""
 KNOWN = 0.6
 """Share of its words that the tables know of an English text, typing errors and all."""
 Piece = tuple[str, int, int]
@@ -69,7 +71,8 @@ def read(text: str) -> Reading:
     ['he', 'be', 'not', 'pay', '1000', '$']
     """
     pieces = [*_pieces(text)]
-    words = tuple(_merged([_word(pieces, place) for place in range(len(pieces))]))
+    headline = _is_headline(pieces)
+    words = tuple(_merged([_word(pieces, place, headline) for place in range(len(pieces))]))
     plain = tuple(word for word in words if word.part != MARK)
     return Reading(text, plain, _asks(text, plain))
 
@@ -103,7 +106,14 @@ def _pieces(text: str) -> Iterator[Piece]:
         yield cut[2], middle, end
 
 
-def _word(pieces: Sequence[Piece], place: int) -> Word:
+def _is_headline(pieces: Sequence[Piece]) -> bool:
+    """Whether a text capitalises most of its words, so that capitals mark no names."""
+    letters = [text for text, _, _ in pieces if text[0].isalpha()]
+    capital = sum(text[0].isupper() for text in letters)
+    return capital > HEADLINE * len(letters) and len(letters) > 3
+
+
+def _word(pieces: Sequence[Piece], place: int, headline: bool) -> Word:
     """A word by what the tables say of it, and of those beside it where these matter."""
     text, start, end = pieces[place]
     lower = text.lower()
@@ -112,8 +122,10 @@ def _word(pieces: Sequence[Piece], place: int) -> Word:
     key, part, form = _usual(lower)
     if part in IN_DOUBT:
         key, part, form = _beside(pieces, place, lower, part)
-    if part == CONTENT and text[0].isupper() and (_inside(pieces, place) or not _is_common(lower)):
-        return Word(text, start, end, lower, NAME)
+    if part == CONTENT and text[0].isupper():
+        named = _inside(pieces, place) and not headline
+        if named or not _is_common(lower):
+            return Word(text, start, end, lower, NAME)
     return Word(text, start, end, key, part, form)
 
 

@@ -106,7 +106,7 @@ def tell_figures(found: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
     """What each part of the distance says in numbers, and which relation cost most."""
     if not np.isfinite(found.distance):
         return ()
-    told = []
+    told: list[str] = []
     if "sentence" in found.parts and found.distance > 0:
         told += _priced(found)
     if (found.at_home or 0.0) > TRACE * found.distance:
