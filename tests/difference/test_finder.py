@@ -86,10 +86,10 @@ def test_graver_differences_come_first():
 
 
 def test_links_tell_which_other_words_go_together():
-    source, target = "The thief ran away fast.", "Away ran the burglar fast."
+    source, target = "The thief who escaped was old.", "The old one who escaped was a burglar."
     free = {one.kind for one in movers.differences(source, target)}
     assert {"added", "removed"} <= free
-    linked = movers.differences(source, target, links=[((4, 9), (13, 20))])
+    linked = movers.differences(source, target, links=[((4, 9), (30, 37))])
     assert ("replaced", "thief", "burglar") in {
         (one.kind, one.source, one.target) for one in linked
     }

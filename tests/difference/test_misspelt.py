@@ -30,7 +30,8 @@ def test_names_figures_and_rare_words_stay():
 
 
 def test_words_of_the_other_text_are_likelier():
-    assert repair("the fone rings", beside="the phone rings").text == "the phone rings"
+    assert repair("the fouse is small").text == "the house is small"
+    assert repair("the fouse is small", beside="a small mouse").text == "the mouse is small"
 
 
 def test_variants_and_errors_are_spellings_and_other_words_are_not():

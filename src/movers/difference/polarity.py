@@ -36,10 +36,7 @@ def find_opposites(found: Counterparts) -> list[Link]:
         if first.part not in (CONTENT, FUNCTION):
             continue
         for j in found.left[1]:
-            if _opposite(first, target[j]) and (
-                found.in_gap(i, j)
-                or (first.part == target[j].part == CONTENT and _same_place(found, i, j))
-            ):
+            if _opposite(first, target[j]) and _answers(found, i, j):
                 pairs.append((i, j))
                 found.take(0, i)
                 found.take(1, j)
@@ -55,9 +52,18 @@ def _opposite(first: Word, second: Word) -> bool:
     )
 
 
-def _same_place(found: Counterparts, i: int, j: int) -> bool:
-    """Whether the words beside two are the same on one side at least."""
-    source = found.words[0]
+def _answers(found: Counterparts, i: int, j: int) -> bool:
+    """Whether two words stand in the same place: in the same gap, or beside the same word.
+
+    Of converses, *sold* and *bought*, the words around them may have changed places.
+    """
+    source, target = found.words
+    if found.in_gap(i, j):
+        return True
+    if source[i].part != CONTENT or target[j].part != CONTENT:
+        return False
+    if found.moved and (source[i].key, target[j].key) in lexicon.pairs_of("converse"):
+        return True
     links = {*found.same, *found.moved}
     before = (i - 1, j - 1) in links and source[i - 1].part in (CONTENT, NAME)
     behind = (i + 1, j + 1) in links and source[i + 1].part in (CONTENT, NAME)

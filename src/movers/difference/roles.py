@@ -146,28 +146,26 @@ def _sort(word: Word) -> str:
 
 def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
     """Whether it is all the same which of two words comes first."""
-    cues = lexicon.cues()
     source, target = found.words
     inside = source[first[0] + 1 : second[0]], target[second[1] + 1 : first[1]]
-    for between in inside:
-        keys = {word.key for word in between}
-        joined = keys & {"and", "or", "nor", "&", "plus"}
-        verbs = any(_is_verb(word) for word in between)
-        if joined and not verbs:
+    keys = [{word.key for word in between} for between in inside]
+    if keys[0] ^ keys[1] >= {"of", "'s"}:  # the roof of the barn, the barn's roof
+        return True
+    for between, own in zip(inside, keys, strict=True):
+        if any(map(_is_verb, between)):
+            continue
+        if own & lexicon.cues()["coordinator"].keys():
             return True
-        if (
-            not verbs
-            and all(word.part == FUNCTION for word in between)
-            and _adjuncts(source, first, second)
-        ):
+        if all(word.part == FUNCTION for word in between) and _adjuncts(source, first, second):
             return True
-    symmetric = {word.key for word in source if word.key in cues["symmetric"]}
-    return bool(symmetric) and _around(source, first[0], second[0], symmetric)
+    symmetric = keys[0] & lexicon.cues()["symmetric"].keys()
+    return bool(symmetric) and _is_head(source, first[0]) and _is_head(source, second[0])
 
 
-def _around(words: Sequence[Word], i: int, j: int, keys: set[str]) -> bool:
-    """Whether one of some words stands between two places, or they are the only arguments."""
-    return any(word.key in keys for word in words[i + 1 : j])
+def _is_head(words: Sequence[Word], place: int) -> bool:
+    """Whether a word is not followed by another that it belongs to."""
+    behind = words[place + 1 : place + 2]
+    return not behind or behind[0].part not in (CONTENT, NAME) or _is_verb(behind[0])
 
 
 def _adjuncts(words: Sequence[Word], first: Link, second: Link) -> bool:
