@@ -51,6 +51,7 @@ def test_compare_prints_measures_and_alignment(capsys):
     told = " ".join(out.split())
     assert found.verdict in told
     assert all(" ".join(line.split()) in told for line in found.story)
+    assert not any(" ".join(line.split()) in told for line in found.figures)
     assert "Which word went where under movers" in out
     assert str(found.signature) in out.replace("\n", "")
 

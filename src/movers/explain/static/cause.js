@@ -13,6 +13,7 @@ const taken = ({ far, structure }) => (far && structure.sentence !== null ? (str
 
 // Who does what in either sentence, or that it is not for relations that they differ.
 const sayCause = (payload, letter) => {
+  if (!payload.differences.length && payload.structure.distance === 0) return "Nothing differs.";
   if (taken(payload) < SLIGHT) return "Structure adds next to nothing: the words or the topic differ.";
   const roles = payload.differences.find(({ kind }) => kind === "roles");
   if (roles) return named(roles.text, letter);
