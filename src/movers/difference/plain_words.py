@@ -27,8 +27,10 @@ GRAMMAR = ("determiner", "preposition", "conjunction", "auxiliary")
 OPENING = frozenset('"“.?!`')
 """What a word may be capitalised behind."""
 UNIT_OR_WORD, MONTH_OR_WORD, ORDINAL_OR_WORD = "unit?", "month?", "ordinal?"
-SHORT_OR_WORD, CUE_BEFORE_TO = "short?", "to?"
-IN_DOUBT = {UNIT_OR_WORD, MONTH_OR_WORD, ORDINAL_OR_WORD, SHORT_OR_WORD, CUE_BEFORE_TO}
+SHORT_OR_WORD, CUE_BEFORE_TO, NAME_OR_WORD = "short?", "to?", "name?"
+IN_DOUBT = frozenset(
+    (UNIT_OR_WORD, MONTH_OR_WORD, ORDINAL_OR_WORD, SHORT_OR_WORD, CUE_BEFORE_TO, NAME_OR_WORD)
+)
 """Parts that the words beside one decide."""
 HEADLINE = 0.7
 """Share of capitalised words from which a text is a headline."""
@@ -71,8 +73,12 @@ def read(text: str) -> Reading:
     ['he', 'be', 'not', 'pay', '1000', '$']
     """
     pieces = [*_pieces(text)]
-    headline = _is_headline(pieces)
-    words = tuple(_merged([_word(pieces, place, headline) for place in range(len(pieces))]))
+    words = [
+        _in_context(pieces, place) if usual[1] in IN_DOUBT else Word(*pieces[place], *usual)
+        for place, usual in enumerate([_usual(piece[0]) for piece in pieces])
+    ]
+    if any(word.part == NUMBER for word in words):
+        words = [*_merged(words)]
     plain = tuple(word for word in words if word.part != MARK)
     return Reading(text, plain, _asks(text, plain))
 
@@ -113,17 +119,15 @@ def _is_headline(pieces: Sequence[Piece]) -> bool:
     return capital > HEADLINE * len(letters) and len(letters) > 3
 
 
-def _word(pieces: Sequence[Piece], place: int, headline: bool) -> Word:
-    """A word by what the tables say of it, and of those beside it where these matter."""
+def _in_context(pieces: Sequence[Piece], place: int) -> Word:
+    """A word that is one thing or another by what stands beside it."""
     text, start, end = pieces[place]
     lower = text.lower()
-    if lower[0] == "’" or lower == "n’t":
-        lower = lower.replace("’", "'")
     key, part, form = _usual(lower)
     if part in IN_DOUBT:
         key, part, form = _beside(pieces, place, lower, part)
     if part == CONTENT and text[0].isupper():
-        named = _inside(pieces, place) and not headline
+        named = _inside(pieces, place) and not _is_headline(pieces)
         if named or not _is_common(lower):
             return Word(text, start, end, lower, NAME)
     return Word(text, start, end, key, part, form)
@@ -165,8 +169,17 @@ def _beside(pieces: Sequence[Piece], place: int, lower: str, part: str) -> Usual
 
 
 @lru_cache(maxsize=1 << 16)
-def _usual(lower: str) -> Usual:
+def _usual(text: str) -> Usual:
     """What a word is compared by, its part and its form, by itself."""
+    lower = text.lower()
+    if lower[0] == "’" or lower == "n’t":
+        lower = lower.replace("’", "'")
+    found = _usual_lower(lower)
+    return ("", NAME_OR_WORD, "") if found[1] == CONTENT and text[0].isupper() else found
+
+
+@lru_cache(maxsize=1 << 16)
+def _usual_lower(lower: str) -> Usual:
     cues = lexicon.cues()
     if any(map(str.isdigit, lower)):
         return _figure(lower), NUMBER, ""
