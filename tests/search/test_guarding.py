@@ -19,6 +19,20 @@ SAID = [
     "Please cancel order {}.",
     "The parcel of order {} was damaged.",
     "I was charged twice for order {}.",
+    "Can you change the address of order {}?",
+    "The invoice for order {} is missing.",
+    "Two shirts of order {} are the wrong size.",
+    "When will order {} be shipped?",
+    "The courier never rang for order {}.",
+    "I would like a refund for order {}.",
+    "The voucher was not applied to order {}.",
+    "Order {} says delivered, but nothing came.",
+    "Please gift-wrap order {}.",
+    "The lamp from order {} does not work.",
+    "Add batteries to order {}.",
+    "Who signed for order {}?",
+    "The colour in order {} differs from the picture.",
+    "My neighbour received order {} by mistake.",
 ]
 
 
