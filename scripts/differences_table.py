@@ -21,12 +21,14 @@ def read(half):
     for line in PAIRS.read_text("utf-8").splitlines()[1:]:
         which, kinds, verdict, source, target = line.split("\t")
         if which == half:
-            yield None if kinds == "*" else {*filter(None, kinds.split(","))}, verdict, source, target
+            judged = None if kinds == "*" else {*filter(None, kinds.split(","))}
+            yield judged, verdict, source, target
 
 
 def confusion(rows):
     """How often a kind was found, missed and found where it is not, and what stood in its place."""
-    counts, instead = Counter(), {kind: Counter() for kind in KINDS}
+    counts: Counter = Counter()
+    instead: dict[str, Counter] = {kind: Counter() for kind in KINDS}
     for wanted, _, source, target in rows:
         if wanted is None:
             continue
@@ -46,7 +48,8 @@ def kinds_table(rows):
         right, missed, wrong = (counts[kind, *case] for case in ((1, 1), (1, 0), (0, 1)))
         other = ", ".join(f"{name} {count}" for name, count in instead[kind].items())
         yield f"| {kind} | {right + missed} | {right} | {missed} | {wrong} | {other} |"
-    right, missed, wrong = (sum(counts[k, *case] for k in KINDS) for case in ((1, 1), (1, 0), (0, 1)))
+    cases = ((1, 1), (1, 0), (0, 1))
+    right, missed, wrong = (sum(counts[kind, *case] for kind in KINDS) for case in cases)
     yield (
         f"| all | {right + missed} | {right} | {missed} | {wrong} | precision "
         f"{100 * right / (right + wrong):.1f}, recall {100 * right / (right + missed):.1f} |"
@@ -55,7 +58,7 @@ def kinds_table(rows):
 
 def verdicts_table(rows):
     alike = movers.load().similarities([row[2:] for row in rows])
-    given = Counter()
+    given: Counter = Counter()
     for (_, verdict, source, target), similarity in zip(rows, alike, strict=True):
         found = movers.differences(source, target)
         own = judge(found, float(similarity), shared=share_words(source, target))

@@ -105,7 +105,7 @@ def entries(folder, part):
 
 def tagged(folder):
     """How often a word was tagged as each part of speech."""
-    counts = defaultdict(lambda: defaultdict(int))
+    counts: dict = defaultdict(lambda: defaultdict(int))
     for line in (folder / "cntlist.rev").read_text("utf-8").splitlines():
         key, _, count = line.split()
         word, _, sense = key.partition("%")

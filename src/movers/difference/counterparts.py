@@ -80,7 +80,7 @@ def find_counterparts(
 
 def _common(first: Sequence[str], second: Sequence[str]) -> list[Link]:
     """The places of a longest common sequence."""
-    same = []
+    same: list[Link] = []
     for step in LCSseq.opcodes(first, second):
         if step.tag == "equal":
             same += zip(

@@ -297,8 +297,8 @@ def _value(words: Sequence[Word], place: int) -> tuple[int, str | None]:
         place += 1
     if not seen:
         return place, None
-    value = total + current
-    return place, str(int(value)) if value == int(value) else str(value)
+    result = total + current
+    return place, str(int(result)) if result == int(result) else str(result)
 
 
 def _goes_on(words: Sequence[Word], place: int) -> bool:
