@@ -40,6 +40,7 @@ SAME = [
     ("She cannot come.", "She can't come."),
     ("Twenty-five men waited.", "25 men waited."),
     ("It is the 2nd of May.", "It is the second of May."),
+    ("IRAN SAYS IT CAPTURES A DRONE", "Iran says it captures a drone"),
 ]
 
 

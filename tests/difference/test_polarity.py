@@ -19,13 +19,14 @@ OPPOSITE = [
 NEITHER = [
     ("The window is not closed.", "The window is open."),
     ("A dog barks.", "A loud dog barks."),
+    ("Ann sold Bob a car.", "Bob bought a car from Ann."),
     ("She sings well.", "Nobody has seen the moon today."),
 ]
 
 
 def test_flags_say_what_is_denied_and_what_is_the_opposite():
     flags = polarity_differences([*DENIED, *OPPOSITE, *NEITHER])
-    expected = [(True, False)] * 3 + [(False, True)] * 2 + [(False, False)] * 3
+    expected = [(True, False)] * 3 + [(False, True)] * 2 + [(False, False)] * 4
     assert flags.tolist() == [list(row) for row in expected]
     assert polarity_differences([]).shape == (0, 2)
 

@@ -15,6 +15,8 @@ EXCHANGED = [
     ("The clerk was paid by the farmer.", "The farmer was paid by the clerk."),
     ("The hunter chased the bear.", "The hunter was chased by the bear."),
     ("She saw him.", "He saw her."),
+    ("My dentist sued the tenants.", "The tenants sued my dentist."),
+    ("She got help from her coach.", "Her coach got help from her."),
     ("The old man met the young king's aunt.", "The young man met the old king's aunt."),
 ]
 HARMLESS = [

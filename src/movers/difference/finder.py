@@ -24,7 +24,7 @@ from movers.difference.plain_words import (
     look_english,
     read,
 )
-from movers.difference.polarity import denies, negations
+from movers.difference.polarity import denies, is_converse, negations
 from movers.difference.roles import judge_order
 from movers.difference.wording import say
 
@@ -162,9 +162,7 @@ class Search:
 
     def _unless_turned(self, opposites: Sequence[Link]) -> list[Link]:
         """Opposites but for converses whose partners changed places: *lends to*, *borrows from*."""
-        source, target = self.words.words
-        converse = lexicon.pairs_of("converse")
-        turned = [(i, j) for i, j in opposites if (source[i].key, target[j].key) in converse]
+        turned = [link for link in opposites if is_converse(self.words, *link)]
         order = next((one for one in self.found if one.kind in ("roles", "reordered")), None)
         if not turned or order is None:
             return [*opposites]
@@ -391,7 +389,7 @@ def _time(words: Sequence[Word], place: int) -> str | None:
             return None
         if before.part in (CONTENT, NAME) and before.form != "participle":
             break
-    if word.form == "participle":
+    if word.form == "participle" or word.text.lower() in lexicon.cues()["unchanged"]:
         return None
     return "present" if word.form == "base" else word.form
 

@@ -52,7 +52,7 @@ def frequency(word: str) -> float:
 @lru_cache(maxsize=1 << 14)
 def are_spellings(first: str, second: str) -> bool:
     """Whether two words are spellings of one, by a variant or by a typing error."""
-    if min(len(first), len(second)) < 4 or abs(len(first) - len(second)) > 2:
+    if len(first) + len(second) < 7 or abs(len(first) - len(second)) > 2:
         return first == second
     if are_variants(first, second):
         return True

@@ -28,9 +28,11 @@ OPENING = frozenset('"“.?!`')
 """What a word may be capitalised behind."""
 UNIT_OR_WORD, MONTH_OR_WORD, ORDINAL_OR_WORD = "unit?", "month?", "ordinal?"
 SHORT_OR_WORD, CUE_BEFORE_TO, NAME_OR_WORD = "short?", "to?", "name?"
-IN_DOUBT = frozenset(
-    (UNIT_OR_WORD, MONTH_OR_WORD, ORDINAL_OR_WORD, SHORT_OR_WORD, CUE_BEFORE_TO, NAME_OR_WORD)
-)
+HER_OR_HER = "her?"
+IN_DOUBT = frozenset((
+    UNIT_OR_WORD, MONTH_OR_WORD, ORDINAL_OR_WORD, SHORT_OR_WORD, CUE_BEFORE_TO, NAME_OR_WORD,
+    HER_OR_HER,
+))  # fmt: skip
 """Parts that the words beside one decide."""
 HEADLINE = 0.7
 """Share of capitalised words from which a text is a headline."""
@@ -160,6 +162,9 @@ def _beside(pieces: Sequence[Piece], place: int, lower: str, part: str) -> Usual
         return f"ordinal:{cues['ordinal'][lower]}", NUMBER, ""
     if part == SHORT_OR_WORD:
         return _usual_word(SHORT[lower] if behind == "n't" else lower)
+    if part == HER_OR_HER:  # her money, but: from her
+        owned = behind[:1].isalpha() and _usual(behind)[1] == CONTENT
+        return (lower, FUNCTION, "") if owned else _usual_word(lower)
     lemma, form = lexicon.lemma_of(lower)
     if behind == "to" and lemma in cues["negation to"]:
         return lemma, NEGATION, form
@@ -193,6 +198,8 @@ def _usual_lower(lower: str) -> Usual:
         return lower, DATE, ""
     if lower == "second":
         return "", ORDINAL_OR_WORD, ""
+    if lower == "her":
+        return "", HER_OR_HER, ""
     for part in ("number", "multiple", "ordinal", "fraction"):
         if lower in cues[part]:
             return f"{part}:{cues[part][lower]}", NUMBER, ""

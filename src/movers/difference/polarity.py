@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.difference import lexicon
-from movers.difference.counterparts import Counterparts, Link, find_counterparts
+from movers.difference.counterparts import MOVABLE, Counterparts, Link, find_counterparts
 from movers.difference.plain_words import (
     CONTENT,
     FUNCTION,
@@ -62,12 +62,18 @@ def _answers(found: Counterparts, i: int, j: int) -> bool:
         return True
     if source[i].part != CONTENT or target[j].part != CONTENT:
         return False
-    if found.moved and (source[i].key, target[j].key) in lexicon.pairs_of("converse"):
+    if found.moved and is_converse(found, i, j):
         return True
     links = {*found.same, *found.moved}
     before = (i - 1, j - 1) in links and source[i - 1].part in (CONTENT, NAME)
     behind = (i + 1, j + 1) in links and source[i + 1].part in (CONTENT, NAME)
     return before or behind
+
+
+def is_converse(found: Counterparts, i: int, j: int) -> bool:
+    """Whether two words say the same with their partners exchanged: *sold* and *bought*."""
+    pair = found.words[0][i].key, found.words[1][j].key
+    return pair in lexicon.pairs_of("converse")
 
 
 def negations(words: Sequence[Word]) -> list[int]:
@@ -125,6 +131,8 @@ def polarity_differences(pairs: Iterable[tuple[Given, Given]]) -> NDArray[np.boo
         first, second = (one if isinstance(one, str) else " ".join(one) for one in (source, target))
         found = find_counterparts(read(first).words, read(second).words)
         negated, opposites = denies(found)
+        if any(found.words[0][i].part in MOVABLE for i, _ in found.moved):
+            opposites = [link for link in opposites if not is_converse(found, *link)]
         alike = shared(found) >= SHARED
         odd = len(opposites) % 2 == 1
         flags.append((alike and negated and not odd, alike and bool(opposites) and not negated))

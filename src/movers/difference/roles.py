@@ -107,10 +107,12 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
     if not candidates:
         return []
     letters: dict[str, str] = {}
+    articles = lexicon.cues()["determiner"]
     first_text, second_text = (
-        [letters.setdefault(word.key, chr(0x4E00 + len(letters))) for word in words]
+        ["" if word.key in articles else letters.setdefault(word.key, chr(0x4E00 + len(letters)))
+         for word in words]
         for words in found.words
-    )
+    )  # fmt: skip
     plain = "".join(first_text)
     before = LCSseq.similarity(plain, "".join(second_text))
     scored = []
