@@ -31,7 +31,8 @@ from movers.difference.wording import say
 CERTAIN, LIKELY, PERHAPS = 0.95, 0.8, 0.6
 VAGUE = frozenset(("some", "many", "several"))
 """Quantities that say little when only one text has them."""
-COUNTED = frozenset((NUMBER, DATE, UNIT))
+LONGEST = 200
+"""Words left over in a text whose spellings are compared with those of the other."""
 
 
 def differences(
@@ -274,8 +275,8 @@ class Search:
     def spelling(self) -> None:
         """The same word spelt in two ways."""
         source, target = self.words.words
-        for i in [*self.words.left[0]]:
-            for j in self.words.left[1]:
+        for i in self.words.left[0][:LONGEST]:
+            for j in self.words.left[1][:LONGEST]:
                 if CONTENT not in (source[i].part, target[j].part):
                     continue
                 if are_spellings(source[i].text.lower(), target[j].text.lower()):

@@ -56,6 +56,16 @@ def _opposites() -> dict[tuple[str, str], str]:
     return both | {(second, first): part for first, second, part in rows}
 
 
+@cache
+def _with_opposites() -> frozenset[str]:
+    return frozenset(first for first, _ in _opposites())
+
+
+def has_opposite(word: str) -> bool:
+    """Whether a lemma has an antonym at all."""
+    return word in _with_opposites()
+
+
 def are_opposite(first: str, second: str) -> bool:
     """Whether two lemmas are antonyms."""
     return (first, second) in _opposites()

@@ -33,7 +33,7 @@ def find_opposites(found: Counterparts) -> list[Link]:
     pairs, (source, target) = [], found.words
     for i in [*found.left[0]]:
         first = source[i]
-        if first.part not in (CONTENT, FUNCTION):
+        if first.part not in (CONTENT, FUNCTION) or not lexicon.has_opposite(first.key):
             continue
         for j in found.left[1]:
             if _opposite(first, target[j]) and _answers(found, i, j):

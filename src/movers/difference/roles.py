@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 
 from rapidfuzz.distance import LCSseq
 
@@ -33,6 +33,8 @@ from movers.difference.plain_words import (
 
 MOST = 60
 """Pairs of words that are tried for an exchange."""
+LONGEST = 400
+"""Words of a text that are tried with each other."""
 GAIN = 2
 """Words in order that an exchange must win: two, for any single word that moved wins one."""
 SURE, UNSURE = 0.9, 0.6
@@ -97,13 +99,14 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
         if source[link[0]].part in MOVABLE or source[link[0]].key in PERSONS
     )
     sorts = {i: _sort(source[i]) for i, _ in links}
-    candidates = [
+    inverted = (
         (first, second)
-        for first, second in combinations(links, 2)
+        for first, second in combinations(links[:LONGEST], 2)
         if first[1] > second[1]
         and (first[0] in kept or second[0] in kept)
         and sorts[first[0]] == sorts[second[0]]
-    ]
+    )
+    candidates = [*islice(inverted, MOST)]
     if not candidates:
         return []
     letters: dict[str, str] = {}
@@ -116,7 +119,7 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
     plain = "".join(first_text)
     before = LCSseq.similarity(plain, "".join(second_text))
     scored = []
-    for first, second in candidates[:MOST]:
+    for first, second in candidates:
         tried = [*second_text]
         tried[first[1]], tried[second[1]] = tried[second[1]], tried[first[1]]
         gain = LCSseq.similarity(plain, "".join(tried)) - before
