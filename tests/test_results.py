@@ -121,9 +121,9 @@ def test_what_stays_at_home_is_a_part(bert, method, null):
 def test_words_at_home_are_told_where_they_may_stay_and_only_there(bert, method):
     pair = SENTENCES[0], SENTENCES[6]
     free, bound = (bert.using(method, null=null).compare(*pair) for null in (0.3, None))
-    (told,) = [line for line in free.story if line.startswith("What stays at home pays")]
+    (told,) = [line for line in free.figures if line.startswith("What stays at home pays")]
     (alone, *_), moved = free.source_words, free.plan.sum(axis=1)
     assert (f"“{alone}”" in told) == (moved[0] < free.weights[0][0] / 2)
     assert "at home" in str(free) and "at home" not in str(bound)
     assert "at home" not in bound.parts and bound.home is None
-    assert not [line for line in bound.story if "at home" in line]
+    assert not [line for line in bound.figures if "at home" in line]

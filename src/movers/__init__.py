@@ -8,6 +8,7 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than all of 
 
 if TYPE_CHECKING:
     from movers import solve
+    from movers.difference.finder import differences
     from movers.errors import DependencyError, InputError, ModelError, MoversError, StorageError
     from movers.habits import distance, similarity
     from movers.loading import load
@@ -28,6 +29,7 @@ __all__ = [
     "Scorer",
     "StorageError",
     "__version__",
+    "differences",
     "distance",
     "load",
     "similarity",
@@ -44,6 +46,7 @@ _HOMES = {
     "Index": "movers.search.index",
     "Ranking": "movers.results",
     "Scorer": "movers.scorer",
+    "differences": "movers.difference.finder",
     "distance": "movers.habits",
     "load": "movers.loading",
     "similarity": "movers.habits",

@@ -12,21 +12,29 @@ import numpy as np
 from movers.align.linking import Link, Linking
 from movers.align.reading import Sentence
 from movers.align.results import make_links
-from movers.explain.compared import Broken, Compared, Flow, HeadValue, Signature
+from movers.difference.kinds import Difference
+from movers.explain.compared import LINKED, Broken, Compared, Flow, HeadValue, Signature
 from movers.explain.drawing import draw_plan
 from movers.explain.explanation import Explanation
 from movers.explain.relations import broken_relations
-from movers.explain.telling import tell_story, tell_verdict
+from movers.explain.telling import tell_figures, tell_story, tell_verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Broken", "Comparison", "Flow", "HeadValue", "Match", "Ranking", "Signature"]
+__all__ = [
+    "Broken",
+    "Comparison",
+    "Difference",
+    "Flow",
+    "HeadValue",
+    "Match",
+    "Ranking",
+    "Signature",
+]
 
 SHOWN = 20
 """So many moves or matches are shown to people; JSON holds all."""
-PLAN_THRESHOLD = 0.4
-"""Shares of two words below this are no link of a plan."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,13 +48,18 @@ class Comparison(Compared):
 
     @property
     def verdict(self) -> str | None:
-        """The similarity in a sentence; None where the measure has no scale."""
+        """Similarity and differences in a sentence; None where the measure has no scale."""
         return tell_verdict(self)
 
     @property
     def story(self) -> tuple[str, ...]:
-        """Where the distance comes from, in sentences."""
-        return tell_story(self, self.broken)
+        """What differs, in plain sentences."""
+        return tell_story(self)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Where the distance comes from, in sentences with numbers."""
+        return tell_figures(self, self.broken)
 
     def largest(self, count: int) -> tuple[tuple[Flow, ...], int]:
         """The moves of most mass, in the order of the source, and how many others there are."""
@@ -70,7 +83,7 @@ class Comparison(Compared):
             Sentence(self.source, self.source_spans),
             Sentence(self.target, self.target_spans),
             Linking(shares, shares, cost),
-            threshold=PLAN_THRESHOLD,
+            threshold=LINKED,
         )
         words = self.source_words, self.target_words  # special tokens have no place in the text
         return tuple(
@@ -105,7 +118,9 @@ class Comparison(Compared):
             "distance": _number(self.distance),
             "similarity": None if self.similarity is None else _number(self.similarity),
             "verdict": self.verdict,
+            "differences": [one.to_dict() for one in self.differences],
             "story": list(self.story),
+            "figures": list(self.figures),
             "sentence": _number(self.sentence),
             "gate": _number(self.gate),
             "linear": _number(self.linear),
@@ -116,6 +131,8 @@ class Comparison(Compared):
             "target_words": list(self.target_words),
             "source_unread": self.source_unread,
             "target_unread": self.target_unread,
+            "source_repairs": [asdict(one) for one in self.source_repairs],
+            "target_repairs": [asdict(one) for one in self.target_repairs],
             "plan": self.plan.tolist(),
             "broken": [_plain(one) for one in self.broken],
             "alignment": [{**asdict(flow), "cost": _number(flow.cost)} for flow in self.alignment],

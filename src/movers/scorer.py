@@ -19,6 +19,8 @@ from movers.align.aligning import align_pairs
 from movers.align.reading import Given
 from movers.align.results import Alignment
 from movers.arrays import Floats, Ints
+from movers.difference.kinds import Difference
+from movers.difference.misspelt import Spelling, repair
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.stopwords import describe_stopwords
 from movers.encode.store import EncodingCache, Store
@@ -325,10 +327,24 @@ class Scorer:
         """Save the fitted statistics; ``movers.load(statistics=path)`` reads them."""
         self.statistics.save(path)
 
-    def compare(self, source: str, target: str) -> Comparison:
-        """Compare two sentences, with plan, alignment and values head by head."""
+    def compare(self, source: str, target: str, *, spelling: Spelling = "keep") -> Comparison:
+        """Compare two sentences, with differences, plan, alignment and values head by head.
+
+        Parameters
+        ----------
+        source, target
+            The sentences.
+        spelling
+            "repair" compares them with their typing errors mended, and names these.
+        """
         check_sentence(source, "source")
         check_sentence(target, "target")
+        if spelling == "repair":
+            first, second = repair(source, beside=target), repair(target, beside=source)
+            found = self.compare(first.text, second.text)
+            return replace(found, source_repairs=first.repairs, target_repairs=second.repairs)
+        if spelling != "keep":
+            raise InputError(f"spelling must be 'keep' or 'repair', got {spelling!r}")
         sentences = self.weigh([source, target])
         rows = sentences.numbers([source, target])
         why, policy = self.measure.undefined(sentences, rows[None]), self.settings.empty or "raise"
@@ -344,6 +360,20 @@ class Scorer:
             source_unread=self.encoder.unread(source),
             target_unread=self.encoder.unread(target),
         )
+
+    def differences(self, source: str, target: str) -> tuple[Difference, ...]:
+        """Find what two sentences differ in; the plan says which other words go together.
+
+        `movers.differences` does the same without a model.
+
+        Examples
+        --------
+        >>> import movers
+        >>> (one,) = movers.load().differences("the drug is safe", "the drug is not safe")
+        >>> one.kind, one.text
+        ('negation', 'B denies it: “not”.')
+        """
+        return self.compare(source, target).differences
 
     def align(self, source: Given, target: Given, *, aligner: str = DEFAULT_ALIGNER) -> Alignment:
         """Link the words of two sentences: which goes with which, and which with none.

@@ -52,6 +52,7 @@ def test_compare_prints_measures_and_alignment(capsys):
     told = " ".join(out.split())
     assert found.verdict in told
     assert all(" ".join(line.split()) in told for line in found.story)
+    assert not any(" ".join(line.split()) in told for line in found.figures)
     assert "Which word went where under movers" in out
     assert str(found.signature) in out.replace("\n", "")
 
@@ -480,3 +481,14 @@ def test_a_full_disk_is_told_without_a_traceback(capsys, monkeypatch, tmp_path):
     code, _, err = run(capsys, "explain", *SWAP, "--html", output)
     assert code == 1 and f"error: no room left for {str(output)!r}: " in err
     assert "free there" in err and not output.exists()
+
+
+def test_compare_tells_figures_and_mends_spelling_on_request(capsys):
+    pair = "my pasword is wrong", "my password is wrong"
+    code, out, _ = run(capsys, "compare", *pair, "--methods", "movers", "--spelling", "repair")
+    assert code == 0 and "Read in A: “pasword” as “password”." in " ".join(out.split())
+    code, out, _ = run(capsys, "compare", *pair, "--methods", "movers", "--figures")
+    told = " ".join(out.split())
+    found = movers.load().compare(*pair)
+    assert code == 0 and all(" ".join(line.split()) in told for line in found.figures)
+    assert "Spelt “pasword” in A, “password” in B." in told

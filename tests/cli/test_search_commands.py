@@ -101,8 +101,8 @@ def test_dedupe_respects_word_order(capsys, corpus, tmp_path):
     assert output.read_text().splitlines() == list(SENTENCES[:3])
     _, near, repeated, blank = dropped.read_text().splitlines()
     assert near.startswith(f"4,near,{SENTENCES[3]},1,{SENTENCES[0]},0.0")
-    assert repeated == f"5,repeated,{SENTENCES[1]},2,{SENTENCES[1]},0.0"
-    assert blank == "6,blank,,,,"
+    assert repeated == f"5,repeated,{SENTENCES[1]},2,{SENTENCES[1]},0.0,"
+    assert blank == "6,blank,,,,,"
     code, _, _ = run(capsys, "dedupe", corpus, *arguments, "--align")
     assert code == 0
     header, near, *_ = dropped.read_text().splitlines()
@@ -216,3 +216,38 @@ def test_long_work_tells_how_far_it_is(capsys, corpus, monkeypatch, tmp_path):
     assert "indexing: 4 of 4 sentences" in err and "encoding: 4 of 4 sentences" in err
     assert "mining: 4 of 4 sentences" in err
     assert run(capsys, "mine", corpus, *arguments, "--quiet") == (0, "", "")
+
+
+def test_guards_and_groups_keep_rows_that_a_distance_would_drop(capsys, tmp_path):
+    table, kept, dropped = (tmp_path / name for name in ("in.csv", "kept.csv", "dropped.jsonl"))
+    rows = ["Order 8291 is late.,a", "Order 8194 is late.,a", "order 8291 is late,a"]
+    table.write_text("\n".join(["note,who", *rows, "order 8291 is late!,b"]) + "\n", "utf-8")
+    arguments = (table, "--column", "note", "--threshold", 0.2, "-o", kept)
+    left = []
+    for options in ((), ("--guard", "none"), ("--group-by", "who")):
+        code, _, err = run(capsys, "dedupe", *arguments, *options, "--dropped", dropped)
+        assert code == 0
+        left.append(kept.read_text("utf-8").splitlines()[1:])
+    assert left == [rows[:2], rows[:1], [*rows[:2], "order 8291 is late!,b"]]
+    assert "1 of them by a guard" in err
+    (gone,) = map(json.loads, dropped.read_text("utf-8").splitlines())
+    assert gone["of_line"] == 1 and gone["why"] == "the same words"
+    code, _, err = run(capsys, "dedupe", *arguments, "--guard", "numbres")
+    assert code != 0 and "did you mean 'numbers'" in err
+    code, _, err = run(capsys, "dedupe", *arguments, "--group-by", "whom")
+    assert code != 0 and "no column 'whom'" in err
+    pairs = tmp_path / "pairs.tsv"
+    mined = (
+        "mine",
+        table,
+        "--column",
+        "note",
+        "--threshold",
+        0.2,
+        "--guard",
+        "numbers",
+        "-o",
+        pairs,
+    )
+    assert run(capsys, *mined)[0] == 0
+    assert "8194" not in pairs.read_text("utf-8")

@@ -234,7 +234,7 @@ def test_verdict_and_numbers_of_triplets_are_those_of_library_and_api(tab, serve
 
 def test_dragging_a_word_onto_another_swaps_them(tab, server, scorer):
     open_live(tab, server, source=PRESS[0], target=PRESS[0])
-    assert tab.inner_text("#said").startswith("The same to this measure")
+    assert tab.inner_text("#said").startswith("The same:")
     words = tab.locator("#stage .word")
     start, end = (words.nth(place).locator("text").bounding_box() for place in (6, 9))
     middle = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in (start, end)]
@@ -318,6 +318,8 @@ def test_the_difference_map_is_what_the_plan_leaves_between_the_attentions(
 def test_the_cause_lists_the_terms_of_the_library(tab, scorer, tmp_path):
     found = scorer.compare(PRESS[0], PRESS[2])
     show(tab, scorer.explain(PRESS[0], PRESS[2]), tmp_path)
+    assert not tab.locator("#terms").is_visible()
+    tab.click("#relations summary")
     told = tab.locator("#terms li").all_inner_texts()
     for text, broken in zip(told, broken_relations(found), strict=False):
         assert f"{broken.source[0]} looks at {broken.source[1]}" in text
@@ -330,7 +332,8 @@ def test_the_cause_lists_the_terms_of_the_library(tab, scorer, tmp_path):
     tab.keyboard.press("Escape")
     assert "Relations that the plan breaks" in tab.inner_text("#cause-of")
     show(tab, scorer.explain(*[PRESS[0]] * 2), tmp_path)
-    assert tab.inner_text("#terms").startswith("None")
+    assert tab.inner_text("#cause-said") == "Nothing differs."
+    assert not tab.locator("#relations").is_visible()
     assert tab.said == []
 
 
@@ -378,22 +381,23 @@ def test_a_contrast_is_exported_whole(tab, scorer, tmp_path):
     show(tab, found, tmp_path)
     assert tab.inner_text("#said") == found.verdict
     assert tab.title() == " | ".join(PRESS)
-    tab.click("[aria-label='Look at A and C']")
-    story = [line.replace(" in B", " in C") for line in found.second.comparison.story]
+    assert tab.inner_text("#stage-title") == "A AND C"  # where roles are exchanged
+    story = [line.replace(" B: ", " C: ") for line in found.second.comparison.story]
     assert tab.locator("#story li").all_inner_texts() == story
+    assert tab.inner_text("#cause-said") == story[0] and "C: The president" in story[0]
+    tab.click("[aria-label='Look at A and B']")
+    assert tab.locator("#story li").all_inner_texts() == list(found.first.comparison.story)
+    tab.click("[aria-label='Look at A and C']")
     assert tab.inner_text("#difference-low").endswith("more in C")
     assert tab.said == []
 
 
 TOLD = {
-    "roles": (*SWAP, "Same words, other relations: "),
-    "reworded": (
-        "A dog chases a cat.",
-        "A dog runs after a cat.",
-        "Much the same, in other words: ",
-    ),
+    "roles": (*SWAP, "Same words, other roles: "),
+    "reworded": ("A car stopped.", "An automobile stopped.", "Nearly the same, in other words: "),
+    "denied": ("The drug is safe.", "The drug is not safe.", "Alike, but one denies it: "),
     "unrelated": ("The orchestra tuned its instruments.", "Rain is expected.", "Unrelated: "),
-    "same": (SWAP[0], SWAP[0], "The same to this measure: 1.00 alike."),
+    "same": (SWAP[0], SWAP[0], "The same: 1.00 alike."),
 }
 
 
@@ -407,6 +411,9 @@ def test_the_default_measure_leads_with_a_verdict_and_tells_its_parts(tab, score
     assert "unrelated sentences" in tab.inner_text("#scale") + tab.inner_text("#anchors")
     assert tab.get_attribute("#scale", "title") and tab.get_attribute("#said", "aria-describedby")
     assert tab.locator("#story li").all_inner_texts() == list(found.story)
+    assert not tab.locator("#figures").is_visible()
+    tab.click("#words-part summary")
+    assert tab.locator("#figures li").all_inner_texts() == list(found.figures)
     if found.gate:
         assert tab.inner_text("#formula") == (
             f"{found.distance:.4f} = {found.sentence:.4f} sentence"

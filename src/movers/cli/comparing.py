@@ -10,6 +10,7 @@ from movers.cli import options as given
 from movers.cli.messages import print_json, say, told
 from movers.cli.options import DEFAULTS, make_scorers
 from movers.cli.terminal import print_comparisons
+from movers.difference.misspelt import Spelling
 from movers.errors import InputError
 from movers.runtime.atomic import replacing
 
@@ -20,10 +21,12 @@ def compare(
     /,
     *,
     methods: given.Methods = "wmd,wsmd,movers",
+    figures: given.Flag = False,
+    spelling: Spelling = "keep",
     json: given.Flag = False,
     options: given.Options = DEFAULTS,
 ) -> None:
-    """Compare two sentences under several measures and show which word went where.
+    """Compare two sentences: what differs, how much, and which word went where.
 
     Example: `movers compare "a dog chases a cat" "a cat chases a dog"`
 
@@ -32,6 +35,10 @@ def compare(
     methods
         Measures, separated by commas; `movers methods` lists them. The alignment shown is that
         of the last one.
+    figures
+        Also say in numbers where the distance comes from.
+    spelling
+        "repair" compares the sentences with their typing errors mended, and names these.
     json
         Print everything as JSON: distances, parts, plans, values head by head, signatures.
     """
@@ -42,7 +49,7 @@ def compare(
     comparisons, failures = [], []
     for name, scorer in scorers.items():
         try:
-            comparisons.append(scorer.compare(source, target))
+            comparisons.append(scorer.compare(source, target, spelling=spelling))
         except InputError as error:
             failures.append(error.about(name))
     if not comparisons:
@@ -51,7 +58,7 @@ def compare(
         say(told(failure))
     if json:
         return print_json([comparison.to_dict() for comparison in comparisons])
-    print_comparisons(Console(), comparisons)
+    print_comparisons(Console(), comparisons, figures=figures)
 
 
 def _ask_about_files(source: str, target: str) -> None:

@@ -174,6 +174,7 @@ TableFormat = Annotated[str | None, Parameter(help=f"Format of the input {FORMAT
 RESUME = "Go on behind the rows that a run broken off has left beside the output."
 Resume = Annotated[Flag, Parameter(help=RESUME)]
 BATCH = "Most sentences the model reads at once. Default: as many as suit the device."
+Guards = Annotated[str, Parameter(name="--guard")]
 BatchSize = Annotated[int | None, Parameter(help=BATCH)]
 
 
@@ -186,6 +187,14 @@ def format_with(format: str | None, delimiter: str | None) -> str | None:
     if format not in (None, "csv"):
         raise InputError(f"--delimiter is for CSV, not for --format {format}")
     return f"csv:{delimiter}"
+
+
+def guard_names(guards: str) -> tuple[str, ...]:
+    """The names of guards in a list separated by commas; none for "none"."""
+    from movers.difference.guards import check_guards
+
+    names = [name.strip() for name in guards.split(",") if name.strip()]
+    return check_guards([] if names == ["none"] else names)
 
 
 def method_names(methods: str) -> list[str]:

@@ -17,9 +17,10 @@ from movers.cli import options as given
 from movers.cli.messages import say, show
 from movers.cli.options import DEFAULTS, RAY_DEFAULTS
 from movers.cli.terminal import print_around, print_matches, print_ranking
+from movers.difference.guards import DEFAULT
 from movers.errors import InputError
 from movers.io.tables import STANDARD, format_of
-from movers.io.texts import Texts, read_texts
+from movers.io.texts import Texts, read_column, read_texts
 from movers.runtime.locks import locked
 from movers.search.manifest import NAME
 
@@ -98,6 +99,7 @@ class Work:
         threshold: float,
         output: Path | None,
         told: Callable[[Preview], str],
+        **options: Any,
     ) -> None:
         """Show what would come of it; what is encoded is kept for the output, if that is named."""
         from movers.search.dedupe import preview
@@ -105,7 +107,7 @@ class Work:
         if self.engine != "local":
             raise InputError("--dry-run works in this process; leave out --engine ray")
         with self.corpus(file, texts, output, keep=True) as index:
-            found = preview(index, threshold, lines=texts, progress=not self.quiet)
+            found = preview(index, threshold, lines=texts, progress=not self.quiet, **options)
         written = "nothing was written"
         if texts is not None:
             written += (
@@ -136,6 +138,7 @@ def chosen_engine(engine: given.Engine, ray: given.RayOptions) -> Any:
 
 
 USUAL = Work()
+GUARDED = ",".join(DEFAULT)
 
 
 def rank(
@@ -252,6 +255,7 @@ def search(
     within: float | None = None,
     candidates: int | None = None,
     exact: given.Flag = False,
+    guard: given.Guards = "",
     align: int = 1,
     json: given.Json = False,
     engine: given.Engine = "local",
@@ -273,6 +277,9 @@ def search(
         Compare only so many, those with the nearest vectors: quicker, not certain to be exact.
     exact
         With --candidates: search exactly as well, and report the recall.
+    guard
+        Leave out sentences that differ from the query in these, separated by commas: numbers,
+        names, negation, opposites, roles, unread.
     align
         Show which word went where for so many of the first matches.
     engine
@@ -284,11 +291,20 @@ def search(
     if engine == "ray":
         if candidates is not None or exact:
             raise InputError("--engine ray searches exactly; leave out --candidates and --exact")
+        if guard:
+            raise InputError("--guard works in this process; leave out --engine ray")
         found = chosen_engine(engine, ray).search_many(index, [query], top_k, within, align)[0]
     else:
         ray.refuse()
+        guards = given.guard_names(guard)
         found = index.search(
-            query, top_k, within=within, candidates=candidates, exact=exact, align=align
+            query,
+            top_k,
+            within=within,
+            candidates=candidates,
+            exact=exact,
+            guards=guards,
+            align=align,
         )
     show(found, print_ranking, json=json)
 
@@ -299,6 +315,7 @@ def mine(
     *,
     threshold: float,
     output: given.Target | None = None,
+    guard: given.Guards = "",
     dry_run: given.Flag = False,
     work: Work = USUAL,
 ) -> None:
@@ -318,6 +335,9 @@ def mine(
         Largest distance of a pair; `movers threshold` helps to choose it.
     output
         Table to write: .tsv, .csv, .jsonl or .parquet.
+    guard
+        Leave out pairs that differ in these, separated by commas: numbers, names, negation,
+        opposites, roles, unread.
     dry_run
         Only say how many pairs there are, and show those nearest to the threshold. With -o, what
         was encoded is kept beside it for the run itself; without, nothing is written.
@@ -325,6 +345,7 @@ def mine(
     from movers.search.mining import check_threshold, mine_file
 
     check_threshold(threshold)
+    guards = given.guard_names(guard)
     texts = work.unless_index(file)
     if dry_run:
         told = f"{{0.pairs:,}} pairs lie within {threshold:g}".format
@@ -333,7 +354,9 @@ def mine(
     format_of(output)
     started, mine, progress = time.monotonic(), work.by.mine, not work.quiet
     with work.corpus(file, texts, output) as corpus:
-        pairs, resumed = mine_file(corpus, threshold, output, blocks=mine, progress=progress)
+        pairs, resumed = mine_file(
+            corpus, threshold, output, guards=guards, blocks=mine, progress=progress
+        )
     if work.quiet:
         return
     if resumed:
@@ -349,6 +372,8 @@ def dedupe(
     threshold: float,
     output: given.Target | None = None,
     dropped: given.Written | None = None,
+    guard: given.Guards = GUARDED,
+    group_by: str | None = None,
     align: given.Flag = False,
     dry_run: given.Flag = False,
     work: Work = USUAL,
@@ -372,8 +397,13 @@ def dedupe(
         File for what is kept: a table with all columns, if it is named like one (.tsv, .csv,
         .jsonl, .parquet), or one sentence on each line.
     dropped
-        Table for all other lines or rows, by number, with the reason and what they repeat: .tsv,
-        .csv, .jsonl or .parquet.
+        Table for all other lines or rows, by number, with the reason, what they repeat and what
+        they differ in: .tsv, .csv, .jsonl or .parquet.
+    guard
+        Keep sentences that differ in these, separated by commas, however near they are: numbers,
+        names, negation, opposites, roles, unread; "none" for none.
+    group_by
+        Column of the table: rows that differ in it never stand for each other.
     align
         In that table, also say which word went where.
     dry_run
@@ -386,10 +416,12 @@ def dedupe(
     check_threshold(threshold)
     if file == STANDARD:
         raise InputError("what is deduplicated is read twice; put it into a file")
-    texts = work.unless_index(file)
+    guards, texts = given.guard_names(guard), work.unless_index(file)
+    groups = None if group_by is None else _groups(file, texts, group_by)
     if dry_run:
         told = "would have {0.found}".format
-        return work.preview(file, texts, threshold, output, told)
+        options = {"guards": guards, "groups": groups}
+        return work.preview(file, texts, threshold, output, told, **options)
     output = _named(output)
     if dropped is not None:
         format_of(dropped)
@@ -401,6 +433,8 @@ def dedupe(
             output,
             dropped,
             lines=texts,
+            groups=groups,
+            guards=guards,
             align=align,
             blocks=blocks,
             progress=progress,
@@ -408,6 +442,13 @@ def dedupe(
     if not work.quiet:
         say(str(found))
         say(str(corpus.scorer.signature))
+
+
+def _groups(file: Path, texts: Texts | None, column: str) -> list[object]:
+    """What every row of a table belongs to."""
+    if texts is None or texts.plain:
+        raise InputError(f"--group-by {column} needs a table with that column, got {str(file)!r}")
+    return read_column(texts.file, column, texts.format)
 
 
 def _named(output: Path | None) -> Path:

@@ -40,8 +40,10 @@ def _table(*headings: str, numbers: Sequence[str] = (), wrapped: bool = True) ->
     return table
 
 
-def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
-    """Print a table of measures, and which word went where under the last of them."""
+def print_comparisons(
+    console: Console, comparisons: Sequence[Comparison], *, figures: bool = False
+) -> None:
+    """Print a table of measures, and what differs and which word went where under the last."""
     last = comparisons[-1]
     home = [name for name in ("at home",) if any(name in one.parts for one in comparisons)]
     numbers = ("similarity", "distance", *PARTS, *home)
@@ -52,8 +54,9 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
         cells = ("–" if part is None else f"{part:.4f}" for part in parts)
         table.add_row(one.method, alike, Text(f"{one.distance:.4f}", "bold"), *cells)
     _print_pair(console, last, table)
-    if told := [line for line in (last.verdict, *last.story) if line]:
-        console.print("", *told, sep="\n", highlight=False)
+    told = [last.verdict, *last.story, *(last.figures if figures else ())]
+    if any(told):
+        console.print("", *filter(None, told), sep="\n", highlight=False)
     if last.alignment:
         title = Text(f"\nWhich word went where under {last.method}", "bold")
         console.print(title, _alignment(last), sep="\n")

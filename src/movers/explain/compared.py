@@ -10,6 +10,9 @@ from typing import Self
 import numpy as np
 
 from movers.arrays import Floats
+from movers.difference.finder import differences
+from movers.difference.kinds import Difference
+from movers.difference.misspelt import Repair
 from movers.scale import similarity_of
 from movers.solve.solution import One
 
@@ -17,6 +20,8 @@ Span = tuple[int, int]
 
 VISIBLE = 0.05
 """Flows below this share of an average word are left out of an alignment."""
+LINKED = 0.4
+"""Shares of two words below this are no link of a plan."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +156,8 @@ class Compared:
         How sure a move between two words is, ``(n, m)``; None for a measure that trusts all.
     words
         The words without structure; None for a measure without word cost.
+    source_repairs, target_repairs
+        Typing errors that were mended before comparing, by their places in the texts given.
     """
 
     source: str
@@ -180,6 +187,8 @@ class Compared:
     parts: Mapping[str, float] = field(default_factory=dict)
     trust: Floats | None = None
     words: WordPlan | None = None
+    source_repairs: tuple[Repair, ...] = ()
+    target_repairs: tuple[Repair, ...] = ()
 
     @property
     def similarity(self) -> float | None:
@@ -226,6 +235,20 @@ class Compared:
             words = self.source_words[i], self.target_words[j]
             flows.append(Flow(*words, mass, cost, int(i), int(j)))
         return tuple(flows)
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """What the two sentences differ in, the graver first."""
+        return differences(self.source, self.target, links=self._linked_places())
+
+    def _linked_places(self) -> list[tuple[Span, Span]]:
+        """Places of the words that the plan moves to each other for the most part."""
+        if not self.plan.size or not self.source_spans or not self.target_spans:
+            return []
+        marginals = np.sqrt(self.weights[0][:, None] * self.weights[1])
+        shares = np.divide(self.plan, marginals, out=np.zeros(self.plan.shape), where=marginals > 0)
+        links = np.argwhere(shares > LINKED)
+        return [(self.source_spans[i], self.target_spans[j]) for i, j in links]
 
     def priced_like(self, other: Compared) -> Self:
         """The charges of all heads at the price, by layer, of those of another comparison."""

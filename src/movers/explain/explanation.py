@@ -17,7 +17,7 @@ from movers.encode.encodings import Head
 from movers.explain.compared import Compared, Span
 from movers.explain.page import export_page
 from movers.explain.relations import broken_relations, scales_of, strain
-from movers.explain.telling import tell_story, tell_verdict
+from movers.explain.telling import tell_figures, tell_story, tell_verdict
 
 TRACE = 1e-5
 """Mass too small to see."""
@@ -67,7 +67,9 @@ class Explanation:
         settings = dict(found.signature.fields)
         return {
             "verdict": tell_verdict(found),
-            "story": list(tell_story(found, broken_relations(found))),
+            "differences": [one.to_dict() for one in found.differences],
+            "story": list(tell_story(found)),
+            "figures": list(tell_figures(found, broken_relations(found))),
             "similarity": None if found.similarity is None else plain_number(found.similarity),
             "far": found.far,
             "source": found.source,

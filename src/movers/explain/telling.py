@@ -1,4 +1,4 @@
-"""A comparison in words: the verdict on the scale of similarity, and where it comes from."""
+"""A comparison in words: the verdict, what differs, and where the distance comes from."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from movers.difference.misspelt import is_slip, repair
+from movers.difference.plain_words import look_english, read
+from movers.difference.polarity import share_words
+from movers.difference.verdicts import HEADLINES, judge
 from movers.explain.compared import Broken, Compared
 
-GRADES = (
-    (0.85, "Nearly the same"),
-    (0.6, "Much the same, in other words"),
-    (0.25, "Related, not the same"),
-    (0.0, "Unrelated"),
-)
-"""What a similarity is called from which value on, where structure has little part in it."""
-CHEAP = 0.25
-"""Share of chance that the words of two sentences cost where they are called the same."""
+MOST = 5
+"""Differences that are told in sentences; JSON holds all."""
+SLIGHT = 0.01
+"""Similarity that structure takes away where it has a part in the verdict."""
 Sight = tuple[float, float]
 TELLING = 0.02
 """Share of the way to unrelated that two sentences differ by if one is called nearer."""
@@ -26,20 +25,18 @@ NEITHER = "B and C are equally far from A."
 
 
 def tell_verdict(found: Compared) -> str | None:
-    """What the similarity says, chosen by what the distance consists of."""
+    """What similarity and differences say together; the similarity alone says little."""
     similarity = found.similarity
     if similarity is None or np.isnan(similarity):
         return None
-    if found.distance == 0:
-        return f"The same to this measure: {similarity:.2f} alike."
-    headline = next(name for least, name in GRADES if similarity >= least)
+    verdict = judge(found.differences, similarity, shared=share_words(found.source, found.target))
     vectors = found.alike(found.sentence)
-    if "sentence" not in found.parts or vectors is None:
-        return f"{headline}: {similarity:.2f} alike."
-    if vectors - similarity > max(0.05, 1 - vectors):  # relations take away more than vectors do
-        same = found.linear < CHEAP * _chance(found)
-        headline = "Same words, other relations" if same else "Alike, but put together differently"
-    return f"{headline}: by sentence vectors {vectors:.2f} alike, with structure {similarity:.2f}."
+    if "sentence" not in found.parts or vectors is None or vectors - similarity < SLIGHT:
+        return f"{HEADLINES[verdict]}: {similarity:.2f} alike."
+    return (
+        f"{HEADLINES[verdict]}: by sentence vectors {vectors:.2f} alike, "
+        f"with structure {similarity:.2f}."
+    )
 
 
 def _chance(found: Compared) -> float:
@@ -47,21 +44,84 @@ def _chance(found: Compared) -> float:
     return float(found.plan.sum(axis=1) @ found.cost @ found.plan.sum(axis=0))
 
 
-def tell_story(found: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
-    """What each part said, and which relation cost most."""
+def tell_story(found: Compared) -> tuple[str, ...]:
+    """What differs, and what was not compared, in plain sentences."""
     if not np.isfinite(found.distance):
         return ()
-    sides = (("A", found.source_unread), ("B", found.target_unread))
-    told = []
-    for name, unread in ((name, unread.split()) for name, unread in sides if unread):
-        count = "The last word" if len(unread) == 1 else f"The last {len(unread)} words"
-        where = f"{count} of {name}, from “{unread[0]}” on"
-        told.append(f"{where}, the model does not read: not compared.")
+    told = [*_unread(found), *_foreign(found), *_mended(found)]
+    if not found.differences and found.distance > 0:
+        told.append("The words say the same; the model weighs how they are put.")
+    told += (one.text for one in found.differences[:MOST])
+    more = len(found.differences) - MOST
+    told += [f"And {more} more."] if more > 0 else []
+    return (*told, *_misspelt(found))
+
+
+def _unread(found: Compared) -> Iterator[str]:
+    for name, text in (("A", found.source_unread), ("B", found.target_unread)):
+        unread = text.split()
+        if unread:
+            count = "The last word" if len(unread) == 1 else f"The last {len(unread)} words"
+            where = f"{count} of {name}, from “{unread[0]}” on"
+            yield f"{where}, the model does not read: not compared."
+
+
+def _mended(found: Compared) -> Iterator[str]:
+    for name, repairs in (("A", found.source_repairs), ("B", found.target_repairs)):
+        if repairs:
+            words = ", ".join(f"“{one.word}” as “{one.instead}”" for one in repairs)
+            yield f"Read in {name}: {words}."
+
+
+def _misspelt(found: Compared) -> Iterator[str]:
+    """Name words that look misspelt, unless the other text has them spelt."""
+    spelt = [one for one in found.differences if one.kind == "spelling"]
+    told = {word for one in spelt for word in (one.source, one.target)}
+    texts = (("A", found.source, found.target), ("B", found.target, found.source))
+    for name, text, other in texts:
+        if not look_english(read(text), read(other)):
+            continue
+        for one in repair(text, beside=other).repairs:
+            if one.word not in told and is_slip(one):
+                yield f"“{one.word}” in {name} may be meant for “{one.instead}”."
+
+
+def _foreign(found: Compared) -> Iterator[str]:
+    """Say which text does not look English, and what is not looked for in it."""
+    foreign = [
+        name
+        for name, text in (("A", found.source), ("B", found.target))
+        if not look_english(read(text))
+    ]
+    if foreign:
+        which = " and ".join(foreign)
+        verb = "do" if len(foreign) > 1 else "does"
+        yield (
+            f"{which} {verb} not look English: numbers, names and other words are compared; "
+            "negations, opposites and tenses are told of English alone."
+        )
+
+
+def tell_figures(found: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
+    """What each part of the distance says in numbers, and which relation cost most."""
+    if not np.isfinite(found.distance):
+        return ()
+    told: list[str] = []
     if "sentence" in found.parts and found.distance > 0:
         told += _priced(found)
     if found.at_home and found.at_home > TRACE * found.distance:
         told.append(_stayed(found))
+    if broken and not _matters(found):
+        return (*told, "Structure adds next to nothing: the words or the topic differ.")
     return (*told, *(f"Broken most: {tell_broken(one)}." for one in broken[:1]))
+
+
+def _matters(found: Compared) -> bool:
+    """Whether structure takes away enough similarity to be told of."""
+    vectors, similarity = found.alike(found.sentence), found.similarity
+    if "sentence" not in found.parts or vectors is None or similarity is None:
+        return True
+    return vectors - similarity >= SLIGHT
 
 
 def _priced(found: Compared) -> Iterator[str]:

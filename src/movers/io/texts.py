@@ -93,6 +93,17 @@ class Texts:
             next(iter(self), None)
 
 
+def read_column(file: Path, column: str, format: str | None = None) -> list[object]:
+    """One column of a table, whatever it holds."""
+    values: list[object] = []
+    with open_table(file, format) as table:
+        name = pick_column(table.columns, column)
+        for chunk in table.chunks:
+            one = chunk[name]
+            values += one if isinstance(one, list) else one.to_pylist()
+    return values
+
+
 def write_some(texts: Iterable[str], numbers: Container[int], output: Path) -> None:
     """Write some of the sentences, counted from 1, as a whole file or not at all.
 

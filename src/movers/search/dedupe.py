@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 
+from movers.difference.finder import differences
+from movers.difference.guards import DEFAULT
 from movers.errors import InputError
 from movers.io.tables import format_of, table_writer
 from movers.io.texts import Texts, write_some
@@ -17,8 +19,9 @@ from movers.runtime.atomic import replacing
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
 from movers.search.corpus import Reader
+from movers.search.guarding import Objection, objection_of
 from movers.search.index import Index
-from movers.search.mining import Blocks, Pair, check_threshold, duplicates, mine, mine_file
+from movers.search.mining import Blocks, Pair, check_threshold, mine, mine_file
 
 AROUND = 5
 """Pairs shown on either side of a threshold."""
@@ -30,8 +33,9 @@ BEYOND = 1.2
 class Dropped:
     """A line that was not kept: ``repeated`` word by word, ``near`` one that is kept, ``blank``.
 
-    ``of_line`` and ``repeats`` are the kept line that stands for it; lines count from 1.
-    ``alignment`` says which word of the kept line went where, on request.
+    ``of_line`` and ``repeats`` are the kept line that stands for it; lines count from 1. ``why``
+    says what the two differ in. ``alignment`` says which word of the kept line went where, on
+    request.
     """
 
     line: int
@@ -40,23 +44,29 @@ class Dropped:
     of_line: int | None = None
     repeats: str | None = None
     distance: float | None = None
+    why: str | None = None
     alignment: str | None = None
 
 
 @dataclass(frozen=True)
 class Deduplicated:
-    """How many lines there were, and what became of them."""
+    """How many lines there were, and what became of them.
+
+    ``guarded`` of those kept lie near others, and a guard keeps them.
+    """
 
     lines: int
     kept: int
     repeated: int = 0
     near: int = 0
     blank: int = 0
+    guarded: int = 0
 
     def __str__(self) -> str:
+        spared = f", {self.guarded:,} of them by a guard" if self.guarded else ""
         return (
-            f"kept {self.kept:,} of {self.lines:,} lines; dropped {self.near:,} near others, "
-            f"{self.repeated:,} repeated, {self.blank:,} blank"
+            f"kept {self.kept:,} of {self.lines:,} lines{spared}; dropped {self.near:,} near "
+            f"others, {self.repeated:,} repeated, {self.blank:,} blank"
         )
 
 
@@ -80,6 +90,8 @@ def dedupe_file(
     dropped: Path | None = None,
     *,
     lines: Iterable[str] | Path | None = None,
+    groups: Iterable[object] | None = None,
+    guards: Sequence[str] = DEFAULT,
     align: bool = False,
     blocks: Blocks = mine,
     progress: bool = False,
@@ -100,6 +112,12 @@ def dedupe_file(
     lines
         What the index was built from, repeats and blank lines included, to be read twice; None
         is the index itself.
+    groups
+        What each line belongs to, in their order: lines of two groups never stand for each other,
+        not even if they are the same. None puts all in one.
+    guards
+        Names of `movers.difference.guards.GUARDS`, or "unread": sentences that differ in these are
+        kept, however near they are.
     align
         Whether the table says which word went where in sentences that are near.
     blocks
@@ -113,9 +131,12 @@ def dedupe_file(
         mine_file(index, threshold, near, blocks=blocks, progress=progress)
         with near.open(encoding="utf-8") as stream:
             pairs = [Pair(**json.loads(line)) for line in stream]
-        gone, kept, found = _settled(every, index.sentences, pairs)
+        objection = objection_of(index.scorer, guards)
+        gone, kept, found = _settled(every, index.sentences, pairs, objection, groups)
         if dropped is not None and kind is not None:
-            told = [_aligned(row, index.scorer) for row in gone] if align else gone
+            told = [_explained(row) for row in gone]
+            if align:
+                told = [_aligned(row, index.scorer) for row in told]
             columns = list(Dropped.__dataclass_fields__)[: None if align else -1]
             rows = [asdict(row) for row in told]
             with replacing(dropped) as temporary, table_writer(temporary, kind, columns) as write:
@@ -130,6 +151,8 @@ def preview(
     threshold: float,
     *,
     lines: Iterable[str] | Path | None = None,
+    groups: Iterable[object] | None = None,
+    guards: Sequence[str] = DEFAULT,
     around: int = AROUND,
     progress: bool = False,
 ) -> Preview:
@@ -137,7 +160,7 @@ def preview(
 
     Parameters
     ----------
-    index, threshold, lines
+    index, threshold, lines, groups, guards
         As `dedupe_file` takes them.
     around
         How many pairs to show on either side; those beyond lie within a fifth of the threshold.
@@ -145,7 +168,9 @@ def preview(
     blocks = mine(index, BEYOND * threshold, progress=progress)
     pairs = sorted(chain.from_iterable(blocks), key=lambda pair: pair.distance)
     inside = bisect_right(pairs, threshold, key=lambda pair: pair.distance)
-    _, _, found = _settled(_every(index, lines), index.sentences, pairs[:inside])
+    objection = objection_of(index.scorer, guards)
+    every = _every(index, lines)
+    _, _, found = _settled(every, index.sentences, pairs[:inside], objection, groups)
     return Preview(found, inside, tuple(pairs[max(0, inside - around) : inside + around]))
 
 
@@ -156,30 +181,67 @@ def _every(index: Index, lines: Iterable[str] | Path | None) -> Iterable[str]:
 
 
 def _settled(
-    lines: Iterable[str], texts: list[str], pairs: list[Pair]
+    lines: Iterable[str],
+    texts: list[str],
+    pairs: list[Pair],
+    objection: Objection,
+    groups: Iterable[object] | None,
 ) -> tuple[list[Dropped], set[int], Deduplicated]:
-    """What is dropped, the numbers of the lines that are kept, and how many there are of each."""
-    earlier = duplicates(pairs, len(texts))
-    distances = {(pair.first, pair.second): pair.distance for pair in pairs}
+    """What is dropped, the numbers of the lines that are kept, and how many there are of each.
+
+    In order, a line is kept unless it lies near one of its group that is kept already; dropped
+    lines drop nothing themselves, so no chain of small steps joins what is far apart.
+    """
+    near, spared = _neighbours(pairs, objection)
     rows = {text: row for row, text in enumerate(texts)}
-    seen: dict[int, int] = {}
+    kept: dict[tuple[int, object], int] = {}
     gone: list[Dropped] = []
+    guarded = 0
     reader = Reader(lines)
-    for number, text in enumerate(reader, 1):
+    belongs = repeat(None) if groups is None else iter(groups)
+    for number, (text, group) in enumerate(zip(reader, belongs, strict=False), 1):
         if not text.strip():
             gone.append(Dropped(number, "blank", text))
             continue
         if (row := rows.get(text, -1)) < 0:
             raise InputError(f"line {number} ({text!r}) is not in the index; was the file changed?")
-        if (first := earlier[row]) != row:
-            distance = distances[first, row]
-            gone.append(Dropped(number, "near", text, seen[first], texts[first], distance))
-        elif row in seen:
-            gone.append(Dropped(number, "repeated", text, seen[row], text, 0.0))
-        seen.setdefault(row, number)
-    kept = {*range(1, reader.count + 1)} - {one.line for one in gone}
+        if (row, group) in kept:
+            gone.append(Dropped(number, "repeated", text, kept[row, group], text, 0.0))
+            continue
+        standing = [one for one in near.get(row, ()) if (one[1], group) in kept]
+        if standing:
+            distance, first = min(standing)
+            gone.append(Dropped(number, "near", text, kept[first, group], texts[first], distance))
+            continue
+        kept[row, group] = number
+        guarded += any((other, group) in kept for other in spared.get(row, ()))
+    stay = {*range(1, reader.count + 1)} - {one.line for one in gone}
     reasons = Counter(one.reason for one in gone)
-    return gone, kept, Deduplicated(reader.count, len(kept), **reasons)
+    return gone, stay, Deduplicated(reader.count, len(stay), guarded=guarded, **reasons)
+
+
+def _neighbours(
+    pairs: list[Pair], objection: Objection
+) -> tuple[dict[int, list[tuple[float, int]]], dict[int, list[int]]]:
+    """For every sentence those that may stand for it, and those that a guard keeps it from."""
+    near: dict[int, list[tuple[float, int]]] = {}
+    spared: dict[int, list[int]] = {}
+    for pair in pairs:
+        free = objection(pair.source, pair.target) is None
+        for one, other in ((pair.first, pair.second), (pair.second, pair.first)):
+            if free:
+                near.setdefault(one, []).append((pair.distance, other))
+            else:
+                spared.setdefault(one, []).append(other)
+    return near, spared
+
+
+def _explained(row: Dropped) -> Dropped:
+    """The same, with what it differs in from the line that stands for it."""
+    if row.reason != "near" or row.repeats is None:
+        return row
+    found = differences(row.repeats, row.sentence)
+    return replace(row, why=" ".join(one.text for one in found) or "the same words")
 
 
 def _aligned(row: Dropped, scorer: Scorer) -> Dropped:

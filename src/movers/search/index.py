@@ -21,12 +21,15 @@ from movers.scorer import Scorer
 from movers.search.corpus import NOTHING, Corpus, Reader, distinct
 from movers.search.cosine import Keep
 from movers.search.folder import EMPTY, Folder, Piece
+from movers.search.guarding import objection_of
 from movers.search.layouts import Layout, check_method, find_layout, make_layout
 from movers.search.queries import check_count, check_queries
 from movers.search.results import Found, SearchRanking
 from movers.search.shards import joined, some_of
 from movers.search.vectors import Precision
 
+WIDER = 4
+"""How many times as many sentences are looked for where guards left too few."""
 GROWTH = 8
 """How many times what follows it a shard may hold and still be joined with it."""
 
@@ -281,6 +284,7 @@ class Index:
         within: float | None = None,
         candidates: int | Iterable[int] | None = None,
         exact: bool = False,
+        guards: Sequence[str] = (),
         align: int = 0,
     ) -> SearchRanking:
         """Find the nearest sentences.
@@ -300,13 +304,24 @@ class Index:
             result is then approximate. None searches all of them, exactly.
         exact
             Also search exactly, and report the recall of the candidates.
+        guards
+            Names of `movers.difference.guards.GUARDS`: sentences that differ from the query in
+            these are left out, and others follow.
         align
             Give alignments for so many of the first matches.
         """
-        (found,) = self.search_many(
-            [query], top_k, within=within, candidates=candidates, exact=exact, align=align
-        )
-        return found
+        objection, count = objection_of(self._scorer, guards), top_k
+        while True:
+            (found,) = self.search_many(
+                [query], count, within=within, candidates=candidates, exact=exact
+            )
+            kept = [match for match in found if objection(query, match.text) is None]
+            if len(kept) >= top_k or len(found) < count:
+                break
+            count *= WIDER
+        matches = tuple(kept[:top_k])
+        compared = tuple(self._scorer.compare(query, match.text) for match in matches[:align])
+        return replace(found, matches=matches, comparisons=compared)
 
     def search_many(
         self,

@@ -7,7 +7,7 @@ journal beside the output and synced, so that a run that was killed goes on behi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -22,6 +22,7 @@ from movers.runtime.journal import open_journal, record, records
 from movers.runtime.locks import locked
 from movers.runtime.progress import Bar, progress_bar
 from movers.search.folder import digest
+from movers.search.guarding import objection_of
 from movers.search.index import Index
 
 
@@ -93,7 +94,13 @@ def check_threshold(threshold: float) -> None:
 
 
 def mine_file(
-    index: Index, threshold: float, output: Path, *, blocks: Blocks = mine, progress: bool = False
+    index: Index,
+    threshold: float,
+    output: Path,
+    *,
+    guards: Sequence[str] = (),
+    blocks: Blocks = mine,
+    progress: bool = False,
 ) -> tuple[int, int]:
     """Write all near pairs to a table, by name TSV, CSV, JSON lines or Parquet.
 
@@ -102,6 +109,8 @@ def mine_file(
 
     Parameters
     ----------
+    guards
+        Names of `movers.difference.guards.GUARDS`: pairs that differ in these are left out.
     blocks
         What mines them, block by block: `mine`, or the same on many machines.
 
@@ -111,12 +120,14 @@ def mine_file(
     """
     kind = format_of(output)
     check_threshold(threshold)
+    objection = objection_of(index.scorer, guards)
     journal = output.with_name(output.name + ".journal")
-    task = {
+    task: dict[str, object] = {
         "signature": str(index.scorer.signature),
         "sentences": digest(index.sentences),
         "threshold": threshold,
         "block": index.layout.block,
+        **({"guards": [*guards]} if guards else {}),
     }
     differing = (
         f"{str(journal)!r} belongs to a run with other sentences or settings; remove it to "
@@ -125,7 +136,8 @@ def mine_file(
     with locked(output.with_name(output.name + ".lock"), repr(str(output))):
         with open_journal(journal, task, lambda _: differing) as (stream, finished):
             for pairs in blocks(index, threshold, start=finished, progress=progress):
-                record(stream, [asdict(pair) for pair in pairs])
+                kept = (pair for pair in pairs if objection(pair.source, pair.target) is None)
+                record(stream, [asdict(pair) for pair in (kept if guards else pairs)])
         count = _tabulate(journal, output, kind)
         journal.unlink()
     return count, finished

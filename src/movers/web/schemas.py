@@ -186,14 +186,36 @@ class Broken(BaseModel):
     share: float = _said("What it costs, as a share of the distance.")
 
 
+class Difference(BaseModel):
+    """One thing that two sentences differ in."""
+
+    kind: str = _said("What it is: negation, number, name, roles …")
+    source: str = _said("The words in the first sentence; empty if it has none.")
+    target: str = _said("The words in the second sentence likewise.")
+    source_span: list[int] | None = _said("Where they stand in the first: start and end.")
+    target_span: list[int] | None = _said("Where they stand in the second.")
+    sure: float = _said("How sure it is, up to 1.")
+    text: str = _said("The same in a plain sentence, the sentences called A and B.")
+
+
+class Repair(BaseModel):
+    """A word that looks misspelt, and what it was read as."""
+
+    word: str = _said("The word as it stands.")
+    instead: str = _said("What it was read as.")
+    span: list[int] = _said("Where it stands in the text given: start and end.")
+
+
 class Compared(BaseModel):
     """Two sentences compared, in words."""
 
     source: str = _said("The first sentence.")
     target: str = _said("The second sentence.")
     similarity: float | None = _said("From 0, unrelated, to 1, the same; null without a scale.")
-    verdict: str | None = _said("The similarity in words; null without a scale.")
-    story: list[str] = _said("Where the distance comes from, in sentences.")
+    verdict: str | None = _said("Similarity and differences in words; null without a scale.")
+    differences: list[Difference] = _said("What differs, the graver first.")
+    story: list[str] = _said("What differs and what was not compared, in plain sentences.")
+    figures: list[str] = _said("Where the distance comes from, in sentences with numbers.")
     source_words: list[str] = _said("Words compared of the first sentence.")
     target_words: list[str] = _said("Words compared of the second sentence.")
     source_unread: str = _said("The end of the first sentence that the model does not read.")
@@ -212,6 +234,8 @@ class CompareAnswer(Compared):
     structural: float | None = _said("Its part of the structure, mean over heads.")
     home: float | None = _said("Its part of words that match nothing; null where all must move.")
     mix: float = _said("Share of the structural part.")
+    source_repairs: list[Repair] = _said("Typing errors mended in the first sentence.")
+    target_repairs: list[Repair] = _said("Typing errors mended in the second sentence.")
     plan: list[list[float]] = _said("Mass from each word to each, mean over heads.")
     broken: list[Broken] = _said("Relations whose loss costs most, dearest first.")
     alignment: list[Flow] = _said("The larger flows of the plan, in the order of the source.")

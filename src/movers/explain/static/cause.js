@@ -3,8 +3,23 @@
 import { byId, html, percent, price, quoted } from "./elements.js";
 import { dearest } from "./reading.js";
 import { sayFlow, sayWhole } from "./stage.js";
+import { named } from "./verdict.js";
 
 const MOST = 8;
+const SLIGHT = 0.01;
+
+// Similarity that structure takes away; nothing is said of relations that take next to none.
+const taken = ({ far, structure }) => (far && structure.sentence !== null ? (structure.distance - structure.sentence) / far : 1);
+
+// Who does what in either sentence, or that it is not for relations that they differ.
+const sayCause = (payload, letter) => {
+  if (!payload.differences.length && payload.structure.distance === 0) return "Nothing differs.";
+  if (taken(payload) < SLIGHT) return "Structure adds next to nothing: the words or the topic differ.";
+  const roles = payload.differences.find(({ kind }) => kind === "roles");
+  if (roles) return named(roles.text, letter);
+  const moved = payload.differences.some(({ kind }) => kind === "reordered");
+  return moved ? "The words stand in another order, and who does what stays the same." : "Words look at others than their partners do.";
+};
 
 const term = (payload, { attention, distance, whole }, letter, { looks, at, cost }) => {
   const { source_words: a, target_words: b } = payload;
@@ -25,6 +40,11 @@ export const tellCause = (payload, view, letter, flow) => {
   const { terms } = view;
   byId("cause").hidden = !terms;
   if (!terms) return;
+  byId("cause-said").textContent = sayCause(payload, letter);
+  const slight = taken(payload) < SLIGHT && !flow;
+  byId("relations").hidden = slight;
+  if (slight) return;
+  if (flow) byId("relations").open = true;
   const own = flow ? terms.flows.findIndex(({ i, j }) => i === flow.i && j === flow.j) : null;
   const found = own === -1 ? [] : dearest(terms, MOST, own);
   byId("cause-of").textContent = flow

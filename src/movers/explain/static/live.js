@@ -82,14 +82,14 @@ const graft = (found, known) => {
 
 class Live {
   constructor(page) {
-    Object.assign(this, { page, view: null, place: 0, known: null, curves: null });
+    Object.assign(this, { page, view: null, place: null, known: null, curves: null });
     byId("pair").hidden = true;
     byId("ask").hidden = false;
     byId("ask").addEventListener("input", ({ target }) => this.changed(target.name));
     byId("ask").addEventListener("change", ({ target }) => { if (target.name === "mix") this.answer(); });
     byId("ask").addEventListener("submit", (event) => event.preventDefault());
     byId("add").addEventListener("click", () => { third(true); grow(); form().other.focus(); });
-    byId("drop").addEventListener("click", () => { fill({ other: "" }); this.place = 0; this.answer(); form().target.focus(); });
+    byId("drop").addEventListener("click", () => { fill({ other: "" }); this.place = null; this.answer(); form().target.focus(); });
     byId("again").addEventListener("click", () => (this.models ? this.answer() : this.start()));
     addEventListener("resize", grow);
     for (const name of TEXTS) {
@@ -115,7 +115,7 @@ class Live {
     byId("ask").querySelector(".model").hidden = models.length < 2;
     const known = Object.fromEntries(new URLSearchParams(location.search));
     this.view = parseView(known.view);
-    this.place = known.look === "C" ? 1 : 0;
+    this.place = { B: 0, C: 1 }[known.look] ?? null;
     if (known.show === "links") this.page.mode = known.show;
     DEFAULTS.model = models[0].name;
     this.offerFor(known.model);
@@ -152,7 +152,7 @@ class Live {
 
   example(name, source, target, other) {
     const button = html("button", { type: "button", title: `${source}\n${target}\n${other}` }, name);
-    button.addEventListener("click", () => { this.place = 0; fill({ source, target, other }); this.answer(); });
+    button.addEventListener("click", () => { this.place = null; fill({ source, target, other }); this.answer(); });
     return button;
   }
 
@@ -190,7 +190,7 @@ class Live {
     const state = readForm();
     const query = new URLSearchParams();
     for (const name of FIELDS) if (state[name] && state[name] !== DEFAULTS[name]) query.set(name, state[name]);
-    if (this.place && state.other) query.set("look", "C");
+    if (this.place !== null && state.other) query.set("look", "BC"[this.place]);
     if (this.page.mode === "links") query.set("show", "links");
     if (this.view) query.set("view", this.view.map((head) => head.join(".")).join("_"));
     history.replaceState(null, "", `?${query}`);

@@ -20,6 +20,11 @@ const LETTERS = ["B", "C"];
 // The explanations of an answer: one, or the two of a contrast.
 const pairsOf = (found) => (found.first ? [found.first, found.second] : [found]);
 
+const GRAVE = ["roles", "negation", "opposite", "number", "name"];
+
+// The pair to open on: the first where something happens.
+const eventful = (found) => Math.max(0, pairsOf(found).findIndex(({ differences }) => differences.some(({ kind }) => GRAVE.includes(kind))));
+
 class Page {
   constructor() {
     this.lighting = new Lighting();
@@ -53,9 +58,9 @@ class Page {
   get letter() { return LETTERS[this.place]; }
 
   // Shows what was found; `view` are the heads to look at, null for those of the distance.
-  show(found, { view = null, place = 0, curves = null } = {}) {
+  show(found, { view = null, place = null, curves = null } = {}) {
     this.found = found;
-    this.place = Math.min(place, pairsOf(found).length - 1);
+    this.place = Math.min(place ?? eventful(found), pairsOf(found).length - 1);
     const heads = this.payload.structure?.heads ?? [];
     const known = (view ?? []).filter(([l, h]) => heads.some(({ layer, head }) => layer === l && head === h));
     this.chosen = known.length ? known : null;

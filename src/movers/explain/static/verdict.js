@@ -103,13 +103,17 @@ const ofChance = ({ words, structure }) => {
   return [`By their words alone they are ${percent(words.distance / words.chance)} as far apart as by chance; with structure, ${percent(structure.distance / structure.chance)}.`];
 };
 
-const named = (text, letter) => text.replaceAll(/ (in|of) B\b/g, ` $1 ${letter}`);
+// What is said of B, said of the sentence that is looked at; quotations stay as they are.
+export const named = (text, letter) => (letter === "B" ? text : text.split(/(“[^”]*”)/)
+  .map((part) => (part.startsWith("“") ? part : part.replaceAll(/\bB\b/g, letter))).join(""));
 
-// Where the distance comes from, in sentences.
+const list = (id, told, letter) => byId(id).replaceChildren(...told.map((text) => html("li", {}, named(text, letter))));
+
+// What differs, in plain sentences, and where the distance comes from, in numbers.
 export const tellStory = (payload, letter) => {
   const priced = payload.structure && payload.structure.sentence !== null;
-  const told = [...priced ? [] : ofChance(payload), ...payload.story];
-  byId("story").replaceChildren(...told.map((text) => html("li", {}, named(text, letter))));
+  list("story", payload.story.filter((text) => !text.endsWith(UNREAD)), letter);
+  list("figures", [...priced ? [] : ofChance(payload), ...payload.figures], letter);
 };
 
 // What the model did not read of any sentence.

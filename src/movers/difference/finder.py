@@ -1,0 +1,407 @@
+"""`differences`: everything two texts differ in, each with its words, places and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from movers.difference import lexicon
+from movers.difference.counterparts import Counterparts, Link, find_counterparts, preposition_before
+from movers.difference.kinds import KINDS, Difference, Kind, Span
+from movers.difference.misspelt import are_spellings
+from movers.difference.plain_words import (
+    CONTENT,
+    DATE,
+    FUNCTION,
+    MODALITY,
+    NAME,
+    NUMBER,
+    QUANTITY,
+    UNIT,
+    Reading,
+    Word,
+    look_english,
+    read,
+)
+from movers.difference.polarity import denies, is_converse, negations
+from movers.difference.roles import judge_order
+from movers.difference.wording import say
+
+CERTAIN, LIKELY, PERHAPS = 0.95, 0.8, 0.6
+VAGUE = frozenset(("some", "many", "several"))
+"""Quantities that say little when only one text has them."""
+LONGEST = 200
+"""Words left over in a text whose spellings are compared with those of the other."""
+
+
+def differences(
+    source: str,
+    target: str,
+    *,
+    links: Iterable[tuple[Span, Span]] = (),
+    broken: float | None = None,
+) -> tuple[Difference, ...]:
+    """Find what two texts differ in, the graver first; needs no model.
+
+    Kinds: roles exchanged, negation, opposite, number, name, quantity, modality, question, tense,
+    replaced, added, removed, spelling, reordered (without effect). Negations, opposites,
+    quantities, modality, tense and spelling are told of English alone.
+
+    Parameters
+    ----------
+    source, target
+        The texts, called A and B in what is said.
+    links
+        Places of words that go together by somebody else's judgement, a transport plan say, as
+        ``(start, end)`` in either text; equal words need none.
+    broken
+        Share of the relations between words that a model sees broken, from 0 to 1, if known.
+
+    Examples
+    --------
+    >>> import movers
+    >>> for one in movers.differences("Take 2 tablets.", "Do not take 20 tablets."):
+    ...     print(one.kind, "–", one.text)
+    negation – B denies it: “not”.
+    number – “2” in A, “20” in B.
+    """
+    first, second = read(source), read(target)
+    if first.words == second.words and first.question == second.question:
+        return ()
+    linked = _placed(first.words, second.words, links)
+    search = Search(first, second, find_counterparts(first.words, second.words, linked), broken)
+    return search.run()
+
+
+def _placed(
+    source: Sequence[Word], target: Sequence[Word], links: Iterable[tuple[Span, Span]]
+) -> Iterable[Link]:
+    """Links of places as links of words."""
+    starts = [{word.start: place for place, word in enumerate(words)} for words in (source, target)]
+    pairs = ((starts[0].get(one[0]), starts[1].get(two[0])) for one, two in links)
+    return [(i, j) for i, j in pairs if i is not None and j is not None]
+
+
+class Search:
+    """One pair of texts on its way: each step settles words and tells of them."""
+
+    def __init__(
+        self, source: Reading, target: Reading, words: Counterparts, broken: float | None
+    ) -> None:
+        self.texts, self.words, self.broken = (source, target), words, broken
+        self.english = look_english(source, target)
+        self.found: list[Difference] = []
+
+    def run(self) -> tuple[Difference, ...]:
+        """Take the steps in order, and sort what they found."""
+        self.order()
+        if self.english:
+            self.polarity()
+            self.spelling()
+        self.asked()
+        self.counted()
+        if self.english:
+            self.steps(QUANTITY, "quantity")
+            self.steps(MODALITY, "modality")
+            self.tense()
+        self.names()
+        self.others()
+        return tuple(sorted(self.found, key=lambda one: KINDS.index(one.kind)))
+
+    def tell(self, kind: Kind, i: Sequence[int], j: Sequence[int], sure: float) -> None:
+        """Tell of words by their places, and settle them."""
+        self._settle((i, j))
+        self._add(kind, _span(self.words.words[0], i), _span(self.words.words[1], j), sure)
+
+    def _add(self, kind: Kind, first: Span | None, second: Span | None, sure: float) -> None:
+        """Tell of places in the texts."""
+        source, target = (
+            reading.text[slice(*span)] if span else ""
+            for reading, span in zip(self.texts, (first, second), strict=True)
+        )
+        said = say(kind, source, target)
+        self.found.append(Difference(kind, source, target, first, second, sure, said))
+
+    def order(self) -> None:
+        """Roles exchanged, or an order without effect."""
+        order = judge_order(self.words, self.broken)
+        if order is None:
+            return
+        kind: Kind = "roles" if order.effect else "reordered"
+        ranges = [range(len(words)) for words in self.words.words]
+        if order.first is not None and order.second is not None:
+            ends = (sorted((order.first[side], order.second[side])) for side in (0, 1))
+            ranges = [range(low, high + 1) for low, high in ends]
+        first, second = map(_clause, self.words.words, ranges)
+        self._add(kind, first, second, order.sure)
+
+    def polarity(self) -> None:
+        """Negations that do not cancel, and opposites."""
+        negated, opposites = denies(self.words)
+        source, target = self.words.words
+        cues = negations(source), negations(target)
+        if negated and len(opposites) % 2:
+            i, j = opposites[0]
+            self._settle(cues)
+            self.tell("replaced", _with(cues[0], i), _with(cues[1], j), LIKELY)
+            opposites = opposites[1:]
+        elif negated:
+            side = 0 if len(cues[0]) > len(cues[1]) else 1
+            other = [word.key for word in self.words.words[1 - side]]
+            place = next(
+                (p for p in cues[side] if self.words.words[side][p].key not in other), cues[side][0]
+            )
+            self._settle(cues)
+            self._settle_quantities()
+            self.tell("negation", *(([place], []) if side == 0 else ([], [place])), CERTAIN)
+        else:
+            self._settle(cues)
+        for i, j in self._unless_turned(opposites):
+            prefix = lexicon.denied_by_prefix(source[i].key, target[j].key)
+            self.tell("negation" if prefix else "opposite", [i], [j], CERTAIN if prefix else LIKELY)
+
+    def _unless_turned(self, opposites: Sequence[Link]) -> list[Link]:
+        """Opposites but for converses whose partners changed places: *lends to*, *borrows from*."""
+        turned = [link for link in opposites if is_converse(self.words, *link)]
+        order = next((one for one in self.found if one.kind in ("roles", "reordered")), None)
+        if not turned or order is None:
+            return [*opposites]
+        for i, j in turned:
+            self.tell("replaced", [i], [j], LIKELY)
+        if order.kind == "roles":
+            self.found.remove(order)
+            text = say("reordered", order.source, order.target)
+            self.found.append(replace(order, kind="reordered", sure=PERHAPS, text=text))
+        return [link for link in opposites if link not in turned]
+
+    def _settle(self, places: tuple[Sequence[int], Sequence[int]]) -> None:
+        for side in (0, 1):
+            for place in places[side]:
+                self.words.take(side, place)
+
+    def _settle_quantities(self) -> None:
+        """Drop what a negation stands in place of: *something* for *nothing*."""
+        for side in (0, 1):
+            for place in [*self.words.left[side]]:
+                if self.words.words[side][place].part == QUANTITY:
+                    self.words.take(side, place)
+
+    def asked(self) -> None:
+        """A question against a statement."""
+        if self.texts[0].question == self.texts[1].question:
+            return
+        (source, target) = (reading.text for reading in self.texts)
+        said = say("question", "A" if self.texts[0].question else "B", "")
+        whole = (0, len(source)), (0, len(target))
+        self.found.append(Difference("question", source, target, *whole, CERTAIN, said))
+        for side in (0, 1):
+            for place in [*self.words.left[side]]:
+                word = self.words.words[side][place]
+                if word.part == MODALITY or word.key in lexicon.cues()["question"]:
+                    self.words.take(side, place)
+        self.found = [one for one in self.found if one.kind != "reordered"]
+
+    def counted(self) -> None:
+        """Figures, dates and units that differ."""
+        for parts in ((NUMBER,), (DATE,), (UNIT,)):
+            left = self._left(parts)
+            for i, j in _paired(self.words, *left):
+                self.tell("number", [i], [j], CERTAIN)
+        for side in (0, 1):
+            for place in [*self._left((NUMBER,))[side]]:
+                self._single(side, place)
+        self._join_units()
+
+    def _single(self, side: int, place: int) -> None:
+        """A number that the other text has no number for: an article or a quantity may be it."""
+        word = self.words.words[side][place]
+        for other in [*self.words.left[1 - side]]:
+            pair = (place, other) if side == 0 else (other, place)
+            against = self.words.words[1 - side][other]
+            if not self.words.in_gap(*pair):
+                continue
+            if against.part == QUANTITY:
+                self.tell("quantity", [pair[0]], [pair[1]], LIKELY)
+                return
+            if against.text.lower() in ("a", "an") and word.key != "1":
+                self.tell("number", [pair[0]], [pair[1]], LIKELY)
+                return
+        if word.key == "1":
+            self.words.take(side, place)
+
+    def _join_units(self) -> None:
+        """A number and its unit are one difference."""
+        numbers = [one for one in self.found if one.kind == "number"]
+        for one, two in pairwise(numbers):
+            spans = (one.source_span, two.source_span)
+            if None not in spans and abs(spans[1][0] - spans[0][1]) <= 1:  # type: ignore[index]
+                self.found.remove(two)
+
+    def steps(self, part: str, kind: Kind) -> None:
+        """Quantities or modalities of another strength."""
+        left = self._left((part,))
+        if part == MODALITY:
+            for side in (0, 1):
+                left[side].extend(
+                    p for p in self.words.left[side] if self.words.words[side][p].key == "will"
+                )
+        for i, j in _paired(self.words, *left):
+            if part == MODALITY and self.words.words[0][i].key == self.words.words[1][j].key:
+                continue
+            self.tell(kind, [i], [j], LIKELY)
+        for side in (0, 1):
+            for place in self._left((part,))[side]:
+                key = self.words.words[side][place].key
+                vague = key in VAGUE or (part == MODALITY and self._told("question"))
+                if not vague and place + 1 not in self.words.left[side]:
+                    self.tell(kind, *(([place], []) if side == 0 else ([], [place])), PERHAPS)
+                else:
+                    self.words.take(side, place)
+
+    def tense(self) -> None:
+        """Verbs that both texts have in another time."""
+        if self._told("question"):
+            return
+        source, target = self.words.words
+        for i, j in (*self.words.same, *self.words.moved):
+            if not source[i].form:
+                continue
+            times = _time(source, i), _time(target, j)
+            if None not in times and times[0] != times[1]:
+                self.tell("tense", [i], [j], LIKELY)
+                return
+
+    def spelling(self) -> None:
+        """The same word spelt in two ways."""
+        source, target = self.words.words
+        for i in self.words.left[0][:LONGEST]:
+            for j in self.words.left[1][:LONGEST]:
+                if CONTENT not in (source[i].part, target[j].part):
+                    continue
+                if are_spellings(source[i].text.lower(), target[j].text.lower()):
+                    self.tell("spelling", [i], [j], LIKELY)
+                    break
+
+    def names(self) -> None:
+        """Names that differ."""
+        for runs in _paired_runs(self.words, *self._left((NAME,))):
+            self.tell("name", *runs, LIKELY)
+
+    def others(self) -> None:
+        """Words replaced, added and removed."""
+        parts = (CONTENT, NAME, NUMBER, DATE, UNIT)
+        for i, j in _linked(self.words, *self._left(parts)):
+            self.tell("replaced", [i], [j], LIKELY)
+        for runs in _paired_runs(self.words, *self._left(parts)):
+            self.tell("replaced", *runs, LIKELY)
+        for side, kind in ((0, "removed"), (1, "added")):
+            for run in _runs(self._left(parts)[side], self.words.words[side]):
+                self.tell(kind, *((run, []) if side == 0 else ([], run)), LIKELY)  # type: ignore[arg-type]
+
+    def _left(self, parts: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Words of some parts that nothing has been told of yet."""
+        (first, second), (left, right) = self.words.words, self.words.left
+        return (
+            [place for place in left if first[place].part in parts],
+            [place for place in right if second[place].part in parts],
+        )
+
+    def _told(self, kind: Kind) -> bool:
+        return any(one.kind == kind for one in self.found)
+
+
+def _with(places: Sequence[int], place: int) -> list[int]:
+    """A word with the negation beside it."""
+    near = [one for one in places if abs(one - place) <= 2]
+    return sorted([*near, place])
+
+
+def _paired(words: Counterparts, left: Sequence[int], right: Sequence[int]) -> list[Link]:
+    """Words of one part that stand for each other: in the same gap first, the others in order."""
+    pairs, free = [], [*right]
+    later = []
+    for i in left:
+        near = next((j for j in free if words.in_gap(i, j)), None)
+        if near is None:
+            later.append(i)
+        else:
+            pairs.append((i, near))
+            free.remove(near)
+    return sorted([*pairs, *zip(later, free, strict=False)])
+
+
+def _linked(words: Counterparts, left: Sequence[int], right: Sequence[int]) -> list[Link]:
+    """Words that a plan moves to each other, each at most once."""
+    pairs: list[Link] = []
+    for i, j in sorted(words.linked):
+        taken = any(i == one or j == other for one, other in pairs)
+        if i in left and j in right and not taken and not words.in_gap(i, j):
+            pairs.append((i, j))
+    return pairs
+
+
+def _runs(places: Sequence[int], words: Sequence[Word]) -> list[list[int]]:
+    """Places in runs with nothing but words of grammar between them."""
+    runs: list[list[int]] = []
+    for place in places:
+        between = words[runs[-1][-1] + 1 : place] if runs else ()
+        if runs and all(word.part == FUNCTION and word.key != "and" for word in between):
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return runs
+
+
+def _paired_runs(
+    words: Counterparts, left: Sequence[int], right: Sequence[int]
+) -> list[tuple[list[int], list[int]]]:
+    """Runs of words that stand in the same gap of either text."""
+    pairs, free = [], _runs(right, words.words[1])
+    for run in _runs(left, words.words[0]):
+        near = next((one for one in free if _in_place(words, run[0], one[0])), None)
+        if near is not None:
+            pairs.append((run, near))
+            free.remove(near)
+    return pairs
+
+
+def _in_place(words: Counterparts, i: int, j: int) -> bool:
+    """Whether two words stand in the same gap, and not behind two different prepositions."""
+    if not words.in_gap(i, j):
+        return False
+    heads = {
+        preposition_before(side, place) for side, place in zip(words.words, (i, j), strict=True)
+    }
+    return len(heads) == 1 or None in heads or (i, j) in words.linked
+
+
+def _time(words: Sequence[Word], place: int) -> str | None:
+    """The time of a verb by its form and what stands before it; None if it has none of its own."""
+    word = words[place]
+    if not word.form or (word.part not in (CONTENT, FUNCTION)):
+        return None
+    for before in reversed(words[max(0, place - 3) : place]):
+        if before.part == MODALITY or before.key == "have":
+            return None
+        if before.part == FUNCTION and before.form:
+            return before.form
+        if before.key == "to":
+            return None
+        if before.part in (CONTENT, NAME) and before.form != "participle":
+            break
+    if word.form == "participle" or word.text.lower() in lexicon.cues()["unchanged"]:
+        return None
+    return "present" if word.form == "base" else word.form
+
+
+def _span(words: Sequence[Word], places: Sequence[int]) -> Span | None:
+    return (words[places[0]].start, words[places[-1]].end) if places else None
+
+
+def _clause(words: Sequence[Word], places: Sequence[int]) -> Span:
+    """The place of a range of words, with the article before the first."""
+    low, high = places[0], places[-1]
+    while low > 0 and words[low - 1].text.lower() in lexicon.cues()["determiner"]:
+        low -= 1
+    return words[low].start, words[high].end

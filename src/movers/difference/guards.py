@@ -1,0 +1,86 @@
+"""Guards: differences that keep two texts apart, however near they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+
+from movers.difference.finder import differences
+from movers.difference.kinds import Kind
+from movers.difference.plain_words import DATE, NAME, NUMBER, UNIT, read
+from movers.errors import InputError, no_such
+
+Guard = Callable[[str, str], str | None]
+"""What says why two texts are kept apart; None if nothing does."""
+
+
+@lru_cache(maxsize=1 << 17)
+def _figures(text: str) -> tuple[str, ...]:
+    """Figures, dates and units of a text in their order of size; an article counts as one."""
+    words = read(text).words
+    counted = (word.key for word in words if word.part in (NUMBER, DATE, UNIT) and word.key != "1")
+    return tuple(sorted(counted))
+
+
+@lru_cache(maxsize=1 << 17)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(sorted(word.key for word in read(text).words if word.part == NAME))
+
+
+def _numbers(source: str, target: str) -> str | None:
+    first, second = _figures(source), _figures(target)
+    if first == second:
+        return None
+    told = (", ".join(word for word in one if word not in other) for one, other in
+            ((first, second), (second, first)))  # fmt: skip
+    return "another number: {} / {}".format(*(one or "none" for one in told))
+
+
+def _other_names(source: str, target: str) -> str | None:
+    first, second = _names(source), _names(target)
+    return None if first == second else f"another name: {', '.join({*first} ^ {*second})}"
+
+
+def _of_kind(*kinds: Kind) -> Guard:
+    """Guard against differences of some kinds."""
+
+    def guard(source: str, target: str) -> str | None:
+        found = (one for one in differences(source, target) if one.kind in kinds)
+        return next((f"{one.kind}: {one.text}" for one in found), None)
+
+    return guard
+
+
+GUARDS: dict[str, Guard] = {
+    "numbers": _numbers,
+    "names": _other_names,
+    "negation": _of_kind("negation"),
+    "opposites": _of_kind("opposite"),
+    "roles": _of_kind("roles"),
+}
+"""What may keep two texts apart, by name."""
+UNREAD = "unread"
+"""The guard against text that the model does not read, which takes the model to know."""
+DEFAULT = ("numbers", "negation", UNREAD)
+"""What keeps sentences apart that would be dropped, unless told otherwise."""
+
+
+def check_guards(names: Sequence[str]) -> tuple[str, ...]:
+    """The names of guards, or an error for one that there is not."""
+    known = [*GUARDS, UNREAD]
+    for name in names:
+        if name not in known:
+            raise InputError(no_such("guard", name, known))
+    return tuple(dict.fromkeys(names))
+
+
+def guarded(names: Iterable[str], source: str, target: str) -> str | None:
+    """Why two texts are kept apart by some guards; None if none of them objects.
+
+    Examples
+    --------
+    >>> guarded(["numbers"], "order 8291 is late", "order 8194 is late")
+    'another number: 8291 / 8194'
+    """
+    reasons = (GUARDS[name](source, target) for name in names if name in GUARDS)
+    return next((reason for reason in reasons if reason is not None), None)

@@ -1,0 +1,111 @@
+"""The English tables: cues, words with their parts of speech, irregular forms, opposites."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from importlib.resources import files
+
+SUFFIXES = (
+    ("ies", "y"), ("ied", "y"), ("s", ""), ("es", ""), ("ed", "e"), ("ed", ""),
+    ("ing", "e"), ("ing", ""),
+)  # fmt: skip
+"""Regular endings and what stands in their place in the lemma."""
+PAST, PRESENT, PARTICIPLE, BASE = "past", "present", "participle", "base"
+DOUBLED = "bdgklmnprt"
+"""Consonants that are doubled before an ending."""
+
+
+def _rows(name: str) -> Iterator[list[str]]:
+    text = (files("movers") / "data" / f"{name}_english.tsv").read_text("utf-8")
+    return (line.split("\t") for line in text.splitlines() if not line.startswith("#"))
+
+
+@cache
+def cues() -> dict[str, dict[str, str]]:
+    """Words by the part they have, each with what it stands for."""
+    table: dict[str, dict[str, str]] = defaultdict(dict)
+    for part, word, value in _rows("cues"):
+        table[part].setdefault(word, value)
+    return table
+
+
+@cache
+def pairs_of(part: str) -> frozenset[tuple[str, str]]:
+    """The pairs of a part of the cues, either way round."""
+    rows = [(word, value) for name, word, value in _rows("cues") if name == part]
+    return frozenset(rows) | frozenset((value, word) for word, value in rows)
+
+
+@cache
+def words() -> dict[str, str]:
+    """Common words with what they can be (n, v, a, r), the most usual first."""
+    return dict(_rows("words"))
+
+
+@cache
+def _forms() -> dict[str, tuple[str, str]]:
+    return {form: (lemma, part) for form, lemma, part in _rows("forms")}
+
+
+@cache
+def _opposites() -> dict[tuple[str, str], str]:
+    rows = [(first, second, part) for first, second, part in _rows("opposites")]
+    both = {(first, second): part for first, second, part in rows}
+    return both | {(second, first): part for first, second, part in rows}
+
+
+@cache
+def _with_opposites() -> frozenset[str]:
+    return frozenset(first for first, _ in _opposites())
+
+
+def has_opposite(word: str) -> bool:
+    """Whether a lemma has an antonym at all."""
+    return word in _with_opposites()
+
+
+def are_opposite(first: str, second: str) -> bool:
+    """Whether two lemmas are antonyms."""
+    return (first, second) in _opposites()
+
+
+@lru_cache(maxsize=1 << 16)
+def denied_by_prefix(first: str, second: str) -> bool:
+    """Whether one word is the other with a prefix that denies it: *safe* and *unsafe*."""
+    short, long = sorted((first, second), key=len)
+    prefix = long[: len(long) - len(short)]
+    if not long.endswith(short) or prefix not in cues()["prefix"] or len(short) < 4:
+        return False
+    parts = words().get(long, "")
+    return (long, short) in _opposites() and "v" not in parts[:1]
+
+
+@lru_cache(maxsize=1 << 16)
+def lemma_of(word: str) -> tuple[str, str]:
+    """The lemma of a lower-case word, and the form that the word is of a verb, if it may be one."""
+    if word in _forms():
+        lemma, part = _forms()[word]
+        return lemma, (PARTICIPLE if word.endswith("ing") else PAST) if part == "v" else ""
+    known = words()
+    if word in known and not word.endswith(("ed", "ing", "s")):
+        return word, BASE if "v" in known[word] else ""
+    for ending, instead in SUFFIXES:
+        if not word.endswith(ending) or len(word) < len(ending) + 2:
+            continue
+        stem = word[: -len(ending)] + instead
+        if ending in ("ed", "ing") and not instead and stem not in known and _doubled(stem):
+            stem = stem[:-1]
+        wanted = "v" if ending in ("ed", "ied", "ing") else "nv"
+        if not any(part in known.get(stem, "") for part in wanted):
+            continue
+        if ending.endswith("s") and word in known and "ss" in word:
+            continue
+        form = PAST if ending.endswith("ed") else PARTICIPLE if ending == "ing" else PRESENT
+        return stem, form if "v" in known[stem] else ""
+    return word, BASE if "v" in known.get(word, "") else ""
+
+
+def _doubled(stem: str) -> bool:
+    return len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] in DOUBLED

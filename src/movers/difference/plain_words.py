@@ -1,0 +1,324 @@
+"""A text cut into words, each with its place and the part it has when texts differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from movers.difference import lexicon
+
+CONTENT, FUNCTION, NUMBER, DATE, UNIT = "content", "function", "number", "date", "unit"
+NEGATION, QUANTITY, MODALITY, NAME, MARK = "negation", "quantity", "modality", "name", "mark"
+TOKEN = re.compile(
+    r"(?<![^\s(])[-−]\d[\d.,]*\d|(?<![^\s(])[-−]\d|"  # below zero
+    r"\d[\d.,:/-]*\d(?:st|nd|rd|th)?\b|\d+(?:st|nd|rd|th)\b|"
+    r"(?:[A-Za-z]+-?|#)\d[\w-]*|\d+|"
+    r"[\u3040-\u30ff\u3400-\u9fff]|"  # scripts without blanks
+    r"[ap]\.m\b\.?|[^\W\d_]+(?:['’][^\W\d_]+)*|['’](?:s|re|m|ll|ve|d)\b|\S"
+)
+PIECES = re.compile(r"^(.+?)(n['’]t|['’](?:s|re|m|ll|ve|d))$", re.IGNORECASE)
+CANNOT = re.compile(r"^(can)(not)$", re.IGNORECASE)
+SHORT = {"ca": "can", "wo": "will", "sha": "shall"}
+"""What a verb is called before n't."""
+GRAMMAR = ("determiner", "preposition", "conjunction", "auxiliary")
+OPENING = frozenset('"“.?!`')
+"""What a word may be capitalised behind."""
+UNIT_OR_WORD, MONTH_OR_WORD, ORDINAL_OR_WORD = "unit?", "month?", "ordinal?"
+SHORT_OR_WORD, CUE_BEFORE_TO, NAME_OR_WORD = "short?", "to?", "name?"
+HER_OR_HER = "her?"
+IN_DOUBT = frozenset((
+    UNIT_OR_WORD, MONTH_OR_WORD, ORDINAL_OR_WORD, SHORT_OR_WORD, CUE_BEFORE_TO, NAME_OR_WORD,
+    HER_OR_HER,
+))  # fmt: skip
+"""Parts that the words beside one decide."""
+HEADLINE = 0.7
+"""Share of capitalised words from which a text is a headline."""
+KNOWN = 0.6
+"""Share of its words that the tables know of an English text, typing errors and all."""
+Piece = tuple[str, int, int]
+Usual = tuple[str, str, str]
+
+
+class Word(NamedTuple):
+    """A word of a text: as it stands, where, what it is compared by, and what part it has.
+
+    ``form`` says which form of a verb it may be.
+    """
+
+    text: str
+    start: int
+    end: int
+    key: str
+    part: str
+    form: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The words of a text without its punctuation, and whether it asks something."""
+
+    text: str
+    words: tuple[Word, ...]
+    question: bool
+
+
+@lru_cache(maxsize=8192)
+def read(text: str) -> Reading:
+    """Cut a text into words.
+
+    Examples
+    --------
+    >>> [word.key for word in read("He wasn't paid 1,000 dollars.").words]
+    ['he', 'be', 'not', 'pay', '1000', '$']
+    """
+    pieces = [*_pieces(text)]
+    words = [
+        _in_context(pieces, place) if usual[1] in IN_DOUBT else Word(*pieces[place], *usual)
+        for place, usual in enumerate([_usual(piece[0]) for piece in pieces])
+    ]
+    if any(word.part == NUMBER for word in words):
+        words = [*_merged(words)]
+    plain = tuple(word for word in words if word.part != MARK)
+    return Reading(text, plain, _asks(text, plain))
+
+
+def look_english(*readings: Reading) -> bool:
+    """Whether the tables know most words that are neither names nor figures."""
+    words = [
+        word
+        for reading in readings
+        for word in reading.words
+        if word.part not in (NUMBER, DATE, UNIT, NAME)
+    ]
+    known = sum(word.part != CONTENT or _is_common(word.text.lower()) for word in words)
+    return known >= KNOWN * len(words)
+
+
+def _pieces(text: str) -> Iterator[Piece]:
+    """Words as they stand, contractions taken apart."""
+    for found in TOKEN.finditer(text):
+        token, (start, end) = found[0], found.span()
+        cut = None
+        if "'" in token or "’" in token:
+            cut = PIECES.match(token)
+        elif token in ("cannot", "Cannot", "CANNOT"):
+            cut = CANNOT.match(token)
+        if cut is None:
+            yield token, start, end
+            continue
+        middle = start + len(cut[1])
+        yield cut[1], start, middle
+        yield cut[2], middle, end
+
+
+def _is_headline(pieces: Sequence[Piece]) -> bool:
+    """Whether a text capitalises most of its words, so that capitals mark no names."""
+    letters = [text for text, _, _ in pieces if text[0].isalpha()]
+    capital = sum(text[0].isupper() for text in letters)
+    return capital > HEADLINE * len(letters) and len(letters) > 3
+
+
+def _in_context(pieces: Sequence[Piece], place: int) -> Word:
+    """A word that is one thing or another by what stands beside it."""
+    text, start, end = pieces[place]
+    lower = text.lower()
+    key, part, form = _usual(lower)
+    if part in IN_DOUBT:
+        key, part, form = _beside(pieces, place, lower, part)
+    if part == CONTENT and text[0].isupper():
+        named = _inside(pieces, place) and not _is_headline(pieces)
+        if named or not _is_common(lower):
+            return Word(text, start, end, lower, NAME)
+    return Word(text, start, end, key, part, form)
+
+
+def _inside(pieces: Sequence[Piece], place: int) -> bool:
+    """Whether a word is not capitalised for its place alone."""
+    return place > 0 and pieces[place - 1][0] not in OPENING
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_common(lower: str) -> bool:
+    return lower in lexicon.words() or lexicon.lemma_of(lower)[0] != lower
+
+
+def _beside(pieces: Sequence[Piece], place: int, lower: str, part: str) -> Usual:
+    """What a word is where the tables know it as two things."""
+    before = pieces[place - 1][0].lower() if place else ""
+    behind = pieces[place + 1][0].lower().replace("’", "'") if place + 1 < len(pieces) else ""
+    cues = lexicon.cues()
+    if part == UNIT_OR_WORD:
+        counted = before[-1:].isdigit() or before in cues["number"] or before in cues["multiple"]
+        return (cues["unit"][lower], UNIT, "") if counted else _usual_word(lower)
+    if part == MONTH_OR_WORD:
+        named = pieces[place][0][0].isupper() and _inside(pieces, place)
+        return (lower, DATE, "") if named else _usual_word(lower)
+    if part == ORDINAL_OR_WORD:
+        if before in ("a", "per", "each"):
+            return _usual_word(lower)
+        return f"ordinal:{cues['ordinal'][lower]}", NUMBER, ""
+    if part == SHORT_OR_WORD:
+        return _usual_word(SHORT[lower] if behind == "n't" else lower)
+    if part == HER_OR_HER:  # her money, but: from her
+        owned = behind[:1].isalpha() and _usual(behind)[1] == CONTENT
+        return (lower, FUNCTION, "") if owned else _usual_word(lower)
+    lemma, form = lexicon.lemma_of(lower)
+    if behind == "to" and lemma in cues["negation to"]:
+        return lemma, NEGATION, form
+    if behind == "to" and lower in cues["modality to"]:
+        return "must", MODALITY, ""
+    return _usual_word(lower)
+
+
+@lru_cache(maxsize=1 << 16)
+def _usual(text: str) -> Usual:
+    """What a word is compared by, its part and its form, by itself."""
+    lower = text.lower()
+    if lower[0] == "’" or lower == "n’t":
+        lower = lower.replace("’", "'")
+    found = _usual_lower(lower)
+    return ("", NAME_OR_WORD, "") if found[1] == CONTENT and text[0].isupper() else found
+
+
+@lru_cache(maxsize=1 << 16)
+def _usual_lower(lower: str) -> Usual:
+    cues = lexicon.cues()
+    if any(map(str.isdigit, lower)):
+        return _figure(lower), NUMBER, ""
+    if lower in cues["unit"]:
+        return ("", UNIT_OR_WORD, "") if lower[0].isalpha() else (cues["unit"][lower], UNIT, "")
+    if not lower[0].isalpha() and lower[0] != "'":
+        return lower, MARK, ""
+    if lower in ("may", "march"):
+        return "", MONTH_OR_WORD, ""
+    if lower in cues["day"] or lower in cues["month"]:
+        return lower, DATE, ""
+    if lower == "second":
+        return "", ORDINAL_OR_WORD, ""
+    if lower == "her":
+        return "", HER_OR_HER, ""
+    for part in ("number", "multiple", "ordinal", "fraction"):
+        if lower in cues[part]:
+            return f"{part}:{cues[part][lower]}", NUMBER, ""
+    if lower in SHORT:
+        return "", SHORT_OR_WORD, ""
+    if lower in cues["modality to"] or lexicon.lemma_of(lower)[0] in cues["negation to"]:
+        return "", CUE_BEFORE_TO, ""
+    return _usual_word(lower)
+
+
+@lru_cache(maxsize=1 << 16)
+def _usual_word(lower: str) -> Usual:
+    """The same for what is no figure."""
+    cues = lexicon.cues()
+    lemma, form = lexicon.lemma_of(lower)
+    if lower in cues["run together"]:
+        return "not", NEGATION, ""
+    if lower in cues["negation"] or lemma == "lack":
+        return "not" if lower == "n't" else lemma if lemma == "lack" else lower, NEGATION, form
+    if cues["auxiliary"].get(lower):
+        key, tense = cues["auxiliary"][lower].split()
+        return key, FUNCTION, tense
+    if lower in cues["modality"]:
+        return cues["modality"][lower], MODALITY, ""
+    if lower in cues["quantity"]:
+        return cues["quantity"][lower], QUANTITY, ""
+    if lower in cues["pronoun"]:
+        return cues["pronoun"][lower] or lower, FUNCTION, ""
+    if any(lower in cues[part] for part in GRAMMAR):
+        return cues["determiner"].get(lower) or lower, FUNCTION, ""
+    return lemma, CONTENT, form
+
+
+def _figure(lower: str) -> str:
+    """A figure without what only groups its digits: 1,000 is 1000, 2nd is an ordinal."""
+    if lower[-2:] in ("st", "nd", "rd", "th") and lower[:-2].isdigit():
+        return f"ordinal:{lower[:-2]}"
+    lower = lower.replace("−", "-")
+    if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", lower):
+        lower = lower.replace(",", "")
+    if re.fullmatch(r"-?\d+\.\d+", lower):
+        return (
+            lower.rstrip("0").rstrip(".")
+            if lower.count(".") == 1 and lower.endswith("0")
+            else lower
+        )
+    return lower.strip(".,:/")
+
+
+def _merged(words: Sequence[Word]) -> Iterator[Word]:
+    """Number words put together: *two hundred* is 200, *twenty-five* 25, *2 million* 2000000."""
+    place = 0
+    while place < len(words):
+        word = words[place]
+        if word.part != NUMBER or (":" not in word.key and not word.key.replace(".", "").isdigit()):
+            yield word
+            place += 1
+            continue
+        end, value = _value(words, place)
+        if value is None:
+            yield word._replace(key=_fraction(words, place))
+            place += 1
+            continue
+        last = words[end - 1]
+        yield Word("", word.start, last.end, value, NUMBER)._replace(
+            text=" ".join(one.text for one in words[place:end] if one.part != MARK)
+        )
+        place = end
+
+
+def _fraction(words: Sequence[Word], place: int) -> str:
+    """What an ordinal stands for: with *a* before and *of* behind, a share."""
+    key = words[place].key
+    behind = words[place + 1].text.lower() if place + 1 < len(words) else ""
+    before = words[place - 1].text.lower() if place else ""
+    if key.startswith("ordinal:") and behind == "of" and before in ("a", "one"):
+        return f"fraction:1/{key[8:]}"
+    return key
+
+
+def _value(words: Sequence[Word], place: int) -> tuple[int, str | None]:
+    """Where a number that begins here ends, and its value; None if it is none."""
+    total, current, seen = 0.0, 0.0, False
+    while place < len(words):
+        kind, _, value = words[place].key.partition(":")
+        if words[place].part == NUMBER and kind == "number":
+            current, seen = current + float(value), True
+        elif words[place].part == NUMBER and kind == "multiple":
+            factor = float(value)
+            current = (current or 1.0) * factor
+            if factor >= 1000:
+                total, current = total + current, 0.0
+            seen = True
+        elif not seen and words[place].part == NUMBER and kind.replace(".", "", 1).isdigit():
+            if not (place + 1 < len(words) and words[place + 1].key.startswith("multiple")):
+                return place + 1, None
+            current, seen = float(kind), True
+        elif seen and words[place].text == "-" and _goes_on(words, place + 1):
+            pass
+        else:
+            break
+        place += 1
+    if not seen:
+        return place, None
+    result = total + current
+    return place, str(int(result)) if result == int(result) else str(result)
+
+
+def _goes_on(words: Sequence[Word], place: int) -> bool:
+    return place < len(words) and words[place].key.startswith(("number:", "multiple:"))
+
+
+def _asks(text: str, words: Sequence[Word]) -> bool:
+    if text.rstrip().endswith(("?", "？")):
+        return True
+    if not words or text.rstrip().endswith("."):
+        return False
+    return (
+        len(words) > 2
+        and words[0].text.lower() in ("is", "are", "does", "did", "do", "can")
+        and (words[1].key in lexicon.cues()["pronoun"])
+    )

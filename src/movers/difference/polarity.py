@@ -1,0 +1,139 @@
+"""What one text says and the other denies: negations that do not cancel, and opposites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from movers.difference import lexicon
+from movers.difference.counterparts import MOVABLE, Counterparts, Link, find_counterparts
+from movers.difference.plain_words import (
+    CONTENT,
+    FUNCTION,
+    NAME,
+    NEGATION,
+    NUMBER,
+    Word,
+    read,
+)
+
+Given = str | Sequence[str]
+CLAUSES = frozenset(("and", "but", "or"))
+SHARED = 0.5
+"""Share of the words of the shorter text that both must have for a denial to be one."""
+
+
+def find_opposites(found: Counterparts) -> list[Link]:
+    """Words left over on both sides that are antonyms.
+
+    Words of grammar, *up* and *down*, must stand in the same place.
+    """
+    pairs, (source, target) = [], found.words
+    for i in [*found.left[0]]:
+        first = source[i]
+        if first.part not in (CONTENT, FUNCTION) or not lexicon.has_opposite(first.key):
+            continue
+        for j in found.left[1]:
+            if _opposite(first, target[j]) and _answers(found, i, j):
+                pairs.append((i, j))
+                found.take(0, i)
+                found.take(1, j)
+                break
+    return pairs
+
+
+def _opposite(first: Word, second: Word) -> bool:
+    if second.part not in (CONTENT, FUNCTION):
+        return False
+    return lexicon.are_opposite(first.key, second.key) or lexicon.are_opposite(
+        first.text.lower(), second.text.lower()
+    )
+
+
+def _answers(found: Counterparts, i: int, j: int) -> bool:
+    """Whether two words stand in the same place: in the same gap, or beside the same word.
+
+    Of converses, *sold* and *bought*, the words around them may have changed places.
+    """
+    source, target = found.words
+    if found.in_gap(i, j):
+        return True
+    if source[i].part != CONTENT or target[j].part != CONTENT:
+        return False
+    if found.moved and is_converse(found, i, j):
+        return True
+    links = {*found.same, *found.moved}
+    before = (i - 1, j - 1) in links and source[i - 1].part in (CONTENT, NAME)
+    behind = (i + 1, j + 1) in links and source[i + 1].part in (CONTENT, NAME)
+    return before or behind
+
+
+def is_converse(found: Counterparts, i: int, j: int) -> bool:
+    """Whether two words say the same with their partners exchanged: *sold* and *bought*."""
+    pair = found.words[0][i].key, found.words[1][j].key
+    return pair in lexicon.pairs_of("converse")
+
+
+def negations(words: Sequence[Word]) -> list[int]:
+    """Places of the words that deny something."""
+    return [place for place, word in enumerate(words) if word.part == NEGATION]
+
+
+def shared(found: Counterparts) -> float:
+    """Share of the words with a meaning of the shorter text that the other has too."""
+    counts = [sum(word.part in (CONTENT, NAME, NUMBER) for word in words) for words in found.words]
+    both = sum(
+        found.words[0][i].part in (CONTENT, NAME, NUMBER) for i, _ in (*found.same, *found.moved)
+    )
+    return both / max(1, min(counts))
+
+
+def share_words(source: str, target: str) -> float:
+    """Share of the words with a meaning of the shorter text that the other has too."""
+    return shared(find_counterparts(read(source).words, read(target).words))
+
+
+def denies(found: Counterparts) -> tuple[bool, list[Link]]:
+    """Whether one text denies what the other says by its negations, and the opposites in them."""
+    first, second = (_denials(words) for words in found.words)
+    joint = any(word.key == "neither" for words in found.words for word in words)
+    negated = (first > 0) != (second > 0) or (not joint and first % 2 != second % 2)
+    return negated, find_opposites(found)
+
+
+def _denials(words: Sequence[Word]) -> int:
+    """Clauses that are denied: two negations in one cancel, in two they do not."""
+    count = negative = 0
+    for word in words:
+        negative += word.part == NEGATION
+        if word.key in CLAUSES:
+            count, negative = count + negative % 2, 0
+    return count + negative % 2
+
+
+def polarity_differences(pairs: Iterable[tuple[Given, Given]]) -> NDArray[np.bool_]:
+    """Whether one text of each pair denies the other, shape ``(pairs, 2)``; needs no model.
+
+    The first column says that negations do not cancel, the second that a word has its opposite for
+    a counterpart. Both together, *not open* and *closed*, deny nothing, and neither does a text
+    that shares too few words with the other. English only. Texts may be lists of words.
+
+    Examples
+    --------
+    >>> polarity_differences([("it is safe", "it is not safe"), ("turn it up", "turn it down")])
+    array([[ True, False],
+           [False,  True]])
+    """
+    flags = []
+    for source, target in pairs:
+        first, second = (one if isinstance(one, str) else " ".join(one) for one in (source, target))
+        found = find_counterparts(read(first).words, read(second).words)
+        negated, opposites = denies(found)
+        if any(found.words[0][i].part in MOVABLE for i, _ in found.moved):
+            opposites = [link for link in opposites if not is_converse(found, *link)]
+        alike = shared(found) >= SHARED
+        odd = len(opposites) % 2 == 1
+        flags.append((alike and negated and not odd, alike and bool(opposites) and not negated))
+    return np.array(flags, np.bool_).reshape(-1, 2)
