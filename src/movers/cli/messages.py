@@ -15,6 +15,10 @@ from typing import Any, ClassVar
 from rich.console import Console
 
 from movers.errors import Advised, Choose, Wording
+from movers.settings import table
+
+RENAMED = {name: about.option for name, about in table().items() if about.option}
+"""Settings that have another name on the command line."""
 
 
 class CommandLine(Wording):
@@ -23,7 +27,7 @@ class CommandLine(Wording):
     acts: ClassVar = {
         "add": (Choose("add", True),),
         "fit": (Choose("fit", True), Choose("statistics", then="with a file made by movers fit")),
-        "fit alone": (Choose("engine", "local"),),
+        "fit alone": "pass --engine local",
         "pick candidates": (),
         "rank": (),
     }
@@ -33,7 +37,8 @@ class CommandLine(Wording):
 
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
         """An option, if there is one of this name."""
-        option = f"--{remedy.name.replace('_', '-')}"
+        name = RENAMED.get(remedy.name, remedy.name)
+        option = f"--{name.replace('_', '-')}"
         value = "none" if remedy.value is None else remedy.value
         said = option if value in (..., True) else f"{option} {value}"
         if option in self.options:

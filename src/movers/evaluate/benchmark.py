@@ -17,8 +17,8 @@ import numpy as np
 from movers.arrays import Bools, Floats
 from movers.baselines import find_baseline
 from movers.encode.corpus import CorpusEncoder
+from movers.encode.encoder import Encoder
 from movers.encode.encodings import Request
-from movers.encode.transformer import TransformerEncoder
 from movers.evaluate.datasets import Dataset
 from movers.evaluate.outcomes import Column, Stage, grouped
 from movers.evaluate.runs import RunFolder, is_whole, read_column, write_chunk
@@ -126,7 +126,7 @@ class Benchmark:
         return [*chunks, slice(start, len(self.dataset))]
 
     @property
-    def model(self) -> TransformerEncoder:
+    def model(self) -> Encoder:
         """The model itself."""
         return self.base.encoder
 
@@ -144,7 +144,7 @@ class Benchmark:
         return joined_requests(self._scorer(column, self.model).request for column in self.columns)
 
     def _scorer(
-        self, column: Column, encoder: TransformerEncoder, statistics: Statistics | None = None
+        self, column: Column, encoder: Encoder, statistics: Statistics | None = None
     ) -> Scorer:
         settings = replace(self.base.settings, **_settings(column), statistics=statistics)
         return Scorer(settings, encoder)

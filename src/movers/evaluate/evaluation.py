@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Floats
+from movers.encode.encoder import Encoder
 from movers.encode.stopwords import describe_stopwords
-from movers.encode.transformer import TransformerEncoder
 from movers.errors import Choose, Do, InputError
 from movers.evaluate import metrics
 from movers.evaluate.benchmark import Benchmark, MeasureGrid, measure_variability
@@ -206,7 +206,7 @@ def make_score(
     selection: str,
     layers: str,
     distances: Floats,
-    model: TransformerEncoder | None = None,
+    model: Encoder | None = None,
 ) -> Score:
     """The metric of some distances, its interval, and what the paper reports of a model."""
     settled = metrics.settle(dataset.gold, distances, dataset.empty)

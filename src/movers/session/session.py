@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 
+from movers.encode.encoder import Encoder
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.store import Store
-from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Whitening
 from movers.errors import Choose, Do, InputError, ModelError
 from movers.io.pairs import check_sentences
@@ -48,9 +48,7 @@ class Session:
     share: float
     """Share of structure in the distance: the mix, 0 or 1 as the method has it."""
 
-    def __init__(
-        self, settings: Settings, encoder: TransformerEncoder | Callable[[], TransformerEncoder]
-    ) -> None:
+    def __init__(self, settings: Settings, encoder: Encoder | Callable[[], Encoder]) -> None:
         self.settings, self.method, self.threads = settings, settings.row, settings.threads
         self.share = self.method.share(float(settings.mix))
         self._whitens = self.method.whitened and settings.whitening != "none"
@@ -60,7 +58,7 @@ class Session:
         self._measured: Measured | None = None
 
     @cached_property
-    def encoder(self) -> TransformerEncoder:
+    def encoder(self) -> Encoder:
         """The model, loaded when first needed."""
         return self._source() if callable(self._source) else self._source
 

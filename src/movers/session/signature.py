@@ -44,6 +44,7 @@ def sign(found: Session, far: float | None = None) -> Signature:
         "stopwords": describe_stopwords(settings.rules.stopwords),
         "subwords": settings.subwords,
         "dtype": encoder.dtype,
+        "engine": encoder.engine,
         "empty": "keep" if settings.empty == "keep" else "",
         "scale": "" if far is None else f"{far:.4g}",
     }
@@ -73,6 +74,6 @@ def _fitted(found: Session) -> dict[str, str]:
 
 def scale_key(found: Session) -> str:
     """Name under which statistics keep the scale of one measure with all its settings."""
-    named = (one for one in sign(found).fields if one[0] != "movers")
+    named = (one for one in sign(found).fields if one[0] not in ("movers", "engine"))
     fields = "|".join(f"{name}:{value}" for name, value in named)
     return f"{SCALE}.{sha256(fields.encode()).hexdigest()[:8]}"
