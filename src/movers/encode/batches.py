@@ -93,8 +93,10 @@ class PaddedBatch(Batch):
     mask: Tensor
     own: Own | None = None
 
-    def array(self, values: Tensor) -> Singles:
+    def array(self, values: Tensor | Singles) -> Singles:
         """A tensor as an array; hidden states as one matrix."""
+        if isinstance(values, np.ndarray):
+            return values
         flat = values.reshape(-1, values.shape[-1]) if values.ndim == 3 else values
         return np.asarray(flat.float().cpu().numpy(), np.float32)
 
