@@ -12,8 +12,6 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
-import onnx
 from onnx import TensorProto, helper
 
 from movers.encode.models import embedded_folder

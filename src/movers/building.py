@@ -2,7 +2,8 @@
 
 python -m movers.building FOLDER [--host]
 
-With ``--host``, for this processor alone. It needs numba, and a C compiler to link.
+With ``--host``, for this processor alone. It needs numba, and a C compiler to link. Libraries of
+the same sources that lie there already stay.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ LONGEST = ("partial structure", "structure", "pairing bounds", "costs")
 
 def build(folder: Path, kinds: tuple[str, ...]) -> list[Path]:
     """Compile every kernel for some kinds of processors, and link a library for each."""
+    paths = {kind: library_path(kind, sources_digest(), folder) for kind in kinds}
+    if all(path.is_file() for path in paths.values()):
+        return [*paths.values()]
     linker = find_linker()
     steps = sorted(STEPS, key=lambda name: (name not in LONGEST, name))
     workers = min(available_threads(), len(steps))
@@ -42,7 +46,6 @@ def build(folder: Path, kinds: tuple[str, ...]) -> list[Path]:
                 objects[kind].update(functions)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    paths = {kind: library_path(kind, sources_digest(), folder) for kind in kinds}
     for kind, path in paths.items():
         link(linker, objects[kind], path)
     return [*paths.values()]

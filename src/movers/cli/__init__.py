@@ -1,43 +1,85 @@
-"""The command line: one function per command, in files by what they do."""
+"""The command line: one function per command, in files by what they do.
+
+Files and what they need are imported for the command at hand alone; help, version, the list of
+measures and a quick look at the installation need next to nothing (`movers.cli.quick`).
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, Parameter
-
-from movers.cli.aligning import align, evaluate_alignment
-from movers.cli.comparing import compare, explain
-from movers.cli.evaluating import evaluate, reproduce, threshold
-from movers.cli.examining import doctor, methods, models, warm_up
-from movers.cli.messages import CommandLine, plain_messages, say, told
-from movers.cli.scoring import fit, score
-from movers.cli.search import dedupe, index, mine, rank, search
-from movers.cli.serving import serve
-from movers.errors import MoversError
-from movers.plugins import add_outside_measures
-from movers.runtime.atomic import FULL, room
-from movers.runtime.interrupts import end_if_asked, ending_work
+from movers.cli.quick import QUICK, print_rows, summary
+from movers.errors import EXTRAS, MoversError, missing
 from movers.version import __version__
 
-app = App(
-    name="movers",
-    version=__version__,
-    help="Sentence similarity that sees word order and shows its reasons.",
-    help_format="markdown",
-    default_parameter=Parameter(negative=()),
-    suppress_keyboard_interrupt=False,
-)
-COMMANDS = (
-    *(compare, explain, align, score, rank, fit, index, search, mine, dedupe, threshold),
-    *(evaluate, evaluate_alignment, reproduce, serve, methods, models, doctor, warm_up),
-)
-for command in COMMANDS:
-    app.command(command)
-app.register_install_completion_command(help="Complete commands and options in this shell.")
+if TYPE_CHECKING:
+    from cyclopts import App
+
+HELP = "Sentence similarity that sees word order and shows its reasons."
+FILES = {
+    "comparing": ("compare", "explain"),
+    "aligning": ("align", "evaluate-alignment"),
+    "scoring": ("score", "fit"),
+    "search": ("rank", "index", "search", "mine", "dedupe"),
+    "evaluating": ("threshold", "evaluate", "reproduce"),
+    "serving": ("serve",),
+    "examining": ("methods", "models", "doctor", "warm-up"),
+}
+COMMANDS = {command: file for file, commands in FILES.items() for command in commands}
+"""The file of every command."""
+
+
+def function_of(command: str) -> Callable[..., Any]:
+    """Import what a command runs."""
+    module = import_module(f"movers.cli.{COMMANDS[command]}")
+    function: Callable[..., Any] = getattr(module, command.replace("-", "_"))
+    return function
+
+
+def make_app(commands: Iterable[str]) -> App:
+    """The command line with some of its commands."""
+    from cyclopts import App, Parameter
+
+    made = App(
+        name="movers",
+        version=__version__,
+        help=HELP,
+        help_format="markdown",
+        default_parameter=Parameter(negative=()),
+        suppress_keyboard_interrupt=False,
+    )
+    for command in commands:
+        made.command(function_of(command))
+    made.register_install_completion_command(help="Complete commands and options in this shell.")
+    return made
+
+
+@cache
+def whole_app() -> App:
+    """The command line with all of its commands."""
+    return make_app(COMMANDS)
+
+
+def print_help() -> None:
+    """Print all commands, each with a line."""
+    rows = {
+        name: summary(Path(__file__).with_name(f"{file}.py"), name.replace("-", "_"))
+        for name, file in sorted(COMMANDS.items())
+    }
+    rows |= {
+        "--help (-h)": "Display this message and exit.",
+        "--install-completion": "Complete commands and options in this shell.",
+        "--version": "Display application version.",
+    }
+    print(f"Usage: movers COMMAND\n\n{HELP}\n\nCommands:")
+    print_rows(rows)
+    print("\n`movers COMMAND --help` tells about one of them.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,13 +87,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Errors movers raises on purpose give 1, signals what shells expect of them.
     """
-    given = sys.argv[1:] if arguments is None else arguments
-    name = given[0] if given else ""
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    if given in ([], ["--help"], ["-h"]):
+        print_help()
+        return 0
+    if quick := QUICK.get(" ".join(given)):
+        quick()
+        return 0
+    from movers.cli.messages import CommandLine, plain_messages, say
+    from movers.runtime.interrupts import ending_work
+
+    name = given[0]
     # Remedies are options of the command, or of the one that built the index it reads.
-    wording = CommandLine(_options(name), _options("index") if name == "search" else ())
+    wording = CommandLine(lambda: _options(name), lambda: _options("index" * (name == "search")))
     with plain_messages(wording), ending_work() as interrupts:
         try:
-            return _run(arguments)
+            return _run(given)
         except SystemExit:
             raise
         except BaseException:
@@ -63,12 +114,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return interrupts.code
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(given: Sequence[str]) -> int:
+    from movers.cli.messages import say, told
+    from movers.plugins import add_outside_measures
+    from movers.runtime.atomic import FULL, room
+    from movers.runtime.interrupts import end_if_asked
+
     try:
         add_outside_measures()
-        app(arguments, exit_on_error=True, print_error=True)
+        app = make_app([given[0]]) if given[0] in COMMANDS else whole_app()
+        app(given, exit_on_error=True, print_error=True)
     except MoversError as error:
         say(f"error: {told(error)}")
+        return 1
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRAS:
+            raise
+        say(f"error: {missing(error.name)}")
         return 1
     except BrokenPipeError:
         # The reader of our output (head, less) has gone; that is its right.
@@ -86,11 +148,18 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def command_names() -> list[str]:
     """What the commands are called on the command line."""
-    return [known.__name__.replace("_", "-") for known in COMMANDS]
+    return [*COMMANDS]
 
 
 def _options(command: str) -> set[str]:
-    if command not in command_names():
+    if command not in COMMANDS:
         return set()
-    arguments = app[command].assemble_argument_collection()
+    arguments = make_app([command])[command].assemble_argument_collection()
     return {name for argument in arguments for name in argument.names}
+
+
+def __getattr__(name: str) -> App:
+    """Make ``app``, the whole command line, when somebody asks for it."""
+    if name == "app":
+        return whole_app()
+    raise AttributeError(f"module 'movers.cli' has no attribute {name!r}")

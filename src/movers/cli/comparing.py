@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.console import Console
-
 from movers.cli import options as given
 from movers.cli.messages import print_json, say, told
 from movers.cli.options import DEFAULTS, make_scorers
-from movers.cli.terminal import print_comparisons
 from movers.errors import InputError
 from movers.runtime.atomic import replacing
 
@@ -19,11 +16,11 @@ def compare(
     target: given.SecondSentence,
     /,
     *,
-    methods: given.Methods = "wmd,wsmd,movers",
+    methods: given.Methods = "movers",
     json: given.Flag = False,
     options: given.Options = DEFAULTS,
 ) -> None:
-    """Compare two sentences under several measures and show which word went where.
+    """Compare two sentences and show which word went where.
 
     Example: `movers compare "a dog chases a cat" "a cat chases a dog"`
 
@@ -51,6 +48,10 @@ def compare(
         say(told(failure))
     if json:
         return print_json([comparison.to_dict() for comparison in comparisons])
+    from rich.console import Console
+
+    from movers.cli.terminal import print_comparisons
+
     print_comparisons(Console(), comparisons)
 
 

@@ -10,15 +10,13 @@ import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ClassVar
-
-from rich.console import Console
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from movers.errors import Advised, Choose, Wording
-from movers.settings import table
 
-RENAMED = {name: about.option for name, about in table().items() if about.option}
-"""Settings that have another name on the command line."""
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class CommandLine(Wording):
@@ -32,12 +30,29 @@ class CommandLine(Wording):
         "rank": (),
     }
 
-    def __init__(self, options: Collection[str] = (), built: Collection[str] = ()) -> None:
-        self.options, self.built = options, built
+    def __init__(
+        self,
+        options: Callable[[], Collection[str]] = tuple,
+        built: Callable[[], Collection[str]] = tuple,
+    ) -> None:
+        self._options, self._built = options, built
+
+    @cached_property
+    def options(self) -> Collection[str]:
+        """Options of the command at hand, looked up when there is something to say."""
+        return self._options()
+
+    @cached_property
+    def built(self) -> Collection[str]:
+        """Options of the command that built what it reads."""
+        return self._built()
 
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
         """An option, if there is one of this name."""
-        name = RENAMED.get(remedy.name, remedy.name)
+        from movers.settings import table
+
+        about = table().get(remedy.name)
+        name = about.option if about is not None and about.option else remedy.name
         option = f"--{name.replace('_', '-')}"
         value = "none" if remedy.value is None else remedy.value
         said = option if value in (..., True) else f"{option} {value}"
@@ -91,6 +106,8 @@ def show(found: Any, draw: Callable[[Console, Any], None], *, json: bool) -> Non
     if json:
         print_json(found.to_dict())
     else:
+        from rich.console import Console
+
         draw(Console(), found)
 
 

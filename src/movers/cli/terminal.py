@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from movers.align.results import Alignment
     from movers.evaluate.outcomes import Gain, Results, Score
     from movers.evaluate.thresholds import Near, Thresholds
-    from movers.methods import Method
     from movers.results import Comparison, Ranking
     from movers.search.mining import Pair
     from movers.search.results import SearchRanking
@@ -23,8 +21,6 @@ BAR = 24
 PARTS = ("sentence", "words", "structure")
 """What a distance may add up from, besides what is paid at home."""
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-VERSIONS = (("wsmd-X", "X with structure", "value"), ("lambda-X", "words of wsmd-X", "linear"))
-"""Name, title and reported part of the versions that every word measure has."""
 
 
 def _table(*headings: str, numbers: Sequence[str] = (), wrapped: bool = True) -> Table:
@@ -136,27 +132,6 @@ def print_alignment(console: Console, alignment: Alignment) -> None:
         table.add_row(f"-{number}", "", alone, Text(alignment.target_words[number]))
     _print_pair(console, alignment, table)
     _print_signature(console, alignment.signature)
-
-
-def print_methods(
-    console: Console, methods: Mapping[str, Method], aliases: Mapping[str, str]
-) -> None:
-    """Print the measures one below the other; the versions every word measure has share one."""
-    own = [(name, method.title, method) for name, method in methods.items() if method.base is None]
-    based = [method for method in methods.values() if method.base is not None]
-    versions: dict[str, Method] = {method.reports: method for method in reversed(based)}
-    shared = [(name, title, versions[reports]) for name, title, reports in VERSIONS]
-    for name, title, method in (*own, *shared):
-        paper = method.paper[: method.paper.find(")") + 1]  # authors and year
-        differs = method.recipes.removeprefix("reference: ")
-        console.print(Text.assemble((f"{name:<12} ", "bold"), title), soft_wrap=False)
-        details = "; ".join(filter(None, [paper, differs and f"the reference recipe: {differs}"]))
-        if details:
-            console.print(Padding(Text(details, "dim"), (0, 0, 0, 13)))
-    bases = dict.fromkeys(method.base for method in based if method.base)
-    console.print(f"\nX is one of {', '.join(bases)}.", highlight=False)
-    for alias, name in aliases.items():
-        console.print(f"{alias} is short for {name}.", highlight=False)
 
 
 def print_scores(console: Console, results: Results) -> None:

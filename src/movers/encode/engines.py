@@ -11,9 +11,9 @@ from typing import Literal
 
 from movers.encode.encoder import Encoder
 from movers.encode.light import LightEncoder
-from movers.encode.models import EMBEDDED, check_device, missing, pick_device
+from movers.encode.models import EMBEDDED, check_device, pick_device
 from movers.encode.transformer import TransformerEncoder
-from movers.errors import Choose, InputError
+from movers.errors import Choose, InputError, missing
 
 Engine = Literal["auto", "light", "torch"]
 GPU_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg", r"C:\Windows\System32\nvcuda.dll")
@@ -56,7 +56,7 @@ def _light(model: str | Path | None, device: str, dtype: str) -> Encoder:
                 Choose("engine", "torch"),
             )
     if find_spec("onnxruntime") is None:
-        raise missing("onnxruntime", "engine 'light'", "movers")
+        raise missing("onnxruntime", "engine 'light'")
     return LightEncoder()
 
 
@@ -65,7 +65,7 @@ def _torch(model: str | Path | None, device: str, dtype: str) -> Encoder:
         if find_spec(package) is None:
             name = EMBEDDED if model is None else str(model)
             what = f"model {name!r} on device {device!r} in {dtype}"
-            raise missing(package, what, "movers[torch]")
+            raise missing(package, what)
     return TransformerEncoder(model, device=device, dtype=dtype)
 
 

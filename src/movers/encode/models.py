@@ -119,11 +119,6 @@ def is_pooler(name: str) -> bool:
     return "pooler" in name.split(".")
 
 
-def missing(package: str, what: str, extra: str) -> DependencyError:
-    """Say that something needs a package that is not there, and what to install."""
-    return DependencyError(f"{what} needs {package}, which is not installed: pip install {extra}")
-
-
 def check_device(device: str | None) -> None:
     """Refuse what is no device."""
     kind = device.partition(":")[0] if isinstance(device, str) else device

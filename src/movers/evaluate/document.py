@@ -9,10 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
+from movers.errors import missing
 from movers.evaluate.svg import inlined
+
+try:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+except ImportError as error:
+    raise missing("jinja2", "a report") from error
 
 Tone = Literal["", "gain", "loss", "quiet"]
 MISSING = "–"

@@ -12,13 +12,17 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from movers.arrays import Bools, Floats
-from movers.errors import Choose, Do, InputError
+from movers.errors import Choose, Do, InputError, missing
 from movers.evaluate.outcomes import Stage
 from movers.runtime.atomic import replacing, sweep
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError as error:
+    raise missing("pyarrow", "an evaluation") from error
 
 logger = logging.getLogger(__name__)
 
