@@ -24,9 +24,8 @@ class KernelHook(BuildHookInterface):
         if kinds == "none":
             return
         root = Path(self.root)
-        folder = (
-            root / "src" / "movers" / "kernels" if editable else Path(self.directory, "kernels")
-        )
+        package = root / "src" / "movers"
+        folder = package / "kernels" if editable else Path(self.directory, "kernels")
         command = [sys.executable, "-m", "movers.building", str(folder), f"--{kinds}"]
         paths = [str(package.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from movers.encode.tokens import Recipe, Unit
 from movers.errors import InputError, no_such
+
+if TYPE_CHECKING:
+    from movers.encode.tokens import Recipe, Unit
 
 KUSNER = "Kusner et al. (2015), From Word Embeddings To Document Distances"
 YOKOI = "Yokoi et al. (2020), Word Rotator's Distance"

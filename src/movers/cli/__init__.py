@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from movers.cli.quick import QUICK, print_rows, summary
+from movers.cli.quick import QUICK, answer, print_rows, summary
 from movers.errors import EXTRAS, MoversError, missing
 from movers.version import __version__
 
@@ -89,11 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given in ([], ["--help"], ["-h"]):
-        print_help()
-        return 0
-    if quick := QUICK.get(" ".join(given)):
-        quick()
-        return 0
+        return answer(print_help)
+    if " ".join(given) in QUICK:
+        return answer(QUICK[" ".join(given)])
     from movers.cli.messages import CommandLine, plain_messages, say
     from movers.runtime.interrupts import ending_work
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import fill, wrap
 
+from movers.errors import MoversError
 from movers.version import __version__
 
 NARROW, WIDE = 40, 100
@@ -79,6 +80,19 @@ def print_topics(topics: Mapping[str, Mapping[str, str]]) -> None:
         print(f"{topic}:")
         for name, value in found.items():
             print(f"  {name:<22} {value}")
+
+
+def answer(quick: Callable[[], None]) -> int:
+    """Print what takes no parser; an error becomes a line and an exit code."""
+    try:
+        quick()
+        sys.stdout.flush()
+    except MoversError as error:
+        print(f"movers: error: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader has gone
+        sys.stderr.close()
+    return 0
 
 
 QUICK: dict[str, Callable[[], None]] = {
