@@ -54,7 +54,7 @@ def main(count: int, rounds: int) -> None:
     print(f"{origin}, {len(pairs)} pairs")
     sentences = [text for pair in pairs for text in pair]
     runs = {THEIRS: sentence_transformers(sentences)}
-    for method in ("movers", "wmd"):
+    for method in ("movers",):
         for engine in ("light", "torch"):
             runs[f"{method}, {engine} engine"] = measure(method, engine, pairs)
     taken: dict[str, list[float]] = {name: [] for name in runs}

@@ -9,6 +9,7 @@ with any number of threads (`movers doctor` tries it).
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 from collections.abc import Collection, Iterator
@@ -123,8 +124,12 @@ class LightEncoder(Encoder):
     def session(self) -> Any:
         """What runs the graph; a forked process makes its own, for threads do not come along."""
         if self._runs is None or self._runs[0] != os.getpid():
-            forked = self._runs is not None
-            self._runs = os.getpid(), self._load(1 if forked else self.model_threads)
+            threads = self.model_threads
+            if self._runs is not None:
+                # its end would wait for threads that are not here
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._runs[1]))
+                threads = 1
+            self._runs = os.getpid(), self._load(threads)
         return self._runs[1]
 
     def _load(self, threads: int) -> Any:
