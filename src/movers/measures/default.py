@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Floats, Ints, Ragged
+from movers.encode.encoder import Encoder
 from movers.encode.encodings import Head, Request
 from movers.encode.pooling import mean_distance, unrelated_sentences
-from movers.encode.transformer import TransformerEncoder
 from movers.explain.compared import WordPlan
 from movers.measure.costs import pair_costs
 from movers.measure.structure import middle_layers
@@ -60,7 +60,7 @@ SHIPPED = {"53aa5117": Calibration(0.9393)}
 """Calibrations by fingerprint of the weights, so that no process measures them again."""
 
 
-def calibrate(encoder: TransformerEncoder) -> Calibration:
+def calibrate(encoder: Encoder) -> Calibration:
     """Return what is known of an encoder, measured once; shipped for the embedded model.
 
     To four digits, which another processor does not change.
