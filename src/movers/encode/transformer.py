@@ -74,8 +74,6 @@ class TransformerEncoder:
     ----------
     batch_size
         Most sentences in a batch, for want of memory; None leaves it to their tokens.
-    calibrations
-        What measures found out about the model, by name; copies of an encoder share it.
     """
 
     batch_size: int | None = None
@@ -104,7 +102,6 @@ class TransformerEncoder:
         source = self.folder or (model if isinstance(model, Path) else self.name)
         self.tokenizer, self.model = models.load_pretrained(source, self.device, dtype)
         self.config = self.model.config
-        self.calibrations: dict[str, object] = {}
         self.layers = int(self.config.num_hidden_layers)
         self.dimension = int(self.config.hidden_size)
         self.watchable, self.stoppable = make_watchable(self.model, self.layers)
@@ -146,6 +143,11 @@ class TransformerEncoder:
     def pooling(self) -> str:
         """How token vectors become the vector of a sentence: a row of `POOLINGS`."""
         return pooling_of(self.folder or self.name)
+
+    @cached_property
+    def calibrations(self) -> dict[str, object]:
+        """What measures found out about the model, by name."""
+        return {}
 
     @cached_property
     def typical(self) -> Callable[[int], Singles]:
