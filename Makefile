@@ -26,7 +26,7 @@ test: $(TOOLS_READY)
 # What takes minutes: whole tables of published numbers, every place to be killed at, the site.
 test-published: $(TOOLS_READY)
 	$(BIN)/movers warm-up
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m published tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m published tests research
 
 # The tests of numbers once more, as an older processor would run them. Kernels compiled for it
 # go to a cache of their own.
@@ -99,9 +99,9 @@ $(READY): pyproject.toml constraints.txt
 	$(INSTALL) --no-compile -e .
 	touch $@
 
-# Everything else: tests, linters, plug-ins, cluster, documentation.
-$(TOOLS_READY): $(READY)
-	$(INSTALL) -e ".[dev]"
+# Everything else: research, tests, linters, plug-ins, cluster, documentation.
+$(TOOLS_READY): $(READY) research/pyproject.toml
+	$(INSTALL) -e ".[dev]" -e ./research
 	touch $@
 
 clean:

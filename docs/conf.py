@@ -9,7 +9,11 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent / "src")]
+sys.path[:0] = [
+    str(HERE / "_extensions"),
+    str(HERE.parent / "src"),
+    str(HERE.parent / "research" / "src"),
+]
 
 import movers  # noqa: E402
 
@@ -37,6 +41,7 @@ exclude_patterns = [
     "dist",
     "docs/_*",
     "examples",
+    "research",
     "results/README.md",
     "scripts",
     "src",

@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 
 import movers
-from movers.evaluate.datasets import Dataset, read_dataset
+from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import score
 from movers.measures.registry import METHODS
 from movers.runtime.notices import UndefinedWarning
+from movers_research.datasets import read_dataset
 
 TARGET = Path(__file__).parent.parent / "results" / "methods_dev.md"
 HEADING = """# Every measure on development sets, embedded model

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import movers
-from movers.evaluate.datasets import read_dataset
 from movers.evaluate.metrics import auc
+from movers_research.datasets import read_dataset
 
 TARGET = Path(__file__).parent.parent / "results" / "paws_wiki_dev.md"
 HEADING = """# PAWS-Wiki, development split, embedded model

@@ -3,8 +3,8 @@
     python scripts/published_numbers.py PAPER.txt
 
 PAPER.txt is the source of Yamagiwa et al. (2023). Two tables and a file of facts go to
-``src/movers/evaluate/published``; only numbers, names and the sentences of the opening example
-leave this script.
+``research/src/movers_research/published``; only numbers, names and the sentences of the opening
+example leave this script.
 """
 
 import csv
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-TARGET = Path(__file__).parent.parent / "src" / "movers" / "evaluate" / "published"
+TARGET = Path(__file__).parent.parent / "research" / "src" / "movers_research" / "published"
 
 TABLES = {
     "tab:PAWSQQP-noemb": "paws-qqp-test",

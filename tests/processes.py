@@ -7,7 +7,7 @@ import sys
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
     [
-        "movers.evaluate.evaluation",
+        "movers_research.evaluation",
         "movers.loading",
         "movers.search.mining",
         "pandas",

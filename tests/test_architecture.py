@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import movers
+import movers_research
 from movers.measures.registry import METHODS
 
 ROOT = Path(movers.__file__).parent
@@ -25,10 +26,11 @@ def architecture():
     return module
 
 
-def test_no_module_imports_itself_on_any_way(architecture):
+@pytest.mark.parametrize("package", [ROOT, Path(movers_research.__file__).parent])
+def test_no_module_imports_itself_on_any_way(architecture, package):
     """Imports in functions and for types count: a module can be read without what it is used by."""
-    graph = architecture.imports()
-    assert len(graph) == len(list(ROOT.rglob("*.py")))
+    graph = architecture.imports(package)
+    assert len(graph) == len(list(package.rglob("*.py")))
     list(TopologicalSorter(graph).static_order())
 
 

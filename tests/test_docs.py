@@ -12,16 +12,17 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from nbclient import NotebookClient
 
-from movers.cli import app
-from movers.evaluate.datasets import DATASETS
+from movers.cli import add_outside_commands, app
 from movers.measure.costs import COSTS
 from movers.measure.weights import WEIGHTS
 from movers.measures.registry import METHODS
+from movers_research.datasets import DATASETS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "research" / "README.md",
     *sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts),
 ]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
@@ -77,6 +78,7 @@ def commands(block):
 
 def check_movers(arguments):
     """Every command, option and value is one the command line takes."""
+    add_outside_commands()
     app.parse_args(arguments, print_error=False, exit_on_error=False)
 
 

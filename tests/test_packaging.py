@@ -11,20 +11,26 @@ from pathlib import Path
 
 import pytest
 
+import movers
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
+RESEARCH = tomllib.loads((ROOT / "research" / "pyproject.toml").read_text("utf-8"))["project"]
 CODE = sorted((ROOT / "src" / "movers").rglob("*.py"))
+
+
+def build(project, folder, *what):
+    call = [sys.executable, "-m", "build", "--no-isolation", *what, "--outdir", str(folder)]
+    done = subprocess.run([*call, str(project)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """A folder with the wheel and the source archive."""
-    folder = tmp_path_factory.mktemp("dist")
-    call = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder)]
-    done = subprocess.run([*call, str(ROOT)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return folder
+    return build(ROOT, tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture(scope="module")
@@ -33,21 +39,33 @@ def wheel(built):
     return path
 
 
-def data_files():
-    """Everything beside the code that the package reads, by its path in the wheel."""
-    package = ROOT / "src" / "movers"
-    files = (path for path in package.rglob("*") if path.is_file())
+def package_files(source):
+    """Code and data of a package, by their paths in the wheel."""
+    files = (path for path in source.rglob("*") if path.is_file())
     return {
-        f"movers/{path.relative_to(package).as_posix()}"
-        for path in files
-        if path.suffix != ".py" and "__pycache__" not in path.parts
+        path.relative_to(source).as_posix() for path in files if "__pycache__" not in path.parts
     }
 
 
 def test_wheel_holds_code_data_and_nothing_else(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    code = {f"movers/{path.relative_to(ROOT / 'src' / 'movers').as_posix()}" for path in CODE}
-    assert {name for name in names if ".dist-info/" not in name} == code | data_files()
+    assert {name for name in names if ".dist-info/" not in name} == package_files(ROOT / "src")
+
+
+def test_research_is_a_wheel_of_its_own(tmp_path):
+    (path,) = build(ROOT / "research", tmp_path, "--wheel").glob("movers_research-*.whl")
+    names = {name for name in zipfile.ZipFile(path).namelist() if ".dist-info/" not in name}
+    assert names == package_files(ROOT / "research" / "src")
+    assert {"movers_research/templates/report.html", "movers_research/published/scores.csv"} < names
+
+
+def test_research_is_of_the_same_version():
+    assert RESEARCH["version"] == movers.__version__
+    assert f"movers=={movers.__version__}" in RESEARCH["dependencies"]
+
+
+def test_the_package_needs_nothing_of_research():
+    assert not any("movers_research" in path.read_text("utf-8") for path in CODE)
 
 
 @pytest.mark.parametrize(
@@ -55,14 +73,7 @@ def test_wheel_holds_code_data_and_nothing_else(wheel):
     [
         "py.typed",
         "data/stopwords_english.txt",
-        "data/triples_english.tsv",
-        "data/behaviour_english.tsv",
         "data/all-MiniLM-L6-v2.safetensors",
-        "evaluate/templates/report.css",
-        "evaluate/templates/report.html",
-        "evaluate/templates/report.md",
-        "evaluate/published/scores.csv",
-        "evaluate/published/facts.json",
         "explain/static/page.html",
         "explain/static/page.css",
         "explain/static/page.js",
@@ -115,7 +126,7 @@ def test_command_is_installed(installed, wheel, tmp_path):
 
 def test_extras_are_those_documented():
     stores = {"faiss", "lance", "qdrant"}
-    assert {"eval", "search", "web", "ray", "parse", "plugins", "dev", *stores} == set(EXTRAS)
+    assert {"plot", "search", "web", "ray", "parse", "plugins", "dev", *stores} == set(EXTRAS)
 
 
 def test_messages_name_extras_that_exist():
@@ -140,6 +151,7 @@ def test_development_versions_are_pinned():
         re.match(r"[\w.-]+", item)[0].lower().replace("_", "-")
         for item in (
             *PROJECT["dependencies"],
+            *RESEARCH["dependencies"],
             *(item for extra in EXTRAS.values() for item in extra),
         )
     }

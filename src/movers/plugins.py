@@ -1,13 +1,18 @@
-"""Measures of other packages, found by their entry points."""
+"""Measures and commands of other packages, found by their entry points."""
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+from collections.abc import Callable
+from typing import Any
 
-from movers.errors import DependencyError, InputError
+from movers.measures.base import Measure
+from movers.measures.registry import METHODS
+from movers.runtime.entry_points import add_rows, load_entries
 
-GROUP = "movers.measures"
-"""Entry points of this group name rows of the table of methods."""
+MEASURES = "movers.measures"
+"""Entry points of this group lead to rows of the table of methods."""
+COMMANDS = "movers.commands"
+"""Entry points of this group lead to functions that become commands, by their own names."""
 
 
 def add_outside_measures() -> list[str]:
@@ -16,23 +21,9 @@ def add_outside_measures() -> list[str]:
     A package offers one by an entry point of the group ``movers.measures`` that leads to a
     `Measure`; see "Adding a measure" in the documentation. The command line calls this.
     """
-    found = entry_points(group=GROUP)
-    if not found:
-        return []
-    from movers.measures.base import Measure
-    from movers.measures.registry import METHODS
+    return add_rows(METHODS, MEASURES, Measure)
 
-    for entry in found:
-        try:
-            row = entry.load()
-        except Exception as error:
-            raise DependencyError(
-                f"the measure {entry.name!r} ({entry.value}) cannot be loaded: {error}; mend or "
-                "uninstall the package it comes from"
-            ) from error
-        if not isinstance(row, Measure):
-            raise InputError(
-                f"the measure {entry.name!r} ({entry.value}) is {row!r}, not a Measure"
-            )
-        METHODS.setdefault(row.name, row)
-    return [entry.name for entry in found]
+
+def outside_commands() -> list[Callable[..., Any]]:
+    """The functions that installed packages offer as commands."""
+    return [command for _, _, command in load_entries(COMMANDS)]

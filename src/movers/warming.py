@@ -9,7 +9,6 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.encode.cutting_kernels import Kept, Located, cut
 from movers.encode.products import product
-from movers.evaluate import resampling
 from movers.measure.cost_kernels import Between, fill_subtrees
 from movers.measure.costs import COSTS, norms_of, pair_cells, pair_costs
 from movers.measures import baseline_kernels as kernels
@@ -85,13 +84,6 @@ def _scanning() -> None:
     integer_products(np.ones((1, 1), np.int8), query, out)
 
 
-def _resampling() -> None:
-    gold, weights = np.array([0.0, 1.0]), resampling.draw_weights(2, 2, 0)
-    with np.errstate(all="ignore"):
-        for name in ("auc", "precision", "spearman", "pearson"):
-            getattr(resampling, f"resample_{name}")(gold, gold, weights)
-
-
 STEPS: dict[str, Callable[[], object]] = {
     "attention": _cutting,
     "costs": _costs,
@@ -108,7 +100,6 @@ STEPS: dict[str, Callable[[], object]] = {
     "pooling": _pooling,
     "matching": _matching,
     "scanning": _scanning,
-    "resampling": _resampling,
 }
 """What there is to compile; the default measure needs the first four."""
 

@@ -35,10 +35,10 @@ def test_align_writes_a_line_of_links_for_every_row(capsys, table):
 
 def test_align_writes_everything_as_json_lines(capsys, table, tmp_path):
     output = tmp_path / "links.jsonl"
-    code, out, _ = run(capsys, "align", table, "--json", "-o", output, "--aligner", "argmax")
+    code, out, _ = run(capsys, "align", table, "--json", "-o", output)
     assert (code, out) == (0, "")
     records = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
-    assert [record["pharaoh"] for record in records] == expected(aligner="argmax")
+    assert [record["pharaoh"] for record in records] == expected()
     assert records[2]["unmatched_target"] == [0, 1]
 
 
@@ -106,14 +106,3 @@ def test_a_broken_run_is_resumed(capsys, tmp_path):
 def test_mistakes_are_told(capsys, table, arguments, complaint):
     code, _, err = run(capsys, "align", table, *arguments)
     assert code == 1 and complaint in err
-
-
-def test_evaluate_alignment_prints_a_table_and_writes_it(capsys, tmp_path):
-    path, output = tmp_path / "gold.txt", tmp_path / "report.md"
-    path.write_text("the dog barks ||| the dog howls ||| 0-0 1-1 2?2\n", "utf-8")
-    arguments = ["evaluate-alignment", path, "--aligners", "shares,argmax"]
-    code, out, err = run(capsys, *arguments, "-o", output)
-    assert code == 0, err
-    assert "| shares | **100.00** |" in out and out.strip() in output.read_text("utf-8")
-    code, out, _ = run(capsys, *arguments, "--json")
-    assert json.loads(out)["scores"]["argmax"]["f1"]["value"] == 1.0

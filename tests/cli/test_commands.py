@@ -13,6 +13,7 @@ import movers
 from movers import cli, plugins
 from movers.bulk import scoring
 from movers.errors import InputError
+from movers.runtime import entry_points
 
 SWAP = ("the press greets the president", "the president greets the press")
 
@@ -305,9 +306,6 @@ def test_evaluate_measures_what_score_computes(capsys, tmp_path):
     assert code == 0, err
     (row,) = json.loads(out)["scores"]
     assert row["value"] == 1.0 and row["layers"] == "2"
-    statistics = ["--protocol", "paper", "--statistics", path]
-    assert "leave out --statistics" in run(capsys, "evaluate", path, *gold, *statistics)[2]
-    assert "--protocol paper" in run(capsys, "evaluate", path, *gold, "--dev", path)[2]
     path.write_text(LABELLED.replace("no", "", 1), "utf-8")
     assert "row 2, column 'same': the label is blank" in run(capsys, "evaluate", path, *gold)[2]
     path.write_text(LABELLED.replace("no", "perhaps", 1), "utf-8")
@@ -350,16 +348,50 @@ def test_completion_can_be_installed(capsys):
 def test_measures_of_other_packages_are_found(capsys, monkeypatch):
     row = replace(movers.METHODS["bow"], name="own-bow")
     entry = SimpleNamespace(name="own-bow", value="own:ROW", load=lambda: row)
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [entry])
+    offered = {plugins.MEASURES: [entry]}
+    monkeypatch.setattr(entry_points, "entry_points", lambda group: offered.get(group, []))
     try:
         code, out, _ = run(capsys, "compare", *SWAP, "--methods", "own-bow", "--json")
         assert code == 0 and json.loads(out)[0]["method"] == "own-bow"
     finally:
         movers.METHODS.pop("own-bow", None)
     entry.load = lambda: 3
-    assert "(own:ROW) is 3, not a Method" in run(capsys, "methods")[2]
+    assert "of movers.measures is 3, not a row of kind Measure" in run(capsys, "methods")[2]
     entry.load = lambda: 1 / 0
-    assert "'own-bow' (own:ROW) cannot be loaded: division by zero" in run(capsys, "methods")[2]
+    assert "(own:ROW) of movers.measures cannot be loaded: division" in run(capsys, "methods")[2]
+
+
+def test_commands_of_other_packages_are_found(capsys, monkeypatch):
+    def greet(name: str) -> None:
+        """Greet somebody."""
+        print(f"hello {name}")
+
+    entry = SimpleNamespace(name="greet", value="own:greet", load=lambda: greet)
+    offered = {plugins.COMMANDS: [entry]}
+    monkeypatch.setattr(entry_points, "entry_points", lambda group: offered.get(group, []))
+    cli.add_outside_commands.cache_clear()
+    try:
+        assert run(capsys, "greet", "you")[:2] == (0, "hello you\n")
+        entry.load = lambda: 1 / 0
+        cli.add_outside_commands.cache_clear()
+        code, _, err = run(capsys, "methods")
+        assert code == 1 and "'greet' (own:greet) of movers.commands cannot be loaded" in err
+    finally:
+        cli.app.__delitem__("greet")
+        cli.add_outside_commands.cache_clear()
+
+
+def test_commands_of_research_say_how_to_get_it(capsys, monkeypatch):
+    monkeypatch.setattr(cli, "add_outside_commands", lambda: ())
+    for name in cli.RESEARCH:
+        code, _, err = run(capsys, name, "anything")
+        assert code == 1 and f"{name} is a command of movers-research" in err
+        assert "pip install ./research" in err
+
+
+def test_evaluate_says_who_knows_data_sets_by_name(capsys):
+    code, _, err = run(capsys, "evaluate", "stsb-dev")
+    assert code == 1 and "movers benchmark of the distribution movers-research" in err
 
 
 def test_a_full_disk_is_told_without_a_traceback(capsys, monkeypatch, tmp_path):

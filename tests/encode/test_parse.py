@@ -11,9 +11,9 @@ import pytest
 import movers
 from movers.encode.parse import CachedParser, ConlluParser, SpacyParser, load_parser
 from movers.encode.trees import Tree
-from movers.evaluate.datasets import read_dataset
 from movers.measure.context import Context
 from movers.measure.statistics import Statistics
+from movers_research.datasets import read_dataset
 from tree_parsers import EXAMPLES, MadeUp, train_spacy
 
 CONLLU = """# text = Don't  see the-fox.

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
-from movers.align import baselines
 from movers.align.linking import Linking
 from movers.align.reading import Words
 from movers.align.shares import link_by_shares
 from movers.arrays import Floats
 from movers.errors import InputError, no_such
-
-SABET = "Jalili Sabet et al. (2020), SimAlign, Findings of EMNLP"
-ARASE = "Arase et al. (2023), Unbalanced optimal transport for unbalanced word alignment, ACL"
+from movers.runtime.entry_points import add_rows
 
 
 @dataclass(frozen=True)
@@ -32,38 +28,26 @@ class Aligner:
     threshold: float
 
 
-def _choice(name: str, title: str, choose: baselines.Choose, *, centred: bool = True) -> Aligner:
-    link = partial(baselines.link_by_choice, choose, centred=centred)
-    return Aligner(name, title, SABET, link, baselines.TINY)
-
-
-def _transport(name: str, title: str, solve: baselines.Transport, threshold: float) -> Aligner:
-    return Aligner(name, title, ARASE, partial(baselines.link_by_transport, solve), threshold)
-
-
 ALIGNERS: dict[str, Aligner] = {
-    aligner.name: aligner
-    for aligner in (
-        Aligner(
-            "shares",
-            "mutual shares of similarity, word order and attention",
-            "this package: docs/alignment.md",
-            link_by_shares,
-            0.33,
-        ),
-        _choice("argmax", "each other's nearest word", baselines.choose_argmax),
-        _choice("itermax", "nearest words, twice", baselines.choose_itermax, centred=False),
-        _choice("match", "the best matching", baselines.choose_match),
-        _transport("balanced", "entropic transport of everything", baselines.balanced, 0.35),
-        _transport("partial", "of a share of everything", baselines.partial_transport, 0.24),
-        _transport("unbalanced", "of what is worth it", baselines.unbalanced, 0.28),
-    )
+    "shares": Aligner(
+        "shares",
+        "mutual shares of similarity, word order and attention",
+        "this package: docs/alignment.md",
+        link_by_shares,
+        0.33,
+    ),
 }
 DEFAULT = "shares"
+GROUP = "movers.aligners"
+"""Entry points of this group lead to more rows."""
 
 
 def find_aligner(name: str) -> Aligner:
-    """Look an aligner up by name."""
+    """Look an aligner up by name, at last among those of installed packages."""
     if name not in ALIGNERS:
-        raise InputError(no_such("aligner", name, ALIGNERS))
+        add_rows(ALIGNERS, GROUP, Aligner)
+    if name not in ALIGNERS:
+        known = no_such("aligner", name, ALIGNERS)
+        more = "" if "argmax" in ALIGNERS else "; those of the literature come with movers-research"
+        raise InputError(known + more)
     return ALIGNERS[name]

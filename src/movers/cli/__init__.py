@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from cyclopts import App, Parameter
 
-from movers.cli.aligning import align, evaluate_alignment
+from movers.cli.aligning import align
 from movers.cli.comparing import compare, explain
-from movers.cli.evaluating import evaluate, reproduce, threshold
+from movers.cli.evaluating import evaluate, threshold
 from movers.cli.examining import doctor, methods, models, warm_up
 from movers.cli.messages import CommandLine, plain_messages, say, told
 from movers.cli.scoring import fit, score
 from movers.cli.search import dedupe, index, mine, rank, search
 from movers.cli.serving import serve
-from movers.errors import MoversError
-from movers.plugins import add_outside_measures
+from movers.errors import DependencyError, MoversError
+from movers.plugins import add_outside_measures, outside_commands
 from movers.runtime.atomic import FULL, room
 from movers.runtime.interrupts import end_if_asked, ending_work
 from movers.version import __version__
@@ -31,9 +33,11 @@ app = App(
     default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
 )
-COMMANDS = (
+RESEARCH = ("benchmark", "reproduce", "evaluate-alignment")
+"""Commands that the distribution movers-research adds."""
+COMMANDS: tuple[Callable[..., Any], ...] = (
     *(compare, explain, align, score, rank, fit, index, search, mine, dedupe, threshold),
-    *(evaluate, evaluate_alignment, reproduce, serve, methods, models, doctor, warm_up),
+    *(evaluate, serve, methods, models, doctor, warm_up),
 )
 for command in COMMANDS:
     app.command(command)
@@ -47,11 +51,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = sys.argv[1:] if arguments is None else arguments
     name = given[0] if given else ""
+    try:
+        add_outside_commands()
+    except MoversError as error:
+        say(f"error: {error}")
+        return 1
     # Remedies are options of the command, or of the one that built the index it reads.
     wording = CommandLine(_options(name), _options("index") if name == "search" else ())
     with plain_messages(wording), ending_work() as interrupts:
         try:
-            return _run(arguments)
+            return _run(name, arguments)
         except SystemExit:
             raise
         except BaseException:
@@ -63,8 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return interrupts.code
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(name: str, arguments: Sequence[str] | None) -> int:
     try:
+        if name in RESEARCH and name not in command_names():
+            raise DependencyError(
+                f"{name} is a command of movers-research, which is not installed; in a checkout of "
+                "movers: pip install ./research"
+            )
         add_outside_measures()
         app(arguments, exit_on_error=True, print_error=True)
     except MoversError as error:
@@ -84,9 +98,26 @@ def _run(arguments: Sequence[str] | None) -> int:
     return 0
 
 
+@cache
+def add_outside_commands() -> tuple[str, ...]:
+    """Add the commands of installed packages to the command line, once, and name them.
+
+    A name that is there already stays what it is.
+    """
+    commands = outside_commands()
+    for command in commands:
+        if _name(command) not in app:
+            app.command(command)
+    return tuple(map(_name, commands))
+
+
 def command_names() -> list[str]:
-    """What the commands are called on the command line."""
-    return [known.__name__.replace("_", "-") for known in COMMANDS]
+    """What the commands are called on the command line, those of installed packages last."""
+    return [*map(_name, COMMANDS), *add_outside_commands()]
+
+
+def _name(command: Callable[..., Any]) -> str:
+    return command.__name__.replace("_", "-")
 
 
 def _options(command: str) -> set[str]:

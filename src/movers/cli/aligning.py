@@ -1,16 +1,14 @@
-"""Commands that link words, and hold aligners against the links people made."""
+"""The command that links words."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from movers.cli import options as given
-from movers.cli.messages import command_line, say, show
+from movers.cli.messages import say, show
 from movers.cli.terminal import print_alignment
 from movers.errors import InputError
 from movers.io.tables import STANDARD, text_output
@@ -18,8 +16,6 @@ from movers.runtime.atomic import replacing
 
 if TYPE_CHECKING:
     from movers.encode.transformer import TransformerEncoder
-
-Aligners = Annotated[str, Parameter(name=["--aligners", "--aligner"])]
 
 
 def align(
@@ -59,7 +55,8 @@ def align(
     output
         Where to write; - is standard output.
     aligner
-        shares, or one of the literature: argmax, itermax, match, balanced, partial, unbalanced.
+        shares; with movers-research installed also argmax, itermax, match, balanced, partial,
+        unbalanced, of the literature.
     tokens
         The cells hold words separated by blanks, or lists of words. Default: text, which is split
         into words as the model splits it.
@@ -107,50 +104,3 @@ def _align_two(
     whole = nullcontext(output) if output == STANDARD else replacing(output)
     with whole as place, text_output(place) as stream:
         stream.write(STYLES[style].page(found))
-
-
-def evaluate_alignment(
-    *files: Path,
-    aligners: Aligners = "shares,argmax,itermax,match,balanced,partial,unbalanced",
-    one_based: given.Flag = False,
-    limit: int | None = None,
-    json: given.Json = False,
-    output: given.Target | None = None,
-    model: given.Model = None,
-    device: given.Device = "auto",
-) -> None:
-    """Hold aligners against links that people made.
-
-    Prints a table in Markdown: precision, recall and F1 of all links, F1 of links between
-    identical and between other words, of words without a link, and of sure links alone, exact
-    matches, and the alignment error rate where there are possible links; intervals by bootstrap.
-
-    Example: movers evaluate-alignment mtref-dev.tsv --aligners shares,argmax
-
-    Parameters
-    ----------
-    files
-        Gold links: one file (MultiMWA, JSON as Jacana has it, or words ||| words ||| links), or
-        three: words, words and links, a pair on every line.
-    aligners
-        Aligners, separated by commas; also "identical words" and "plan:METHOD", the links of a
-        measure's plan.
-    one_based
-        The links count words from 1.
-    limit
-        Take only the first so many pairs.
-    output
-        File for the table; it is printed as well.
-    """
-    from movers.evaluate.alignment import evaluate_alignment as run
-    from movers.evaluate.gold_links import read_gold
-    from movers.loading import load
-
-    gold = read_gold(files, one_based=one_based)[:limit]
-    names = [name.strip() for name in aligners.split(",")]
-    scorer = load("movers", model, device=device)
-    report = run(scorer, gold, names, name=files[-1].name, progress=True)
-    if output is not None:
-        with replacing(output) as temporary:
-            temporary.write_text(f"`{command_line()}`\n\n{report}\n", "utf-8")
-    show(report, lambda _, table: print(table), json=json)

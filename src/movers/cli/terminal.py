@@ -12,7 +12,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from movers.align.results import Alignment
-    from movers.evaluate.outcomes import Gain, Results, Score
+    from movers.evaluate.scores import Evaluation, Gain, Score
     from movers.evaluate.thresholds import Near, Thresholds
     from movers.measures.base import Measure
     from movers.results import Comparison, Ranking
@@ -159,9 +159,9 @@ def print_methods(
         console.print(f"{alias} is short for {name}.", highlight=False)
 
 
-def print_scores(console: Console, results: Results) -> None:
+def print_scores(console: Console, results: Evaluation) -> None:
     """Print scores with their intervals, what structure gains, and notes."""
-    from movers.evaluate.outcomes import grouped
+    from movers.evaluate.scores import grouped
 
     gains = {(gain.column, gain.selection): gain for gain in results.gains}
     groups = grouped(results.scores, lambda score: (score.column.dataset, score.column.recipe))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate import resampling
-from movers.evaluate.datasets import Empty
+from movers.evaluate.labelled import Empty
 from movers.evaluate.resampling import Weights, draw_weights
 
 RESAMPLES = 1000
@@ -122,7 +123,6 @@ def score(metric: str, gold: ArrayLike, distances: ArrayLike) -> float:
     """The value of a row of `METRICS`."""
     truth, similarities = _check(metric, gold, distances)
     once = np.ones((1, len(truth)), dtype=np.uint8)
-    once.setflags(write=False)  # as drawn weights are: the kernels compile once
     return float(METRICS[metric].resample(truth, similarities, once)[0])
 
 
@@ -162,7 +162,14 @@ def _resampled(
     metric: str, gold: ArrayLike, distances: ArrayLike, resamples: int, seed: int
 ) -> Floats:
     truth, similarities = _check(metric, gold, distances)
-    return METRICS[metric].resample(truth, similarities, draw_weights(len(truth), resamples, seed))
+    return _draw(metric, truth.tobytes(), similarities.tobytes(), resamples, seed)
+
+
+@lru_cache(maxsize=64)
+def _draw(metric: str, gold: bytes, similarities: bytes, resamples: int, seed: int) -> Floats:
+    """The metric in every resample; kept, for a method is compared with several others."""
+    truth, found = np.frombuffer(gold), np.frombuffer(similarities)
+    return METRICS[metric].resample(truth, found, draw_weights(len(truth), resamples, seed))
 
 
 def interval(values: Floats) -> tuple[float, float]:

@@ -1,11 +1,12 @@
-"""Metrics under many weightings of the same pairs: what a bootstrap needs, without sorting twice.
+"""Metrics under many weightings of the same pairs: what a bootstrap needs.
 
-Every function takes gold values, similarities and weights of shape ``(resamples, pairs)``, and
-gives a value per resample.
+Every metric takes gold values, similarities and weights of shape ``(resamples, pairs)``, and gives
+a value per resample, NaN in one that has none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -13,12 +14,15 @@ from numpy.typing import NDArray
 
 from movers.arrays import Floats, Ints
 from movers.errors import InputError
-from movers.runtime.compiling import entry, kernel
 
 Weights = NDArray[np.uint8]
+Ends = tuple[Ints, Ints]
+"""For each place in sorted order, where its group begins and ends."""
 
 TIE = 1e-9
 NOISE = 1e-12
+BLOCK = 1 << 16
+"""Weights that are looked at together, so that what they become stays in the processor's cache."""
 
 
 @lru_cache(maxsize=8)
@@ -38,120 +42,93 @@ def draw_weights(pairs: int, resamples: int, seed: int) -> Weights:
     return weights
 
 
-def _groups(values: Floats) -> Ints:
-    """Number the distinct values in order; those that differ by noise share a number."""
-    scale = np.abs(values).max() or 1.0
-    return np.unique(np.round(values / scale / TIE), return_inverse=True)[1].astype(np.int64)
-
-
 def resample_auc(gold: Floats, similarities: Floats, weights: Weights) -> Floats:
     """Area under the ROC curve of each resample; NaN in one without both labels."""
-    groups, values = _groups(similarities), np.empty(len(weights))
-    _auc(gold, groups, weights, np.empty((2, groups.max() + 1)), values)
-    return values
+    order, ends = _sort_groups(similarities)
+    truth = gold[order, None]
+
+    def value(drawn: Weights) -> Floats:
+        positives = drawn[order] * truth
+        count = positives.sum(axis=0)
+        won = _sum_products(positives, _ranks(drawn[order], ends)) - count**2 / 2
+        return np.asarray(won / (count * (len(gold) - count)))
+
+    return _by_block(value, weights)
 
 
 def resample_precision(gold: Floats, similarities: Floats, weights: Weights) -> Floats:
     """Average precision of each resample; NaN in one without paraphrases."""
-    groups, values = _groups(similarities), np.empty(len(weights))
-    _precision(gold, groups, weights, np.empty((2, groups.max() + 1)), values)
-    return values
+    order, (_, end) = _sort_groups(-similarities)
+    truth = gold[order, None]
+
+    def value(drawn: Weights) -> Floats:
+        positives = drawn[order] * truth
+        found, seen = _cumulate(positives)[end], _cumulate(drawn[order])[end]
+        precision = found / np.maximum(seen, 1.0)  # what is not drawn may have nothing before it
+        return np.asarray(_sum_products(positives, precision) / positives.sum(axis=0))
+
+    return _by_block(value, weights)
 
 
 def resample_spearman(gold: Floats, similarities: Floats, weights: Weights) -> Floats:
     """Spearman's correlation in each resample, ranked anew; NaN in a constant one."""
-    left, right, values = _groups(gold), _groups(similarities), np.empty(len(weights))
-    ranks = np.empty(left.max() + 1), np.empty(right.max() + 1)
-    _spearman(left, right, weights, *ranks, values)
-    return values
+    sides = [_sort_groups(values) for values in (gold, similarities)]
+
+    def value(drawn: Weights) -> Floats:
+        left, right = (
+            _ranks(drawn[order], ends)[np.argsort(order)] - len(gold) / 2 for order, ends in sides
+        )
+        weighted = drawn * left
+        spreads = _sum_products(weighted, left) * _sum_products(drawn * right, right)
+        return np.asarray(_sum_products(weighted, right) / np.sqrt(spreads))
+
+    return _by_block(value, weights)
 
 
 def resample_pearson(gold: Floats, similarities: Floats, weights: Weights) -> Floats:
     """Pearson's correlation in each resample; NaN in a constant one."""
-    values = np.empty(len(weights))
-    _pearson(gold - gold.mean(), similarities - similarities.mean(), weights, values)
-    return values
+    x, y = gold - gold.mean(), similarities - similarities.mean()
+    columns = np.stack([x, y, x * x, y * y, x * y])
+
+    def value(drawn: Weights) -> Floats:
+        a, b, aa, bb, ab = columns @ drawn
+        left, right = aa - a * a / len(x), bb - b * b / len(x)
+        constant = (left <= NOISE * aa) | (right <= NOISE * bb)
+        return np.where(constant, np.nan, (ab - a * b / len(x)) / np.sqrt(left * right))
+
+    return _by_block(value, weights)
 
 
-@entry
-def _auc(gold: Floats, groups: Ints, weights: Weights, masses: Floats, values: Floats) -> None:
-    for draw in range(len(weights)):
-        masses[:] = 0.0
-        for pair in range(len(gold)):
-            masses[int(gold[pair]), groups[pair]] += weights[draw, pair]
-        below = positives = won = 0.0
-        for group in range(masses.shape[1]):
-            won += masses[1, group] * (below + masses[0, group] / 2)
-            below += masses[0, group]
-            positives += masses[1, group]
-        values[draw] = won / (positives * below)
+def _by_block(value: Callable[[Weights], Floats], weights: Weights) -> Floats:
+    """Compute the values of a few resamples at a time, from weights ``(pairs, resamples)``."""
+    rows = max(1, BLOCK // weights.shape[1])
+    blocks = (weights[start : start + rows].T.copy() for start in range(0, len(weights), rows))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.concatenate([value(block) for block in blocks])
 
 
-@entry
-def _precision(
-    gold: Floats, groups: Ints, weights: Weights, masses: Floats, values: Floats
-) -> None:
-    for draw in range(len(weights)):
-        masses[:] = 0.0
-        for pair in range(len(gold)):
-            masses[int(gold[pair]), groups[pair]] += weights[draw, pair]
-        found = seen = total = 0.0
-        for group in range(masses.shape[1] - 1, -1, -1):
-            positives = masses[1, group]
-            found += positives
-            seen += positives + masses[0, group]
-            if positives > 0:
-                total += positives * found / seen
-        values[draw] = total / found if found > 0 else np.nan
+def _sort_groups(values: Floats) -> tuple[Ints, Ends]:
+    """The order of values, and the ends of their groups: those that differ by noise are equal."""
+    scale = np.abs(values).max() or 1.0
+    rounded = np.round(values / scale / TIE)
+    order = np.argsort(rounded, kind="stable")
+    ordered = rounded[order]
+    return order, (np.searchsorted(ordered, ordered), np.searchsorted(ordered, ordered, "right"))
 
 
-@entry
-def _spearman(
-    left: Ints,
-    right: Ints,
-    weights: Weights,
-    left_ranks: Floats,
-    right_ranks: Floats,
-    values: Floats,
-) -> None:
-    for draw in range(len(weights)):
-        left_ranks[:] = 0.0
-        right_ranks[:] = 0.0
-        for pair in range(len(left)):
-            left_ranks[left[pair]] += weights[draw, pair]
-            right_ranks[right[pair]] += weights[draw, pair]
-        spread = _rank(left_ranks, len(left)) * _rank(right_ranks, len(left))
-        shared = 0.0
-        for pair in range(len(left)):
-            shared += weights[draw, pair] * left_ranks[left[pair]] * right_ranks[right[pair]]
-        values[draw] = shared / np.sqrt(spread)
+def _ranks(weights: Weights, ends: Ends) -> Floats:
+    """For every place in order the weight of the groups below its own, and half of its own's."""
+    sums = _cumulate(weights)
+    return (sums[ends[0]] + sums[ends[1]]) / 2
 
 
-@kernel
-def _rank(masses: Floats, total: int) -> float:
-    """Replace the mass of each group by its average rank around zero; return their spread."""
-    below = spread = 0.0
-    for group in range(len(masses)):
-        mass = masses[group]
-        masses[group] = below + (mass - total) / 2
-        spread += mass * masses[group] ** 2
-        below += mass
-    return spread
+def _cumulate(weights: Floats | Weights) -> Floats:
+    """The weight before every place in order, and at last that of all."""
+    sums = np.zeros((len(weights) + 1, weights.shape[1]))
+    np.cumsum(weights, axis=0, out=sums[1:])
+    return sums
 
 
-@entry
-def _pearson(left: Floats, right: Floats, weights: Weights, values: Floats) -> None:
-    for draw in range(len(weights)):
-        a = b = aa = bb = ab = 0.0
-        for pair in range(len(left)):
-            weight, x, y = weights[draw, pair], left[pair], right[pair]
-            a += weight * x
-            b += weight * y
-            aa += weight * x * x
-            bb += weight * y * y
-            ab += weight * x * y
-        left_spread, right_spread = aa - a * a / len(left), bb - b * b / len(left)
-        if left_spread <= NOISE * aa or right_spread <= NOISE * bb:
-            values[draw] = np.nan
-        else:
-            values[draw] = (ab - a * b / len(left)) / np.sqrt(left_spread * right_spread)
+def _sum_products(first: Floats, second: Floats) -> Floats:
+    """Sums of products, column by column."""
+    return np.asarray(np.einsum("ij,ij->j", first, second))

@@ -28,7 +28,7 @@ def draw_plan(comparison: Compared, axes: Axes | None = None) -> Axes:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise DependencyError("drawing needs matplotlib: pip install movers[eval]") from error
+        raise DependencyError("drawing needs matplotlib: pip install movers[plot]") from error
     rows = comparison.source_words, comparison.target_words
     if axes is None:
         longest = max(sum(map(len, words)) + 2 * len(words) for words in rows)

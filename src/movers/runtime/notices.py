@@ -58,10 +58,6 @@ class ClusterWarning(Notice):
     """A cluster has no room for what was asked of it, and the work waits."""
 
 
-class DatasetWarning(Notice):
-    """A data set has another size or balance than the one that its name stands for."""
-
-
 def notify(message: str | Notice, category: type[Notice] = Notice, *remedies: Remedy) -> None:
     """Warn with the first line outside the library as the place."""
     depth, frame = 2, sys._getframe(1)

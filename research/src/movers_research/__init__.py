@@ -1,0 +1,1 @@
+"""The experiments behind movers: the paper's tables, published numbers and aligners."""

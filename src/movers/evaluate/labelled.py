@@ -1,0 +1,187 @@
+"""Labelled sentence pairs from a table of anybody's.
+
+Blanks are normalised and nothing else. Pairs are sorted, stably, by the number of words of the
+first sentence, of the second, and by the gold value: a limit keeps the shortest ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from movers.arrays import Floats
+from movers.errors import InputError
+from movers.io.tables import SUFFIXES, check_texts, open_table, pick_columns, plain_values
+
+Row = tuple[str, str, float]
+"""Two sentences and what people say about them."""
+MetricName = Literal["auc", "ap", "spearman", "pearson"]
+Empty = Literal["drop", "least"]
+
+EMPTY: dict[MetricName, Empty] = {
+    "auc": "least",
+    "ap": "least",
+    "spearman": "drop",
+    "pearson": "drop",
+}
+"""What becomes of pairs without a distance: they do not count, or are the least similar."""
+GOLD = (
+    *("label", "score", "gold", "similarity", "similarity_score", "relatedness_score"),
+    *("is_duplicate", "quality"),
+)
+"""Columns that usually hold the label or score, the likeliest first."""
+WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+"""Labels people write out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Labelled pairs in sorted order, the name users type and the title a table shows.
+
+    Gold values are labels, 1 for a paraphrase and 0, or scores that grow with similarity. Pairs
+    without a distance are dropped, or count as the least similar.
+    """
+
+    name: str
+    title: str
+    pairs: list[tuple[str, str]]
+    gold: Floats
+    metric: MetricName
+    empty: Empty
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight hexadecimal digits that change with any sentence or gold value."""
+        lines = (
+            f"{source}\t{target}\t{gold!r}\n"
+            for (source, target), gold in zip(self.pairs, self.gold.tolist(), strict=True)
+        )
+        return hashlib.sha256("".join(lines).encode()).hexdigest()[:8]
+
+
+def read_labelled(
+    path: str | Path,
+    *,
+    limit: int | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    gold: str | None = None,
+) -> Dataset:
+    """Read labelled pairs.
+
+    Parameters
+    ----------
+    path
+        A TSV, CSV, JSON lines or Parquet file with a column of labels (0 and 1: area under the ROC
+        curve) or scores (Spearman's correlation).
+    limit
+        Keep so many of the shortest pairs.
+    source, target, gold
+        Columns of the file, where their names are not well known.
+    """
+    check_limit(limit)
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES and not path.exists():
+        raise InputError(
+            f"no file {str(path)!r}; name one that ends in {', '.join(SUFFIXES)}, or, for a data "
+            "set by name, take movers benchmark of the distribution movers-research"
+        )
+    rows = prepare_rows(read_table(path, source, target, gold))
+    binary = {value for _, _, value in rows} <= {0.0, 1.0}
+    return make_dataset(path.stem, path.name, rows[:limit], "auc" if binary else "spearman")
+
+
+def check_limit(limit: int | None) -> None:
+    """Refuse a number of pairs below one."""
+    if limit is not None and limit < 1:
+        raise InputError(f"limit must be at least 1, got {limit}")
+
+
+def prepare_rows(rows: Iterable[Row]) -> list[Row]:
+    """Normalise blanks and sort by length."""
+    clean = [
+        (" ".join(first.split()), " ".join(second.split()), gold) for first, second, gold in rows
+    ]
+    return sorted(clean, key=lambda row: (len(row[0].split()), len(row[1].split()), row[2]))
+
+
+def make_dataset(name: str, title: str, rows: list[Row], metric: MetricName) -> Dataset:
+    """Make a data set of rows in order; refuse one without any."""
+    if not rows:
+        raise InputError(f"{title} holds no labelled pairs")
+    pairs = [(source, target) for source, target, _ in rows]
+    gold = np.array([gold for _, _, gold in rows], dtype=np.float64)
+    return Dataset(name, title, pairs, gold, metric, EMPTY[metric])
+
+
+def read_table(
+    path: Path,
+    source: str | None = None,
+    target: str | None = None,
+    gold: str | None = None,
+    *,
+    labelled: bool = True,
+) -> Iterator[Row]:
+    """Yield the rows of any table of pairs with a column of labels or scores.
+
+    Gold values are NaN without one, where the pairs need not be labelled.
+    """
+    with open_table(path) as table:
+        sides = pick_columns(table.columns, source, target)
+        golds = _find_gold(table.columns, sides, gold, labelled=labelled)
+        seen = 0
+        for chunk in table.chunks:
+            texts = [check_texts(chunk[side], side, seen) for side in sides]
+            values = plain_values(chunk[golds]) if golds else [math.nan] * len(texts[0])
+            rows = enumerate(zip(*texts, values, strict=True), seen + 1)
+            for seen, (first, second, value) in rows:
+                where = f"{path}, row {seen}, column {golds!r}"
+                yield first, second, label_in(value, where) if golds else math.nan
+
+
+def _find_gold(
+    columns: list[str], sides: tuple[str, str], named: str | None, *, labelled: bool
+) -> str | None:
+    """The column of labels or scores: the one named or well known, or the only one there is."""
+    others = [name for name in columns if name not in sides]
+    if named is not None and named not in others:
+        raise InputError(f"no column {named!r} of labels; there are: {', '.join(others)}")
+    found = named or next((name for name in GOLD if name in others), None)
+    if found or not labelled or len(others) == 1:
+        return found or (others[0] if labelled else None)
+    raise InputError(
+        "which column holds the label or score? call it 'label' or 'score', or name it; "
+        f"beside the sentences there are: {', '.join(others) or 'none'}"
+    )
+
+
+def label_in(value: Any, where: str) -> float:
+    """The number that a cell of anybody's table holds; yes and true are 1, no and false 0."""
+    text = "" if value is None else str(value).strip().lower()
+    if not text:
+        raise InputError(
+            f"{where}: the label is blank; fill it in, or take the row out of the table"
+        )
+    also = ", and not yes, no, true or false" if isinstance(value, str) else ""
+    return WORDS[text] if text in WORDS else number_in(value, where, also)
+
+
+def number_in(value: Any, where: str, also: str = "") -> float:
+    """The number that a cell holds; the message for any other tells what ``also`` it is not."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: {value!r} is not a number{also}") from None
+    if not math.isfinite(number):
+        raise InputError(f"{where}: {value!r} is not a finite number")
+    return number
