@@ -132,9 +132,7 @@ def choice(scene: Scene) -> Iterator[Row]:
     ask, a, b = scene.one(scene.words.choices)
     tail = scene.maybe([" this year", " next week", " with my sister", " for the trip"], 0.4)
     same = f"{ask} {b} or {a}{tail}?"
-    yield from _rows(
-        "choice", f"{ask} {a} or {b}{tail}?", [same], [f"{ask} both {a} and {b}{tail}?"]
-    )
+    yield from _rows("choice", f"{ask} {a} or {b}{tail}?", [same], [f"{ask} both {a} and {b}{tail}?"])
 
 
 def conjoined_nouns(scene: Scene) -> Iterator[Row]:
@@ -142,16 +140,10 @@ def conjoined_nouns(scene: Scene) -> Iterator[Row]:
     verb, tail = scene.one(scene.words.deeds), scene.adjunct(0.4)
     word = scene.one(["and", "and", "or"])
     if scene.random.random() < 0.5:
-        source, same = (
-            f"{a} {word} {b} {verb.past} {c}{tail}.",
-            f"{b} {word} {a} {verb.past} {c}{tail}.",
-        )
+        source, same = f"{a} {word} {b} {verb.past} {c}{tail}.", f"{b} {word} {a} {verb.past} {c}{tail}."
         wrong = f"{c} {word} {b} {verb.past} {a}{tail}."
     else:
-        source, same = (
-            f"{c} {verb.past} {a} {word} {b}{tail}.",
-            f"{c} {verb.past} {b} {word} {a}{tail}.",
-        )
+        source, same = f"{c} {verb.past} {a} {word} {b}{tail}.", f"{c} {verb.past} {b} {word} {a}{tail}."
         wrong = f"{a} {verb.past} {c} {word} {b}{tail}."
     yield from _rows("coordination, nouns", source, [same], [wrong])
 
@@ -161,9 +153,7 @@ def conjoined_clauses(scene: Scene) -> Iterator[Row]:
     first, second = scene.some(scene.words.intransitive, 2)
     tail = scene.adjunct(0.2)
     source, same = f"{a} {first} and {b} {second}{tail}.", f"{b} {second} and {a} {first}{tail}."
-    yield from _rows(
-        "coordination, clauses", source, [same], [f"{b} {first} and {a} {second}{tail}."]
-    )
+    yield from _rows("coordination, clauses", source, [same], [f"{b} {first} and {a} {second}{tail}."])
 
 
 def conjoined_verbs(scene: Scene) -> Iterator[Row]:
@@ -184,9 +174,7 @@ def conjoined_adjectives(scene: Scene) -> Iterator[Row]:
     while other == thing:
         _, other = scene.work()
     tail = scene.adjunct(0.3)
-    source, same = (
-        f"{thing}{tail} was {x} and {y}." for x, y in ((first, second), (second, first))
-    )
+    source, same = (f"{thing}{tail} was {x} and {y}." for x, y in ((first, second), (second, first)))
     yield from _rows("coordination, adjectives", source, [same], [])
     both = f"{thing} was {first} and {other} was {second}{tail}."
     yield "modifiers", DIFFERENT, both, f"{thing} was {second} and {other} was {first}{tail}."
@@ -269,10 +257,7 @@ def genitive(scene: Scene) -> Iterator[Row]:
     verb = scene.one(scene.words.deeds)
     start = f"the {relative} of {person} {verb.past} {other}."
     same = f"{person}'s {relative} {verb.past} {other}."
-    wrong = [
-        f"the {relative} of {other} {verb.past} {person}.",
-        f"{other}'s {relative} {verb.past} {person}.",
-    ]
+    wrong = [f"the {relative} of {other} {verb.past} {person}.", f"{other}'s {relative} {verb.past} {person}."]
     yield from _rows("genitives", start, [same], wrong)
 
 
@@ -301,10 +286,7 @@ def relative_clause(scene: Scene) -> Iterator[Row]:
     tail = f"lives in {town}"
     source = f"the {a} who was {verb.participle} by the {b} {tail}."
     same = f"the {a} whom the {b} {verb.past} {tail}."
-    wrong = [
-        f"the {a} who {verb.past} the {b} {tail}.",
-        f"the {b} whom the {a} {verb.past} {tail}.",
-    ]
+    wrong = [f"the {a} who {verb.past} the {b} {tail}.", f"the {b} whom the {a} {verb.past} {tail}."]
     yield from _rows("relative clauses", source, [same], wrong)
 
 
@@ -312,10 +294,7 @@ def particle(scene: Scene) -> Iterator[Row]:
     a, b = scene.some(scene.words.switches, 2)
     please = scene.maybe(["please ", "could you please "], 0.5)
     source = f"{please}turn the {a} off and the {b} on."
-    same = [
-        f"{please}turn off the {a} and turn on the {b}.",
-        f"{please}turn the {b} on and the {a} off.",
-    ]
+    same = [f"{please}turn off the {a} and turn on the {b}.", f"{please}turn the {b} on and the {a} off."]
     yield from _rows("particles", source, same, [f"{please}turn the {b} off and the {a} on."])
 
 
@@ -325,9 +304,7 @@ def adverb(scene: Scene) -> Iterator[Row]:
     one, two = (verb.past for verb in scene.random.sample(scene.words.deeds, 2))
     source = f"{a} {first} {one} {b}."
     wrong = f"{b} {first} {one} {a}."
-    yield from _rows(
-        "adverbs", source, [f"{first}, {a} {one} {b}.", f"{a} {one} {b} {first}."], [wrong]
-    )
+    yield from _rows("adverbs", source, [f"{first}, {a} {one} {b}.", f"{a} {one} {b} {first}."], [wrong])
     both = f"{a} {first} {one} {b} and {second} {two} the crowd."
     yield "modifiers", DIFFERENT, both, f"{a} {second} {one} {b} and {first} {two} the crowd."
 
@@ -383,10 +360,7 @@ def direction(scene: Scene) -> Iterator[Row]:
     tail = tail and f" {tail}"
     source = f"{a} {verb} from {here} to {there}{tail}."
     same = f"{a} {verb} to {there} from {here}{tail}."
-    wrong = [
-        f"{a} {verb} from {there} to {here}{tail}.",
-        f"{a} {verb} to {here} from {there}{tail}.",
-    ]
+    wrong = [f"{a} {verb} from {there} to {here}{tail}.", f"{a} {verb} to {here} from {there}{tail}."]
     yield from _rows("directions", source, [same], wrong)
 
 
@@ -414,9 +388,7 @@ def generated(words: Words, half: str) -> Iterator[Row]:
     """Pairs from the grammar."""
     for rule in RULES:
         for number in range(EACH):
-            for kind, side, source, target in rule(
-                Scene(words, f"{half} {rule.__name__} {number}")
-            ):
+            for kind, side, source, target in rule(Scene(words, f"{half} {rule.__name__} {number}")):
                 yield kind, side, _sentence(source), _sentence(target)
 
 
@@ -438,9 +410,7 @@ def _lower(text: str) -> str:
 
 def exchanges(marked: str, letter: str) -> str | None:
     """The sentence with the two parts of a letter exchanged, or None without two."""
-    parts = {
-        found[2]: found for found in PART.finditer(_opened(marked, letter)) if found[1] == letter
-    }
+    parts = {found[2]: found for found in PART.finditer(_opened(marked, letter)) if found[1] == letter}
     if {*parts} != {"1", "2"}:
         return None
     text = _opened(marked, letter)
@@ -452,10 +422,7 @@ def exchanges(marked: str, letter: str) -> str | None:
         moved[0] = _lower(moved[0])
     return _sentence(
         plain(
-            text[: first.start()]
-            + moved[1]
-            + text[first.end() : second.start()]
-            + moved[0]
+            text[: first.start()] + moved[1] + text[first.end() : second.start()] + moved[0]
             + text[second.end() :]
         )
     )
@@ -529,19 +496,13 @@ def changes(words: Words, half: str) -> Iterator[tuple[str, str, str, str]]:
         changed = {
             "adjunct added": f"{swap[:-1]} {added}.",
             "adjunct in front": f"{scene.one(words.times)}, {swap}",
-            "adverb added": swap.replace(
-                f" {verb.past} ", f" {scene.one(words.replies)} {verb.past} ", 1
-            ),
+            "adverb added": swap.replace(f" {verb.past} ", f" {scene.one(words.replies)} {verb.past} ", 1),
             "clause added": f"{swap[:-1]} and {scene.one(words.intransitive)}.",
             "tense changed": swap.replace(f" {verb.past} ", f" will {verb.base} ", 1),
             "verb replaced": swap.replace(f" {verb.past} ", f" {other.past} ", 1),
             "partner added": f"{swap[:-1]} and {third}.",
         }
-        kinds = [
-            kind
-            for kind in changed
-            if number % 4 != 3 or kind not in ("verb replaced", "partner added")
-        ]
+        kinds = [kind for kind in changed if number % 4 != 3 or kind not in ("verb replaced", "partner added")]
         for kind in kinds[number % 2 :: 2]:
             yield kind, _sentence(source), _sentence(swap), _sentence(changed[kind])
 

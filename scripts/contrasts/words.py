@@ -120,55 +120,29 @@ FIT = Words(
         forgive forgives forgave forgiven"""
     ),
     works=[
-        (
-            verbs(
-                "build builds built built\npaint\nbuy buys bought bought\ndesign\nclean\ninspect"
-            ),
-            lines("the bridge, the farm, the cottage, the tower, the school, the barn"),
-        ),
-        (
-            verbs(
-                "write writes wrote written\ntranslate\npublish\nread reads read read\n"
-                "sign\nlose loses lost lost"
-            ),
-            lines("the letter, the report, the contract, the novel, the recipe, the article"),
-        ),
-        (
-            verbs("repair\nsteal steals stole stolen\nwash\nsell sells sold sold\nuse"),
-            lines("the van, the bicycle, the tractor, the boat, the truck, the piano"),
-        ),
+        (verbs("build builds built built\npaint\nbuy buys bought bought\ndesign\nclean\ninspect"),
+         lines("the bridge, the farm, the cottage, the tower, the school, the barn")),
+        (verbs("write writes wrote written\ntranslate\npublish\nread reads read read\n"
+               "sign\nlose loses lost lost"),
+         lines("the letter, the report, the contract, the novel, the recipe, the article")),
+        (verbs("repair\nsteal steals stole stolen\nwash\nsell sells sold sold\nuse"),
+         lines("the van, the bicycle, the tractor, the boat, the truck, the piano")),
     ],
     gifts=lines("a watch, some flowers, the key, a ticket, a small parcel, an old map"),
-    offers=verbs(
-        "give gives gave given\noffer offers offered offered\nsend sends sent sent\n"
-        "show shows showed shown"
-    ),
+    offers=verbs("give gives gave given\noffer offers offered offered\nsend sends sent sent\n"
+                 "show shows showed shown"),
     trades=[
         ("bought {t} from", "sold {t} to", ["a horse", "the vineyard", "two paintings"]),
         ("borrowed {t} from", "lent {t} to", ["a ladder", "some money", "a raincoat"]),
         ("received {t} from", "sent {t} to", ["a postcard", "a warning", "the results"]),
         ("learned {t} from", "taught {t} to", ["chess", "Spanish", "the old songs"]),
     ],
-    bonds=[
-        ("parent", "child"),
-        ("employer", "employee"),
-        ("uncle", "nephew"),
-        ("husband", "wife"),
-        ("doctor", "patient"),
-    ],
-    sides=[
-        ("above", "below"),
-        ("to the north of", "to the south of"),
-        ("in front of", "behind"),
-        ("to the left of", "to the right of"),
-    ],
-    degrees=[
-        ("taller", "shorter"),
-        ("older", "younger"),
-        ("faster", "slower"),
-        ("richer", "poorer"),
-        ("stronger", "weaker"),
-    ],
+    bonds=[("parent", "child"), ("employer", "employee"), ("uncle", "nephew"),
+           ("husband", "wife"), ("doctor", "patient")],
+    sides=[("above", "below"), ("to the north of", "to the south of"), ("in front of", "behind"),
+           ("to the left of", "to the right of")],
+    degrees=[("taller", "shorter"), ("older", "younger"), ("faster", "slower"),
+             ("richer", "poorer"), ("stronger", "weaker")],
     mutual=lines(
         "is married to, resembles, shook hands with, lives next to, argued with, danced with, "
         "is a cousin of, has the same birthday as, got divorced from"
@@ -185,24 +159,16 @@ FIT = Words(
     ),
     adverbs=lines("slowly, quietly, carefully, secretly, proudly"),
     choices=[
-        ("Should I buy", "a house", "a flat"),
-        ("Do you want", "milk", "sugar"),
-        ("Shall we visit", "Rome", "Venice"),
-        ("Can I pay by", "card", "cheque"),
-        ("Should we hire", "a plumber", "an electrician"),
-        ("Would you rather eat", "fish", "meat"),
-        ("Is the office open on", "Saturday", "Sunday"),
-        ("Do I need", "a visa", "a passport"),
-        ("Should children learn", "French", "German"),
-        ("Will it", "rain", "snow"),
+        ("Should I buy", "a house", "a flat"), ("Do you want", "milk", "sugar"),
+        ("Shall we visit", "Rome", "Venice"), ("Can I pay by", "card", "cheque"),
+        ("Should we hire", "a plumber", "an electrician"), ("Would you rather eat", "fish", "meat"),
+        ("Is the office open on", "Saturday", "Sunday"), ("Do I need", "a visa", "a passport"),
+        ("Should children learn", "French", "German"), ("Will it", "rain", "snow"),
     ],
     events=[
-        ("the bell rang", "the children ran outside"),
-        ("the price rose", "the shop closed"),
-        ("the queen died", "the war began"),
-        ("it started to rain", "we left the beach"),
-        ("the lights went out", "the singer stopped"),
-        ("the snow melted", "the river flooded"),
+        ("the bell rang", "the children ran outside"), ("the price rose", "the shop closed"),
+        ("the queen died", "the war began"), ("it started to rain", "we left the beach"),
+        ("the lights went out", "the singer stopped"), ("the snow melted", "the river flooded"),
         ("the factory closed", "the workers protested"),
         ("the guests arrived", "the soup was served"),
     ],
@@ -270,58 +236,30 @@ REPORT = Words(
         choose chooses chose chosen"""
     ),
     works=[
-        (
-            verbs(
-                "restore\nrent rents rented rented\ndestroy destroys destroyed destroyed\n"
-                "measure\ninherit inherits inherited inherited\nheat heats heated heated"
-            ),
-            lines("the castle, the warehouse, the chapel, the hotel, the mill, the stable"),
-        ),
-        (
-            verbs(
-                "correct corrects corrected corrected\nprint prints printed printed\nhide hides hid hidden\n"
-                "memorise\nquote\ntear tears tore torn"
-            ),
-            lines("the poem, the essay, the invoice, the diary, the script, the menu"),
-        ),
-        (
-            verbs(
-                "drive drives drove driven\ncrash\ninsure\nborrow borrows borrowed borrowed\npolish"
-            ),
-            lines("the motorbike, the ambulance, the wagon, the canoe, the taxi, the harp"),
-        ),
+        (verbs("restore\nrent rents rented rented\ndestroy destroys destroyed destroyed\n"
+               "measure\ninherit inherits inherited inherited\nheat heats heated heated"),
+         lines("the castle, the warehouse, the chapel, the hotel, the mill, the stable")),
+        (verbs("correct corrects corrected corrected\nprint prints printed printed\nhide hides hid hidden\n"
+               "memorise\nquote\ntear tears tore torn"),
+         lines("the poem, the essay, the invoice, the diary, the script, the menu")),
+        (verbs("drive drives drove driven\ncrash\ninsure\nborrow borrows borrowed borrowed\npolish"),
+         lines("the motorbike, the ambulance, the wagon, the canoe, the taxi, the harp")),
     ],
     gifts=lines("a coin, a lottery ticket, the password, a puppy, a heavy box, a new passport"),
-    offers=verbs(
-        "hand hands handed handed\nsell sells sold sold\nlend lends lent lent\n"
-        "pass passes passed passed"
-    ),
+    offers=verbs("hand hands handed handed\nsell sells sold sold\nlend lends lent lent\n"
+                 "pass passes passed passed"),
     trades=[
         ("purchased {t} from", "sold {t} to", ["a goat", "the orchard", "three statues"]),
         ("rented {t} from", "leased {t} to", ["a flat", "the garage", "an office"]),
         ("inherited {t} from", "left {t} to", ["a fortune", "the farmhouse", "a necklace"]),
         ("got {t} from", "gave {t} to", ["an apple", "the answer", "good advice"]),
     ],
-    bonds=[
-        ("mother", "daughter"),
-        ("teacher", "pupil"),
-        ("aunt", "niece"),
-        ("guardian", "ward"),
-        ("coach", "player"),
-    ],
-    sides=[
-        ("over", "under"),
-        ("to the east of", "to the west of"),
-        ("ahead of", "behind"),
-        ("inside", "around"),
-    ],
-    degrees=[
-        ("larger", "smaller"),
-        ("heavier", "lighter"),
-        ("louder", "quieter"),
-        ("happier", "sadder"),
-        ("cleverer", "sillier"),
-    ],
+    bonds=[("mother", "daughter"), ("teacher", "pupil"), ("aunt", "niece"),
+           ("guardian", "ward"), ("coach", "player")],
+    sides=[("over", "under"), ("to the east of", "to the west of"), ("ahead of", "behind"),
+           ("inside", "around")],
+    degrees=[("larger", "smaller"), ("heavier", "lighter"), ("louder", "quieter"),
+             ("happier", "sadder"), ("cleverer", "sillier")],
     mutual=lines(
         "met, collided with, is related to, is a colleague of, played chess against, "
         "exchanged letters with, is engaged to, shares a room with, is as old as"
@@ -338,24 +276,16 @@ REPORT = Words(
     ),
     adverbs=lines("quickly, calmly, gladly, openly, badly"),
     choices=[
-        ("Should I rent", "a car", "a bike"),
-        ("Do you like", "jazz", "opera"),
-        ("Shall we call", "the police", "a doctor"),
-        ("Can I travel by", "bus", "train"),
-        ("Should we plant", "roses", "tulips"),
-        ("Would you rather study", "physics", "history"),
-        ("Is the pool open in", "spring", "autumn"),
-        ("Do I have to show", "a licence", "a receipt"),
-        ("Should beginners use", "Python", "Java"),
-        ("Will she", "resign", "retire"),
+        ("Should I rent", "a car", "a bike"), ("Do you like", "jazz", "opera"),
+        ("Shall we call", "the police", "a doctor"), ("Can I travel by", "bus", "train"),
+        ("Should we plant", "roses", "tulips"), ("Would you rather study", "physics", "history"),
+        ("Is the pool open in", "spring", "autumn"), ("Do I have to show", "a licence", "a receipt"),
+        ("Should beginners use", "Python", "Java"), ("Will she", "resign", "retire"),
     ],
     events=[
-        ("the whistle blew", "the players stopped"),
-        ("the road was closed", "the bus turned back"),
-        ("the king fell ill", "the general fled"),
-        ("the wind grew stronger", "the boat sank"),
-        ("the phone rang", "the baby woke up"),
-        ("the dam broke", "the village was evacuated"),
+        ("the whistle blew", "the players stopped"), ("the road was closed", "the bus turned back"),
+        ("the king fell ill", "the general fled"), ("the wind grew stronger", "the boat sank"),
+        ("the phone rang", "the baby woke up"), ("the dam broke", "the village was evacuated"),
         ("the strike ended", "the trains ran again"),
         ("the curtain fell", "the audience applauded"),
     ],
