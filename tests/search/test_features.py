@@ -9,7 +9,7 @@ import movers
 from movers.measures.base import Measure
 from movers.measures.bounds import FeatureBound
 from movers.measures.registry import METHODS
-from movers.search import Index
+from movers.search.index import Index
 from tiny_models import SENTENCES
 
 
