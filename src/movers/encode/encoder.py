@@ -54,8 +54,6 @@ class Encoder(ABC):
         Most sentences in a batch, for want of memory; None leaves it to their tokens.
     gathers
         Whether what is kept stays with the model until a window of sentences is done.
-    calibrations
-        What measures found out about the model, by name; copies of an encoder share it.
     """
 
     engine: ClassVar[str]
@@ -70,7 +68,6 @@ class Encoder(ABC):
     dimension: int
     tokenizer: Any
     limits: Limits
-    calibrations: dict[str, object]
 
     @property
     @abstractmethod
@@ -128,6 +125,11 @@ class Encoder(ABC):
     def pooling(self) -> str:
         """How token vectors become the vector of a sentence: a row of `POOLINGS`."""
         return pooling_of(self.folder or self.name)
+
+    @cached_property
+    def calibrations(self) -> dict[str, object]:
+        """What measures found out about the model, by name."""
+        return {}
 
     @cached_property
     def typical(self) -> Callable[[int], Singles]:

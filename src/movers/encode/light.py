@@ -86,7 +86,6 @@ class LightEncoder(Encoder):
 
     def __init__(self) -> None:
         self.device, self.dtype = "cpu", "float32"
-        self.calibrations = {}
         self.name, self.folder = models.EMBEDDED, models.embedded_folder()
         config = json.loads((self.folder / "config.json").read_text("utf-8"))
         self.tokenizer = LightTokenizer(self.folder)

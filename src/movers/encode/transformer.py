@@ -80,7 +80,6 @@ class TransformerEncoder(Encoder):
         source = self.folder or (model if isinstance(model, Path) else self.name)
         self.tokenizer, self.model = models.load_pretrained(source, self.device, dtype)
         self.config = self.model.config
-        self.calibrations = {}
         self.layers = int(self.config.num_hidden_layers)
         self.dimension = int(self.config.hidden_size)
         self.watchable, self.stoppable = make_watchable(self.model, self.layers)
