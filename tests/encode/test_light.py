@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from movers.methods import METHODS
 
 import movers
 from movers.encode import models
@@ -14,6 +13,7 @@ from movers.encode.encodings import MEAN_HEAD, Request
 from movers.encode.tokens import TokenRules, read
 from movers.encode.whiten import Moments
 from movers.loading import load_encoder
+from movers.measures.registry import METHODS
 from movers.search.index import Index, any_engine
 
 SENTENCES = [
@@ -91,7 +91,7 @@ def test_states_attentions_and_moments_agree(light, torch_engine):
         np.testing.assert_allclose(found, expected, atol=AGREE)
 
 
-@pytest.mark.parametrize("name", [n for n, row in METHODS.items() if not row.needs_trees])
+@pytest.mark.parametrize("name", [n for n, row in METHODS.items() if not row.parsed])
 def test_every_distance_agrees(torch_engine, name):
     both = (movers.load(name, engine=kind, empty="keep") for kind in ("light", "torch"))
     found, expected = (scorer.distances(PAIRS) for scorer in both)

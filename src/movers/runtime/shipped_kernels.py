@@ -26,7 +26,7 @@ LEVELS: dict[str, dict[str, tuple[str, ...]]] = {
 """Kinds of processors by machine, as LLVM calls them, best first; what numpy must find for each."""
 MACHINES = {"AMD64": "x86_64"}
 """Machines that some systems call otherwise."""
-PORTABLE = {"generic": ()}
+PORTABLE: dict[str, tuple[str, ...]] = {"generic": ()}
 """The kind of any other machine."""
 SUFFIXES = {"nt": ".dll"}
 
