@@ -184,7 +184,7 @@ def test_help_explains(capsys, command):
         (["compare", "a", "b", "--model", "no/such-model"], "cannot load model 'no/such-model'"),
         (["compare", "a b", "c d", "--methods", "wsmd", "--layers", "7"], "has layers 1 to 6"),
         (["compare", "a b", "c d", "--methods", "wsmd", "--heads", "0"], "has heads 1 to 12"),
-        (["compare", "a b", "c d", "--embedding", "9"], "0 (input) to 6"),
+        (["compare", "a b", "c d", "--methods", "wmd", "--embedding", "9"], "0 (input) to 6"),
         (["compare", "a b", "c d", "--mix", "1.5"], "mix must lie between 0 and 1"),
         (["compare", "a b", "c d", "--methods", "wsdm"], "did you mean 'wsmd'?"),
         (["compare", "cat", "dog", "--statistics", "{pairs}"], "is not a statistics file"),
