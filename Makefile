@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TOOLS_READY := $(VENV)/.tools
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Exact versions for what is installed, and for what builds it in an environment of its own.
+INSTALL := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # Idle OpenMP threads that spin slow everything else down on few cores.
 export GOMP_SPINCOUNT := 0
@@ -12,13 +13,13 @@ export HF_HUB_OFFLINE := 1
 # Every process that is started would compile the sources again, and pytest rewrite its tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-published test-processors test-minima lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve soak table \
+.PHONY: demo test test-published test-processors test-engines test-minima lint bench bench-frames bench-ray bench-search bench-search-transport bench-serve soak table \
 	methods-table check-results docs wheel-test clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
 
-# Kernels are compiled first: several tests at once would each compile their own.
+# Kernels are compiled first, if they were changed: several tests at once would each compile theirs.
 test: $(TOOLS_READY)
 	$(BIN)/movers warm-up
 	$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -36,7 +37,7 @@ OLDER_PROCESSOR := OPENBLAS_CORETYPE=Haswell MKL_ENABLE_INSTRUCTIONS=AVX2 MKL_CB
 	NUMBA_CACHE_DIR=$(VENV)/older-processor
 NUMBERS := tests/encode/test_products.py tests/encode/test_whiten.py \
 	tests/encode/test_transformer.py tests/solve/test_batch.py tests/solve/test_linear.py \
-	tests/measure/test_costs.py tests/baselines/test_pooled.py tests/test_doctor.py
+	tests/measure/test_costs.py tests/measures/test_pooled.py tests/test_doctor.py
 test-processors: $(TOOLS_READY)
 	$(OLDER_PROCESSOR) $(BIN)/movers warm-up
 	$(OLDER_PROCESSOR) $(BIN)/python -m pytest -q -n 2 --dist loadfile $(NUMBERS)
@@ -51,7 +52,7 @@ test-minima:
 	rm -rf $(MINIMA)
 	$(PYTHON) -m venv $(MINIMA)
 	$(MINIMA)/bin/python -m pip install --quiet --disable-pip-version-check \
-		-c constraints-minima.txt -e . hypothesis POT pytest pytest-timeout pytest-xdist scipy
+		-c constraints-minima.txt -e '.[compile,frequencies,tables,torch]' hypothesis POT pytest pytest-timeout pytest-xdist scipy
 	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/movers warm-up
 	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/python -m pytest -q -n 2 --dist loadfile $(CORE)
 
@@ -102,17 +103,24 @@ check-results: $(TOOLS_READY)
 docs: $(TOOLS_READY)
 	$(BIN)/python -m sphinx -b html -c docs -d docs/_build/doctrees -W --keep-going . docs/_build/html
 
+# The suite's core once more with the embedded model run by torch; what works without torch and
+# other extras is among the usual tests (tests/test_light_install.py).
+CORE := tests/test_scorer.py tests/encode/test_unknown.py tests/encode/test_pooling.py \
+	tests/align/test_aligning.py
+test-engines: $(TOOLS_READY)
+	MOVERS_TEST_ENGINE=torch $(BIN)/python -m pytest -q -n 2 --dist loadfile $(CORE)
+
 # The wheel alone, with pinned dependencies, in a fresh environment away from the checkout.
 wheel-test: $(TOOLS_READY)
 	rm -rf build/wheel && mkdir -p build/wheel
-	$(BIN)/python -m build --outdir build/wheel
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build --outdir build/wheel
 	$(PYTHON) -m venv build/wheel/venv
-	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt build/wheel/*.whl
+	PIP_CONSTRAINT=constraints.txt build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/*.whl
 	cd build/wheel && env -u PYTHONPATH venv/bin/movers --version
 	cd build/wheel && env -u PYTHONPATH venv/bin/movers compare "a dog bites a man" "a man bites a dog"
 
 # What a user would install: enough for the demo. Python compiles the modules it imports itself.
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt hatch_build.py
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --no-compile -e .
 	touch $@

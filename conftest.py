@@ -15,6 +15,7 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 import movers
+from movers.encode import engines
 from movers.measures import calibration
 from tiny_models import SENTENCES, TINY, TOKENIZERS, build_tokenizer, save_model
 
@@ -27,6 +28,9 @@ hypothesis.settings.register_profile(
     "movers", deadline=None, derandomize=os.environ.get("CI") == "true"
 )
 hypothesis.settings.load_profile("movers")
+
+if engine := os.environ.get("MOVERS_TEST_ENGINE"):  # for every model that does not name one
+    engines.pick_engine = lambda *chosen: engine
 
 TOGETHER = ("tests/integrations/", "tests/web/")
 """Folders whose tests share what is dear to start: a Ray cluster, a server with its browser."""

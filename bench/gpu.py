@@ -77,7 +77,7 @@ def differences(found: Encodings, expected: Encodings) -> str:
 def encoding(model: str | None, sentences: list[str]) -> None:
     """Text to what a measure keeps, by precision."""
     requests: dict[str, Request] = {
-        method: movers.load(method, model, device="cpu", whitening="none").request
+        method: movers.load(method, model, device="cpu", whitening="none").measure.requirements
         for method in ("movers", "wsmd")
     }
     near = load_encoder(model, "cpu")

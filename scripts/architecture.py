@@ -30,6 +30,7 @@ LAYERS = [
     ("habits",),
     ("bulk", "search", "evaluate", "doctor"),
     ("integrations", "web", "warming"),
+    ("building",),
     ("cli",),
     ("__init__",),
     ("__main__",),

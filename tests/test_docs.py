@@ -12,7 +12,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from nbclient import NotebookClient
 
-from movers.cli import add_outside_commands, app
+from movers.cli import app
 from movers.measure.costs import COSTS
 from movers.measure.weights import WEIGHTS
 from movers.measures.registry import METHODS
@@ -78,7 +78,6 @@ def commands(block):
 
 def check_movers(arguments):
     """Every command, option and value is one the command line takes."""
-    add_outside_commands()
     app.parse_args(arguments, print_error=False, exit_on_error=False)
 
 

@@ -8,7 +8,7 @@ import pytest
 import movers.solve
 from movers import doctor
 from movers.cli import main
-from movers.encode.transformer import TransformerEncoder
+from movers.encode.light import LightEncoder
 
 
 def run(*arguments):
@@ -22,7 +22,7 @@ def test_facts_name_what_a_number_may_depend_on(monkeypatch):
     monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
     facts = doctor.facts()
     assert facts["versions"]["numpy"] == np.__version__
-    assert {"movers", "python", "torch", "transformers", "numba"} <= {*facts["versions"]}
+    assert {"movers", "python", "onnxruntime", "tokenizers"} <= {*facts["versions"]}
     assert facts["environment"]["MKL_CBWR"] == "COMPATIBLE"
     assert all(facts[topic] for topic in ("processor", "matrix libraries", "threads", "caches"))
     assert all(isinstance(value, str) for found in facts.values() for value in found.values())
@@ -49,13 +49,13 @@ def test_a_wrong_encoder_is_found(monkeypatch):
 
 @pytest.mark.parametrize(("size", "passes"), [(1e-6, True), (1e-2, False)])
 def test_vectors_that_feel_their_company_are_found(monkeypatch, size, passes):
-    forward = TransformerEncoder._forward
+    forward = LightEncoder._forward
 
     def uneven(self, batch, *rest):
         hidden = forward(self, batch, *rest)
         return {n: states + size * len(batch.rows) for n, states in hidden.items()}
 
-    monkeypatch.setattr(TransformerEncoder, "_forward", uneven)
+    monkeypatch.setattr(LightEncoder, "_forward", uneven)
     if passes:
         assert "by rounding of the matrix library" in doctor.check_determinism()
     else:

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from movers.cli import COMMANDS, _options, main
+from movers.cli import _options, command_names, main
 from movers.cli.messages import CommandLine
 from movers.errors import Choose, Do, InputError, StorageError
 from movers.runtime.notices import UndefinedWarning, notify
@@ -56,21 +56,22 @@ RANKED = InputError("no index", Do("rank"), Choose("method", "wsmd", ", which ha
     ],
 )
 def test_every_surface_has_its_words(error, python, command, http):
-    every = set.union(*(_options(known.__name__) for known in COMMANDS))
+    every = set.union(*map(_options, command_names()))
     assert str(error) == python
-    assert error.told(CommandLine(every)) == command
+    assert error.told(CommandLine(lambda: every)) == command
     if http is not None:
         assert error.told(HTTP) == http
 
 
 def test_only_options_of_the_command_are_named():
-    assert UNFITTED.told(CommandLine(_options("compare"))) == (
+    assert UNFITTED.told(CommandLine(lambda: _options("compare"))) == (
         "nothing known: pass --statistics with a file made by movers fit for more, or "
         "--whitening none"
     )
-    assert UNFITTED.told(CommandLine(_options("methods"))) == "nothing known"
-    assert WORDS.told(CommandLine(_options("search"))) == "no words left"
-    assert WORDS.told(CommandLine(_options("search"), _options("index"))) == (
+    assert UNFITTED.told(CommandLine(lambda: _options("methods"))) == "nothing known"
+    assert WORDS.told(CommandLine(lambda: _options("search"))) == "no words left"
+    options = (lambda: _options("search")), (lambda: _options("index"))
+    assert WORDS.told(CommandLine(*options)) == (
         "no words left; build the index with --stopwords none or --empty keep"
     )
 

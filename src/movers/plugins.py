@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from movers.runtime.entry_points import add_rows, is_offered, load_entries
+from movers.runtime.entry_points import add_rows, find_entries, is_offered, load_entries
 
 MEASURES = "movers.measures"
 """Entry points of this group lead to rows of the table of methods."""
@@ -25,6 +26,11 @@ def add_outside_measures() -> list[str]:
     from movers.measures.registry import METHODS
 
     return add_rows(METHODS, MEASURES, Measure)
+
+
+def command_places() -> dict[str, tuple[Path, str]]:
+    """File and function of the commands that installed packages offer, which are not imported."""
+    return find_entries(COMMANDS)
 
 
 def outside_commands() -> list[Callable[..., Any]]:

@@ -21,10 +21,10 @@ from movers.align.results import Alignment
 from movers.arrays import Floats, Ints
 from movers.difference.kinds import Difference
 from movers.difference.misspelt import Spelling, repair
+from movers.encode.encoder import Encoder
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.stopwords import describe_stopwords
 from movers.encode.store import EncodingCache, Store
-from movers.encode.transformer import TransformerEncoder
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Signature
 from movers.explain.contrast import Contrast
@@ -62,9 +62,7 @@ class Scorer:
         The model, or what loads it when it is first needed.
     """
 
-    def __init__(
-        self, settings: Settings, encoder: TransformerEncoder | Callable[[], TransformerEncoder]
-    ) -> None:
+    def __init__(self, settings: Settings, encoder: Encoder | Callable[[], Encoder]) -> None:
         self.settings, self.cache = settings, EncodingCache()
         self._source, self._statistics = encoder, settings.fitted
         self._warned: set[int] = set()
@@ -82,7 +80,7 @@ class Scorer:
     # what a scorer is made of
 
     @cached_property
-    def encoder(self) -> TransformerEncoder:
+    def encoder(self) -> Encoder:
         """The model, loaded when first needed."""
         return self._source() if callable(self._source) else self._source
 
@@ -163,6 +161,7 @@ class Scorer:
             "stopwords": describe_stopwords(settings.rules.stopwords),
             "subwords": settings.subwords,
             "dtype": encoder.dtype,
+            "engine": encoder.engine,
             "empty": "keep" if settings.empty == "keep" else "",
             "scale": "" if far is None else f"{far:.4g}",
         }
@@ -177,7 +176,7 @@ class Scorer:
     @property
     def _scale_key(self) -> str:
         """Name under which statistics keep the scale of one measure with all its settings."""
-        named = (field for field in self._sign(None).fields if field[0] != "movers")
+        named = (field for field in self._sign(None).fields if field[0] not in ("movers", "engine"))
         fields = "|".join(f"{name}:{value}" for name, value in named)
         return f"{SCALE}.{sha256(fields.encode()).hexdigest()[:8]}"
 

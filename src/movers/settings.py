@@ -15,6 +15,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
+from movers.encode.engines import Engine
 from movers.encode.parse import Parser, load_parser
 from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import Recipe, Subwords, TokenRules
@@ -59,6 +60,7 @@ class About:
     tells whether an evaluation tries several values, and so has a way of its own to name them, and
     ``of_model`` whether it settles which model is loaded, and so cannot be changed afterwards.
     ``unless`` is what the default measure has in place of the default.
+    ``option`` is what the command line calls it where that is not its name.
     """
 
     help: str
@@ -70,6 +72,7 @@ class About:
     varied: bool = False
     of_model: bool = False
     unless: str = ""
+    option: str = ""
 
 
 def setting(default: Value, help: str, python: str = "", **facts: Any) -> Value:
@@ -238,6 +241,13 @@ class Settings:
     device: str = setting("auto", '"auto", "cuda", "mps" or "cpu".', of_model=True)
     dtype: str = setting(
         "float32", '"float32"; on a GPU also "bfloat16" or "float16".', write=itself, of_model=True
+    )
+    engine: Engine = setting(
+        "auto",
+        'What runs the model: "light" (onnxruntime) the embedded one on a processor, "torch" any '
+        'on any device. "auto" takes the light one where it can.',
+        option="model-engine",
+        of_model=True,
     )
     threads: int | None = setting(
         None,

@@ -184,7 +184,7 @@ def test_help_explains(capsys, command):
         (["compare", "a", "b", "--model", "no/such-model"], "cannot load model 'no/such-model'"),
         (["compare", "a b", "c d", "--methods", "wsmd", "--layers", "7"], "has layers 1 to 6"),
         (["compare", "a b", "c d", "--methods", "wsmd", "--heads", "0"], "has heads 1 to 12"),
-        (["compare", "a b", "c d", "--embedding", "9"], "0 (input) to 6"),
+        (["compare", "a b", "c d", "--methods", "wmd", "--embedding", "9"], "0 (input) to 6"),
         (["compare", "a b", "c d", "--mix", "1.5"], "mix must lie between 0 and 1"),
         (["compare", "a b", "c d", "--methods", "wsdm"], "did you mean 'wsmd'?"),
         (["compare", "cat", "dog", "--statistics", "{pairs}"], "is not a statistics file"),
@@ -446,20 +446,19 @@ def test_commands_of_other_packages_are_found(capsys, monkeypatch):
     entry = SimpleNamespace(name="greet", value="own:greet", load=lambda: greet)
     offered = {plugins.COMMANDS: [entry]}
     monkeypatch.setattr(entry_points, "entry_points", lambda group: offered.get(group, []))
-    cli.add_outside_commands.cache_clear()
+    cli.added_commands.cache_clear()
     try:
         assert run(capsys, "greet", "you")[:2] == (0, "hello you\n")
         entry.load = lambda: 1 / 0
-        cli.add_outside_commands.cache_clear()
-        code, _, err = run(capsys, "methods")
+        cli.added_commands.cache_clear()
+        code, _, err = run(capsys, "greet", "you")
         assert code == 1 and "'greet' (own:greet) of movers.commands cannot be loaded" in err
     finally:
-        cli.app.__delitem__("greet")
-        cli.add_outside_commands.cache_clear()
+        cli.added_commands.cache_clear()
 
 
 def test_commands_of_research_say_how_to_get_it(capsys, monkeypatch):
-    monkeypatch.setattr(cli, "add_outside_commands", lambda: ())
+    monkeypatch.setattr(cli, "added_commands", dict)
     for name in cli.RESEARCH:
         code, _, err = run(capsys, name, "anything")
         assert code == 1 and f"{name} is a command of movers-research" in err

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-import torch
 
+from movers.encode.device_keeping import DeviceKeeper
 from movers.encode.encodings import MEAN_HEAD, Request
 from movers.encode.keeping import Keeper
 from movers.encode.tokens import TokenRules
@@ -15,15 +15,18 @@ MIXED = ["", "the of", "unquestionably misunderstood, untranslatable!", *SENTENC
 
 
 @pytest.fixture(scope="module")
-def encoder(tiny):
-    return TransformerEncoder(tiny("bert"))
+def encoders(tiny):
+    """One that cuts by kernels, and one that cuts by tensors, as on a GPU."""
+    kernels, tensors = (TransformerEncoder(tiny("bert")) for _ in range(2))
+    tensors.gathers = True
+    return kernels, tensors
 
 
 def without_some(take):
     """Attention of which some tokens have none at all."""
 
     def changed(self, layer, matrices):
-        take(self, layer, torch.where(matrices > 0.08, matrices, 0.0))
+        take(self, layer, matrices * (matrices > 0.08))
 
     return changed
 
@@ -31,13 +34,11 @@ def without_some(take):
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("subwords", ["mean", "first"])
 @pytest.mark.parametrize("recipe", ["paper", "reference"])
-def test_kernel_and_tensors_agree_bit_for_bit(encoder, monkeypatch, recipe, subwords, sparse):
+def test_kernel_and_tensors_agree_bit_for_bit(encoders, monkeypatch, recipe, subwords, sparse):
     request = Request((3,), HEADS, TokenRules(None, recipe, subwords))
-    if sparse:
-        monkeypatch.setattr(Keeper, "take_attention", without_some(Keeper.take_attention))
-    found = encoder.encode(MIXED, request)
-    monkeypatch.setattr(Keeper, "_cut", Keeper._cut_on_device)
-    expected = encoder.encode(MIXED, request)
+    for kind in (Keeper, DeviceKeeper) if sparse else ():
+        monkeypatch.setattr(kind, "take_attention", without_some(kind.take_attention))
+    found, expected = (encoder.encode(MIXED, request) for encoder in encoders)
     assert np.diff(found.structure.starts).max() > 0
     np.testing.assert_array_equal(found.structure.data, expected.structure.data)
     np.testing.assert_array_equal(found.sums, expected.sums)

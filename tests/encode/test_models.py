@@ -12,6 +12,7 @@ from transformers import AutoTokenizer
 import movers
 from movers.encode import models
 from movers.encode.transformer import TransformerEncoder
+from movers.loading import load_encoder
 
 
 @pytest.fixture
@@ -112,11 +113,11 @@ def test_the_embedded_model_is_the_published_one(embedded, monkeypatch):
         TransformerEncoder()
 
 
-def test_the_embedded_weights_are_known_wherever_they_lie(embedded, tmp_path):
+def test_the_embedded_weights_are_known_wherever_they_lie(tmp_path):
     pair = ("the press greets the president", "the president greets the press")
-    expected = movers.load("wsmd").compare(*pair)
     shutil.copytree(models.embedded_folder(), tmp_path / "copy")
-    encoder = embedded.encoder
+    expected = movers.load("wsmd", engine="torch").compare(*pair)
+    encoder = load_encoder(engine="torch")
     encoder.model.save_pretrained(tmp_path / "saved", state_dict=without_pooler(encoder.model))
     encoder.tokenizer.save_pretrained(tmp_path / "saved")
     assert models.digest(tmp_path / "saved") != models.EMBEDDED_SHA256

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import movers
+from movers.encode.device_pooling import DEVICE_POOLINGS
 from movers.encode.encodings import Request
 from movers.encode.pooling import CONFIG, POOLINGS, mean_distance, pooling_of, unrelated_sentences
 from movers.encode.transformer import TransformerEncoder
@@ -58,11 +59,20 @@ def test_sentences_are_pooled_over_all_tokens_of_the_last_layer(pooled_model, co
         np.testing.assert_allclose(vector, expected(states), rtol=1e-4, atol=1e-6)
 
 
+POOLED = {"mean": [3, 3], "cls": [1, 5], "max": [6, 5], "lasttoken": [6, 1]}
+STATES = [[1.0, 5.0], [2.0, 3.0], [6.0, 1.0], [9.0, 9.0]]
+
+
 def test_poolings_differ():
-    states = torch.tensor([[[1.0, 5.0], [2.0, 3.0], [6.0, 1.0], [9.0, 9.0]]])
-    genuine = torch.tensor([[True, True, True, False]])
-    found = {name: pool(states, genuine)[0].tolist() for name, pool in POOLINGS.items()}
-    assert found == {"mean": [3, 3], "cls": [1, 5], "max": [6, 5], "lasttoken": [6, 1]}
+    states = np.array(STATES, np.float32)
+    found = {name: pool(states, np.array([0]), np.array([3]))[0] for name, pool in POOLINGS.items()}
+    assert {name: vector.tolist() for name, vector in found.items()} == POOLED
+
+
+def test_poolings_of_a_device_are_the_same():
+    states, genuine = torch.tensor([STATES]), torch.tensor([[True, True, True, False]])
+    found = {name: pool(states, genuine)[0].tolist() for name, pool in DEVICE_POOLINGS.items()}
+    assert found == POOLED and [*found] == [*POOLINGS]
 
 
 def test_chance_is_the_mean_over_all_pairs_of_the_sentences_at_hand():

@@ -5,14 +5,14 @@ import pytest
 import torch
 
 from movers.arrays import gathered
-from movers.encode import transformer
+from movers.encode import encoder as encoder_file
 from movers.encode.encodings import Encodings, Request
 from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import TokenRules, locate, read
-from movers.encode.transformer import TransformerEncoder, TruncationWarning
+from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments
 from movers.errors import InputError
-from movers.runtime.notices import UnknownWarning
+from movers.runtime.notices import TruncationWarning, UnknownWarning
 from tiny_models import ATTENTIVE, SENTENCES
 
 WORDS = " ".join(SENTENCES).replace(".", "").split()
@@ -74,7 +74,7 @@ def test_numbers_do_not_depend_on_the_batch_budget(tiny):
 @pytest.mark.parametrize("rules", [RULES, TokenRules(None, "reference", "mean")])
 def test_gathering_sentences_before_they_are_kept_changes_nothing(tiny, monkeypatch, rules):
     """As on a GPU: some sentences at a time, sorted among themselves, sent off in one piece."""
-    monkeypatch.setattr(transformer, "WINDOW_BYTES", 3000)
+    monkeypatch.setattr(encoder_file, "WINDOW_BYTES", 3000)
     request = Request((0, 3), ((1, 1), (3, 2)), rules, pooled=True)
     plain, apart = TransformerEncoder(tiny("bert")), TransformerEncoder(tiny("bert"))
     apart.gathers = True
@@ -189,7 +189,7 @@ cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"
 @pytest.mark.parametrize("name", ATTENTIVE)
 @pytest.mark.parametrize("rules", [RULES, TokenRules(None, "reference", "mean")])
 def test_cuda_agrees_with_cpu(tiny, monkeypatch, name, rules):
-    monkeypatch.setattr(transformer, "WINDOW_BYTES", 3000)
+    monkeypatch.setattr(encoder_file, "WINDOW_BYTES", 3000)
     request = Request((0, 2, 3), ((1, 1), (3, 2)), rules, pooled=True)
     near = TransformerEncoder(tiny(name), device="cpu").encode(SENTENCES, request)
     far = TransformerEncoder(tiny(name), device="cuda").encode(SENTENCES, request)

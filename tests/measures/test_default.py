@@ -100,7 +100,7 @@ def test_tiny_models_agree_with_the_oracle(tiny, name, pair):
 
 @pytest.mark.parametrize("pair", PROSE)
 def test_the_embedded_model_agrees_with_the_oracle(pair):
-    check(movers.load("movers"), pair)
+    check(movers.load("movers", engine="torch"), pair)
 
 
 @pytest.mark.parametrize("name", ATTENTIVE)

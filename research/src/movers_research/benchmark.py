@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Bools, Floats
+from movers.encode.encoder import Encoder
 from movers.encode.encodings import Request
-from movers.encode.transformer import TransformerEncoder
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.scores import Column, grouped
 from movers.measure.fitting import follow, statistics_of
@@ -101,7 +101,7 @@ class Benchmark:
         return [*chunks, slice(start, len(self.dataset))]
 
     @property
-    def model(self) -> TransformerEncoder:
+    def model(self) -> Encoder:
         """The model itself."""
         return self.base.encoder
 
@@ -120,7 +120,7 @@ class Benchmark:
         return joined_requests(scorer.measure.requirements for scorer in scorers)
 
     def _scorer(
-        self, column: Column, encoder: TransformerEncoder, statistics: Statistics | None = None
+        self, column: Column, encoder: Encoder, statistics: Statistics | None = None
     ) -> Scorer:
         settings = replace(self.base.settings, **_settings(column), statistics=statistics)
         return Scorer(settings, encoder)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from movers.arrays import Array, Ragged
+from movers.encode.batches import Batch
+from movers.encode.encoder import Encoder, Take
 from movers.encode.encodings import Encodings, Request
+from movers.encode.keeping import AnyKeeper
 from movers.encode.spellings import Spellings
 from movers.encode.store import Store
-from movers.encode.transformer import TransformerEncoder
+from movers.encode.unknown import Unknown
 from movers.encode.whiten import Moments, OrderedMoments
 from movers.io.mapped import map_arrays
 from movers.runtime.atomic import replacing
@@ -27,7 +31,7 @@ PLAIN = ("sums", "squares", "sizes", "pooled")
 """Parts of encodings that are one array each."""
 
 
-class CorpusEncoder(TransformerEncoder):
+class CorpusEncoder(Encoder):
     """An encoder that keeps what it makes of a corpus on disk.
 
     The corpus is cut into parts; each is a file that appears when it is complete, so that a
@@ -41,7 +45,7 @@ class CorpusEncoder(TransformerEncoder):
 
     def __init__(
         self,
-        encoder: TransformerEncoder,
+        encoder: Encoder,
         store: Path,
         counts: Mapping[str, int],
         requests: Sequence[Request],
@@ -49,9 +53,54 @@ class CorpusEncoder(TransformerEncoder):
         ordered: bool = False,
     ) -> None:
         vars(self).update(vars(encoder))
+        self.runs = encoder
         self.store, self.counts, self.requests = store, counts, tuple(requests)
         self.ordered = ordered
         self.layers_kept = sorted({layer for one in requests for layer in one.embeddings})
+
+    @property
+    def engine(self) -> str:  # type: ignore[override]
+        """What runs the model."""
+        return self.runs.engine
+
+    @property
+    def architecture(self) -> str:
+        """What kind of model it is."""
+        return self.runs.architecture
+
+    @property
+    def fingerprint(self) -> str:
+        """Eight hex digits that pin the weights."""
+        return self.runs.fingerprint
+
+    @property
+    def max_length(self) -> int:
+        """Tokens the model can read, special tokens included."""
+        return self.runs.max_length
+
+    @property
+    def model_threads(self) -> int:
+        """Threads that run the model."""
+        return self.runs.model_threads
+
+    @model_threads.setter
+    def model_threads(self, threads: int) -> None:
+        self.runs.model_threads = threads
+
+    def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[Batch]:
+        return self.runs._batches(ids, unknown)
+
+    def _forward(
+        self,
+        batch: Batch,
+        layers: Collection[int],
+        attention: Collection[int] = (),
+        take: Take = lambda layer, matrices: None,
+    ) -> dict[int, Any]:
+        return self.runs._forward(batch, layers, attention, take)
+
+    def _keeper(self, *asked: Any) -> AnyKeeper:
+        return self.runs._keeper(*asked)
 
     def run(self, *, progress: bool = False) -> None:
         """Encode the parts that are not there yet."""

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Floats
+from movers.encode.encoder import Encoder
 from movers.encode.stopwords import describe_stopwords
-from movers.encode.transformer import TransformerEncoder
 from movers.errors import Choose, Do, InputError
 from movers.evaluate import metrics
 from movers.evaluate.as_used import (
@@ -242,7 +242,7 @@ def head_scores(dataset: Dataset, values: Floats, layers: int) -> tuple[Floats, 
     return heads.reshape(layers, -1), whole
 
 
-def with_published(score: Score, dataset: Dataset, model: TransformerEncoder) -> Score:
+def with_published(score: Score, dataset: Dataset, model: Encoder) -> Score:
     """A score beside what the paper reports of the model."""
     column = score.column
     if column.mix not in (None, 0.5):  # the paper has one mix

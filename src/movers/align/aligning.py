@@ -13,7 +13,7 @@ from movers.align.aligners import DEFAULT, find_aligner
 from movers.align.linking import Link
 from movers.align.reading import Given, Sentence, Words, middle, read_sentences, read_words
 from movers.align.results import Alignment, make_links
-from movers.encode.transformer import TransformerEncoder
+from movers.encode.encoder import Encoder
 from movers.runtime.progress import progress_bar
 from movers.version import __version__
 
@@ -24,7 +24,7 @@ ROOM = 1 << 28
 
 
 def align_pairs(
-    encoder: TransformerEncoder,
+    encoder: Encoder,
     pairs: Sequence[tuple[Given, Given]],
     *,
     aligner: str = DEFAULT,
@@ -39,7 +39,7 @@ def align_pairs(
 
 
 def align_with(
-    encoder: TransformerEncoder,
+    encoder: Encoder,
     pairs: Sequence[tuple[Given, Given]],
     aligners: Sequence[str],
     *,
@@ -65,7 +65,7 @@ Read = tuple[Sentence, Words]
 
 
 def _read(
-    encoder: TransformerEncoder, pairs: Sequence[tuple[Given, Given]], *, progress: bool
+    encoder: Encoder, pairs: Sequence[tuple[Given, Given]], *, progress: bool
 ) -> Iterator[tuple[Read, Read]]:
     """Read pairs chunk by chunk, and every sentence once as far as there is room."""
     given = [one if isinstance(one, str) else tuple(one) for one in chain.from_iterable(pairs)]
@@ -86,7 +86,7 @@ def _read(
             bar.update(len(chunk) // 2)
 
 
-def signature(encoder: TransformerEncoder, aligner: str) -> str:
+def signature(encoder: Encoder, aligner: str) -> str:
     """Everything that changes a link, on one line."""
     model = f"{Path(encoder.name).name}@{encoder.fingerprint}"
     return f"movers:{__version__}|aligner:{aligner}|model:{model}|dtype:{encoder.dtype}"

@@ -14,9 +14,9 @@ from unicodedata import combining
 import numpy as np
 
 from movers.arrays import Floats, Ints
+from movers.encode.encoder import Encoder
 from movers.encode.encodings import MEAN_HEAD, Request
 from movers.encode.tokens import TokenRules
-from movers.encode.transformer import TransformerEncoder
 
 Span = tuple[int, int]
 Given = str | Sequence[str]
@@ -49,7 +49,7 @@ class Sentence:
         return cls(" ".join(words), tuple((end + 1, end + 1 + len(word)) for end, word in spans))
 
 
-def read_sentences(encoder: TransformerEncoder, given: Sequence[Given]) -> list[Sentence]:
+def read_sentences(encoder: Encoder, given: Sequence[Given]) -> list[Sentence]:
     """Sentences given as text, split as the encoder splits them, or as words."""
     texts = list(dict.fromkeys(one for one in given if isinstance(one, str)))
     spans = encoder.encode(texts, Request(rules=TokenRules())).spans
@@ -93,19 +93,19 @@ class Words:
         return self.places.nbytes + self.vectors.nbytes + self.attention.nbytes
 
 
-def middle(encoder: TransformerEncoder) -> int:
+def middle(encoder: Encoder) -> int:
     """The layer of the vectors."""
     return encoder.layers // 2
 
 
-def request_of(encoder: TransformerEncoder) -> Request:
+def request_of(encoder: Encoder) -> Request:
     """What of a forward pass enters an alignment."""
     layers = range(encoder.layers // 6 + 1, encoder.layers // 2 + 1) if encoder.heads else ()
     heads = tuple((layer, MEAN_HEAD) for layer in layers)
     return Request((middle(encoder),), heads, TokenRules(unit="piece"))
 
 
-def read_words(encoder: TransformerEncoder, sentences: Sequence[Sentence]) -> list[Words]:
+def read_words(encoder: Encoder, sentences: Sequence[Sentence]) -> list[Words]:
     """Run sentences through a model and put the pieces of each word together."""
     request = request_of(encoder)
     (layer,) = request.embeddings

@@ -16,7 +16,7 @@ from movers.align.drawing import FOOT, HEAD
 from movers.align.reading import Given
 from movers.align.results import Alignment
 from movers.bulk.output import Pairs, Rowlist, Run, Values, paired
-from movers.encode.transformer import TransformerEncoder
+from movers.encode.encoder import Encoder
 from movers.io import tables
 from movers.io.pairs import check_words
 from movers.runtime.progress import progress_bar
@@ -60,7 +60,7 @@ class Report:
 def align_table(
     file: Path,
     output: Path,
-    encoder: TransformerEncoder,
+    encoder: Encoder,
     *,
     columns: tuple[str | None, str | None] = (None, None),
     input_format: str | None = None,

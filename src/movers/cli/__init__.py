@@ -1,47 +1,97 @@
-"""The command line: one function per command, in files by what they do."""
+"""The command line: one function per command, in files by what they do.
+
+Files and what they need are imported for the command at hand alone; help, version, the list of
+measures and a quick look at the installation need next to nothing (`movers.cli.quick`).
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, Parameter
-
-from movers.cli.aligning import align
-from movers.cli.comparing import compare, explain
-from movers.cli.evaluating import evaluate, threshold
-from movers.cli.examining import doctor, methods, models, warm_up
-from movers.cli.messages import CommandLine, plain_messages, say, told
-from movers.cli.scoring import fit, score
-from movers.cli.search import dedupe, index, mine, rank, search
-from movers.cli.serving import serve
-from movers.errors import DependencyError, MoversError
-from movers.plugins import add_outside_measures, outside_commands
-from movers.runtime.atomic import FULL, room
-from movers.runtime.interrupts import end_if_asked, ending_work
+from movers.cli.quick import QUICK, answer, print_rows, summary
+from movers.errors import EXTRAS, DependencyError, MoversError, missing
+from movers.plugins import command_places, outside_commands
 from movers.version import __version__
 
-app = App(
-    name="movers",
-    version=__version__,
-    help="Sentence similarity that sees word order and shows its reasons.",
-    help_format="markdown",
-    default_parameter=Parameter(negative=()),
-    suppress_keyboard_interrupt=False,
-)
+if TYPE_CHECKING:
+    from cyclopts import App
+
+HELP = "Sentence similarity that sees word order and shows its reasons."
+FILES = {
+    "comparing": ("compare", "explain"),
+    "aligning": ("align",),
+    "scoring": ("score", "fit"),
+    "search": ("rank", "index", "search", "mine", "dedupe"),
+    "evaluating": ("threshold", "evaluate"),
+    "serving": ("serve",),
+    "examining": ("methods", "models", "doctor", "warm-up"),
+}
+COMMANDS = {command: file for file, commands in FILES.items() for command in commands}
+"""The file of every command."""
 RESEARCH = ("benchmark", "reproduce", "evaluate-alignment")
 """Commands that the distribution movers-research adds."""
-COMMANDS: tuple[Callable[..., Any], ...] = (
-    *(compare, explain, align, score, rank, fit, index, search, mine, dedupe, threshold),
-    *(evaluate, serve, methods, models, doctor, warm_up),
-)
-for command in COMMANDS:
-    app.command(command)
-app.register_install_completion_command(help="Complete commands and options in this shell.")
+
+
+@cache
+def added_commands() -> dict[str, Callable[..., Any]]:
+    """The commands of installed packages by name; a name that is there already stays what it is."""
+    named = {command.__name__.replace("_", "-"): command for command in outside_commands()}
+    return {name: command for name, command in named.items() if name not in COMMANDS}
+
+
+def function_of(command: str) -> Callable[..., Any]:
+    """Import what a command runs."""
+    if command not in COMMANDS:
+        return added_commands()[command]
+    module = import_module(f"movers.cli.{COMMANDS[command]}")
+    function: Callable[..., Any] = getattr(module, command.replace("-", "_"))
+    return function
+
+
+def make_app(commands: Iterable[str]) -> App:
+    """The command line with some of its commands."""
+    from cyclopts import App, Parameter
+
+    made = App(
+        name="movers",
+        version=__version__,
+        help=HELP,
+        help_format="markdown",
+        default_parameter=Parameter(negative=()),
+        suppress_keyboard_interrupt=False,
+    )
+    for command in commands:
+        made.command(function_of(command))
+    made.register_install_completion_command(help="Complete commands and options in this shell.")
+    return made
+
+
+def whole_app() -> App:
+    """The command line with all of its commands."""
+    return make_app(command_names())
+
+
+def print_help() -> None:
+    """Print all commands, each with a line."""
+    rows = {
+        name: summary(Path(__file__).with_name(f"{file}.py"), name.replace("-", "_"))
+        for name, file in COMMANDS.items()
+    }
+    rows |= {name: summary(*place) for name, place in command_places().items()}
+    rows = dict(sorted(rows.items())) | {
+        "--help (-h)": "Display this message and exit.",
+        "--install-completion": "Complete commands and options in this shell.",
+        "--version": "Display application version.",
+    }
+    print(f"Usage: movers COMMAND\n\n{HELP}\n\nCommands:")
+    print_rows(rows)
+    print("\n`movers COMMAND --help` tells about one of them.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,18 +99,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Errors movers raises on purpose give 1, signals what shells expect of them.
     """
-    given = sys.argv[1:] if arguments is None else arguments
-    name = given[0] if given else ""
-    try:
-        add_outside_commands()
-    except MoversError as error:
-        say(f"error: {error}")
-        return 1
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    if given in ([], ["--help"], ["-h"]):
+        return answer(print_help)
+    if " ".join(given) in QUICK:
+        return answer(QUICK[" ".join(given)])
+    from movers.cli.messages import CommandLine, plain_messages, say
+    from movers.runtime.interrupts import ending_work
+
+    name = given[0]
     # Remedies are options of the command, or of the one that built the index it reads.
-    wording = CommandLine(_options(name), _options("index") if name == "search" else ())
+    wording = CommandLine(lambda: _options(name), lambda: _options("index" * (name == "search")))
     with plain_messages(wording), ending_work() as interrupts:
         try:
-            return _run(name, arguments)
+            return _run(given)
         except SystemExit:
             raise
         except BaseException:
@@ -72,17 +124,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return interrupts.code
 
 
-def _run(name: str, arguments: Sequence[str] | None) -> int:
+def _run(given: Sequence[str]) -> int:
+    from movers.cli.messages import say, told
+    from movers.plugins import add_outside_measures
+    from movers.runtime.atomic import FULL, room
+    from movers.runtime.interrupts import end_if_asked
+
     try:
-        if name in RESEARCH and name not in command_names():
+        if given[0] in RESEARCH and given[0] not in command_names():
             raise DependencyError(
-                f"{name} is a command of movers-research, which is not installed; in a checkout of "
-                "movers: pip install ./research"
+                f"{given[0]} is a command of movers-research, which is not installed; in a "
+                "checkout of movers: pip install ./research"
             )
         add_outside_measures()
-        app(arguments, exit_on_error=True, print_error=True)
+        app = make_app([given[0]]) if given[0] in COMMANDS else whole_app()
+        app(given, exit_on_error=True, print_error=True)
     except MoversError as error:
         say(f"error: {told(error)}")
+        return 1
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRAS:
+            raise
+        say(f"error: {missing(error.name)}")
         return 1
     except BrokenPipeError:
         # The reader of our output (head, less) has gone; that is its right.
@@ -98,30 +161,20 @@ def _run(name: str, arguments: Sequence[str] | None) -> int:
     return 0
 
 
-@cache
-def add_outside_commands() -> tuple[str, ...]:
-    """Add the commands of installed packages to the command line, once, and name them.
-
-    A name that is there already stays what it is.
-    """
-    commands = outside_commands()
-    for command in commands:
-        if _name(command) not in app:
-            app.command(command)
-    return tuple(map(_name, commands))
-
-
 def command_names() -> list[str]:
     """What the commands are called on the command line, those of installed packages last."""
-    return [*map(_name, COMMANDS), *add_outside_commands()]
-
-
-def _name(command: Callable[..., Any]) -> str:
-    return command.__name__.replace("_", "-")
+    return [*COMMANDS, *added_commands()]
 
 
 def _options(command: str) -> set[str]:
-    if command not in command_names():
+    if command not in COMMANDS and command not in added_commands():
         return set()
-    arguments = app[command].assemble_argument_collection()
+    arguments = make_app([command])[command].assemble_argument_collection()
     return {name for argument in arguments for name in argument.names}
+
+
+def __getattr__(name: str) -> App:
+    """Make ``app``, the whole command line, when somebody asks for it."""
+    if name == "app":
+        return whole_app()
+    raise AttributeError(f"module 'movers.cli' has no attribute {name!r}")

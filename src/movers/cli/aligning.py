@@ -16,7 +16,7 @@ from movers.io.tables import STANDARD, text_output
 from movers.runtime.atomic import replacing
 
 if TYPE_CHECKING:
-    from movers.encode.transformer import TransformerEncoder
+    from movers.encode.encoder import Encoder
 
 
 def align(
@@ -91,7 +91,7 @@ def align(
 
 
 def _align_two(
-    encoder: TransformerEncoder,
+    encoder: Encoder,
     pair: tuple[str | list[str], str | list[str]],
     output: Path,
     aligner: str,

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.console import Console
-
 from movers.cli import options as given
 from movers.cli.messages import print_json, say, told
 from movers.cli.options import DEFAULTS, make_scorers
-from movers.cli.terminal import print_comparisons
 from movers.difference.misspelt import Spelling
 from movers.errors import InputError
 from movers.runtime.atomic import replacing
@@ -20,7 +17,7 @@ def compare(
     target: given.SecondSentence,
     /,
     *,
-    methods: given.Methods = "wmd,wsmd,movers",
+    methods: given.Methods = "movers",
     figures: given.Flag = False,
     spelling: Spelling = "keep",
     json: given.Flag = False,
@@ -58,6 +55,10 @@ def compare(
         say(told(failure))
     if json:
         return print_json([comparison.to_dict() for comparison in comparisons])
+    from rich.console import Console
+
+    from movers.cli.terminal import print_comparisons
+
     print_comparisons(Console(), comparisons, figures=figures)
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-
 from movers.cli.messages import print_json, say
 from movers.cli.options import Device, Flag, Json
-from movers.cli.terminal import print_facts, print_methods
+from movers.cli.quick import print_installation, print_measures, print_topics
 from movers.errors import MoversError
-from movers.measures.registry import ALIASES, METHODS
+from movers.measures.registry import METHODS
 
 
 def methods(*, json: Json = False) -> None:
@@ -18,7 +16,7 @@ def methods(*, json: Json = False) -> None:
     """
     if json:
         return print_json([method.describe() for method in METHODS.values()])
-    print_methods(Console(), METHODS, ALIASES)
+    print_measures()
 
 
 def models(model: str | None = None, /, *, device: Device = "auto", json: Json = False) -> None:
@@ -36,10 +34,14 @@ def models(model: str | None = None, /, *, device: Device = "auto", json: Json =
     facts = describe_model(model, device)
     if json:
         return print_json(facts)
+    from rich.console import Console
+
+    from movers.cli.terminal import print_facts
+
     print_facts(Console(), facts)
 
 
-def doctor(*, json: Flag = False) -> None:
+def doctor(*, json: Flag = False, quick: Flag = False) -> None:
     """Print what a number may depend on here, and test solver, encoder and determinism.
 
     The exit code is 1 if a self-test fails.
@@ -50,17 +52,20 @@ def doctor(*, json: Flag = False) -> None:
     ----------
     json
         Print everything as JSON.
+    quick
+        Print versions, settings and where kernels lie, and test nothing.
     """
+    from movers.runtime.installation import installed
+
+    if quick:
+        return print_json(installed()) if json else print_installation()
     from movers.doctor import examine
 
     report = examine()
     if json:
         print_json(report.to_dict())
     else:
-        for topic, found in report.facts.items():
-            print(f"{topic}:")
-            for name, value in found.items():
-                print(f"  {name:<22} {value}")
+        print_topics(report.facts)
         print("self-tests:")
         for check in report.checks:
             verdict = "ok" if check.passed else "FAILED"

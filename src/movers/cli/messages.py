@@ -10,11 +10,13 @@ import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ClassVar
-
-from rich.console import Console
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from movers.errors import Advised, Choose, Wording
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class CommandLine(Wording):
@@ -23,17 +25,35 @@ class CommandLine(Wording):
     acts: ClassVar = {
         "add": (Choose("add", True),),
         "fit": (Choose("fit", True), Choose("statistics", then="with a file made by movers fit")),
-        "fit alone": (Choose("engine", "local"),),
+        "fit alone": "pass --engine local",
         "pick candidates": (),
         "rank": (),
     }
 
-    def __init__(self, options: Collection[str] = (), built: Collection[str] = ()) -> None:
-        self.options, self.built = options, built
+    def __init__(
+        self,
+        options: Callable[[], Collection[str]] = tuple,
+        built: Callable[[], Collection[str]] = tuple,
+    ) -> None:
+        self._options, self._built = options, built
+
+    @cached_property
+    def options(self) -> Collection[str]:
+        """Options of the command at hand, looked up when there is something to say."""
+        return self._options()
+
+    @cached_property
+    def built(self) -> Collection[str]:
+        """Options of the command that built what it reads."""
+        return self._built()
 
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
         """An option, if there is one of this name."""
-        option = f"--{remedy.name.replace('_', '-')}"
+        from movers.settings import table
+
+        about = table().get(remedy.name)
+        name = about.option if about is not None and about.option else remedy.name
+        option = f"--{name.replace('_', '-')}"
         value = "none" if remedy.value is None else remedy.value
         said = option if value in (..., True) else f"{option} {value}"
         if option in self.options:
@@ -86,6 +106,8 @@ def show(found: Any, draw: Callable[[Console, Any], None], *, json: bool) -> Non
     if json:
         print_json(found.to_dict())
     else:
+        from rich.console import Console
+
         draw(Console(), found)
 
 

@@ -48,13 +48,14 @@ def offering(settings: Mapping[str, About], known: type[Settings] = Settings) ->
         hints, values = types(known), defaults(known)
         fields = []
         for name, about in settings.items():
+            named = f"--{about.option}" if about.option else None
             shown = partial(_shown, about.unless) if about.unless else None
-            told = Parameter(help=about.help, show_default=shown)
+            told = Parameter(name=named, help=about.help, show_default=shown)
             kind: Any = Annotated[about.typed or hints[name], told]
             fields.append((name, kind, values[name]))
-        named = {"__doc__": options.__doc__, "__module__": options.__module__}
+        space = {"__doc__": options.__doc__, "__module__": options.__module__}
         bases = (options,)
-        made = make_dataclass(options.__name__, fields, bases=bases, namespace=named, frozen=True)
+        made = make_dataclass(options.__name__, fields, bases=bases, namespace=space, frozen=True)
         return Parameter(name="*", group=SETTINGS)(made)
 
     return offer

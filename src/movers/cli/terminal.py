@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from movers.align.results import Alignment
     from movers.evaluate.scores import Evaluation, Gain, Score
     from movers.evaluate.thresholds import Near, Thresholds
-    from movers.measures.base import Measure
     from movers.results import Comparison, Ranking
     from movers.search.mining import Pair
     from movers.search.results import SearchRanking
@@ -27,8 +25,6 @@ FAILS = (
     "--method, or a lower --precision."
 )
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-VERSIONS = (("wsmd-X", "X with structure", False), ("lambda-X", "words of wsmd-X", True))
-"""Name and title of the versions of every word measure, and whether words alone are reported."""
 
 
 def _table(*headings: str, numbers: Sequence[str] = (), wrapped: bool = True) -> Table:
@@ -146,27 +142,6 @@ def print_alignment(console: Console, alignment: Alignment) -> None:
         table.add_row(f"-{number}", "", alone, Text(alignment.target_words[number]))
     _print_pair(console, alignment, table)
     _print_signature(console, alignment.signature)
-
-
-def print_methods(
-    console: Console, methods: Mapping[str, Measure], aliases: Mapping[str, str]
-) -> None:
-    """Print the measures one below the other; the versions every word measure has share one."""
-    own = [(name, method.title, method) for name, method in methods.items() if method.base is None]
-    based = [method for method in methods.values() if method.base is not None]
-    versions: dict[bool, Measure] = {method.word_part: method for method in reversed(based)}
-    shared = [(name, title, versions[words]) for name, title, words in VERSIONS]
-    for name, title, method in (*own, *shared):
-        paper = method.paper[: method.paper.find(")") + 1]  # authors and year
-        differs = method.recipes.removeprefix("reference: ")
-        console.print(Text.assemble((f"{name:<12} ", "bold"), title), soft_wrap=False)
-        details = "; ".join(filter(None, [paper, differs and f"the reference recipe: {differs}"]))
-        if details:
-            console.print(Padding(Text(details, "dim"), (0, 0, 0, 13)))
-    bases = dict.fromkeys(method.base for method in based if method.base)
-    console.print(f"\nX is one of {', '.join(bases)}.", highlight=False)
-    for alias, name in aliases.items():
-        console.print(f"{alias} is short for {name}.", highlight=False)
 
 
 def print_scores(console: Console, results: Evaluation) -> None:

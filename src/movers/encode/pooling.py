@@ -6,35 +6,37 @@ import json
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from movers.arrays import Singles
-from movers.encode.cutting import in_order
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from movers.arrays import Ints, Singles
 
 
-def _mean(states: Tensor, genuine: Tensor) -> Tensor:
-    return in_order(states.masked_fill(~genuine[..., None], 0.0), 1) / genuine.sum(1, keepdim=True)
+def _mean(states: Singles, first: Ints, lengths: Ints) -> Singles:
+    """Term after term, so that no bit depends on the company of a sentence."""
+    total = np.zeros((len(first), states.shape[1]), np.float32)
+    for place in range(lengths.max(initial=0)):
+        longer = np.flatnonzero(lengths > place)
+        total[longer] += states[first[longer] + place]
+    return np.asarray(total / lengths[:, None].astype(np.float32))
 
 
-def _last(states: Tensor, genuine: Tensor) -> Tensor:
-    place = (genuine.sum(1) - 1).view(-1, 1, 1).expand(-1, 1, states.shape[2])
-    return states.gather(1, place)[:, 0]
+def _max(states: Singles, first: Ints, lengths: Ints) -> Singles:
+    ranges = zip(first, first + lengths, strict=True)
+    return np.stack([states[low:high].max(axis=0) for low, high in ranges])
 
 
-POOLINGS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+POOLINGS: dict[str, Callable[[Singles, Ints, Ints], Singles]] = {
     "mean": _mean,
-    "cls": lambda states, genuine: states[:, 0],
-    "max": lambda states, genuine: states.masked_fill(~genuine[..., None], -float("inf")).amax(1),
-    "lasttoken": _last,
+    "cls": lambda states, first, lengths: states[first],
+    "max": _max,
+    "lasttoken": lambda states, first, lengths: states[first + lengths - 1],
 }
-"""From the hidden states of all tokens of a batch to one vector for every sentence.
+"""From the hidden states of the tokens of a batch to one vector for every sentence.
 
-Special tokens are genuine, padding is not.
+They take a matrix of states, the row of every sentence's first token, and its number of tokens,
+special ones included. `movers.encode.device_pooling` does the same on a GPU.
 """
 CONFIG = "1_Pooling/config.json"
 """Where sentence-transformers keeps how a model was trained to be pooled."""
@@ -42,11 +44,11 @@ CONFIG = "1_Pooling/config.json"
 
 def pooling_of(model: str | Path) -> str:
     """The pooling a model was trained for, as its files tell; the mean where they do not."""
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
     path: Any = Path(model) / CONFIG
     if not Path(model).is_dir():  # a hub model, and the file if it was downloaded with it
+        from huggingface_hub import try_to_load_from_cache
+        from huggingface_hub.errors import HFValidationError
+
         try:
             path = try_to_load_from_cache(str(model), CONFIG)
         except HFValidationError:

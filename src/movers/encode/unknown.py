@@ -8,20 +8,16 @@ words that have nothing to do with each other, and all that is read of a sentenc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import shake_128
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Ragged
+from movers.arrays import Floats, Ints, Ragged
 from movers.encode.tokens import Text
-
-if TYPE_CHECKING:
-    from torch import Tensor
-    from torch.nn import Embedding
 
 DRAWN = 64
 """Vectors that one is mixed from: enough that it is like none of them."""
@@ -65,24 +61,23 @@ def find_unknown(tokenizer: Any, sentences: Sequence[str], text: Text) -> Unknow
     return Unknown((*known,), Ragged(numbers, text.ids.starts))
 
 
-def own_vectors(embeddings: Embedding, size: int, words: Sequence[str]) -> Tensor:
+def own_vectors(
+    lookup: Callable[[Ints], Floats], size: int, words: Sequence[str]
+) -> NDArray[np.float64]:
     """Input vectors of words, from row 1 on, with mean and covariance of the first ``size`` pieces.
 
     Each is a sum of pieces that the hash of the word picks. Their weights sum to 1, which keeps the
     mean, and the squares of the weights too, which keeps the covariance.
 
-    ``embeddings`` is the layer of a model that turns ids of pieces into vectors.
+    ``lookup`` turns ids of pieces into the vectors that a model reads for them.
     """
-    import torch
-
     ids = np.stack([np.zeros(DRAWN, np.int64), *(_pieces(word, size) for word in words)])
-    picked = torch.from_numpy(ids).to(embeddings.weight.device)
     apart = ((1.0 - 1.0 / DRAWN) / DRAWN) ** 0.5
-    total = torch.zeros((), dtype=torch.float64, device=picked.device)
+    vectors = np.zeros_like(lookup(ids[:, 0]))
     for place in range(DRAWN):
         weight = 1.0 / DRAWN + (apart if place % 2 else -apart)
-        total = total + embeddings(picked[:, place]).double() * weight
-    return total.to(embeddings.weight.dtype)
+        vectors += lookup(ids[:, place]) * weight
+    return vectors
 
 
 def _pieces(word: str, size: int) -> NDArray[np.int64]:

@@ -13,10 +13,13 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from pyarrow import ipc, parquet
+from movers.errors import InputError, missing
 
-from movers.errors import InputError
+try:
+    import pyarrow as pa
+    from pyarrow import ipc, parquet
+except ImportError as error:
+    raise missing("pyarrow", "a Parquet or Arrow file") from error
 
 Columns = dict[str, Any]
 """Columns of some rows: Arrow arrays, or lists where the values were made here."""

@@ -28,7 +28,9 @@ def map_arrays(path: Path) -> tuple[mmap.mmap, dict[str, Array]]:
         mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     size = int.from_bytes(mapped[:8], "little")
     arrays = {}
-    for name, entry in json.loads(mapped[8 : 8 + size]).items():
+    header = json.loads(mapped[8 : 8 + size])
+    header.pop("__metadata__", None)
+    for name, entry in header.items():
         low, high = entry["data_offsets"]
         dtype = DTYPES[entry["dtype"]]
         flat = np.frombuffer(mapped, dtype, (high - low) // dtype().itemsize, 8 + size + low)

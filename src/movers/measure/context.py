@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from movers.arrays import Ragged
+from movers.encode.encoder import Encoder
 from movers.encode.parse import EXTRA, Parser
 from movers.encode.tokens import Recipe, TokenRules
-from movers.encode.transformer import TransformerEncoder
 from movers.encode.trees import Tree
 from movers.errors import Choose, InputError
 from movers.measure.statistics import Statistics
@@ -42,7 +42,7 @@ class Context:
         Layers whose missing whitening has been reported.
     """
 
-    encoder: TransformerEncoder
+    encoder: Encoder
     statistics: Statistics
     rules: TokenRules = field(default_factory=TokenRules)
     recipe: Recipe = "paper"

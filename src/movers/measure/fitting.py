@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
+from movers.encode.encoder import Encoder
 from movers.encode.encodings import Encodings, Request
 from movers.encode.tokens import TokenRules
-from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments, OrderedMoments, Whitening, WhiteningKind
 from movers.errors import InputError
 from movers.measure.statistics import Statistics
@@ -18,7 +18,7 @@ from movers.measure.wordtable import count_documents, count_words, idf_table, pi
 
 
 def fit_statistics(
-    encoder: TransformerEncoder,
+    encoder: Encoder,
     sentences: Iterable[str],
     request: Request,
     *,
@@ -68,7 +68,7 @@ class Sums:
     @classmethod
     def of(
         cls,
-        encoder: TransformerEncoder,
+        encoder: Encoder,
         counts: Mapping[str, int],
         moments: Mapping[int, Moments],
         rules: TokenRules,
@@ -90,7 +90,7 @@ class Sums:
 
     def statistics(
         self,
-        encoder: TransformerEncoder,
+        encoder: Encoder,
         rules: TokenRules,
         *,
         whitening: WhiteningKind | None,
@@ -110,7 +110,7 @@ class Sums:
 
 
 def add_up(
-    encoder: TransformerEncoder,
+    encoder: Encoder,
     counts: Mapping[str, int],
     request: Request,
     *,
@@ -140,7 +140,7 @@ def follow(moments: Mapping[int, Moments], corpus: Iterable[str]) -> None:
 
 
 def statistics_of(
-    encoder: TransformerEncoder,
+    encoder: Encoder,
     counts: Mapping[str, int],
     moments: Mapping[int, Moments],
     rules: TokenRules,

@@ -14,7 +14,7 @@ from unicodedata import category
 import numpy as np
 
 from movers.arrays import Floats
-from movers.errors import InputError
+from movers.errors import InputError, missing
 
 SIF_A = 1e-3
 SENTENCE_LENGTH = 11
@@ -103,7 +103,11 @@ def load_frequencies(path: str | Path | None = None) -> Frequencies:
     """
     if path is not None:
         return _read(Path(path))
-    from wordfreq import get_frequency_dict
+    try:
+        from wordfreq import get_frequency_dict
+    except ImportError as error:
+        what = "weighing words by how frequent they are without a file of frequencies"
+        raise missing("wordfreq", what) from error
 
     every = get_frequency_dict("en", wordlist="best")
     shares = {word: share for word, share in every.items() if "00" not in word}

@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Floats, Ints, Ragged
+from movers.encode.encoder import Encoder
 from movers.encode.encodings import Head, Request
 from movers.encode.pooling import mean_distance, unrelated_sentences
-from movers.encode.transformer import TransformerEncoder
 from movers.explain.compared import WordPlan
 from movers.measure.context import Context
 from movers.measure.costs import pair_costs
@@ -74,7 +74,7 @@ class CalibrationWarning(Notice):
     """The attention of a model tells no meaning from order, and plays no part."""
 
 
-def calibrate(encoder: TransformerEncoder) -> Calibration:
+def calibrate(encoder: Encoder) -> Calibration:
     """Return what is known of an encoder, learned once; shipped for the embedded model.
 
     What was learned is kept in the user's cache under the fingerprint of the weights.
@@ -98,7 +98,7 @@ def calibrate(encoder: TransformerEncoder) -> Calibration:
     return known
 
 
-def learn(encoder: TransformerEncoder) -> Calibration:
+def learn(encoder: Encoder) -> Calibration:
     """Learn which heads of an encoder tell contrasts apart; about 2,500 short sentences."""
     given = contrasts()
     vectors = encoder.encode(unrelated_sentences(), Request(pooled=True)).pooled

@@ -1,7 +1,8 @@
-"""Kernels: plain functions of arrays that are compiled when Python first calls them.
+"""Kernels: plain functions of arrays, found as machine code when Python first calls them.
 
-A decorator only declares one. Compiling takes numba, which takes a third of a second to import;
-a kernel that was compiled before is found in the user's cache as machine code and takes neither.
+A decorator only declares one. The code comes with the package, which was built with it. Where it
+does not, for another processor or other sources, it is found in the user's cache, where an earlier
+process has left it, or is compiled, which takes numba.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from movers.runtime import kernel_cache
+from movers.runtime import kernel_cache, shipped_kernels
 from movers.runtime.kernel import Kernel
-from movers.runtime.native import Call, Kinds, flatten, load
+from movers.runtime.native import Call, Kinds, flatten, load, no_compiler, symbol
 
 logger = logging.getLogger("movers")
 
@@ -44,26 +45,35 @@ class Entry(Kernel):
         call(words)
 
     def _prepare(self, kinds: Kinds, arguments: tuple[Any, ...]) -> Call:
-        """Find the machine code for such arguments, or make and keep it."""
         with _preparing:
             if kinds not in self.calls:
-                code = kernel_cache.find(self.name, kinds)
-                if code is None:
-                    code = self._compile(arguments)
-                    kernel_cache.keep(self.name, kinds, code)
-                self.calls[kinds] = load(code, self.name)
+                self.calls[kinds] = self.find(kinds, arguments)
         return self.calls[kinds]
 
-    def _compile(self, arguments: tuple[Any, ...]) -> bytes:
+    def find(self, kinds: Kinds, arguments: tuple[Any, ...]) -> Call:
+        """The machine code for such arguments: built with the package, kept, or made and kept."""
+        built = shipped_kernels.find(self.name, kinds)
+        if built is not None:
+            return built
+        code, function = kernel_cache.find(self.name, kinds), symbol(self.name, kinds)
+        if code is None:
+            code = self._compile(arguments, function)
+            kernel_cache.keep(self.name, kinds, code)
+        return load(code, function, self.name)
+
+    def _compile(self, arguments: tuple[Any, ...], function: str) -> bytes:
         """Make machine code; tell the user, once, if that takes longer than a moment."""
         timer = threading.Timer(PATIENCE, _tell)
         timer.daemon = True
         timer.start()
         try:
-            from movers.runtime.machine_code import compile_kernel  # loads numba
+            try:
+                from movers.runtime.machine_code import compile_kernel  # loads numba
+            except ImportError as error:
+                raise no_compiler() from error
 
             self.compiled += 1
-            code: bytes = compile_kernel(self, arguments)
+            code: bytes = compile_kernel(self, arguments, function)
         finally:
             timer.cancel()
         return code

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, TypeVar
 
 from movers.errors import DependencyError, InputError
@@ -34,6 +36,16 @@ def add_rows(table: dict[str, Row], group: str, kind: type[Row]) -> list[str]:
 def is_offered(group: str) -> bool:
     """Whether any installed package has an entry point of a group."""
     return bool(entry_points(group=group))
+
+
+def find_entries(group: str) -> dict[str, tuple[Path, str]]:
+    """File and function that every entry point of a group leads to, without importing it."""
+    found = {}
+    for entry in entry_points(group=group):
+        spec = find_spec(entry.module)
+        if spec is not None and spec.origin is not None:
+            found[entry.name] = Path(spec.origin), entry.attr
+    return found
 
 
 def load_entries(group: str) -> list[tuple[str, str, Any]]:

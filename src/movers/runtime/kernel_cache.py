@@ -50,7 +50,12 @@ def sources(package: Path = PACKAGE) -> Iterator[Path]:
 def digest(package: Path = PACKAGE) -> str:
     """Sixteen hex digits for the sources of all kernels and what compiles them."""
     versions = version("numba"), version("llvmlite"), sys.implementation.cache_tag
-    found = hashlib.sha256(repr(versions).encode())
+    return hashlib.sha256(repr((versions, sources_digest(package))).encode()).hexdigest()[:16]
+
+
+def sources_digest(package: Path = PACKAGE) -> str:
+    """Sixteen hex digits for the sources of all kernels."""
+    found = hashlib.sha256()
     for path in sources(package):
         found.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
     return found.hexdigest()[:16]

@@ -16,7 +16,7 @@ from typing import Any
 from llvmlite import ir
 from numba import njit, typeof
 from numba.core import types
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
@@ -27,9 +27,6 @@ from movers.runtime.kernel import Kernel, Operation
 
 WORD = ir.IntType(64)
 STATUS = ir.IntType(32)
-HEAD = object.__basicsize__ // 8
-ARRAY_FIELDS = HEAD, HEAD + 2, HEAD + 3
-"""Words of numpy's array object that point to its data, shape and strides."""
 
 
 class Draft(JITCodeLibrary):
@@ -93,15 +90,54 @@ def _type_of_operation(operation: Operation, _: Any) -> Any:
     return cpu_target.typing_context.resolve_value_type(built)
 
 
+class Closed(JITCodeLibrary):
+    """Code of which nothing but the function ``shown`` can be seen from outside."""
+
+    shown = ""
+
+    def _optimize_final_module(self) -> None:
+        module = self._final_module
+        for one in (*module.functions, *module.global_variables):
+            if not one.is_declaration and one.name != self.shown:
+                one.linkage = "internal"
+        super()._optimize_final_module()  # type: ignore[no-untyped-call]
+
+
+class Portable(JITCPUCodegen):
+    """Makes code for a kind of processor, by LLVM's name for it, to be linked into a library."""
+
+    _library_class = Closed
+
+    def __init__(self, processor: str) -> None:
+        self._processor = processor
+        super().__init__(f"kernels for {processor}")  # type: ignore[no-untyped-call]
+
+    def _customize_tm_options(self, options: dict[str, Any]) -> None:
+        options.update(cpu=self._processor, features="", reloc="pic", codemodel="default")
+
+    def _customize_tm_features(self) -> str:
+        return ""
+
+
+portable = cache(Portable)
+
+
 @global_compiler_lock  # type: ignore[untyped-decorator]
-def compile_kernel(kernel: Kernel, arguments: tuple[Any, ...]) -> bytes:
-    """The object file of a kernel for arguments of such types, to be called with words."""
+def compile_kernel(
+    kernel: Kernel, arguments: tuple[Any, ...], function: str, processor: str | None = None
+) -> bytes:
+    """The object file of a kernel for arguments of such types, with a function that takes words.
+
+    ``processor`` is what LLVM calls the processor to compile for; None takes this one.
+    """
     kinds = tuple(typeof(one) for one in arguments)
     draft(kernel).compile(kinds)
     made = draft(kernel).overloads[kinds]
-    library = made.target_context.codegen().create_library(kernel.name)
+    codegen = made.target_context.codegen() if processor is None else portable(processor)
+    library = codegen.create_library(kernel.name)
+    library.shown = function
     library.enable_object_caching()
-    library.add_ir_module(_called_with_words(made, kernel.name))
+    library.add_ir_module(_called_with_words(made, kernel.name, function))
     library.add_linking_library(made.library)
     library.finalize()
     # it may call nothing but C's library: numba's helpers may not be there
@@ -116,11 +152,11 @@ def compile_kernel(kernel: Kernel, arguments: tuple[Any, ...]) -> bytes:
     return code
 
 
-def _called_with_words(made: Any, name: str) -> Any:
+def _called_with_words(made: Any, name: str, called: str) -> Any:
     """A function that takes the words of `movers.runtime.native.flatten` and calls a kernel."""
     context, described = made.target_context, made.fndesc
     module = context.create_module(f"words of {name}")
-    function = ir.Function(module, ir.FunctionType(STATUS, [WORD.as_pointer()]), name)
+    function = ir.Function(module, ir.FunctionType(STATUS, [WORD.as_pointer()]), called)
     builder = ir.IRBuilder(function.append_basic_block())
     kind = context.call_conv.get_function_type(described.restype, described.argtypes)
     callee = ir.Function(module, kind, described.llvm_func_name)
@@ -145,12 +181,8 @@ def _spread(builder: Any, given: Iterator[Any], kind: Any) -> Iterator[Any]:
         for part in parts:
             yield from _spread(builder, given, part)
     elif isinstance(kind, types.Array):
-        fields = builder.inttoptr(next(given), WORD.as_pointer())
-        data, shape, strides = (_word(builder, fields, at) for at in ARRAY_FIELDS)
-        lengths, steps = (
-            [_word(builder, builder.inttoptr(one, WORD.as_pointer()), k) for k in range(kind.ndim)]
-            for one in (shape, strides)
-        )
+        data = next(given)
+        lengths, steps = ([next(given) for _ in range(kind.ndim)] for _ in range(2))
         size = reduce(builder.mul, lengths, WORD(1))
         item = WORD(as_dtype(kind.dtype).itemsize)
         yield from (WORD(0), WORD(0), size, item, data, *lengths, *steps)

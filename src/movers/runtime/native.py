@@ -1,12 +1,14 @@
-"""Machine code and how to call it: every array or number becomes a machine word.
+"""Machine code and how to call it: arrays and numbers become machine words.
 
-The code is an object file for this processor. LLVM's loader puts it into memory; numba, which made
-it, need not be there.
+A number is one word; an array is that of its data, and those of its shape and strides. The code is
+a function of a shared library, or an object file for this processor, which LLVM's loader puts into
+memory; numba, which made it, need not be there.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import struct
 import sys
@@ -26,7 +28,7 @@ Call = Callable[[Sequence[int]], None]
 
 # Flags of an array that code depends on: contiguous by rows, else by columns; aligned, writeable.
 _BY_ROWS, _BY_COLUMNS = 0x1 | 0x100 | 0x400, 0x2 | 0x100 | 0x400
-_SETTINGS = "CPU_NAME", "CPU_FEATURES", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"
+SETTINGS = "CPU_NAME", "CPU_FEATURES", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"
 """Variables of numba's that decide what code it makes."""
 
 
@@ -62,7 +64,7 @@ def _add(arguments: tuple[Any, ...], kinds: list[Any], words: list[int]) -> None
         if isinstance(one, ndarray):
             flags = one.flags.num
             kinds += one.dtype.str, one.ndim, flags & (_BY_ROWS if flags & 1 else _BY_COLUMNS)
-            words.append(id(one))  # where the object lies; code reads its fields
+            words += (one.__array_interface__["data"][0], *one.shape, *one.strides)
         elif isinstance(one, tuple):
             _add(one, kinds, words)
         elif (number := _NUMBERS.get(type(one))) is not None:
@@ -87,16 +89,14 @@ _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p)  # lets go of the 
 _engines: list[Any] = []  # which own the memory that code lies in
 
 
-def load(code: bytes, name: str) -> Call:
-    """Make the function of that name in an object file ready to be called."""
-    binding = _binding()
-    target = binding.Target.from_default_triple().create_target_machine()
-    module = binding.parse_assembly(f'target datalayout = "{target.target_data}"')
-    engine = binding.create_mcjit_compiler(module, target)  # which spells names as the system does
-    engine.add_object_file(binding.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    _engines.append(engine)
-    function = _FUNCTION(engine.get_function_address(name))
+def symbol(name: str, kinds: Kinds) -> str:
+    """What the code of a kernel for such arguments is called."""
+    return f"movers_{hashlib.sha256(repr((name, kinds)).encode()).hexdigest()[:16]}"
+
+
+def callable_at(address: int, name: str) -> Call:
+    """Call the code of a kernel at an address with words."""
+    function = _FUNCTION(address)
 
     def call(words: Sequence[int]) -> None:
         status = function(struct.pack(f"{len(words)}q", *words))
@@ -106,11 +106,33 @@ def load(code: bytes, name: str) -> Call:
     return call
 
 
+def load(code: bytes, function: str, name: str) -> Call:
+    """Make a function in the object file of a kernel ready to be called."""
+    binding = _binding()
+    target = binding.Target.from_default_triple().create_target_machine()
+    module = binding.parse_assembly(f'target datalayout = "{target.target_data}"')
+    engine = binding.create_mcjit_compiler(module, target)  # which spells names as the system does
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    _engines.append(engine)
+    return callable_at(engine.get_function_address(function), name)
+
+
+def no_compiler() -> DependencyError:
+    """Say that a kernel has to be compiled and cannot be."""
+    return DependencyError(
+        "a kernel has to be compiled, for none was built for this processor and these sources, and "
+        "numba, which compiles, is not installed: pip install movers[compile]"
+    )
+
+
 @cache
 def _binding() -> Any:
     """LLVM, ready for this processor."""
-    from llvmlite import binding
-
+    try:
+        from llvmlite import binding
+    except ImportError as error:
+        raise no_compiler() from error
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     return binding
@@ -120,5 +142,5 @@ def _binding() -> Any:
 def processor() -> str:
     """The processor that code is made for: this one, unless numba's settings name another."""
     binding = _binding()
-    settings = [os.environ.get(f"NUMBA_{name}") for name in _SETTINGS]
+    settings = [os.environ.get(f"NUMBA_{name}") for name in SETTINGS]
     return f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()} {settings}"

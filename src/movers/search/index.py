@@ -402,12 +402,23 @@ class Index:
         if self._agrees or self._files is None:
             return
         signature, expected = str(self._scorer.signature), self._files.manifest.signature
-        if signature != expected:
+        if any_engine(signature) != any_engine(expected):
             raise InputError(
                 f"the index was built with {expected}, but the scorer at hand is {signature}; "
                 "build the index again"
             )
         self._agrees = True
+
+
+def any_engine(signature: str) -> str:
+    """A signature without what runs the model: engines agree in all that an index keeps.
+
+    Examples
+    --------
+    >>> any_engine("dtype:float32|engine:light|scale:1") == any_engine("dtype:float32|scale:1")
+    True
+    """
+    return "|".join(one for one in signature.split("|") if not one.startswith("engine:"))
 
 
 def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:

@@ -91,7 +91,7 @@ def factor(name: str, given: float) -> float:
 
 
 def _number(name: str, given: object) -> float:
-    if not isinstance(given, SupportsFloat) or getattr(given, "ndim", 0):
+    if not isinstance(given, SupportsFloat) or bool(getattr(given, "ndim", False)):
         raise InputError(f"{name} == {given!r} is not a number")
     return float(given)
 

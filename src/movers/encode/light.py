@@ -1,0 +1,195 @@
+"""The embedded model, run by onnxruntime on a processor: no torch, no transformers.
+
+The graph is `data/all-MiniLM-L6-v2.onnx`, written by ``scripts/make_graph.py``; its weights are
+read from the file of the installed model package. Tokens of all sentences lie one after another
+without padding. Matrix products here add up every row in the same order whatever is multiplied
+with it, and masked tokens add nothing at all, so a sentence has the same bits in any company and
+with any number of threads (`movers doctor` tries it).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from movers.arrays import Array, Ragged, Singles, places
+from movers.encode import models
+from movers.encode.batches import Batch, Limits
+from movers.encode.encoder import Encoder, Take
+from movers.encode.unknown import Unknown, own_vectors
+from movers.io.mapped import map_arrays
+from movers.runtime.threads import available_threads
+
+BATCH_TOKENS = 2048
+BATCH_ATTENTION = 1 << 26
+"""Attention entries of a batch over all layers and heads: 256 MB in single precision."""
+KINDS_OF_INPUT = ("word", "token_type", "position")
+MASKED = -1e4
+"""Added to the attention to what is padding; what is left of it is multiplied by zero."""
+
+
+class LightTokenizer:
+    """A tokenizer of the tokenizers package, with the names that transformers has for its parts."""
+
+    def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer
+
+        self.backend_tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+        self.model_max_length = int(config["model_max_length"])
+        self.unk_token = config["unk_token"]
+        marks = (config[f"{name}_token"] for name in ("unk", "cls", "sep", "pad"))
+        numbers = (self.backend_tokenizer.token_to_id(mark) for mark in marks)
+        self.unk_token_id, self.cls_token_id, self.sep_token_id, self.pad_token_id = numbers
+
+    def get_vocab(self) -> dict[str, int]:
+        """Every piece and its id."""
+        return dict(self.backend_tokenizer.get_vocab())
+
+
+@dataclass(frozen=True)
+class PackedBatch(Batch):
+    """A batch of onnxruntime's; ``vectors`` are what goes into the model, token by token."""
+
+    vectors: Singles
+
+    def feed(self, heads: int) -> dict[str, Array]:
+        """What the graph is given; it explains the names."""
+        columns, number = np.arange(self.width), np.arange(heads)
+        genuine = self.genuine
+        tokens = np.where(genuine, self.first[:, None] + columns, 0)
+        owner = np.repeat(np.arange(len(self.rows)), self.lengths)
+        place = np.arange(len(owner)) - self.first[owner]
+        shown = genuine[:, None, None, :]
+        return {
+            "input": self.vectors,
+            "spread": tokens[:, None, :] * heads + number[None, :, None],
+            "collect": (owner[:, None] * heads + number) * self.width + place[:, None],
+            "mask": np.where(shown, np.float32(0.0), np.float32(MASKED)),
+            "genuine": shown.astype(np.float32),
+        }
+
+
+class LightEncoder(Encoder):
+    """The embedded model, in single precision on a processor."""
+
+    engine = "light"
+
+    def __init__(self) -> None:
+        self.device, self.dtype = "cpu", "float32"
+        self.name, self.folder = models.EMBEDDED, models.embedded_folder()
+        config = json.loads((self.folder / "config.json").read_text("utf-8"))
+        self.tokenizer = LightTokenizer(self.folder)
+        self.layers, self.heads = config["num_hidden_layers"], config["num_attention_heads"]
+        self.dimension, self.positions = config["hidden_size"], config["max_position_embeddings"]
+        attention = BATCH_ATTENTION // (self.layers * self.heads)
+        self.limits = Limits(BATCH_TOKENS, attention, BATCH_TOKENS, 1, self.positions)
+        self._model_threads = int(os.environ.get("OMP_NUM_THREADS") or available_threads())
+        self._runs: tuple[int, Any] | None = None
+
+    @property
+    def architecture(self) -> str:
+        """The class that transformers has for it."""
+        return "BertModel"
+
+    @property
+    def fingerprint(self) -> str:
+        """Eight hex digits that pin the weights, whose hash was checked."""
+        return models.EMBEDDED_FINGERPRINT
+
+    @property
+    def max_length(self) -> int:
+        """Tokens the model can read, special tokens included."""
+        return min(self.positions, self.tokenizer.model_max_length)
+
+    @property
+    def model_threads(self) -> int:
+        """Threads of the model."""
+        return self._model_threads
+
+    @model_threads.setter
+    def model_threads(self, threads: int) -> None:
+        self._model_threads, self._runs = threads, None
+
+    @property
+    def session(self) -> Any:
+        """What runs the graph; a forked process makes its own, for threads do not come along."""
+        if self._runs is None or self._runs[0] != os.getpid():
+            threads = self.model_threads
+            if self._runs is not None:
+                # its end would wait for threads that are not here
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._runs[1]))
+                threads = 1
+            self._runs = os.getpid(), self._load(threads)
+        return self._runs[1]
+
+    def _load(self, threads: int) -> Any:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        where = "session.model_external_initializers_file_folder_path"
+        options.add_session_config_entry(where, str(self.folder))
+        # idle threads that spin slow everything else down on few cores
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        graph = files("movers").joinpath("data", f"{models.EMBEDDED}.onnx").read_bytes()
+        return onnxruntime.InferenceSession(graph, options, ["CPUExecutionProvider"])
+
+    @cached_property
+    def _inputs(self) -> tuple[Singles, Singles, Singles]:
+        """Input vectors of pieces, mapped, and what is added for the segment and the position."""
+        assert self.folder is not None
+        arrays = map_arrays(self.folder / "model.safetensors")[1]
+        names = (f"embeddings.{name}_embeddings.weight" for name in KINDS_OF_INPUT)
+        pieces, segments, positions = (arrays[name] for name in names)
+        return pieces, segments[0], positions
+
+    def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[PackedBatch]:
+        pieces, segment, positions = self._inputs
+        own = None
+        if unknown.words:
+            drawn = own_vectors(
+                lambda numbers: pieces[numbers].astype(np.float64),
+                len(self.vocabulary.pieces),
+                unknown.words,
+            )
+            own = drawn.astype(np.float32)
+        lengths = ids.lengths
+        for rows in self.limits.batches(lengths, self.batch_size):
+            tokens, sizes = places(ids.starts, rows), lengths[rows]
+            first = np.cumsum(sizes) - sizes
+            vectors = pieces[ids.data[tokens]]
+            if own is not None:
+                numbers = unknown.numbers.data[tokens]
+                vectors[numbers > 0] = own[numbers[numbers > 0]]
+            vectors += segment
+            vectors += positions[np.arange(len(tokens)) - np.repeat(first, sizes)]
+            yield PackedBatch(rows, sizes, first, int(sizes.max()), vectors)
+
+    def _forward(
+        self,
+        batch: Batch,
+        layers: Collection[int],
+        attention: Collection[int] = (),
+        take: Take = lambda layer, matrices: None,
+    ) -> dict[int, Any]:
+        from onnxruntime import RunOptions
+
+        assert isinstance(batch, PackedBatch)
+        options = RunOptions()
+        options.only_execute_path_to_fetches = True
+        names = [f"attention_{layer}" for layer in attention]
+        names += [f"hidden_{layer}" for layer in layers]
+        found = self.session.run(names, batch.feed(self.heads), options)
+        for layer, matrices in zip(attention, found, strict=False):
+            take(layer, matrices)
+        return dict(zip(layers, found[len(attention) :], strict=True))
