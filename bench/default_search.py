@@ -110,7 +110,7 @@ def compared(index: Index, queries: list[str]):
     index.search(queries[0], 10), lean.search(queries[0], 10)
     for query in queries:
         scorer().forget()
-        encoding = processor_time(scorer().words, [query])[1]
+        encoding = processor_time(scorer().weigh, [query])[1]
         found, taken = processor_time(brute_force, measured, rows[query])
         best = np.argsort(found, kind="stable")[:10]
         record = {"query": query, "brute": taken + encoding, "encoding": encoding}
@@ -300,7 +300,7 @@ def beyond(index: Index, queries: list[str], layout) -> list[str]:
     of the pairs that were compared.
     """
     chance, rng = calibrate(scorer().encoder).chance, np.random.default_rng(0)
-    words = scorer().words(queries)
+    words = scorer().weigh(queries)
     powers, scales, structure = [], [], []
     for nearest, query in zip(scan(index.corpus, words.pooled, 1000), queries, strict=True):
         near = np.maximum(nearest.bounds, 1e-6)

@@ -13,7 +13,7 @@ import torch
 from gpu import exchanged_pairs, median_seconds
 
 import movers
-from movers.encode import transformer
+from movers.encode import encoder as encoding
 from movers.encode.encodings import Request
 from movers.encode.transformer import TransformerEncoder
 
@@ -23,7 +23,7 @@ def sweep(model: str | None, sentences: list[str], request: Request) -> None:
     for tokens in (1 << 15, 1 << 16, 1 << 17):
         encoder = TransformerEncoder(model, device="cuda", dtype="float16", batch_tokens=tokens)
         for size in (1 << 28, 1 << 29, 1 << 30):
-            transformer.WINDOW_BYTES = size
+            encoding.WINDOW_BYTES = size
             encoder.encode(sentences, request)
             seconds = median_seconds(partial(encoder.encode, sentences, request), rounds=1)
             rate = len(sentences) / seconds

@@ -18,9 +18,11 @@ from collections.abc import Callable
 from sentences import swapped_pairs
 
 import movers
+from movers.encode.engines import Engine
 from movers.encode.models import embedded_folder
 
 THEIRS = "sentence-transformers, torch"
+ENGINES: tuple[Engine, ...] = ("light", "torch")
 
 
 def sentence_transformers(sentences: list[str]) -> Callable[[], object]:
@@ -38,7 +40,7 @@ def sentence_transformers(sentences: list[str]) -> Callable[[], object]:
     return run
 
 
-def measure(method: str, engine: str, pairs: list[tuple[str, str]]) -> Callable[[], object]:
+def measure(method: str, engine: Engine, pairs: list[tuple[str, str]]) -> Callable[[], object]:
     """Distances of pairs, from text."""
     scorer = movers.load(method, device="cpu", engine=engine, threads=1)
 
@@ -55,7 +57,7 @@ def main(count: int, rounds: int) -> None:
     sentences = [text for pair in pairs for text in pair]
     runs = {THEIRS: sentence_transformers(sentences)}
     for method in ("movers",):
-        for engine in ("light", "torch"):
+        for engine in ENGINES:
             runs[f"{method}, {engine} engine"] = measure(method, engine, pairs)
     taken: dict[str, list[float]] = {name: [] for name in runs}
     for number in range(rounds + 1):

@@ -39,7 +39,6 @@ def main(count: int) -> None:
                 continue
             scorer.fit(sentences)
             scorer.distances(pairs[:2])
-            scorer._measured = None
             scorer.prepare(sentences)
             started = time.process_time()
             scorer.distances(pairs)

@@ -20,6 +20,7 @@ import torch
 from sentences import Pair, swapped_pairs
 
 import movers
+from movers.encode.batches import PaddedBatch
 from movers.loading import load_encoder
 
 METHODS = ("movers", "wsmd", "wsmd-wrd", "wmd")
@@ -30,8 +31,8 @@ def bare_pass(sentences: list[str]) -> Callable[[], object]:
     """A forward pass with fused attention over the batches of our encoder."""
     from transformers import AutoModel
 
-    encoder = load_encoder(device="cpu")
-    batches = list(encoder._batched(sentences)[1])
+    encoder = load_encoder(device="cpu", engine="torch")
+    batches = [batch for batch in encoder._batched(sentences)[1] if isinstance(batch, PaddedBatch)]
     model = AutoModel.from_pretrained(str(encoder.folder), attn_implementation="sdpa").eval()
 
     def run() -> None:

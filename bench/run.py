@@ -13,6 +13,7 @@ import solver
 from sentences import Pair, swapped_pairs, unrelated_pairs
 
 import movers
+from movers.measures.word_transport import WordTransport
 from movers.solve import Problems
 
 
@@ -20,9 +21,9 @@ def real_problems(pairs: list[Pair], **settings: Any) -> Problems:
     """The transport problems of sentence pairs under all 72 heads of the embedded model."""
     scorer = movers.load("wsmd-wmd", layers="all", empty="nan", **settings)
     measured = scorer.weigh([text for pair in pairs for text in pair])
-    rows = measured.encodings.rows
-    index = np.array([[rows[a], rows[b]] for a, b in pairs])
+    index = measured.numbers(text for pair in pairs for text in pair).reshape(-1, 2)
     filled = (measured.weights.lengths[index] > 1).all(axis=1)
+    assert isinstance(scorer.measure, WordTransport)
     return scorer.measure.pose(measured, index[filled])
 
 

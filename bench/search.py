@@ -29,6 +29,7 @@ import numpy as np
 from sentences import DATA
 
 import movers
+from movers.measures.word_transport import WordTransport
 from movers.search.bounded import transport_bound
 from movers.search.results import STAGES
 from movers.search.shards import joined, make_shard
@@ -208,7 +209,7 @@ def gensim_index(scorer: movers.Scorer, texts: list[str]):
     from gensim.similarities import WmdSimilarity
 
     static = scorer.using("wmd", embedding=0, whitening="none")
-    encodings = static.weigh(texts).encodings
+    encodings = static.weigh(texts).encoded
     vectors = encodings.vectors[0]
     found = defaultdict(list)
     documents = []
@@ -222,7 +223,7 @@ def gensim_index(scorer: movers.Scorer, texts: list[str]):
     keyed.add_vectors(list(found), [np.mean(rows, axis=0) for rows in found.values()])
 
     def words(query: str) -> list[str]:
-        own = static.weigh([query]).encodings
+        own = static.weigh([query]).encoded
         return [name.lower() for name in own.surface(own.rows[query])]
 
     return WmdSimilarity(documents, keyed, num_best=10), words
@@ -236,11 +237,13 @@ def pot_loop(index: movers.Index, query: str, count: int) -> None:
     own = make_shard(index.scorer.weigh([query]), [query], transport_bound(index.scorer))
     bags = joined([own, shard]).words
     structure, weights = bags.structure, bags.weights
+    measure = index.scorer.measure
+    assert isinstance(measure, WordTransport)
     u = weights[0]
     for row in range(1, count + 1):
         v = weights[row]
         pair = np.array([[0, row]])
-        problems = index.scorer.measure.pose(bags, pair)
+        problems = measure.pose(bags, pair)
         cost = problems.cost.reshape(len(u), len(v))
         sides = [
             structure[side].reshape(-1, size, size).astype(float)

@@ -52,7 +52,8 @@ def components(
 
 
 def main(data: Path) -> None:
-    encoder = load_encoder()
+    encoder = load_encoder(engine="torch")
+    assert isinstance(encoder, TransformerEncoder)
     sentences = sentences_of(data)
     statistics, _ = fit_statistics(
         encoder,

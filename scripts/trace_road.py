@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import movers
 
@@ -39,7 +40,7 @@ def trace(call: Callable[[], object]) -> dict[Path, list[str]]:
     """Functions of the package that a call passes, by file, in the order of their first calls."""
     seen: dict[Path, dict[str, None]] = {}
 
-    def watch(frame, event, argument) -> None:
+    def watch(frame: FrameType, event: str, argument: object) -> None:
         place, name = Path(frame.f_code.co_filename), frame.f_code.co_qualname
         if event == "call" and PACKAGE in place.parents and not name.endswith(">"):
             seen.setdefault(place.relative_to(PACKAGE), {})[name] = None

@@ -58,7 +58,7 @@ def test_every_way_of_asking_agrees(bert, method):
     assert distances.max() > 0 and distances.min() >= 0
     heads = scorer.head_values(PAIRS)
     assert heads.shape == (len(PAIRS), len(scorer.heads) or 1)
-    np.testing.assert_array_equal(heads.mean(axis=1), distances)
+    np.testing.assert_allclose(heads.mean(axis=1), distances, rtol=1e-12)
     sources, targets = list(dict.fromkeys(a for a, _ in PAIRS)), SENTENCES[3:]
     matrix = bert.using(method).matrix(sources, targets)
     np.testing.assert_array_equal(matrix.ravel(), distances)
@@ -220,9 +220,15 @@ def test_parts_add_up_and_plans_carry_the_weights(bert, method):
         assert found.distance == pytest.approx(whole, rel=1e-9)
     weights = scorer.weigh([]).weights
     rows = scorer.weigh([]).encodings.rows
+    most = 1 / max(found.plan.shape) if METHODS[method].reads_pooled else None
     for plan in (found.plan, *found.plans):
-        np.testing.assert_allclose(plan.sum(axis=1), weights[rows[SENTENCES[0]]], atol=1e-9)
-        np.testing.assert_allclose(plan.sum(axis=0), weights[rows[SENTENCES[1]]], atol=1e-9)
+        for axis, sentence in ((1, SENTENCES[0]), (0, SENTENCES[1])):
+            if most is not None:  # words without a counterpart stay at home
+                assert plan.sum(axis=axis).max() <= most + 1e-9
+            else:
+                np.testing.assert_allclose(
+                    plan.sum(axis=axis), weights[rows[sentence]], atol=1e-9
+                )
         assert plan.min() >= 0
     for head, plan in zip(found.heads, found.plans, strict=False):
         moved = (1 - found.mix) * head.linear + found.mix * head.structural

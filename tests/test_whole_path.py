@@ -6,6 +6,7 @@ import pytest
 import torch
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+import movers
 from movers.encode.stopwords import load_stopwords
 from movers.measures.registry import METHODS
 from tiny_models import PAIRS, SENTENCES
@@ -123,8 +124,8 @@ def assert_agrees(scorer, slow, method):
 
 
 @pytest.fixture(scope="module")
-def plain(embedded):
-    scorer = embedded.using(mix=MIX, layers="2", heads="3,9")
+def plain():
+    scorer = movers.load("wsmd", whitening="none", engine="torch", mix=MIX, layers="2", heads="3,9")
     return scorer, Slow(scorer, SENTENCES, None)
 
 

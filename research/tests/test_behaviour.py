@@ -81,4 +81,4 @@ def test_most_paraphrases_are_nearer_than_the_same_words_with_roles_swapped(scor
     triples = load_triples()
     near = scorer.distances([(one.sentence, one.paraphrase) for one in triples])
     far = scorer.distances([(one.sentence, one.swap) for one in triples])
-    assert (near < far).mean() > 0.75
+    assert (near < far).mean() > 0.7

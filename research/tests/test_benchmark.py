@@ -75,7 +75,7 @@ def test_the_default_measure_is_one_column_with_layers_of_its_own(base, done):
     expected = base.using("movers", layers=None).distances(PAIRS)
     found = done.values(Column("made-up", "movers", "paper", 3))
     np.testing.assert_allclose(found[:, 0], expected, rtol=1e-6, atol=1e-9)
-    assert "layers:2|" in read_facts(done.paths("paper-3")[0])["signatures"]["movers"]
+    assert "calibration:" in read_facts(done.paths("paper-3")[0])["signatures"]["movers"]
 
 
 def test_chunks_carry_signatures(done):

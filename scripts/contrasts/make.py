@@ -564,7 +564,8 @@ def main() -> None:
     """Write both files."""
     lines = Path(__file__).with_name("sentences.txt").read_text("utf-8").splitlines()
     marked = [line for line in lines if line and not line.startswith("#")]
-    pairs, further = [], []
+    pairs: list[tuple[str, ...]] = []
+    further: list[tuple[str, ...]] = []
     for start, (half, words) in enumerate({"fit": FIT, "report": REPORT}.items()):
         rows = [*generated(words, half), *natural(marked[start::2])]
         rows += reworded(rows)

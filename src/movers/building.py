@@ -72,7 +72,7 @@ def compile_step(name: str, kinds: tuple[str, ...]) -> dict[str, dict[str, bytes
             made[kind][function] = compile_kernel(entry, arguments, function, kind)
         return load(made[kinds[0]][function], function, entry.name)
 
-    Entry.find = make  # type: ignore[method-assign]
+    Entry.find = make  # type: ignore[method-assign, assignment]
     STEPS[name]()
     return made
 

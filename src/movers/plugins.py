@@ -25,7 +25,7 @@ def add_outside_measures() -> list[str]:
     from movers.measures.base import Measure
     from movers.measures.registry import METHODS
 
-    return add_rows(METHODS, MEASURES, Measure)
+    return add_rows(METHODS, MEASURES, Measure)  # type: ignore[type-abstract]
 
 
 def command_places() -> dict[str, tuple[Path, str]]:

@@ -430,8 +430,8 @@ class Scorer:
         Examples
         --------
         >>> import movers
-        >>> press = "the press greets the president", "the president is welcomed by the press"
-        >>> print(movers.load().contrast(*press, "the president greets the press").verdict)
+        >>> beaten = "Germany beat Brazil in the final", "Brazil lost to Germany in the final"
+        >>> print(movers.load().contrast(*beaten, "Brazil beat Germany in the final").verdict)
         By sentence vectors C is nearer to A; with structure, B is.
         """
         first, second = (self.explain(source, one, links=links) for one in (target, other))

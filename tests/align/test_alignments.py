@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import movers
-from movers.results import PLAN_THRESHOLD
+from movers.explain.compared import LINKED
 
 PAIR = "Lott , the <senate> leader , spoke", "the leader of the <senate> was heard"
 
@@ -62,7 +62,7 @@ def test_links_of_a_comparison_are_mutual_shares_of_its_plan():
         expected = np.sqrt(plan[i, j] / plan[i].sum() * plan[i, j] / plan[:, j].sum())
         assert link.mass == pytest.approx(expected)
         assert compared.source[slice(*link.source_span)] == link.source == compared.source_words[i]
-    assert all(link.mass >= PLAN_THRESHOLD for link in compared.links)
+    assert all(link.mass >= LINKED for link in compared.links)
     assert {(flow.source_index, flow.target_index) for flow in compared.alignment} >= {
         (link.source_index, link.target_index) for link in compared.links
     }

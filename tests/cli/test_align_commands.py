@@ -67,7 +67,7 @@ def test_align_shows_two_sentences(capsys):
     code, out, _ = run(capsys, "align", *ROWS[1])
     assert code == 0 and "confidence" in out and "matches nothing" in out
     assert f"{expected()[1].split()[0]} " in out
-    assert run(capsys, "align", "", "a dog")[1].startswith("\na dog\n")
+    assert run(capsys, "align", "", "a dog")[0] == 1
     code, out, _ = run(capsys, "align", *ROWS[1], "--json")
     assert json.loads(out)["pharaoh"] == expected()[1]
 

@@ -219,11 +219,11 @@ def test_moments_are_the_same_on_cuda(tiny):
 def test_a_batch_holds_no_more_sentences_than_allowed(bert, monkeypatch):
     encoder = bert.encoder
     sentences = [f"{text} again" for text in SENTENCES]
-    whole = encoder.encode(sentences, bert.request)
+    whole = encoder.encode(sentences, bert.measure.requirements)
     monkeypatch.setattr(encoder, "batch_size", 2)
     sizes = [len(batch.rows) for batch in encoder._batched(sentences)[1]]
     assert max(sizes) == 2 and sum(sizes) == len(sentences)
-    few = encoder.encode(sentences, bert.request)
+    few = encoder.encode(sentences, bert.measure.requirements)
     for layer, vectors in whole.vectors.items():
         np.testing.assert_allclose(few.vectors[layer].data, vectors.data, atol=1e-5)
 

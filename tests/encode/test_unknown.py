@@ -153,7 +153,7 @@ def test_their_order_is_seen(default):
     swapped, same = default.distances(
         [("鮪 eats 鯖", "鯖 eats 鮪"), ("鮪 eats 鯖", "鯖 is eaten by 鮪")]
     )
-    assert swapped > same + 0.1 and swapped > 0.2
+    assert swapped > same + 0.05 and swapped > 0.15
 
 
 def test_alignment_links_a_word_to_itself(default):

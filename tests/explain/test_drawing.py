@@ -49,5 +49,5 @@ def test_dear_is_darker_than_cheap(bert):
 
 def test_a_missing_matplotlib_is_named(bert, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(DependencyError, match=r"pip install movers\[eval\]"):
+    with pytest.raises(DependencyError, match=r"pip install movers\[plot\]"):
         bert.compare(*SENTENCES[:2]).plot()

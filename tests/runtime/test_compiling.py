@@ -51,7 +51,7 @@ def test_only_long_compilations_are_announced_and_once(monkeypatch, caplog, seco
     )
     with caplog.at_level(logging.WARNING, "movers"):
         for _ in range(2):
-            quadrupled._compile((1, np.zeros(1)))
+            quadrupled._compile((1, np.zeros(1)), "quadrupled")
     assert [record.message for record in caplog.records] == [compiling.MESSAGE] * times
 
 

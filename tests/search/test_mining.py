@@ -119,7 +119,7 @@ def test_kept_sentences_are_far_apart_and_dropped_ones_near_one(index, matrix, t
     assert len(kept) == report.kept and not np.any(among <= threshold)
     lines = [line.split("\t") for line in dropped.read_text().splitlines()[1:]]
     assert len(lines) == report.near == len(index) - len(kept) > 0
-    for number, reason, text, of, repeats, distance in lines:
+    for number, reason, text, of, repeats, distance, *_ in lines:
         assert index.sentence(int(number) - 1) == text and index.sentence(int(of) - 1) == repeats
         assert reason == "near" and repeats in kept and text not in kept
         assert float(distance) <= threshold

@@ -290,7 +290,8 @@ def test_the_curve_is_eleven_requests_in_one(tab, server):
 
 def through_plan(found):
     """B's attention as A's words see it through the plan, mean over heads: P B P^T."""
-    shares = found.plans / found.plans.sum(axis=2, keepdims=True)
+    moved = found.plans.sum(axis=2, keepdims=True)
+    shares = np.divide(found.plans, moved, out=np.zeros_like(found.plans), where=moved > 0)
     seen = shares @ found.target_attention @ shares.swapaxes(1, 2)
     return seen.mean(axis=0)
 
@@ -363,7 +364,7 @@ def test_one_head_is_told_from_the_distance(tab, wsmd, tmp_path):
 def test_the_export_holds_everything_and_asks_for_nothing(tab, wsmd, tmp_path):
     show(tab, wsmd.explain(*OBAMA), tmp_path)
     both = wsmd.compare(*OBAMA)
-    assert tab.inner_text("#formula") == (
+    assert tab.text_content("#formula") == (
         f"{both.distance:.4f} = 0.50 × {both.linear:.4f} words"
         f" + 0.50 × {both.structural:.4f} structure"
     )

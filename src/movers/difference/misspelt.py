@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from typing import Literal
 
 from rapidfuzz.distance import OSA
@@ -11,6 +12,7 @@ from rapidfuzz.process import extract
 
 from movers.difference import lexicon
 from movers.difference.plain_words import CONTENT, read
+from movers.errors import missing
 
 Spelling = Literal["keep", "repair"]
 RARE = 3.2
@@ -41,6 +43,12 @@ def are_variants(first: str, second: str) -> bool:
     )
 
 
+@cache
+def knows_frequencies() -> bool:
+    """Whether there are word frequencies here; without them nothing looks misspelt."""
+    return find_spec("wordfreq") is not None
+
+
 @lru_cache(maxsize=1 << 16)
 def frequency(word: str) -> float:
     """How common a word is in English, on the scale of wordfreq: 0 for one that is not known."""
@@ -57,7 +65,7 @@ def are_spellings(first: str, second: str) -> bool:
     if are_variants(first, second):
         return True
     allowed = 1 if min(len(first), len(second)) < 6 else 2
-    if OSA.distance(first, second, score_cutoff=allowed) > allowed:
+    if OSA.distance(first, second, score_cutoff=allowed) > allowed or not knows_frequencies():
         return False
     low, high = sorted((frequency(first), frequency(second)))
     rare = first if frequency(first) == low else second
@@ -101,6 +109,8 @@ def repair(text: str, *, beside: str = "") -> Repaired:
     >>> repair("i wuold like to cancle my subscripton").text
     'i would like to cancel my subscription'
     """
+    if not knows_frequencies():
+        raise missing("wordfreq", "mending typing errors")
     likely = frozenset(word.text.lower() for word in read(beside).words)
     repairs = []
     for word in read(text).words:

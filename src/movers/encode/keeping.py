@@ -112,7 +112,7 @@ class Keeper:
 
     def _of_words(self, states: Singles) -> Singles:
         """Vectors of words from those of tokens: that of the first piece, or the mean."""
-        total = states[self.first]
+        total: Singles = states[self.first]
         if self.most == 1:
             return total
         rest = np.zeros_like(total)

@@ -109,7 +109,7 @@ class LightEncoder(Encoder):
     @property
     def max_length(self) -> int:
         """Tokens the model can read, special tokens included."""
-        return min(self.positions, self.tokenizer.model_max_length)
+        return int(min(self.positions, self.tokenizer.model_max_length))
 
     @property
     def model_threads(self) -> int:

@@ -249,13 +249,3 @@ class Compared:
         shares = np.divide(self.plan, marginals, out=np.zeros(self.plan.shape), where=marginals > 0)
         links = np.argwhere(shares > LINKED)
         return [(self.source_spans[i], self.target_spans[j]) for i, j in links]
-
-    def priced_like(self, other: Compared) -> Self:
-        """The charges of all heads at the price, by layer, of those of another comparison."""
-        heads, scales = [], {head.layer: head.scale for head in other.heads}
-        for head in self.heads:
-            scale = scales.get(head.layer, head.scale)
-            structural = head.structural * scale / head.scale if head.scale else 0.0
-            value = self.sentence + self.gate * structural
-            heads.append(replace(head, scale=scale, structural=structural, value=value))
-        return replace(self, heads=tuple(heads))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from movers.difference.misspelt import is_slip, repair
+from movers.difference.misspelt import is_slip, knows_frequencies, repair
 from movers.difference.plain_words import look_english, read
 from movers.difference.polarity import share_words
 from movers.difference.verdicts import HEADLINES, judge
@@ -75,6 +75,8 @@ def _mended(found: Compared) -> Iterator[str]:
 
 def _misspelt(found: Compared) -> Iterator[str]:
     """Name words that look misspelt, unless the other text has them spelt."""
+    if not knows_frequencies():
+        return
     spelt = [one for one in found.differences if one.kind == "spelling"]
     told = {word for one in spelt for word in (one.source, one.target)}
     texts = (("A", found.source, found.target), ("B", found.target, found.source))

@@ -213,6 +213,12 @@ class Measure(ABC):
         return ()
 
     @property
+    def pinned_heads(self) -> dict[str, list[int] | str | None]:
+        """Settings of layers and heads that read the same heads whatever the defaults become."""
+        layers, heads = ({head[side] for head in self.heads} for side in (0, 1))
+        return {"layers": sorted(layers) or None, "heads": sorted(heads) or "all"}
+
+    @property
     def share(self) -> float:
         """Share of structure in the distance."""
         return 0.0

@@ -19,11 +19,12 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -172,7 +173,7 @@ def keep(fingerprint: str, calibration: Calibration) -> None:
         return
 
 
-def _file(fingerprint: str) -> Any:
+def _file(fingerprint: str) -> Path:
     """Return where the calibration of an encoder lies, by the contrasts it was made from."""
     texts = [(files("movers") / "data" / name).read_bytes() for name in _SOURCES]
     made_from = hashlib.sha256(b"".join(texts)).hexdigest()[:8]
@@ -314,7 +315,7 @@ def _comparisons(given: Contrasts) -> tuple[Ints, Ints, Floats]:
     common = [kind for kind in sides if _weight(kind)]
     total = sum(map(_weight, common))
     for kind in common:
-        draw(*sides[kind], DRAWS, 1.0 / len(common))
+        draw(sides[kind][0], sides[kind][1], DRAWS, 1.0 / len(common))
         for other in common:
             share = _weight(kind) * _weight(other) / total**2
             draw(sides[kind][0], sides[other][1], ACROSS, share)
@@ -334,7 +335,9 @@ def _weight(kind: str) -> float:
     return WEIGHTS.get(_family(kind), 1.0)
 
 
-def _minimise(loss: Any, start: Floats, positive: list[bool]) -> Floats:
+def _minimise(
+    loss: Callable[[Floats], tuple[float, Floats]], start: Floats, positive: list[bool]
+) -> Floats:
     """Minimise a smooth function of weights, some of which are ≥ 0."""
     try:
         from scipy.optimize import minimize

@@ -117,13 +117,13 @@ def learn(encoder: Encoder) -> Calibration:
         broken[start : start + len(part)] = np.sqrt(every.relations(sentences, rows)[2])
     charges = Charges(sentence, PRICE * chance * gates(sentence, chance), broken)
     moved, roles, apart = fit_weights(given, charges, MOVED)
-    weights = [
+    weights: list[dict[Head, float]] = [
         {head: float(f"{w:.4g}") for head, w in zip(every.heads, part, strict=True) if w}
         for part in (moved, roles)
     ]
     if apart < APART:
         weights = [{}, {}]
-    return Calibration(chance, *weights, apart=float(f"{apart:.3f}"))
+    return Calibration(chance, weights[0], weights[1], float(f"{apart:.3f}"))
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,11 @@ class DefaultMeasure(Measure):
     def heads(self) -> tuple[Head, ...]:
         """Attention heads it reads: those that tell meaning from order unless others are chosen."""
         return choose_heads(self.context, "all") if self._chosen else self.calibration.heads
+
+    @property
+    def pinned_heads(self) -> dict[str, list[int] | str | None]:
+        """Settings of layers and heads: those chosen, else none, for the signature has the rest."""
+        return super().pinned_heads if self._chosen else {"layers": None, "heads": "all"}
 
     @cached_property
     def _weights(self) -> Floats:
@@ -231,12 +236,14 @@ class DefaultMeasure(Measure):
         if not self.heads:
             return np.zeros_like(broken)
         moved, roles = self._weights.T
-        matters = what_matters(broken @ roles)
-        charge = what_moved(broken @ moved) * (MOVED + (1.0 - MOVED) * matters)
+        # row by row, so that a pair has the same bits in any company
+        matters = what_matters((broken * roles).sum(axis=1))
+        charge = what_moved((broken * moved).sum(axis=1)) * (MOVED + (1.0 - MOVED) * matters)
         argued = broken * (MOVED * moved + matters[:, None] * np.maximum(0.0, roles))
         whole = argued.sum(axis=1, keepdims=True)
         shares = argued / np.where(whole > 0, whole, 1.0)
-        return PRICE * self.calibration.chance * len(self.heads) * charge[:, None] * shares
+        price = PRICE * self.calibration.chance * len(self.heads)
+        return np.asarray(price * charge[:, None] * shares)
 
     def head_values(self, sentences: WeightedSentences, rows: Ints) -> Floats:
         """Return the distance of every pair under every head, ``(pairs, heads)``."""
@@ -287,6 +294,15 @@ class DefaultMeasure(Measure):
         words = WordPlan("word plan", found.linear, found.plan) if problems.cost.size else None
         distance = float(self._total(np.array([sentence]), parts.structural)[0])
         return replace(found, words=words, distance=distance)
+
+    def under_every_head(self, every: Comparison, chosen: Comparison) -> Comparison:
+        """Return all heads: those that are read as they charge, the others charging nothing."""
+        read = {(head.layer, head.head): head for head in chosen.heads}
+        silent = (
+            replace(head, structural=0.0, scale=0.0, value=chosen.sentence) for head in every.heads
+        )
+        heads = (read.get((head.layer, head.head), head) for head in silent)
+        return replace(every, heads=tuple(heads))
 
     @property
     def bound(self) -> Bound:

@@ -67,9 +67,10 @@ class FeatureLayout:
         answers, total = [], len(corpus)
         for query in queries:
             lower = _lower(scorer, corpus, query)
-            rows, budget = np.arange(total), candidates
             if isinstance(candidates, np.ndarray):
                 rows, budget = np.sort(candidates), None
+            else:
+                rows, budget = np.arange(total), candidates
             compared: list[int] = []
 
             def compare(some: Ints, query: str = query, compared: list[int] = compared) -> Floats:

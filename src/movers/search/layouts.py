@@ -65,8 +65,7 @@ def describe(scorer: Scorer) -> dict[str, Any]:
     folder = None if encoder.name == EMBEDDED else encoder.folder
     found = {  # what was asked for loosely, as it was found to be
         "model": encoder.name if folder is None else str(folder.resolve()),
-        "layers": sorted({layer for layer, _ in scorer.heads}) or None,
-        "heads": sorted({head for _, head in scorer.heads}) or "all",
+        **scorer.measure.pinned_heads,
         "dtype": encoder.dtype,
     }
     return {
