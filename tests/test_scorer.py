@@ -226,9 +226,7 @@ def test_parts_add_up_and_plans_carry_the_weights(bert, method):
             if most is not None:  # words without a counterpart stay at home
                 assert plan.sum(axis=axis).max() <= most + 1e-9
             else:
-                np.testing.assert_allclose(
-                    plan.sum(axis=axis), weights[rows[sentence]], atol=1e-9
-                )
+                np.testing.assert_allclose(plan.sum(axis=axis), weights[rows[sentence]], atol=1e-9)
         assert plan.min() >= 0
     for head, plan in zip(found.heads, found.plans, strict=False):
         moved = (1 - found.mix) * head.linear + found.mix * head.structural

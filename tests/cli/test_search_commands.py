@@ -39,9 +39,7 @@ def test_search_shows_matches_alignment_and_pruning(capsys, folder):
     for match in expected:
         assert match.text in out and f"{match.distance:.4f}" in out
     assert "Which word went where: The president greets the press" in out
-    assert "4 sentences: vectors" in out and str(expected.signature) in out.replace(
-        "\n", ""
-    )
+    assert "4 sentences: vectors" in out and str(expected.signature) in out.replace("\n", "")
 
 
 def test_search_as_json(capsys, folder):
