@@ -10,7 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 import movers
 from movers.measures.bounds import sentence_distances
-from movers.measures.calibration import contrasts
+from movers.measures import default
+from movers.measures.calibration import Calibration, contrasts
 from movers.measures.default import SHARPNESS, calibrate, gates
 from tiny_models import ATTENTIVE, PAIRS
 
@@ -153,3 +154,14 @@ def test_chosen_heads_count_alike():
     assert scorer.heads == ((4, 2), (4, 10))
     assert "chosen" in str(scorer.signature)
     assert scorer.distances([("a dog bites a man", "a man bites a dog")])[0] > 0.05
+
+
+def test_weights_without_a_fingerprint_share_no_calibration(tiny, monkeypatch):
+    encoder = movers.load("movers", tiny("bert")).encoder
+    monkeypatch.setitem(vars(encoder), "fingerprint", "unknown")
+    monkeypatch.setitem(vars(encoder), "calibrations", {})
+    alike = Calibration(0.5, {(1, 1): 1.0}, {}, 1.0)
+    monkeypatch.setattr(default, "kept", lambda name: pytest.fail("read what may be another's"))
+    monkeypatch.setattr(default, "keep", lambda *_: pytest.fail("kept what cannot be named"))
+    monkeypatch.setattr(default, "learn", lambda encoder: alike)
+    assert calibrate(encoder) is alike

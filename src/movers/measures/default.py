@@ -13,8 +13,8 @@ broken, ``b_h`` (`movers.solve.batch.broken_batch`), and
 
 M, with weights ≥ 0, says what changed places; R, with weights of either sign, whether that changes
 the meaning. The weights are learned from contrasts, once for an encoder
-(`movers.measures.calibration`). As the gate is soft and S lies below one, d grows with x: a
-further change makes a swap no nearer.
+(`movers.measures.calibration`). The gate is soft, so that d hardly ever falls as x grows while S
+stays: a further change seldom makes a swap nearer.
 """
 
 from __future__ import annotations
@@ -81,11 +81,14 @@ def calibrate(encoder: Encoder) -> Calibration:
     """
     known: Any = encoder.calibrations.get(Calibration.__name__)
     if known is None:
-        known = shipped().get(encoder.fingerprint) or kept(encoder.fingerprint)
+        # weights that cannot be told from others are calibrated by every process
+        told = encoder.fingerprint != "unknown"
+        known = shipped().get(encoder.fingerprint) or (kept(encoder.fingerprint) if told else None)
         if known is None:
-            logger.info("calibrating %s, once: which heads tell meaning from order", encoder.name)
+            logger.warning("calibrating %s, a minute or more: once for a model", encoder.name)
             known = learn(encoder)
-            keep(encoder.fingerprint, known)
+            if told:
+                keep(encoder.fingerprint, known)
         encoder.calibrations[Calibration.__name__] = known
         if not known.heads:
             notify(
@@ -99,7 +102,7 @@ def calibrate(encoder: Encoder) -> Calibration:
 
 
 def learn(encoder: Encoder) -> Calibration:
-    """Learn which heads of an encoder tell contrasts apart; about 2,500 short sentences."""
+    """Learn which heads of an encoder tell contrasts apart; reads some 4,700 short sentences."""
     given = contrasts()
     vectors = encoder.encode(unrelated_sentences(), Request(pooled=True)).pooled
     chance = float(f"{mean_distance(vectors):.4g}")  # which another processor does not change
@@ -191,8 +194,10 @@ class DefaultMeasure(Measure):
         """Return the distance of every pair with its parts, ``(pairs, heads)``, without plans."""
         return replace(self.solve_with_plans(sentences, rows)[0], plan=np.zeros(0))
 
-    def solve_with_plans(self, sentences: WeightedSentences, rows: Ints) -> tuple[Many, Problems]:
-        """Return distances and parts with a plan for every pair, and the problems of the words.
+    def solve_with_plans(
+        self, sentences: WeightedSentences, rows: Ints
+    ) -> tuple[Many, Problems, Floats]:
+        """Return parts with a plan for every pair, the problems of the words, and vectors' part.
 
         What structure charges is shared out to the heads that argued for it, so that its mean
         over heads is all of it. Pairs without words on one side are charged nothing.
@@ -212,7 +217,7 @@ class DefaultMeasure(Measure):
         sentence = sentence_distances(sentences.pooled, rows)
         gate = gates(sentence, self.calibration.chance)
         parts["value"] = sentence[:, None] + gate[:, None] * parts["structural"]
-        return replace(moved, **parts), problems
+        return replace(moved, **parts), problems, sentence
 
     def relations(self, sentences: WeightedSentences, rows: Ints) -> tuple[Problems, Many, Floats]:
         """Move the words that find a counterpart, and see what every head sees broken by that.
@@ -251,14 +256,10 @@ class DefaultMeasure(Measure):
 
     def distances(self, sentences: WeightedSentences, rows: Ints) -> Floats:
         """Return the distance of every pair of rows."""
-        parts, _ = self.solve_with_plans(sentences, rows)
-        sentence = sentence_distances(sentences.pooled, rows)
-        return self._total(sentence, parts.structural)
-
-    def _total(self, sentence: Floats, structural: Floats) -> Floats:
-        """Return distances from both parts: never below that of the vectors."""
+        parts, _, sentence = self.solve_with_plans(sentences, rows)
+        # not the mean over heads of sums, which may round below the vectors' part
         gate = gates(sentence, self.calibration.chance)
-        return np.asarray(sentence + gate * structural.mean(axis=1))
+        return np.asarray(sentence + gate * parts.structural.mean(axis=1))
 
     # reasons, bound, signature
 
@@ -267,32 +268,31 @@ class DefaultMeasure(Measure):
         rows = np.array([[source, target]])
         if self.undefined(sentences, rows)[0]:
             return self.comparison(sentences, rows, self.limits(sentences, rows))
-        parts, problems = self.solve_with_plans(sentences, rows)
+        parts, problems, (sentence,) = self.solve_with_plans(sentences, rows)
         lengths = sentences.weights.lengths[rows[0]]
         whole = max(1, *lengths.tolist())  # words at home are missing from the plan
         scales = np.zeros_like(parts.structural)
-        if parts.plan.size and self.heads:
-            energies = price_batch(problems, parts.plan / whole, threads=self.context.threads)
+        plan = parts.plan / whole
+        if plan.size and self.heads:
+            energies = price_batch(problems, plan, threads=self.context.threads)
             seen = energies > 0
             scales = np.where(seen, parts.structural / np.where(seen, energies, 1.0), 0.0)
-        plan = parts.plan / whole
         parts = replace(parts, plan=np.tile(plan, scales.shape[1]))
-        sentence = float(sentence_distances(sentences.pooled, rows)[0])
-        gate = float(gates(np.array([sentence]), self.calibration.chance)[0])
-        added = {"sentence": sentence, "structure": gate * float(parts.structural.mean())}
+        (gate,) = gates(np.array([sentence]), self.calibration.chance)
+        added = {"sentence": float(sentence), "structure": float(gate * parts.structural.mean())}
         found = self.comparison(
             sentences,
             rows,
             parts,
             scales,
             cost=problems.cost.reshape(lengths),
-            sentence=sentence,
-            gate=gate,
-            shares=(0.0, gate),
+            sentence=float(sentence),
+            gate=float(gate),
+            shares=(0.0, float(gate)),
             parts=added,
         )
         words = WordPlan("word plan", found.linear, found.plan) if problems.cost.size else None
-        distance = float(self._total(np.array([sentence]), parts.structural)[0])
+        distance = float(sentence + gate * parts.structural.mean(axis=1)[0])
         return replace(found, words=words, distance=distance)
 
     def under_every_head(self, every: Comparison, chosen: Comparison) -> Comparison:
