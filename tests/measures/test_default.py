@@ -9,8 +9,8 @@ from scipy.optimize import linprog
 from sklearn.metrics import roc_auc_score
 
 import movers
-from movers.measures.bounds import sentence_distances
 from movers.measures import default
+from movers.measures.bounds import sentence_distances
 from movers.measures.calibration import Calibration, contrasts
 from movers.measures.default import SHARPNESS, calibrate, gates
 from tiny_models import ATTENTIVE, PAIRS
