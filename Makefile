@@ -105,8 +105,6 @@ docs: $(TOOLS_READY)
 
 # The suite's core once more with the embedded model run by torch; what works without torch and
 # other extras is among the usual tests (tests/test_light_install.py).
-CORE := tests/test_scorer.py tests/encode/test_unknown.py tests/encode/test_pooling.py \
-	tests/align/test_aligning.py
 test-engines: $(TOOLS_READY)
 	MOVERS_TEST_ENGINE=torch $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/encode/test_tokens.py \
 		tests/encode/test_transformer.py tests/search/test_index.py tests/solve/test_batch.py

@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 import movers
+from movers.encode import models
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -104,10 +105,11 @@ def test_source_archive_can_be_built_and_tested(built):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """A folder with the wheel's files alone."""
+    """A folder with the wheel's files, and the model that this build left out."""
     folder = tmp_path_factory.mktemp("installed")
     call = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
     subprocess.run([*call, "--target", str(folder), str(wheel)], check=True)
+    (folder / "movers" / "model").symlink_to(models.embedded_folder())
     return folder
 
 
