@@ -11,7 +11,7 @@ import pytest
 
 import movers
 from movers import cli, plugins
-from movers.bulk import scoring
+from movers.bulk import score_files
 from movers.errors import InputError
 from movers.runtime import entry_points
 
@@ -178,7 +178,10 @@ def test_help_explains(capsys, command):
         (["score", "{scored}", "--methods", "wmd"], "has a column 'wmd' already"),
         (["score", "{alike}"], "has a column 'movers_similarity' already"),
         (["score", "{missing}"], "row 2, column 'target': expected text, found 3"),
-        (["score", "{pairs}", "--threads", "0"], "threads must be a whole number of at least 1, got 0"),
+        (
+            ["score", "{pairs}", "--threads", "0"],
+            "threads must be a whole number of at least 1, got 0",
+        ),
         (["compare", "the of", "a dog", "--methods", "wmd"], "the source has no words left"),
         (["compare", "", "a dog", "--methods", "wmd"], "the source is empty"),
         (["compare", "a", "b", "--model", "no/such-model"], "cannot load model 'no/such-model'"),
@@ -287,7 +290,7 @@ def test_fit_reads_a_column(capsys, tmp_path, monkeypatch):
         seen.extend(sentences)
         raise InputError("enough")
 
-    monkeypatch.setattr(scoring, "fit_statistics", fitted)
+    monkeypatch.setattr(score_files, "fit_statistics", fitted)
     run(capsys, "fit", path, "--column", "note", "-o", output)
     assert seen == ["a dog", "a cat"]
 
