@@ -18,14 +18,12 @@ class Cost:
 
     ``fill`` is the kernel for the cells of pairs. ``to_zero`` is the cost between a word and the
     zero vector, from the word's norm: the reference recipe averages over removed tokens as if they
-    were zero vectors. ``trees`` tells whether the sub-trees around the words add to it
-    (`movers.measures.parts.syntax`).
+    were zero vectors.
     """
 
     name: str
     fill: Callable[[int, int, Array, Floats, CostCells], None]
     to_zero: Callable[[Floats], Floats]
-    trees: bool = False
 
 
 COSTS = {
@@ -33,7 +31,6 @@ COSTS = {
     for cost in (
         Cost("l2", euclidean, lambda norms: norms),
         Cost("cosine", cosine, np.zeros_like),
-        Cost("swd", cosine, np.zeros_like, trees=True),
     )
 }
 
@@ -56,8 +53,8 @@ def pair_costs(
 ) -> Ragged:
     """Cost matrices of sentence pairs, each row one flat ``(n, m)`` block.
 
-    ``kind`` is a row of the table, of ``"swd"`` the part without sub-trees; ``sources`` and
-    ``targets`` are the rows of ``vectors`` that form the pairs.
+    ``kind`` is a row of the table; ``sources`` and ``targets`` are the rows of ``vectors`` that
+    form the pairs.
     """
     out = Ragged.zeros(vectors.lengths[sources] * vectors.lengths[targets])
     cells = pair_cells(vectors.starts, sources, targets, out)

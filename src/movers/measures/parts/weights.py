@@ -10,7 +10,7 @@ import numpy as np
 from movers.arrays import Floats, Ragged
 from movers.encode.encodings import Encodings
 from movers.encode.tokens import TokenRules
-from movers.errors import Choose, Do, InputError
+from movers.errors import InputError
 from movers.measures.parts.context import Context
 from movers.measures.parts.frequencies import load_frequencies
 from movers.measures.parts.wordtable import all_spelled
@@ -68,17 +68,6 @@ def usif(encodings: Encodings, norms: Floats | None, context: Context) -> Floats
     return load_frequencies(context.frequencies).usif(all_spelled(encodings, context.recipe))
 
 
-def swf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
-    """One over the word's PageRank in the trees of a corpus (Wei et al., 2023)."""
-    if (table := context.statistics.tables.get("swf")) is None:
-        raise InputError(
-            "swf weights need the trees of a corpus",
-            Do("fit", "with a parser first"),
-            Choose("statistics", then="made by 'movers fit --parser'"),
-        )
-    return table.of(encodings)
-
-
 def _word_idf(encodings: Encodings, context: Context) -> Floats:
     """For every token the idf of the word it is in; 0 for tokens in no word."""
     _, words = context.locate(encodings.sentences, ALL_WORDS)
@@ -100,7 +89,6 @@ WEIGHTS: dict[str, Callable[[Encodings, Floats | None, Context], Floats]] = {
     "piece-idf": piece_idf,
     "sif": sif,
     "usif": usif,
-    "swf": swf,
 }
 FREQUENCY_WEIGHTS = ("sif", "usif", "idf", "piece-idf")
 """Rows that look words up in frequencies of the language, where no table of theirs is fitted."""
