@@ -27,7 +27,7 @@ from movers.runtime.native import Call, Kinds, load, symbol
 from movers.runtime.shipped_kernels import best_level, levels, library_path
 from movers.runtime.threads import available_threads
 
-LONGEST = ("partial structure", "structure", "pairing bounds", "costs")
+LONGEST = ("partial structure", "structure", "bounds", "costs")
 """Steps to begin with, so that no process is left with much in the end."""
 
 
