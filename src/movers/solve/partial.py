@@ -40,7 +40,7 @@ from collections.abc import Callable
 
 from movers.solve.kernels import partial
 from movers.solve.kernels.batch_arrays import Outputs, Structures, Terms
-from movers.solve.kernels.workspace import Workspace
+from movers.solve.kernels.workspace import Workspace, allocate_partial
 from movers.solve.problems import Problems
 
 Solver = Callable[[int, int, Workspace, Outputs], None]
@@ -52,7 +52,7 @@ def partial_solver(problems: Problems, terms: Terms, structures: Structures | No
     batch = problems.batch
 
     def solve(low: int, high: int, space: Workspace, out: Outputs) -> None:
-        room = partial.allocate_partial(problems.shapes[low:high])
+        room = allocate_partial(problems.shapes[low:high])
         if structures is None:
             partial.partial_emd_range(space, room, low, high, batch, terms, out)
         else:
