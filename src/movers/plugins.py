@@ -33,5 +33,5 @@ def command_places() -> dict[str, tuple[Path, str]]:
 
 
 def outside_commands() -> list[Callable[..., Any]]:
-    """The functions that installed packages offer as commands."""
+    """Return the functions that installed packages offer as commands."""
     return [command for _, _, command in load_entries(COMMANDS)]

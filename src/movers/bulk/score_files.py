@@ -115,7 +115,7 @@ def _output_format(
 
 
 def row_numbers(marked: Bools, before: int) -> list[int]:
-    """Numbers of the marked rows, counted from 1 over the whole table."""
+    """Return numbers of the marked rows, counted from 1 over the whole table."""
     return [before + int(place) + 1 for place in np.flatnonzero(marked)]
 
 

@@ -107,7 +107,7 @@ class DeviceCollector:
         self.squares.tensor[places[:, None], columns] = found[1]
 
     def _cells(self, slots: Ints) -> Tensor:
-        """Where the attention of every head and pair of words goes."""
+        """Return where the attention of every head and pair of words goes."""
         assert self.words is not None
         counts, columns = self.words.counts, self.words.columns
         heads = on_device(slots, self.device) * (counts**2)[:, None]
@@ -147,7 +147,7 @@ class _DeviceArray:
 
 
 def _all_sent(device: str) -> Callable[[], None]:
-    """A function that waits until everything sent so far has arrived."""
+    """Return a function that waits until everything sent so far has arrived."""
     import torch
 
     if not device.startswith("cuda"):

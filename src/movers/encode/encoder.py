@@ -95,7 +95,7 @@ class Encoder(ABC):
 
     @abstractmethod
     def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[Batch]:
-        """Sentences in order of length, as many at a time as the limits allow."""
+        """Return sentences in order of length, as many at a time as the limits allow."""
 
     @abstractmethod
     def _forward(
@@ -154,7 +154,7 @@ class Encoder(ABC):
         return lru_cache(maxsize=8)(partial(WordFinder, self.vocabulary))
 
     def describe(self) -> dict[str, Any]:
-        """Facts about the model worth printing."""
+        """Return facts about the model worth printing."""
         facts = ("layers", "heads", "dimension", "max_length", "device", "dtype")
         return {
             "model": self.name,
@@ -244,7 +244,7 @@ class Encoder(ABC):
     def _windows(
         self, requests: Sequence[Request], tokens: Sequence[Tokens]
     ) -> list[tuple[int, int]]:
-        """Sentences to sort and run together: on a GPU as many as it has room to keep."""
+        """Return sentences to sort and run together: on a GPU as many as it has room to keep."""
         count = len(tokens[0].ids)
         if not self.gathers:
             return [(0, count)] if count else []
@@ -298,18 +298,18 @@ class Encoder(ABC):
     def located(
         self, sentences: Sequence[str], rules: TokenRules
     ) -> tuple[list[list[str]], Ragged]:
-        """All pieces of every sentence, and the token range of each word the rules keep."""
+        """Return all pieces of every sentence, and the token range of each word the rules keep."""
         names, text = self.vocabulary.pieces, read(self.tokenizer, sentences, self.max_length)
         words = self.finder(rules).find(text)
         return [[names[number] for number in ids] for ids in text.ids], words
 
     def unread(self, sentence: str) -> str:
-        """The end of a sentence that is longer than the model: what no number depends on."""
+        """Return the end of a sentence that is longer than the model: what no number depends on."""
         text = read(self.tokenizer, [sentence], self.max_length)
         return sentence[text.offsets[:, 1].max(initial=0) :].strip() if text.truncated else ""
 
     def states(self, sentences: Sequence[str], layer: int) -> list[Singles]:
-        """Hidden states of every token of every sentence, special tokens included."""
+        """Return hidden states of every token of every sentence, special tokens included."""
         _, batches = self._batched(sentences)
         out: list[Singles] = [np.zeros((0, 0), np.float32)] * len(sentences)
         for batch in batches:
@@ -381,7 +381,7 @@ class Encoder(ABC):
 
 
 def _listed(sentences: Sequence[str], end: str = "") -> tuple[str, str]:
-    """How many sentences there are, and how the first of them begin."""
+    """Return how many sentences there are, and how the first of them begin."""
     shown = ", ".join(repr(text[:30] + end) for text in sentences[:3])
     more = " and more" * (len(sentences) > 3)
     return f"{len(sentences)} sentence{'s' * (len(sentences) > 1)}", shown + more

@@ -52,7 +52,7 @@ class LightTokenizer:
         self.unk_token_id, self.cls_token_id, self.sep_token_id, self.pad_token_id = numbers
 
     def get_vocab(self) -> dict[str, int]:
-        """Every piece and its id."""
+        """Return every piece and its id."""
         return dict(self.backend_tokenizer.get_vocab())
 
 
@@ -63,7 +63,7 @@ class PackedBatch(Batch):
     vectors: Singles
 
     def feed(self, heads: int) -> dict[str, Array]:
-        """What the graph is given; it explains the names."""
+        """Return what the graph is given; it explains the names."""
         columns, number = np.arange(self.width), np.arange(heads)
         genuine = self.genuine
         tokens = np.where(genuine, self.first[:, None] + columns, 0)

@@ -90,7 +90,7 @@ class TransformerEncoder(Encoder):
         self.limits = self._limits(kind, batch_tokens, leaks=leaks)
 
     def _limits(self, kind: str, batch_tokens: int | None, *, leaks: bool) -> BatchLimits:
-        """How much goes into a batch, and how far it is padded, unless padding leaks."""
+        """Return how much goes into a batch, and how far it is padded, unless padding leaks."""
         # One layer's matrices at a time where nobody minds how sentences are batched.
         layers = 1 if self.watchable and kind == "cuda" else self.layers
         return BatchLimits(
@@ -150,7 +150,7 @@ class TransformerEncoder(Encoder):
         return super()._collector(request, tokens, out, low, high)
 
     def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[PaddedBatch]:
-        """Sentences in order of length, as many at a time as the limits allow."""
+        """Return sentences in order of length, as many at a time as the limits allow."""
         vectors = None
         if unknown.words:
             vectors = self._own_vectors(unknown.words)
@@ -159,7 +159,7 @@ class TransformerEncoder(Encoder):
         return padded_batches(ids, unknown, vectors, padding, *limits, self.device)
 
     def _own_vectors(self, words: tuple[str, ...]) -> Tensor:
-        """Input vectors of unknown words, from row 1 on."""
+        """Return input vectors of unknown words, from row 1 on."""
         import torch
 
         embeddings = self.model.get_input_embeddings()

@@ -202,7 +202,7 @@ def _pool(workers: Workers) -> Any:
 
 
 def whitening_to_add_up(scorer: Scorer) -> WhiteningKind | None:
-    """The kind of whitening to fit, if sums of parts are all that the scorer learns from."""
+    """Return the kind of whitening to fit, if sums of parts are all that the scorer learns from."""
     settings, measure = scorer.settings, scorer.measure
     if settings.by_variability or measure.learns:
         raise InputError(

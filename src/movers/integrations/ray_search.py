@@ -161,7 +161,7 @@ class RayEngine:
         batch_size: int,
         *rest: Any,
     ) -> Iterator[dict[str, Any]]:
-        """Rows that workers make of columns, in order."""
+        """Yield rows that workers make of columns, in order."""
         import pyarrow
 
         ray = import_ray()
@@ -175,7 +175,7 @@ class RayEngine:
 
 
 def _watched(parts: Iterable[Part], bar: Bar) -> Iterator[Part]:
-    """Parts as they come, with a bar that tells of their sentences."""
+    """Yield parts as they come, with a bar that tells of their sentences."""
     for part in parts:
         bar.update(part.sentences)
         yield part
@@ -188,7 +188,7 @@ def _place(index: Index) -> str:
 
 
 def _merged(parts: Iterable[Any], top_k: int) -> SearchResult:
-    """The best of what was found in parts of a corpus, ties in corpus order."""
+    """Return the best of what was found in parts of a corpus, ties in corpus order."""
     found, values, pruned = zip(*parts, strict=True)
     rows, distances = np.array([*chain(*found)], np.int64), np.array([*chain(*values)], np.float64)
     order = np.lexsort((rows, distances))[:top_k]

@@ -196,7 +196,7 @@ class Worker:
         self.scorer = next(iter(self.scorers.values()))
 
     def texts(self, batch: Any) -> Iterator[list[str]]:
-        """The sentences of every column."""
+        """Yield the sentences of every column."""
         for name in self.columns:
             yield check_texts(batch.column(name).to_pylist(), name, 0)
 

@@ -107,7 +107,7 @@ def lower_costs(kind: str | None, own: WeightedSentences, other: WeightedSentenc
 
 
 def lower_means(kind: str | None, query: Shard, shard: Shard, cost: Singles) -> Floats:
-    """The mean cost C_M of every sentence, never too high."""
+    """Return the mean cost C_M of every sentence, never too high."""
     own, other = query.words, shard.words
     total = Ragged(cost.sum(axis=0, dtype=np.float64), shard.starts).sums()
     if kind is not None:
@@ -163,7 +163,7 @@ class HeadOrder:
 def distances_within(
     scorer: Scorer, both: Shard, bounds: Singles, threshold: float, order: HeadOrder
 ) -> Floats:
-    """Distances from a query to sentences; infinite beyond the threshold.
+    """Return distances from a query to sentences; infinite beyond the threshold.
 
     ``both`` are the query, then the sentences; ``bounds`` are head by head, minus infinity for
     sentences that may be undefined.
@@ -184,7 +184,7 @@ def _defined_within(
     threshold: float,
     order: HeadOrder,
 ) -> Floats:
-    """Distances of pairs that are known to have one."""
+    """Return distances of pairs that are known to have one."""
     out = np.full(len(pairs), np.inf)
     if not len(pairs):
         return out

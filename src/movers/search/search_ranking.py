@@ -90,7 +90,7 @@ class SearchRanking(Ranking):
         return self.pruning.solved
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {
             **super().to_dict(),
             "certified": self.certified,

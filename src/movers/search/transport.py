@@ -96,7 +96,7 @@ class TransportLayout:
         *,
         progress: bool = False,
     ) -> Iterator[tuple[int, int, float]]:
-        """Pairs of these sentences with those behind them, by number, and their distances."""
+        """Yield pairs of these sentences with those behind them, by number, and their distances."""
         self._order = order = self._order or HeadOrder.of(scorer)
         with progress_bar("comparing", "sentences", len(numbers), progress=progress) as bar:
             for row in numbers:
@@ -158,7 +158,7 @@ class Cascade:
         return self._pruning(left_out=len(self.corpus) - len(rows))
 
     def nearest_means(self, wanted: int) -> Ints:
-        """Sentences whose mean vectors have the highest cosine with that of the query."""
+        """Return sentences whose mean vectors have the highest cosine with that of the query."""
         own, found = self.query.centroids[0], []
         for shard in self.corpus.shards:
             means = shard.centroids
@@ -180,7 +180,7 @@ class Cascade:
         self.best.add(rows[known], found[known])
 
     def _bounds(self, wanted: Bools) -> tuple[Floats, Singles]:
-        """Bounds of the wanted sentences; infinite for the others."""
+        """Return bounds of the wanted sentences; infinite for the others."""
         words = np.full(len(wanted), np.inf)
         heads = np.full((len(wanted), self.order.heads), np.inf, np.float32)
         for shard, start in zip(self.corpus.shards, self.corpus.starts[:-1], strict=True):

@@ -190,7 +190,7 @@ def _warn_unconverged(converged: Bools) -> None:
 
 
 def _whole_solver(problems: Problems, structures: Structures | None, mix: float) -> Solver:
-    """What solves ranges of problems where all mass moves."""
+    """Return what solves ranges of problems where all mass moves."""
     batch = problems.batch
     if structures is None:
         return lambda low, high, space, out: emd_range(space, low, high, batch, out)

@@ -99,7 +99,7 @@ def profile_bounds(
 
 
 def profile_sizes(lengths: Ints) -> Ints:
-    """Numbers that a profile takes for every head, by the number of words."""
+    """Return numbers that a profile takes for every head, by the number of words."""
     return np.asarray(3 * lengths + 1 + lengths // 2, np.int64)
 
 

@@ -48,7 +48,7 @@ Solver = Callable[[int, int, Workspace, Outputs], None]
 
 
 def partial_solver(problems: Problems, terms: Terms, structures: Structures | None) -> Solver:
-    """What solves ranges of the problems above; without structures, for words alone."""
+    """Return what solves ranges of the problems above; without structures, for words alone."""
     batch = problems.batch
 
     def solve(low: int, high: int, space: Workspace, out: Outputs) -> None:

@@ -108,8 +108,8 @@ class Syntactic(WordTransport):
         costs, apart = super().costs(sentences, rows)
         if not isinstance(sentences, ParsedSentences):
             return costs, apart
-        threads = self.context.threads
-        return costs, add_subtree_costs(costs, sentences.subtrees, *rows.T, threads)
+        (sources, targets), threads = rows.T, self.context.threads
+        return costs, add_subtree_costs(costs, sentences.subtrees, sources, targets, threads)
 
     @property
     def bound(self) -> Bound:

@@ -36,7 +36,7 @@ COSTS = {
 
 
 def norms_of(vectors: Ragged) -> Floats:
-    """Length of every word vector, in double precision."""
+    """Return length of every word vector, in double precision."""
     out = np.zeros(len(vectors.data))
     fill_norms(vectors.data, out)
     return out
@@ -66,7 +66,7 @@ def pair_costs(
 
 
 def pair_cells(words: Ints, sources: Ints, targets: Ints, out: Ragged) -> CostCells:
-    """The cells of pairs of sentences whose words start where ``words`` says."""
+    """Return the cells of pairs of sentences whose words start where ``words`` says."""
     lengths = np.diff(words)
     shapes = np.stack([lengths[sources], lengths[targets]], axis=1)
     return CostCells(words[sources], words[targets], shapes, out.starts, out.data)
@@ -81,7 +81,7 @@ def mean_costs(
     targets: Ints,
     apart: Floats | float = 0.0,
 ) -> Floats:
-    """The mean cost C_M that the factor k starts from, shape ``(pairs,)``.
+    """Return the mean cost C_M that the factor k starts from, shape ``(pairs,)``.
 
     ``sizes`` counts the tokens of each sentence to average over; those beyond its kept words
     stand for zero vectors (none in the paper's recipe), and ``apart`` is what they cost beyond

@@ -20,12 +20,12 @@ ALL_WORDS = TokenRules(stopwords=frozenset())
 
 
 def uniform(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
-    """Every word the same (Kusner et al., 2015)."""
+    """Weigh every word the same (Kusner et al., 2015)."""
     return np.ones(int(encodings.spans.starts[-1]))
 
 
 def norm(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
-    """Length of the word's vector (Yokoi et al., 2020)."""
+    """Return length of the word's vector (Yokoi et al., 2020)."""
     assert norms is not None, "norm weights need word vectors"
     return norms
 
@@ -40,7 +40,7 @@ def idf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
 
 
 def pieces(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
-    """Every piece the same, special tokens nothing (Zhang et al., 2020)."""
+    """Weigh every piece the same, special tokens nothing (Zhang et al., 2020)."""
     start, end = encodings.spans.data.T
     return np.asarray(end > start, np.float64)
 
@@ -95,7 +95,7 @@ FREQUENCY_WEIGHTS = ("sif", "usif", "idf", "piece-idf")
 
 
 def raw_weights(kind: str, encodings: Encodings, norms: Floats | None, context: Context) -> Ragged:
-    """Weights of every kept word as their row of the table defines them."""
+    """Return weights of every kept word as their row of the table defines them."""
     found = np.asarray(WEIGHTS[kind](encodings, norms, context), np.float64)
     raw = Ragged(found, encodings.spans.starts)
     totals = raw.sums()
@@ -110,6 +110,6 @@ def raw_weights(kind: str, encodings: Encodings, norms: Floats | None, context: 
 
 
 def normalised(raw: Ragged) -> Ragged:
-    """Weights that sum to one in each sentence that has any words."""
+    """Return weights that sum to one in each sentence that has any words."""
     with np.errstate(invalid="ignore"):
         return replace(raw, data=raw.data / np.repeat(raw.sums(), raw.lengths))

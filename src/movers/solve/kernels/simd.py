@@ -19,7 +19,7 @@ _INDICES = ir.VectorType(ir.IntType(64), LANES)
 _FUSED = ["contract"]
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def product_tile(
     typing: Any,
     linear: Any,
@@ -71,7 +71,7 @@ def _product_tile(context: Any, builder: Any, signature: Any, arguments: Any) ->
     return context.get_dummy_value()
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def cheapest_rows(
     typing: Any, cost: Any, potential: Any, n: Any, j: Any, lowest: Any, rows: Any
 ) -> Any:
