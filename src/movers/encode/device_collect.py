@@ -11,34 +11,22 @@ import numpy as np
 from movers.arrays import Array, Ints
 from movers.encode.collect import Collector, picked
 from movers.encode.device_pooling import DEVICE_POOLINGS
-from movers.encode.encodings import Encodings, Request
 from movers.encode.length_batches import PaddedBatch, on_device
 from movers.encode.subword_pooling import WordPieces, totals
-from movers.encode.tokens import Tokens
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 class DeviceCollector:
-    """Keeps what one request names on the device first, and sends it off in one piece.
+    """Keeps what a request names on the device where the model runs, and sends it off in one piece.
 
-    Takes what `Collector` takes, and the device where the model runs.
+    ``host`` says what to keep, and where it goes in the end.
     """
 
-    def __init__(
-        self,
-        request: Request,
-        tokens: Tokens,
-        out: Encodings,
-        low: int,
-        high: int,
-        pooling: str,
-        device: str,
-    ) -> None:
-        host = Collector(request, tokens, out, low, high, pooling)
-        self.request, self.device, self.most = request, device, host.most
-        self.pooling = DEVICE_POOLINGS[pooling]
+    def __init__(self, host: Collector, device: str) -> None:
+        self.request, self.device, self.most = host.request, device, host.most
+        self.pooling = DEVICE_POOLINGS[host.pooling]
         starts, ranges, _ = host.located
         self.counts = np.diff(starts)
         self.ranges = on_device(ranges, device)

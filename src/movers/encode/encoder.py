@@ -36,6 +36,7 @@ MOSTLY = 0.5
 """Share of a sentence that a model may fail to know before it is said."""
 WINDOW_BYTES = 1 << 30
 """What is kept of the sentences whose batches a GPU sorts by length, before it comes over."""
+Layers = Collection[int]
 Take = Callable[[int, Any], None]
 """Called with a layer and its attention matrices, ``(sentences, heads, tokens, tokens)``."""
 
@@ -99,22 +100,16 @@ class Encoder(ABC):
 
     @abstractmethod
     def _forward(
-        self,
-        batch: Batch,
-        layers: Collection[int],
-        attention: Collection[int] = (),
-        take: Take = lambda layer, matrices: None,
+        self, batch: Batch, layers: Layers, attention: Layers, take: Take
     ) -> dict[int, Any]:
         """Run a batch; returns hidden states, and hands over the attention of layers.
 
-        Both as the batch and the keepers of this engine take them.
+        Both as the batch and the collectors of this engine take them.
         """
 
-    def _collector(
-        self, request: Request, tokens: Tokens, out: Encodings, low: int, high: int
-    ) -> AnyCollector:
-        """What takes from batches of the sentences ``low .. high - 1`` what a request names."""
-        return Collector(request, tokens, out, low, high, self.pooling)
+    def _collector(self, collector: Collector) -> AnyCollector:
+        """Return what collects for one that writes at once; this itself unless a device gathers."""
+        return collector
 
     @property
     def default_layers(self) -> str:
@@ -218,7 +213,7 @@ class Encoder(ABC):
             under_way: list[Future[None]] = []
             for low, high in self._windows(requests, tokens):
                 collectors = [
-                    self._collector(*each, low, high)
+                    self._collector(Collector(*each, low, high, self.pooling))
                     for each in zip(requests, tokens, out, strict=True)
                 ]
                 batches = self._batches(text.ids.between(low, high), unknown.between(low, high))
@@ -313,7 +308,7 @@ class Encoder(ABC):
         _, batches = self._batched(sentences)
         out: list[Singles] = [np.zeros((0, 0), np.float32)] * len(sentences)
         for batch in batches:
-            found = batch.tokens(self._forward(batch, {layer})[layer])
+            found = batch.tokens(self._forward(batch, {layer}, (), _no_attention)[layer])
             ends = np.cumsum(batch.lengths)[:-1]
             for row, states in zip(batch.rows.tolist(), np.split(found, ends), strict=True):
                 out[row] = states
@@ -378,6 +373,10 @@ class Encoder(ABC):
         """Token ids of sentences, and the batches to run them in."""
         text, unknown = self._read(sentences)
         return text.ids, self._batches(text.ids, unknown)
+
+
+def _no_attention(layer: int, matrices: Any) -> None:
+    """Take nothing."""
 
 
 def _listed(sentences: Sequence[str], end: str = "") -> tuple[str, str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -23,7 +23,7 @@ import numpy as np
 
 from movers.arrays import Array, Ragged, Singles, places
 from movers.encode import models
-from movers.encode.encoder import Encoder, Take
+from movers.encode.encoder import Encoder, Layers, Take
 from movers.encode.length_batches import Batch, BatchLimits
 from movers.encode.unknown import Unknown, own_vectors
 from movers.io.mapped import map_arrays
@@ -176,11 +176,7 @@ class LightEncoder(Encoder):
             yield PackedBatch(rows, sizes, first, int(sizes.max()), vectors)
 
     def _forward(
-        self,
-        batch: Batch,
-        layers: Collection[int],
-        attention: Collection[int] = (),
-        take: Take = lambda layer, matrices: None,
+        self, batch: Batch, layers: Layers, attention: Layers, take: Take
     ) -> dict[int, Any]:
         from onnxruntime import RunOptions
 
