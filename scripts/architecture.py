@@ -22,6 +22,7 @@ LAYERS = [
     ("scale",),
     ("explain", "align"),
     ("results",),
+    ("judge",),
     ("measures",),
     ("settings",),
     ("blocks",),

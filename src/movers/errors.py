@@ -48,6 +48,7 @@ class Wording:
         "add": "open it and add to it",
         "fit": "call fit(sentences)",
         "fit alone": "fit it in one process with Scorer.fit",
+        "learn": "call learn(pairs, labels)",
         "pick candidates": "pass their numbers",
         "rank": "use Scorer.rank, which compares every sentence",
     }

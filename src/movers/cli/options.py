@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SEVERAL = {"model", "statistics"}
 """Settings of which a server takes several."""
+REQUESTED = {"judge"}
+"""Settings that a request names as a method."""
 SETTINGS = Group("Settings", help="What the number depends on; the signature names all of it.")
 
 
@@ -81,7 +83,7 @@ class Options(ModelOptions):
 
 
 @offering(
-    {name: OFFERED[name] for name in OFFERED if name not in SEVERAL and not OFFERED[name].wire}
+    {name: OFFERED[name] for name in OFFERED if name not in SEVERAL | REQUESTED and not OFFERED[name].wire}
 )
 class ServerOptions(Chosen):
     """Settings that are the server's, not a request's, to choose."""

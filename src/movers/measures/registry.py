@@ -13,6 +13,7 @@ from movers.errors import InputError, no_such
 from movers.measures.base import Measure
 from movers.measures.bow import WordCounts
 from movers.measures.default import DefaultMeasure
+from movers.measures.judge import SAME, Judge
 from movers.measures.matched import BertScore, DynaMax
 from movers.measures.moverscore import MoverScore
 from movers.measures.opwd import OrderPreserving
@@ -200,14 +201,17 @@ METHODS: dict[str, Measure] = {
         *MATCHED,
     )
 }
+JUDGES: dict[str, Judge] = {SAME.name: SAME}
+"""Measures that were learned from labels, and that no paper or corpus defines."""
 ALIASES = {"wsmd": f"wsmd-{DEFAULT_BASE}", "lambda": f"lambda-{DEFAULT_BASE}"}
 
 
 def find_measure(name: str | Measure) -> Measure:
-    """Look a measure up by name or alias; a measure is itself."""
+    """Look a measure or judge up by name or alias; a measure is itself."""
     if isinstance(name, Measure):
         return name
-    measure = METHODS.get(ALIASES.get(name.lower(), name.lower()))
+    key = ALIASES.get(name.lower(), name.lower())
+    measure = METHODS.get(key) or JUDGES.get(key)
     if measure is None:
-        raise InputError(no_such("method", name, [*ALIASES, *METHODS]))
+        raise InputError(no_such("method", name, [*ALIASES, *METHODS, *JUDGES]))
     return measure
