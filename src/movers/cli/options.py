@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 SEVERAL = {"model", "statistics"}
 """Settings of which a server takes several."""
-REQUESTED = {"judge"}
-"""Settings that a request names as a method."""
+NOT_SERVED = {*SEVERAL, "judge"}
+"""Settings that are no option of a server; a judge that ships is a method of requests."""
 SETTINGS = Group("Settings", help="What the number depends on; the signature names all of it.")
 
 
@@ -83,7 +83,7 @@ class Options(ModelOptions):
 
 
 @offering(
-    {name: OFFERED[name] for name in OFFERED if name not in SEVERAL | REQUESTED and not OFFERED[name].wire}
+    {name: facts for name, facts in OFFERED.items() if name not in NOT_SERVED and not facts.wire}
 )
 class ServerOptions(Chosen):
     """Settings that are the server's, not a request's, to choose."""

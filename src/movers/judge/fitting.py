@@ -23,7 +23,7 @@ LEAST = 4
 """Labels below which nothing is learned."""
 FEW = 20
 """Labels below which a warning says that little can be learned."""
-RIDGE = 0.01
+RIDGE = 0.02
 """Variance that a weight is expected to have: the parameter C of scikit-learn."""
 FREE = 30.0
 """Factor of the column of what is known, which makes its own ridge next to nothing."""

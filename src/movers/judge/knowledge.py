@@ -114,9 +114,8 @@ class Knowledge:
         try:
             return cls._of(header, tensors)
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"the judge {str(path)!r} is damaged ({error})", Do("learn")
-            ) from error
+            why = f"the judge {str(path)!r} is damaged ({error})"
+            raise InputError(why, Do("learn")) from error
 
     @classmethod
     def _of(cls, header: Mapping[str, str], tensors: Mapping[str, Array]) -> Knowledge:
@@ -128,7 +127,8 @@ class Knowledge:
                 raise ValueError(f"{name} is not {length} finite numbers")
         if not (arrays[1] > 0).all():
             raise ValueError("a spread is not above 0")
-        return cls(header["fingerprint"], names, *arrays, facts)
+        center, spread, weights, intercept = arrays
+        return cls(header["fingerprint"], names, center, spread, weights, intercept, facts)
 
 
 def logistic(odds: Floats) -> Floats:

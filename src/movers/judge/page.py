@@ -24,7 +24,7 @@ def render(report: JudgeReport) -> str:
          f"({100 * one.behind[1]:+.1f} to {100 * one.behind[2]:+.1f})"]
         for one in report.scores
     ]  # fmt: skip
-    first, *rest = report.lines()
+    first = next(report.lines())
     parts = [
         f"<p>{escape(first)}</p>",
         _table(["", "metric", "× 100", "95 %", "judge ahead"], scores),

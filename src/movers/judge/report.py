@@ -175,7 +175,8 @@ def cross_validate(
     metrics = GRADED if grades else METRICS
     found = {"judge": chances, **{name: -values for name, values in others.items()}}
     curve = _curve(labelled, before, folds, metrics)
-    bins, cuts = (), ()
+    bins: tuple[Bin, ...] = ()
+    cuts: tuple[Cut, ...] = ()
     brier = error = None
     if not grades:
         brier, bins = float(((chances - labels) ** 2).mean()), calibration(chances, labels)
@@ -269,13 +270,13 @@ def _scores(
             if not (title == ACCURACY and name != "judge")
         }
         for name, values in every.items():
-            ends = np.nanpercentile(values[1:], [2.5, 97.5]).tolist()
+            lowest, highest = np.nanpercentile(values[1:], [2.5, 97.5]).tolist()
             behind = None
             if name != "judge":
                 ahead = every["judge"] - values
                 low, high = np.nanpercentile(ahead[1:], [2.5, 97.5]).tolist()
                 behind = (float(ahead[0]), low, high)
-            yield Score(name, title, float(values[0]), *ends, behind)
+            yield Score(name, title, float(values[0]), lowest, highest, behind)
 
 
 def _draws(groups: Ints) -> Iterator[Floats]:
@@ -317,15 +318,10 @@ def _surprises(
     labelled: Labelled, chances: Floats, grades: tuple[float, float] | None
 ) -> tuple[Surprise, ...]:
     low, high = grades or (0.0, 1.0)
-    off = np.abs(labelled.labels - chances)
-    return tuple(
-        Surprise(
-            *labelled.pairs[row],
-            low + (high - low) * float(labelled.labels[row]),
-            float(chances[row]),
-        )
-        for row in np.argsort(-off, kind="stable")[:SURPRISES].tolist()
-    )
+    said = low + (high - low) * labelled.labels
+    order = np.argsort(-np.abs(labelled.labels - chances), kind="stable")[:SURPRISES]
+    rows = [(labelled.pairs[row], float(said[row]), float(chances[row])) for row in order]
+    return tuple(Surprise(one, other, label, chance) for (one, other), label, chance in rows)
 
 
 def _auc(labels: Floats, found: Floats, weights: Floats) -> float:

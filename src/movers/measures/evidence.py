@@ -182,7 +182,8 @@ class Plans:
         firsts = self.starts[:-1]
         mean = np.maximum(np.add.reduceat(cost, firsts) / self.shapes.prod(axis=1), 1e-9)
         near = [self._lines(np.minimum, cost, side) for side in (0, 1)]
-        both = sum(one.sums() / one.lengths for one in near) / 2
+        first, second = (one.sums() / one.lengths for one in near)
+        both = np.asarray((first + second) / 2)
         paid = np.add.reduceat(self.plan * cost, firsts) / np.maximum(self.mass, 1e-9)
         pairs = zip(near, self.stayed, strict=True)
         yield from (mean, both, both / mean)

@@ -9,6 +9,7 @@ learned once, from the contrasts that calibrate the default measure.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -212,12 +213,9 @@ def learn_contrasts(encoder: Encoder) -> Knowledge:
     kinds = np.array(given.kinds)
     same = given.same & (kinds != "change")  # a swap is none, with or without one more change
     numbers = evidence_of(encoder, given.pairs)
-    counts = dict.fromkeys(zip(kinds.tolist(), same.tolist(), strict=True), 0)
-    for key in zip(kinds.tolist(), same.tolist(), strict=True):
-        counts[key] += 1
-    weights = np.array(
-        [1.0 / counts[key] for key in zip(kinds.tolist(), same.tolist(), strict=True)]
-    )
+    sides = list(zip(given.kinds, same.tolist(), strict=True))
+    counts = Counter(sides)
+    weights = np.array([1.0 / counts[side] for side in sides])
     weights *= len(weights) / weights.sum()
     labelled = Labelled(given.pairs, same.astype(float), numbers, weights)
     facts = {"data": "contrasts", "digest": digest_of(given.pairs, labelled.labels)}
