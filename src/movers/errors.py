@@ -150,6 +150,7 @@ EXTRAS = {
     **dict.fromkeys(("numba", "llvmlite"), "compile"),
     "pyarrow": "tables",
     "wordfreq": "frequencies",
+    "sklearn": "judge",
     "matplotlib": "plot",
     **dict.fromkeys(("fastapi", "uvicorn", "prometheus_client"), "web"),
 }

@@ -31,7 +31,7 @@ from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, Step, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
 from movers.io.pairs import check_asked, check_sentence, check_sentences, check_words, read_pairs
-from movers.judge.learning import Lesson, learn
+from movers.judge.learning import Lesson, learn, suggest
 from movers.judge.report import JudgeReport
 from movers.measure.context import Context
 from movers.measure.fitting import corpus_digest, fit_statistics
@@ -404,6 +404,12 @@ class Scorer:
         """
         assert self._judge  # refuses measures
         return np.asarray(1.0 - self.distances(pairs, targets, progress=progress))
+
+    def suggest(self, pairs: Any, count: int = 50) -> list[int]:
+        """Numbers of the pairs whose labels would teach a judge most, the best first."""
+        texts = read_pairs(pairs)
+        chosen = suggest(self._judge.knowledge, self.evidence(texts), count)
+        return [int(row) for row in chosen]
 
     @property
     def _judge(self) -> Judge:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Floats, Ints
-from movers.errors import DependencyError, Do, InputError
+from movers.errors import InputError, missing
 from movers.judge.knowledge import Knowledge
 from movers.runtime.notices import Notice, notify
 
@@ -183,10 +183,8 @@ def _answers(labelled: Labelled) -> tuple[Floats, Ints, Floats]:
 def _logistic(columns: Floats, answers: Floats, counts: Floats, ridge: float) -> Any:
     try:
         from sklearn.linear_model import LogisticRegression
-    except ImportError as error:
-        raise DependencyError(
-            "learning a judge needs scikit-learn", Do("pip install movers[judge]")
-        ) from error
+    except ModuleNotFoundError as error:
+        raise missing("sklearn", "learning a judge") from error
     model = LogisticRegression(C=ridge, max_iter=ITERATIONS)
     return model.fit(columns, answers, sample_weight=counts)
 

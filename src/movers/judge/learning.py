@@ -45,9 +45,7 @@ def learn(
     return known, tested
 
 
-def suggest(
-    known: Knowledge, evidence: Floats, pairs: Sequence[tuple[str, str]], count: int
-) -> Ints:
+def suggest(known: Knowledge, evidence: Floats, count: int) -> Ints:
     """Pick the pairs whose labels would help most, the most helpful first.
 
     Those that the judge is unsure of, each as unlike as can be those picked before: a label tells
@@ -57,8 +55,8 @@ def suggest(
     ----------
     known
         What the judge knows so far.
-    evidence, pairs
-        The pairs to choose from.
+    evidence
+        That of the pairs to choose from.
     count
         How many to pick; fewer come back if there are fewer pairs.
     """
@@ -69,8 +67,8 @@ def suggest(
     unsure = np.sqrt(chances * (1.0 - chances))
     rest = columns * unsure[:, None]
     picked: list[int] = []
-    free = np.ones(len(pairs), bool)
-    for _ in range(min(count, len(pairs))):
+    free = np.ones(len(rest), bool)
+    for _ in range(min(count, len(rest))):
         news = np.where(free, np.einsum("ij,ij->i", rest, rest), -1.0)
         best = int(news.argmax())
         picked.append(best)

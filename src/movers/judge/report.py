@@ -6,15 +6,19 @@ against other distances on the same folds; intervals are paired and draw groups 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from movers.arrays import Floats, Ints
+from movers.errors import InputError
 from movers.judge.fitting import Labelled, fit
 from movers.judge.knowledge import Knowledge, logistic
+from movers.runtime.atomic import replacing
 
 FOLDS = 5
 DRAWS = 200
@@ -24,6 +28,9 @@ SURPRISES = 10
 SHARES = (0.125, 0.25, 0.5)
 """Shares of the labels that the learning curve is drawn from, beside all of them."""
 BINS = 10
+KINDS = (".html", ".json", ".txt")
+ENOUGH = 80
+"""Labels below which nothing is said of what more would bring."""
 WORTH = 0.005
 """Gain by twice as many labels from which they are said to help."""
 Metric = Callable[[Floats, Floats, Floats], float]
@@ -139,11 +146,29 @@ class JudgeReport:
         for pair in self.surprises:
             yield f"  {pair.label:g} but {pair.probability:.2f}: {pair.source} | {pair.target}"
 
+    def save(self, path: str | Path) -> None:
+        """Write the report as the name ends: .html, .json or .txt."""
+        path = check_kind(Path(path))
+        text = f"{self}\n"
+        if path.suffix == ".html":
+            text = self.to_html()
+        elif path.suffix == ".json":
+            text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+        with replacing(path) as temporary:
+            temporary.write_text(text, "utf-8")
+
     def to_html(self) -> str:
         """One page with plots that needs neither server nor network."""
         from movers.judge.page import render
 
         return render(self)
+
+
+def check_kind(path: Path) -> Path:
+    """Return a path that a report can be written to; refuse any other."""
+    if path.suffix not in KINDS:
+        raise InputError(f"a report ends in {', '.join(KINDS)}, got {path.name!r}")
+    return path
 
 
 def cross_validate(
@@ -251,7 +276,7 @@ def _curve(
 
 def _gain(curve: Sequence[tuple[int, float]]) -> float | None:
     """Return what twice as many labels would add: as the last doubling did, a little less."""
-    if len(curve) < 3:
+    if len(curve) < 3 or curve[-1][0] < ENOUGH:
         return None
     steps = np.diff([value for _, value in curve[-3:]])
     if steps[0] <= 0 or steps[1] <= 0:
@@ -319,7 +344,8 @@ def _surprises(
 ) -> tuple[Surprise, ...]:
     low, high = grades or (0.0, 1.0)
     said = low + (high - low) * labelled.labels
-    order = np.argsort(-np.abs(labelled.labels - chances), kind="stable")[:SURPRISES]
+    off = np.abs(labelled.labels - chances)
+    order = [row for row in np.argsort(-off, kind="stable")[:SURPRISES].tolist() if off[row] > 0.5]
     rows = [(labelled.pairs[row], float(said[row]), float(chances[row])) for row in order]
     return tuple(Surprise(one, other, label, chance) for (one, other), label, chance in rows)
 
