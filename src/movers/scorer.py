@@ -37,7 +37,6 @@ from movers.measure.context import Context
 from movers.measure.fitting import corpus_digest, fit_statistics
 from movers.measure.statistics import Statistics
 from movers.measures.base import FitCorpus, Measure
-from movers.measures.default import DefaultMeasure
 from movers.measures.evidence import names_of
 from movers.measures.judge import SAME, SHIPPED, Judge, judge_of
 from movers.measures.sentences import WeightedSentences
@@ -421,8 +420,7 @@ class Scorer:
 
     def _judged(self, source: str, target: str) -> Judged | None:
         """What the shipped judge says beside the default measure."""
-        default = type(self.measure) is DefaultMeasure
-        if not default or self.encoder.fingerprint not in SHIPPED:
+        if not self.measure.asks_judge or self.encoder.fingerprint not in SHIPPED:
             return None
         judge = self.using(judge=SAME)
         sentences = judge.weigh([source, target])

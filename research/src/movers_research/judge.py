@@ -22,7 +22,7 @@ from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import Estimate, auc, estimate
 from movers.judge.fitting import Labelled, blank, fit
 from movers.judge.knowledge import Knowledge, digest_of
-from movers.judge.report import calibration, expected_error
+from movers.judge.validation import calibration, expected_error
 from movers.measures.calibration import contrasts
 from movers.measures.evidence import names_of
 from movers.measures.judge import bound_judge, evidence_of, same_of

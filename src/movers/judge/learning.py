@@ -12,7 +12,8 @@ from movers.arrays import Floats, Ints
 from movers.errors import InputError
 from movers.judge.fitting import Labelled, fit, read_labels
 from movers.judge.knowledge import Knowledge, digest_of
-from movers.judge.report import JudgeReport, cross_validate
+from movers.judge.report import JudgeReport
+from movers.judge.validation import cross_validate
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,6 +63,8 @@ class Judge(DefaultMeasure):
 
     known: Knowledge | None = field(default=None, repr=False, compare=False)
 
+    asks_judge = False
+
     @property
     def far(self) -> float:
         """Distance of sentences that certainly do not say the same."""
