@@ -18,9 +18,9 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.difference import lexicon
 from movers.encode.encodings import Head
-from movers.measure.costs import norms_of, pair_costs
 from movers.measures.bounds import sentence_distances
 from movers.measures.default import DefaultMeasure, gates
+from movers.measures.parts.costs import norms_of, pair_costs
 from movers.measures.sentences import WeightedSentences
 
 WORD = re.compile(r"\d[\d.,:/]*\d|\d|n['’]t\b|[a-z]+", re.IGNORECASE)

@@ -26,11 +26,11 @@ from movers.errors import Do, InputError
 from movers.explain.compared import Judged, Reason
 from movers.judge.fitting import Labelled, blank, fit
 from movers.judge.knowledge import Knowledge, digest_of
-from movers.measure.context import Context
-from movers.measure.statistics import Statistics
 from movers.measures.calibration import contrasts
 from movers.measures.default import DefaultMeasure
 from movers.measures.evidence import evidence, names_of
+from movers.measures.parts.context import Context
+from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison
 
