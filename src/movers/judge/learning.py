@@ -10,7 +10,7 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.errors import InputError
-from movers.judge.fitting import Labelled, fit, read_labels
+from movers.judge.fitting import RIDGE, Labelled, fit, read_labels
 from movers.judge.knowledge import Knowledge, digest_of
 from movers.judge.report import JudgeReport
 from movers.judge.validation import cross_validate
@@ -46,11 +46,12 @@ def learn(
     return known, tested
 
 
-def suggest(known: Knowledge, evidence: Floats, count: int) -> Ints:
+def suggest(known: Knowledge, evidence: Floats, count: int, *, ridge: float = RIDGE) -> Ints:
     """Pick the pairs whose labels would help most, the most helpful first.
 
-    Those that the judge is unsure of, each as unlike as can be those picked before: a label tells
-    p (1 - p) times what of its evidence, scaled, is new.
+    A label tells most where the judge is unsure, and where its evidence is new beside that of the
+    pairs picked before: each one has the largest variance that these leave of its log-odds, times
+    p (1 - p).
 
     Parameters
     ----------
@@ -60,25 +61,21 @@ def suggest(known: Knowledge, evidence: Floats, count: int) -> Ints:
         That of the pairs to choose from.
     count
         How many to pick; fewer come back if there are fewer pairs.
+    ridge
+        As in `fit`.
     """
     if count < 1:
         raise InputError(f"the number of suggestions must be at least 1, got {count}")
     chances = known.probabilities(evidence)
-    columns = known.standardised(evidence)
-    unsure = np.sqrt(chances * (1.0 - chances))
-    rest = columns * unsure[:, None]
+    rows = known.standardised(evidence) * np.sqrt(chances * (1.0 - chances))[:, None]
+    left = np.einsum("ij,ij->i", rows, rows)
+    told = np.zeros((len(rows), min(count, len(rows))))
     picked: list[int] = []
-    free = np.ones(len(rest), bool)
-    for _ in range(min(count, len(rest))):
-        news = np.where(free, np.einsum("ij,ij->i", rest, rest), -1.0)
-        best = int(news.argmax())
+    for step in range(told.shape[1]):  # a Cholesky decomposition, the largest pivot first
+        left[picked] = -1.0
+        best = int(left.argmax())
         picked.append(best)
-        free[best] = False
-        norm = float(rest[best] @ rest[best])
-        # what the label tells is taken off the others, as far as the ridge lets it be told
-        rest = rest - np.outer(rest @ rest[best], rest[best]) / (norm + PRIOR)
+        shared = rows @ rows[best] - told[:, :step] @ told[best, :step]
+        told[:, step] = shared / np.sqrt(1.0 / ridge + shared[best])
+        left -= told[:, step] ** 2
     return np.array(picked, np.int64)
-
-
-PRIOR = 20.0
-"""Evidence, squared and summed, that one label must have to tell half of it."""

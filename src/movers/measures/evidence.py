@@ -23,7 +23,7 @@ from movers.measures.default import DefaultMeasure, gates
 from movers.measures.parts.costs import norms_of, pair_costs
 from movers.measures.sentences import WeightedSentences
 
-WORD = re.compile(r"\d[\d.,:/]*\d|\d|n['’]t\b|[a-z]+", re.IGNORECASE)
+WORD = re.compile(r"\d[\d.,:/]*\d|\d|n['’]t\b|[a-z]+?(?=n['’]t\b)|[a-z]+", re.IGNORECASE)
 MATCHED = 0.5
 """Share of a word that a plan moves to another if the two are matched."""
 WHOLE = ("sentence vectors", "root of sentence vectors", "length", "uneven lengths")

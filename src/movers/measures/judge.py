@@ -26,6 +26,7 @@ from movers.errors import Do, InputError
 from movers.explain.compared import Judged, Reason
 from movers.judge.fitting import Labelled, blank, fit
 from movers.judge.knowledge import Knowledge, digest_of
+from movers.measures.bounds import Bound
 from movers.measures.calibration import contrasts
 from movers.measures.default import DefaultMeasure
 from movers.measures.evidence import evidence, names_of
@@ -151,6 +152,15 @@ class Judge(DefaultMeasure):
     def under_every_head(self, every: Comparison, chosen: Comparison) -> Comparison:
         """Return the comparison itself: all heads are read already."""
         return chosen
+
+    @property
+    def bound(self) -> Bound:
+        """No bound holds for what was learned; candidates come from another measure."""
+        raise InputError(
+            f"no bound holds for {self.name}, which was learned; search by another measure, and "
+            "let the judge have its say on what is found",
+            Do("rank"),
+        )
 
     def _calibrated(self) -> dict[str, str]:
         return {**super()._calibrated(), KIND: self.knowledge.digest}
