@@ -8,7 +8,7 @@ known, many outweigh it. Grades count as shares of both answers, so that 3 of 0 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,8 @@ FEW = 20
 """Labels below which a warning says that little can be learned."""
 RIDGE = 0.02
 """Variance that a weight is expected to have: the parameter C of scikit-learn."""
+MANY = 200
+"""Labels from which it is that; of fewer, a share, so that they hardly spoil what is known."""
 FREE = 30.0
 """Factor of the column of what is known, which makes its own ridge next to nothing."""
 ITERATIONS = 2000
@@ -134,7 +136,7 @@ def fit(
     labelled: Labelled,
     before: Knowledge,
     *,
-    ridge: float = RIDGE,
+    ridge: float | None = None,
     facts: Mapping[str, str] | None = None,
 ) -> Knowledge:
     """Learn from labels, starting from what is known before.
@@ -147,10 +149,11 @@ def fit(
         What is known before; its columns are those of the evidence, and its center and spread
         are kept. Weights that are all 0 say nothing.
     ridge
-        Variance that a weight is expected to have.
+        Variance that a weight is expected to have; None takes `RIDGE`, less for few labels.
     facts
         Where the labels come from.
     """
+    ridge = RIDGE * min(1.0, len(labelled.labels) / MANY) if ridge is None else ridge
     columns = before.standardised(labelled.evidence)
     odds = before.odds(labelled.evidence)
     known = FREE * odds / (odds.std() or 1.0)
@@ -158,6 +161,8 @@ def fit(
     model = _logistic(np.column_stack([columns, known])[rows], answers, counts, ridge)
     *weights, factor = model.coef_[0].tolist()
     share = factor * FREE / (odds.std() or 1.0)
+    if share < 0 and len(labelled.labels) < MANY:  # so few do not turn what is known round
+        return replace(before, facts=dict(facts or {}))
     if share < 0:  # labels that contradict what is known: begin without it
         share, model = 0.0, _logistic(columns[rows], answers, counts, ridge)
         weights = model.coef_[0].tolist()
