@@ -13,8 +13,15 @@ LABELLED = ROOT / "examples" / "data" / "labelled.tsv"
 PAIRS = ROOT / "examples" / "data" / "pairs.tsv"
 
 
+def call(*arguments):
+    try:
+        return cli.main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        return stop.code or 0
+
+
 def run(capsys, *arguments):
-    code = cli.main([str(argument) for argument in arguments])
+    code = call(*arguments)
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 
@@ -23,7 +30,7 @@ def run(capsys, *arguments):
 def judge(tmp_path_factory):
     path = tmp_path_factory.mktemp("judges") / "mine.judge"
     report = path.with_name("report.json")
-    assert cli.main(["learn", str(LABELLED), "-o", str(path), "--report", str(report)]) == 0
+    assert call("learn", LABELLED, "-o", path, "--report", report) == 0
     return path
 
 
