@@ -225,7 +225,8 @@ def _precision(labels: Floats, found: Floats, weights: Floats) -> float:
 def _counted(labels: Floats, found: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Return the weight of yes and of no at every value found, the least first."""
     _, place = np.unique(found, return_inverse=True)
-    return np.bincount(place, weights * labels), np.bincount(place, weights * (1.0 - labels))
+    yes, no = (np.bincount(place, weights * side) for side in (labels, 1.0 - labels))
+    return np.asarray(yes, np.float64), np.asarray(no, np.float64)
 
 
 def _accuracy(labels: Floats, found: Floats, weights: Floats) -> float:
