@@ -36,7 +36,7 @@ LAYERS = [
     ("__main__",),
 ]
 """Folders and files of the package from left to right; each imports from its left alone."""
-APART = [{"solve", "encode"}, {"solve", "measure"}, {"web", "evaluate"}, {"web", "search"}]
+APART = [{"solve", "encode"}, {"solve", "measure"}, {"web", "evaluate"}]
 """Parts that know nothing of each other, though the order would let them."""
 
 

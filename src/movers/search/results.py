@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.results import Comparison, Ranking
@@ -59,6 +62,15 @@ class Found:
     pruning: Pruning = Pruning(0)
     certified: bool = True
     bound: float | None = None
+
+    def only(self, kept: Sequence[bool]) -> Found:
+        """The same without some of the sentences."""
+        chosen = np.asarray(kept, bool)
+        return replace(self, rows=self.rows[chosen], distances=self.distances[chosen])
+
+    def first(self, count: int) -> Found:
+        """The same with so many sentences at most."""
+        return replace(self, rows=self.rows[:count], distances=self.distances[:count])
 
 
 @dataclass(frozen=True, repr=False)
