@@ -29,6 +29,7 @@ FILES = {
     "scoring": ("score", "fit"),
     "search": ("rank", "index", "search", "mine", "dedupe"),
     "evaluating": ("threshold", "evaluate"),
+    "checking": ("check",),
     "serving": ("serve",),
     "examining": ("methods", "models", "doctor", "warm-up"),
 }
