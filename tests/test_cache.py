@@ -18,10 +18,10 @@ def place(request, tmp_path):
 
 
 def test_what_says_the_same_is_answered_and_what_does_not_is_told(place):
-    cache = SemanticCache(place)
+    cache = SemanticCache(place, least=0.8)
     assert cache.get(TRANSFER) == (None, None, "nothing is stored")
     cache.set(TRANSFER, {"steps": ["Menu", "Transfer"]})
-    answer, match, why = cache.get(TRANSFER)
+    answer, _, why = cache.get(TRANSFER)
     assert (answer, why) == ({"steps": ["Menu", "Transfer"]}, "the same text")
     hit = cache.get("How do I transfer money from savings to checking")
     assert hit.answer == answer and hit.match.text == TRANSFER and "alike" in hit.why

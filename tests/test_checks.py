@@ -56,7 +56,7 @@ def test_the_plugin_says_what_differs(pytester):
             expect({SAME[1]!r}).not_to_say({SAME[0]!r})
         """
     )
-    done = pytester.runpytest_inprocess("-p", "movers.pytest_plugin", "-p", "no:cacheprovider")
+    done = pytester.runpytest_inprocess("-p", "movers.pytest_plugin", "--disable-plugin-autoload")
     done.assert_outcomes(passed=1, failed=2)
     done.stdout.fnmatch_lines(["*another number: 2 / 20*", "*“2” in A, “20” in B.*"])
     done.stdout.no_fnmatch_line("*checks.py*")
@@ -81,7 +81,10 @@ def files(tmp_path):
 
 
 def run(*arguments):
-    return cli.main(["check", *map(str, arguments)])
+    try:
+        return cli.main(["check", *map(str, arguments)])
+    except SystemExit as stop:
+        return stop.code
 
 
 def test_the_command_fails_where_too_few_say_the_same(files, capsys):

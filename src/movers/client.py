@@ -94,14 +94,13 @@ class Received(Comparison):
         flows = ({**one, "cost": _number(one["cost"])} for one in answer["alignment"])
         plans = np.array(answer["plan"], np.float64)[None]
         signature = Signature.parse(answer["signature"])
-        home = {} if answer["home"] is None else {"at home": answer["home"]}
         made = cls(
             **given,
             plans=plans,
             cost=np.zeros((0, 0)),
             heads=tuple(HeadValue(**one) for one in heads),
             signature=signature,
-            parts=home,
+            parts={name: _number(value) for name, value in answer["parts"].items()},
             answer=answer,
         )
         vars(made).update(  # what is worked out on demand elsewhere

@@ -271,6 +271,7 @@ class CompareAnswer(Compared):
     linear: float | None = _said("Its part of the words, mean over heads.")
     structural: float | None = _said("Its part of the structure, mean over heads.")
     home: float | None = _said("Its part of words that match nothing; null where all must move.")
+    parts: dict[str, float | None] = _said("What the distance adds up from, by name.")
     mix: float = _said("Share of the structural part.")
     source_repairs: list[Repair] = _said("Typing errors mended in the first sentence.")
     target_repairs: list[Repair] = _said("Typing errors mended in the second sentence.")
