@@ -15,7 +15,7 @@ from movers.scorer import Scorer
 from movers.search.collection import Collection, Record
 from movers.search.guarding import objection_of
 
-GUARDS = ("numbers", "names", "negation", "opposites", "roles", "unread")
+GUARDS = ("numbers", "renamed", "negation", "opposites", "roles", "unread")
 """What keeps an answer from another question, unless told otherwise."""
 LEAST = 0.85
 """Similarity from which a question counts as one that was answered."""

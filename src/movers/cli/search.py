@@ -279,7 +279,7 @@ def search(
         With --candidates: search exactly as well, and report the recall.
     guard
         Leave out sentences that differ from the query in these, separated by commas: numbers,
-        names, negation, opposites, roles, unread.
+        names, renamed, negation, opposites, roles, unread.
     align
         Show which word went where for so many of the first matches.
     engine
@@ -401,7 +401,7 @@ def dedupe(
         they differ in: .tsv, .csv, .jsonl or .parquet.
     guard
         Keep sentences that differ in these, separated by commas, however near they are: numbers,
-        names, negation, opposites, roles, unread; "none" for none.
+        names, renamed, negation, opposites, roles, unread; "none" for none.
     group_by
         Column of the table: rows that differ in it never stand for each other.
     align
