@@ -28,6 +28,9 @@ SETS = {
 }
 RIGHT = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Shares of the pairs that say the same to be answered."""
+READING = """Right hits are the share of the pairs that say the same which are answered, wrong hits the
+share of the others. A dash: guards object to more of the right pairs than that leaves.
+"""
 
 
 def read(path: Path) -> tuple[list[tuple[str, str]], np.ndarray]:
@@ -79,8 +82,8 @@ def table(name: str, path: Path) -> str:
     objected = (f"{kept_apart[same].mean():.1%}", f"{kept_apart[~same].mean():.1%}")
     return f"""## {name}
 
-{len(pairs):,} pairs, {same.mean():.0%} of which say the same. Guards ({", ".join(GUARDS)}) object to
-{objected[0]} of these and to {objected[1]} of the others.
+{len(pairs):,} pairs, {same.mean():.0%} of which say the same. Guards ({", ".join(GUARDS)})
+object to {objected[0]} of these and to {objected[1]} of the others.
 
 | right hits | wrong hits: cosine | similarity alone | with guards | guards / cosine | `least` |
 |---|---|---|---|---|---|
@@ -95,7 +98,9 @@ def main() -> None:
     options = parser.parse_args()
     tables = [table(name, DATA / path) for name, path in SETS.items()]
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    text = "\n".join([f"`python bench/cache.py` — {machine}, the embedded model.\n", *tables])
+    text = "\n".join(
+        [f"`python bench/cache.py` — {machine}, the embedded model.\n", READING, *tables]
+    )
     print(text)
     if options.report is not None:
         options.report.write_text(f"# Wrong hits of a semantic cache\n\n{text}", "utf-8")

@@ -91,7 +91,7 @@ def test_every_recipe_of_the_jobs_is_executed(tmp_path, monkeypatch):
         elif language == "console":
             for _, *arguments in commands(block):
                 if arguments[0] not in STAYING:
-                    with pytest.raises(SystemExit, match="^0$"):
+                    with pytest.raises(SystemExit, match=r"^0$"):
                         main(arguments)
 
 
