@@ -20,7 +20,7 @@ from sentences import DATA
 import movers
 from movers.arrays import Floats
 from movers.cache import GUARDS
-from movers.search.guarding import objection_of
+from movers.search.keep_apart import objection_of
 
 SETS = {
     "PAWS-Wiki, development split": "PAWSWiki/dev.tsv",

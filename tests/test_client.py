@@ -112,8 +112,8 @@ class Busy(BaseHTTPRequestHandler):
         self.server.asked += 1
         turned_away = self.server.asked <= self.server.busy
         self.send_response(self.server.status if turned_away else 200)
-        if self.server.told:
-            self.send_header("Retry-After", self.server.told)
+        if self.server.worded:
+            self.send_header("Retry-After", self.server.worded)
         self.end_headers()
         self.wfile.write(b'{"models": []}')
 
@@ -124,7 +124,7 @@ class Busy(BaseHTTPRequestHandler):
 @pytest.fixture
 def busy():
     with HTTPServer(("127.0.0.1", 0), Busy) as server:
-        server.asked, server.told = 0, "0"
+        server.asked, server.worded = 0, "0"
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server, f"http://127.0.0.1:{server.server_port}"
@@ -143,11 +143,11 @@ def test_who_is_turned_away_comes_again(busy, status):
 
     with Client(url) as client:
         assert client.models() == [] and server.asked == 4
-    server.asked, server.told = 0, ""
+    server.asked, server.worded = 0, ""
     with Client(url, retries=2, pause=0.001) as client, pytest.raises(ServerError) as caught:
         client.models()
     assert caught.value.status == status and server.asked == 3
-    server.asked, server.told = 0, "0"
+    server.asked, server.worded = 0, "0"
     assert asyncio.run(ask()) == [] and server.asked == 4
 
 

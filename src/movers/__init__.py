@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from movers.client import AsyncClient, Client
     from movers.difference.finder import differences
     from movers.errors import DependencyError, InputError, ModelError, MoversError, StorageError
-    from movers.habits import distance, similarity
     from movers.loading import load
     from movers.measures.registry import METHODS
     from movers.results import Comparison, Ranking
     from movers.scorer import Scorer
     from movers.search.index import Index
+    from movers.shortcuts import distance, similarity
 
 __all__ = [
     "METHODS",
@@ -56,9 +56,9 @@ _HOMES = {
     "Scorer": "movers.scorer",
     "assert_same": "movers.checks",
     "differences": "movers.difference.finder",
-    "distance": "movers.habits",
+    "distance": "movers.shortcuts",
     "load": "movers.loading",
-    "similarity": "movers.habits",
+    "similarity": "movers.shortcuts",
 }
 
 

@@ -13,7 +13,7 @@ from movers.errors import InputError
 from movers.results import Match
 from movers.scorer import Scorer
 from movers.search.collection import Collection, Record
-from movers.search.guarding import objection_of
+from movers.search.keep_apart import objection_of
 
 GUARDS = ("numbers", "renamed", "negation", "opposites", "roles", "unread")
 """What keeps an answer from another question, unless told otherwise."""

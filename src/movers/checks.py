@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 
 from movers.difference.guards import DEFAULT
 from movers.errors import InputError
-from movers.habits import kept_scorer
 from movers.scorer import Scorer
-from movers.search.guarding import objection_of
+from movers.search.keep_apart import objection_of
+from movers.shortcuts import kept_scorer
 
 LEAST = 0.8
 """Similarity from which texts say the same, unless told otherwise."""
@@ -31,7 +31,7 @@ class Checked:
         lines = [f"expected: {self.expected}", f"actual:   {self.actual}"]
         if self.objection is not None:
             lines.insert(0, f"the texts do not say the same: {self.objection}")
-        return "\n".join([*lines, *(f"  {line}" for line in self.told)])
+        return "\n".join([*lines, *(f"  {line}" for line in self.worded)])
 
 
 def check(

@@ -13,8 +13,8 @@ from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 import numpy as np
 
 from movers.align.aligners import DEFAULT as DEFAULT_ALIGNER
-from movers.align.linking import Link
-from movers.align.results import Alignment
+from movers.align.alignment import Alignment
+from movers.align.links import Link
 from movers.arrays import Floats
 from movers.difference.kinds import Difference
 from movers.difference.misspelt import Repair, Spelling
@@ -22,7 +22,7 @@ from movers.errors import InputError, MoversError, missing
 from movers.explain.compared import Broken, Flow, HeadValue, Signature
 from movers.io.pairs import check_sentences, read_pairs
 from movers.results import Comparison, Match, Ranking
-from movers.search.results import Pruning, SearchRanking
+from movers.search.search_ranking import Pruning, SearchRanking
 
 try:
     import httpx

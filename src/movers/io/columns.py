@@ -11,7 +11,7 @@ from movers.arrays import Floats
 from movers.runtime.notices import UndefinedWarning, notify
 
 
-class Measure(Protocol):
+class ColumnFiller(Protocol):
     """What fills columns: a `movers.Scorer`, or what does the same."""
 
     @property
@@ -28,7 +28,7 @@ class Measure(Protocol):
         """Similarities that distances stand for; None without a scale."""
 
 
-def all_columns(measures: Mapping[str, Measure]) -> list[str]:
+def all_columns(measures: Mapping[str, ColumnFiller]) -> list[str]:
     """Columns that measures fill, in order: distances, and similarities where there is a scale."""
     return [
         column
@@ -38,7 +38,7 @@ def all_columns(measures: Mapping[str, Measure]) -> list[str]:
 
 
 def fill_columns(
-    name: str, measure: Measure, pairs: Sequence[tuple[str, str]], *, progress: bool = False
+    name: str, measure: ColumnFiller, pairs: Sequence[tuple[str, str]], *, progress: bool = False
 ) -> dict[str, Floats]:
     """Distances by name of column, and similarities where it has a scale.
 

@@ -20,7 +20,7 @@ from narwhals.exceptions import DuplicateError
 
 from movers.arrays import Floats
 from movers.errors import InputError
-from movers.io.columns import Measure, all_columns, fill_columns
+from movers.io.columns import ColumnFiller, all_columns, fill_columns
 from movers.io.pairs import pick_pair, text_of_cell
 
 ROW = "movers: row"
@@ -31,7 +31,7 @@ ROWS = 2048
 
 def score_frame(
     frame: Any,
-    scorers: Mapping[str, Measure],
+    scorers: Mapping[str, ColumnFiller],
     *,
     source: Any = None,
     target: Any = None,
@@ -82,7 +82,7 @@ def _add(frame: Any, work: _Work) -> Any:
 class _Work:
     """What is to be added, whatever the kind of frame."""
 
-    scorers: Mapping[str, Measure]
+    scorers: Mapping[str, ColumnFiller]
     source: Any
     target: Any
     progress: bool

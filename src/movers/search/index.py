@@ -19,13 +19,13 @@ from movers.errors import InputError
 from movers.loading import load
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus, Reader, distinct
+from movers.search.corpus import NOTHING, Corpus, CorpusReader, distinct
 from movers.search.cosine import Keep
 from movers.search.folder import EMPTY, Folder, Piece
-from movers.search.guarding import Objection, objection_of
+from movers.search.keep_apart import Objection, objection_of
 from movers.search.layouts import Layout, check_method, find_layout, make_layout
 from movers.search.queries import check_count, check_queries
-from movers.search.results import Found, SearchRanking
+from movers.search.search_ranking import SearchRanking, SearchResult
 from movers.search.shards import joined, some_of
 from movers.search.vectors import Precision
 
@@ -223,7 +223,7 @@ class Index:
         """
         with self._writing():
             corpus = self.corpus
-            rows = corpus.find([*distinct(Reader(sentences))])
+            rows = corpus.find([*distinct(CorpusReader(sentences))])
             rows = np.unique(rows[rows >= 0])
             if len(rows) == len(corpus):
                 raise InputError(
@@ -282,7 +282,7 @@ class Index:
         self, sentences: Iterable[str] | Path, *, known: Corpus[Any] | None = None, progress: bool
     ) -> Iterator[Piece]:
         """Cut sentences into shards, those left out that a corpus has already."""
-        reader = Reader(sentences)
+        reader = CorpusReader(sentences)
         fresh, done = distinct(reader), 0
         if known is not None:
             fresh = known.unknown(fresh)
@@ -362,7 +362,7 @@ class Index:
             chosen = self._candidates(corpus, candidates)
         run = partial(self.layout.search, self._scorer, corpus, within=limit)
         started = time.process_time()
-        objection, found = objection_of(self._scorer, guards), dict[int, Found]()
+        objection, found = objection_of(self._scorer, guards), dict[int, SearchResult]()
         left, count = [*range(len(texts))], top_k
         while left:  # guards may leave too few
             seen = run([texts[one] for one in left], top_k=count, candidates=chosen)
@@ -379,15 +379,17 @@ class Index:
             both = zip(truths, held, strict=True)
             recalls = [len(truth & own) / len(truth) if truth else 1.0 for truth, own in both]
         return [
-            self.told(text, corpus, found[place].first(top_k), seconds, recall=recall, align=align)
+            self.make_ranking(
+                text, corpus, found[place].first(top_k), seconds, recall=recall, align=align
+            )
             for place, (text, recall) in enumerate(zip(texts, recalls, strict=True))
         ]
 
-    def told(
+    def make_ranking(
         self,
         query: str,
         corpus: Corpus[Any],
-        found: Found,
+        found: SearchResult,
         seconds: float,
         *,
         recall: float | None = None,
@@ -445,7 +447,9 @@ def any_engine(signature: str) -> str:
     return "|".join(one for one in signature.split("|") if not one.startswith("engine:"))
 
 
-def _kept(found: Found, query: str, corpus: Corpus[Any], objection: Objection) -> Found:
+def _kept(
+    found: SearchResult, query: str, corpus: Corpus[Any], objection: Objection
+) -> SearchResult:
     """What was found without the sentences that guards object to."""
     return found.only([objection(query, corpus.text(row)) is None for row in found.rows.tolist()])
 

@@ -14,7 +14,7 @@ from movers.explain.curve import Step
 from movers.results import Comparison
 from movers.runtime.interrupts import end_if_unwanted
 from movers.scorer import Scorer
-from movers.web.batching import Answer, Pair
+from movers.web.batcher import Answer, Pair
 from movers.web.failures import HTTP, sendable
 from movers.web.indexes import Search
 
@@ -99,7 +99,7 @@ def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
         try:
             scorer.using(empty="raise").compare(*pair)
         except InputError as error:
-            reason = sendable(error.told(HTTP))
+            reason = sendable(error.worded(HTTP))
         found.append(Scored(None, None, reason, signature))
     return found
 

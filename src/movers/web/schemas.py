@@ -10,7 +10,7 @@ from movers.align.aligners import DEFAULT as DEFAULT_ALIGNER
 from movers.difference.guards import GUARDS, UNREAD
 from movers.difference.misspelt import Spelling
 from movers.explain.curve import STEPS
-from movers.measure.structure import Selection
+from movers.measures.parts.structure import Selection
 from movers.measures.registry import ALIASES, METHODS
 from movers.settings import Settings, defaults, table, types
 
