@@ -28,8 +28,8 @@ SETS = {
 }
 RIGHT = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Shares of the pairs that say the same to be answered."""
-READING = """Right hits are the share of the pairs that say the same which are answered, wrong hits the
-share of the others. A dash: guards object to more of the right pairs than that leaves.
+READING = """Right hits are the share of the pairs that say the same which are answered, wrong hits
+the share of the others. A dash: guards object to more of the right pairs than that leaves.
 """
 
 

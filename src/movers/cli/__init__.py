@@ -29,7 +29,7 @@ FILES = {
     "score_commands": ("score", "fit"),
     "search_commands": ("rank", "index", "search", "mine", "dedupe"),
     "evaluate_commands": ("threshold", "evaluate"),
-    "checking": ("check",),
+    "check_commands": ("check",),
     "serve_commands": ("serve",),
     "examine_commands": ("methods", "models", "doctor", "warm-up"),
 }
