@@ -25,13 +25,13 @@ class Checked:
     actual: str
     similarity: float
     objection: str | None
-    told: tuple[str, ...] = ()
+    story: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"expected: {self.expected}", f"actual:   {self.actual}"]
         if self.objection is not None:
             lines.insert(0, f"the texts do not say the same: {self.objection}")
-        return "\n".join([*lines, *(f"  {line}" for line in self.worded)])
+        return "\n".join([*lines, *(f"  {line}" for line in self.story)])
 
 
 def check(

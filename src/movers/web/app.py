@@ -43,7 +43,6 @@ from movers.web.models import Models
 from movers.web.queues import Queues
 
 STATIC = Path(str(files("movers.explain") / "static"))
-DOCS = STATIC / "docs.html"
 SENTENCES = tuple(LETTERS)
 COMPRESSED, COMPRESSION = 4096, 4
 """Bytes of an answer that is worth compressing, and how hard to try."""
@@ -344,8 +343,8 @@ def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
     app.add_api_route("/healthz", service.health, response_model=schemas.Health, responses=READING)
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
     app.mount("/swagger", StaticFiles(packages=[("fastapi_offline", "static")]))
-    for path, file in (("/", STATIC / "page.html"), ("/docs", DOCS)):
-        app.add_api_route(path, partial(_page, file), include_in_schema=False)
+    for path, file in (("/", "page.html"), ("/search", "search.html"), ("/docs", "docs.html")):
+        app.add_api_route(path, partial(_page, STATIC / file), include_in_schema=False)
 
 
 async def _page(file: Path) -> FileResponse:
