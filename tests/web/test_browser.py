@@ -798,7 +798,7 @@ def test_the_view_of_an_index_shows_what_the_library_finds(tab, client, indexed,
     numbers = tab.locator("#matches .figures .whole").all_inner_texts()
     assert numbers == [f"{one.similarity:.2f}" for one in found]
     tab.locator("#matches summary").nth(1).click()
-    told = tab.locator("#matches li").nth(1).locator("ul li").all_inner_texts()
+    told = tab.locator("#matches > li").nth(1).locator("ul li").all_inner_texts()
     assert told == list(found.comparisons[1].story)
     tab.evaluate(axe)
     violations = tab.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]

@@ -81,6 +81,16 @@ class Index:
         return "" if self._files is None else self._files.manifest.digest
 
     @property
+    def parts(self) -> int:
+        """How many files hold the sentences; 0 in memory."""
+        return 0 if self._files is None else len(self._files.manifest.parts)
+
+    def refresh(self) -> None:
+        """Take in what others wrote to the folder; every search does."""
+        if self._files is not None:
+            self._files.refresh()
+
+    @property
     def scorer(self) -> Scorer:
         """The measure: a copy, for an index keeps its own statistics whatever is fitted later."""
         return self._scorer.using()
@@ -354,8 +364,7 @@ class Index:
         answers are of one state of the index.
         """
         texts, limit = check_queries(queries, within, top_k=top_k)
-        if self._files is not None:
-            self._files.refresh()
+        self.refresh()
         self._check_scorer()  # loads the model
         corpus, chosen = self.corpus, None
         if candidates is not None:
