@@ -75,7 +75,8 @@ def measure(sentences: int, queries: int, place: Path) -> str:
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     return f"""# Searches over HTTP
 
-`python bench/serve_search.py` — {machine}, load average {os.getloadavg()[0]:.1f} at the end.
+`python bench/serve_search.py --sentences {len(corpus)} --queries {len(asked)}` —
+{machine}, load average {os.getloadavg()[0]:.1f} at the end.
 
 {len(corpus):,} sentences, {len(asked)} queries one after the other, ten matches each, in the
 library and over HTTP by turns: **{differ} answers differ** in any bit. {CLIENTS} clients at once
