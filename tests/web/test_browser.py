@@ -811,11 +811,12 @@ def test_the_view_of_an_index_shows_what_the_library_finds(tab, client, indexed,
         ".map((one) => one.textContent)) === JSON.stringify(texts)",
         arg=first,
     )
-    tab.get_by_role("link", name="Word by word").first.evaluate("(link) => link.click()")
+    tab.locator("#matches summary").first.click()
+    tab.get_by_role("link", name="Word by word").click()
     ready(tab)
     assert tab.input_value("#ask-source") == query and tab.input_value("#ask-target") == first[0]
     tab.get_by_role("link", name="Search an index").click()
-    tab.wait_for_selector("#matches")
+    tab.wait_for_selector("#guards input")
     assert tab.said == []
 
 

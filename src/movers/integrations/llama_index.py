@@ -27,7 +27,8 @@ class MoversRerank(BaseNodePostprocessor):
     _scorer: Scorer | Client = PrivateAttr()
 
     def __init__(self, scorer: Scorer | Client | None = None, *, top_n: int = 3) -> None:
-        super().__init__(top_n=top_n)
+        fields: dict[str, Any] = {"top_n": top_n}
+        super().__init__(**fields)
         self._scorer = load() if scorer is None else scorer
 
     @classmethod

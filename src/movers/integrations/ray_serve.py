@@ -132,8 +132,8 @@ def serve_index(
     place = str(Path(folder).resolve())
     options: Any = {"num_replicas": replicas, "ray_actor_options": {"num_cpus": cpus}}
     parts = [
-        serve.deployment(Share, name=f"share-{number}", **options).bind(place, number, shares)
+        serve.deployment(name=f"share-{number}", **options)(Share).bind(place, number, shares)
         for number in range(shares)
     ]
-    front = serve.deployment(Front, name="front", ray_actor_options={"num_cpus": 0})
+    front = serve.deployment(name="front", ray_actor_options={"num_cpus": 0})(Front)
     return serve.run(front.bind(place, *parts), name=name, route_prefix=route)
