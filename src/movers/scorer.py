@@ -583,7 +583,7 @@ class Scorer:
         *,
         progress: bool = False,
     ) -> Floats:
-        """All distances between sources and targets, shape ``(sources, targets)``.
+        """Return all distances between sources and targets, shape ``(sources, targets)``.
 
         Without targets, between the sources themselves; a symmetric measure then gives a
         symmetric matrix.
@@ -634,7 +634,7 @@ class Scorer:
     def matches(
         self, rows: Ints, distances: Floats, sentence: Callable[[int], str]
     ) -> tuple[Match, ...]:
-        """Rows of a corpus as matches, with their similarities where there is a scale."""
+        """Return rows of a corpus as matches, with their similarities where there is a scale."""
         scaled = self.scaled(distances)
         alike = [None] * len(rows) if scaled is None else scaled.tolist()
         return tuple(

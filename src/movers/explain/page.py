@@ -52,7 +52,7 @@ def export_page(payload: dict[str, Any]) -> str:
 
 @cache
 def _bundle() -> str:
-    """All scripts as one module: they share no names, so imports and exports just go."""
+    """Return all scripts as one module: they share no names, so imports and exports just go."""
     text = "\n".join(_read(f"{name}.js") for name in MODULES)
     return re.sub(r"^import .*\n|^export ", "", text, flags=re.MULTILINE)
 

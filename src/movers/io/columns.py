@@ -25,7 +25,7 @@ class ColumnFiller(Protocol):
         """Distance of every pair."""
 
     def scaled(self, distances: Floats) -> Floats | None:
-        """Similarities that distances stand for; None without a scale."""
+        """Return similarities that distances stand for; None without a scale."""
 
 
 def all_columns(measures: Mapping[str, ColumnFiller]) -> list[str]:
@@ -40,7 +40,7 @@ def all_columns(measures: Mapping[str, ColumnFiller]) -> list[str]:
 def fill_columns(
     name: str, measure: ColumnFiller, pairs: Sequence[tuple[str, str]], *, progress: bool = False
 ) -> dict[str, Floats]:
-    """Distances by name of column, and similarities where it has a scale.
+    """Return distances by name of column, and similarities where it has a scale.
 
     Where a cell is blank or missing there is none, even if the measure has one for empty sentences.
     """

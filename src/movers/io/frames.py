@@ -104,7 +104,7 @@ class _Work:
     def values(
         self, sides: tuple[Any, Any], texts: Iterable[list[Any]], rows: Sequence[int] = ()
     ) -> list[Floats]:
-        """What some rows get, one array per column.
+        """Return what some rows get, one array per column.
 
         ``texts`` holds the values of both columns, ``rows`` their numbers unless from 0.
         """

@@ -156,7 +156,7 @@ def preview(
     around: int = AROUND,
     progress: bool = False,
 ) -> Preview:
-    """What a deduplication would drop, and the pairs on either side of the threshold.
+    """Return what a deduplication would drop, and the pairs on either side of the threshold.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def _neighbours(
 
 
 def _explained(row: Dropped) -> Dropped:
-    """The same, with what it differs in from the line that stands for it."""
+    """Return the same, with what it differs in from the line that stands for it."""
     if row.reason != "near" or row.repeats is None:
         return row
     found = differences(row.repeats, row.sentence)
@@ -245,7 +245,7 @@ def _explained(row: Dropped) -> Dropped:
 
 
 def _aligned(row: Dropped, scorer: Scorer) -> Dropped:
-    """The same, with the moves of its words if it is near another sentence."""
+    """Return the same, with the moves of its words if it is near another sentence."""
     if row.reason != "near" or row.repeats is None:
         return row
     flows = scorer.compare(row.repeats, row.sentence).alignment
