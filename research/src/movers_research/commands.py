@@ -148,7 +148,7 @@ def reproduce(
     sample
         For default-measure, take so many pairs of each data set at random; for slow models.
     """
-    from movers_research import judge
+    from movers_research import same_judge as judge
     from movers_research.default_measure import NAME
 
     keeping: dict[str, Any] = {"data": data, "limit": limit}
