@@ -20,7 +20,7 @@ from sentences import DATA
 import movers
 from movers.arrays import Floats
 from movers.cache import GUARDS
-from movers.search.keep_apart import objection_of
+from movers.search.keep_apart import Objection
 
 SETS = {
     "PAWS-Wiki, development split": "PAWSWiki/dev.tsv",
@@ -68,7 +68,7 @@ def table(name: str, path: Path) -> str:
     pairs, same = read(path)
     scorer = movers.load()
     cosine, alike = cosines(scorer, pairs), scorer.similarities(pairs)
-    objection = objection_of(scorer, GUARDS)
+    objection = Objection(scorer, GUARDS)
     kept_apart = np.array([objection(*pair) is not None for pair in pairs])
     guarded = np.where(kept_apart, -np.inf, alike)
     rows = []
