@@ -18,9 +18,12 @@ from movers.align.aligners import DEFAULT as DEFAULT_ALIGNER
 from movers.align.aligning import align_pairs
 from movers.align.reading import Given
 from movers.align.results import Alignment
-from movers.arrays import Floats, Ints
+from movers.arrays import Floats, Ints, Singles
 from movers.difference.kinds import Difference
 from movers.difference.misspelt import Spelling, repair
+from movers.documents.comparison import TextComparison
+from movers.documents.measure import TextMeasure
+from movers.documents.splitting import Document, Text, read_document
 from movers.encode.encoder import Encoder
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.stopwords import describe_stopwords
@@ -30,7 +33,7 @@ from movers.explain.compared import Signature
 from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, Step, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
-from movers.io.pairs import check_asked, check_sentence, check_sentences, check_words, read_pairs
+from movers.io.pairs import check_asked, check_sentences, check_text, check_words, read_pairs
 from movers.measure.context import Context
 from movers.measure.fitting import corpus_digest, fit_statistics
 from movers.measure.statistics import Statistics
@@ -44,6 +47,10 @@ from movers.settings import Settings, check_names, table
 from movers.solve.solution import NUMBERS, Many, joined
 from movers.version import __version__
 
+KEPT = 4096
+"""Sentences of texts that are encoded together with all that comparing them takes."""
+TEXTS = ("comparing", "texts")
+"""What a progress bar says."""
 SCALE = "scale"
 """What the names of fitted scales begin with."""
 
@@ -163,6 +170,7 @@ class Scorer:
             "dtype": encoder.dtype,
             "engine": encoder.engine,
             "empty": "keep" if settings.empty == "keep" else "",
+            "texts": "" if settings.texts == "auto" else settings.texts,
             "scale": "" if far is None else f"{far:.4g}",
         }
         return Signature(tuple((name, value) for name, value in fields.items() if value))
@@ -176,7 +184,7 @@ class Scorer:
     @property
     def _scale_key(self) -> str:
         """Name under which statistics keep the scale of one measure with all its settings."""
-        named = (field for field in self._sign(None).fields if field[0] not in ("movers", "engine"))
+        named = (field for field in self._sign(None).fields if field[0] not in UNSCALED)
         fields = "|".join(f"{name}:{value}" for name, value in named)
         return f"{SCALE}.{sha256(fields.encode()).hexdigest()[:8]}"
 
@@ -203,6 +211,90 @@ class Scorer:
         if "encoder" in vars(self):
             other.encoder = self.encoder
         return other
+
+    # texts longer than the model
+
+    @property
+    def _by_sentences(self) -> bool:
+        """Whether longer texts are compared sentence by sentence."""
+        return (
+            self.settings.texts != "whole" and self.measure.by_sentences and self.far is not None
+        )
+
+    def unread(self, text: Text) -> str:
+        """The end of a text that no number of this scorer depends on."""
+        if self._by_sentences or not isinstance(text, str):
+            return ""
+        return self.encoder.unread(text)
+
+    def unread_words(self, pairs: Sequence[tuple[Text, Text]]) -> Ints:
+        """How many words of every pair no number of this scorer depends on, ``(pairs,)``."""
+        counts = {text: len(self.unread(text).split()) for pair in pairs for text in pair}
+        return np.array([counts[one] + counts[two] for one, two in pairs], np.int64)
+
+    def _long(self, texts: Iterable[Text]) -> set[Text]:
+        """Those of some texts that are compared sentence by sentence, with whatever others."""
+        known = {*texts}
+        listed = {text for text in known if not isinstance(text, str)}
+        wanted = self.settings.texts == "sentences"
+        if self._by_sentences:
+            return {text for text in known if wanted or text in listed or self._cut(text)}
+        if listed or (wanted and known):
+            raise InputError(
+                f"{self.measure.name} does not compare texts sentence by sentence",
+                Choose("method", "movers"),
+                Choose("texts", "auto"),
+            )
+        return set()
+
+    def _cut(self, text: Text) -> bool:
+        return isinstance(text, str) and bool(self.encoder.unread(text))
+
+    def _document(self, text: Text) -> Document:
+        return read_document(text, lambda sentence: not self.encoder.unread(sentence))
+
+    def _text_measure(self, *, progress: bool = False) -> TextMeasure:
+        """What compares texts by sentences of this scorer."""
+        assert self.far is not None
+        return TextMeasure(
+            partial(self._vectors, progress=progress),
+            partial(self._sentence_distances, progress=progress),
+            self.far,
+        )
+
+    def _vectors(self, sentences: Sequence[str], *, progress: bool) -> Singles:
+        """Vectors of sentences; of many, nothing else is kept."""
+        each = list(dict.fromkeys(sentences))
+        if len(each) <= KEPT:
+            weighed = self.weigh(each, progress=progress)
+            return weighed.pooled[weighed.numbers(sentences)]
+        rows = {text: row for row, text in enumerate(each)}
+        encoded = self.encoder.encode(each, Request(pooled=True), progress=progress)
+        numbers = encoded.numbers(each)
+        return encoded.pooled[numbers[[rows[text] for text in sentences]]]
+
+    def _sentence_distances(
+        self, pairs: Sequence[tuple[str, str]], *, progress: bool = False
+    ) -> Floats:
+        """Distances of pairs of sentences, some at a time; unrelated where there are no words."""
+        out = np.zeros(len(pairs))
+        with progress_bar(*blocks.PAIRS, len(pairs), progress=progress) as bar:
+            for start in range(0, len(pairs), KEPT // 2):
+                sides = [text for pair in pairs[start : start + KEPT // 2] for text in pair]
+                weighed = self.weigh(sides)
+                rows = weighed.numbers(sides).reshape(-1, 2)
+                out[start : start + len(rows)] = self.between(weighed, rows)
+                bar.update(len(rows))
+        return np.asarray(np.nan_to_num(out, nan=self.far))
+
+    def _text_distances(
+        self, pairs: Sequence[tuple[Text, Text]], *, progress: bool = False
+    ) -> Floats:
+        """Distances of texts by their sentences; sentences of many pairs are encoded together."""
+        documents = {text: self._document(text) for pair in pairs for text in pair}
+        read = [(documents[one], documents[two]) for one, two in pairs]
+        with progress_bar(*TEXTS, len(pairs), progress=progress) as bar:
+            return self._text_measure(progress=progress).distances(read, KEPT, bar)
 
     # encoding and weighing
 
@@ -326,24 +418,41 @@ class Scorer:
         """Save the fitted statistics; ``movers.load(statistics=path)`` reads them."""
         self.statistics.save(path)
 
-    def compare(self, source: str, target: str, *, spelling: Spelling = "keep") -> Comparison:
+    def compare(self, source: Text, target: Text, *, spelling: Spelling = "keep") -> Comparison:
         """Compare two sentences, with differences, plan, alignment and values head by head.
+
+        Texts longer than the model reads are compared sentence by sentence, and a
+        `movers.documents.comparison.TextComparison` says what became of each.
 
         Parameters
         ----------
         source, target
-            The sentences.
+            The sentences, texts of any length, or lists of sentences.
         spelling
             "repair" compares them with their typing errors mended, and names these.
         """
-        check_sentence(source, "source")
-        check_sentence(target, "target")
-        if spelling == "repair":
+        source, target = check_text(source, "source"), check_text(target, "target")
+        if spelling == "repair" and isinstance(source, str) and isinstance(target, str):
             first, second = repair(source, beside=target), repair(target, beside=source)
             found = self.compare(first.text, second.text)
             return replace(found, source_repairs=first.repairs, target_repairs=second.repairs)
         if spelling != "keep":
-            raise InputError(f"spelling must be 'keep' or 'repair', got {spelling!r}")
+            raise InputError(f"spelling must be 'keep' or 'repair' of texts, got {spelling!r}")
+        if self._long((source, target)):
+            return self._compare_texts(source, target)
+        return self._compare_sentences(str(source), str(target))
+
+    def _compare_texts(self, source: Text, target: Text) -> TextComparison:
+        """Compare two texts sentence by sentence."""
+        read = self._document(source), self._document(target)
+        for side, document in zip(("source", "target"), read, strict=True):
+            if not document.sentences:
+                raise InputError(f"the {side} is empty; drop the pair or fill it in")
+        matched = self._text_measure().compare(*read)
+        return TextComparison.of(matched, self.measure.name, self.signature)
+
+    def _compare_sentences(self, source: str, target: str) -> Comparison:
+        """Compare two sentences word by word."""
         sentences = self.weigh([source, target])
         rows = sentences.numbers([source, target])
         why, policy = self.measure.undefined(sentences, rows[None]), self.settings.empty or "raise"
@@ -356,8 +465,8 @@ class Scorer:
             found,
             signature=self.signature,
             far=self.far,
-            source_unread=self.encoder.unread(source),
-            target_unread=self.encoder.unread(target),
+            source_unread=self.unread(source),
+            target_unread=self.unread(target),
         )
 
     def differences(self, source: str, target: str) -> tuple[Difference, ...]:
@@ -417,6 +526,11 @@ class Scorer:
         (72, 12)
         """
         linked = self.align_all([(source, target)])[0].to_dict() if links else None
+        if self._long((source, target)):
+            raise InputError(
+                "words are explained of sentences; these texts are longer than the model reads",
+                Do("compare", ", which takes them sentence by sentence"),
+            )
         if not self.heads:
             return Explanation.of(self.compare(source, target), linked)
         # All heads first, so that the sentences are encoded once.
@@ -481,17 +595,23 @@ class Scorer:
         Parameters
         ----------
         pairs
-            Pairs of sentences: 2-tuples, or a data frame with two columns. With targets, the
-            sources.
+            Pairs of sentences or texts of any length: 2-tuples, or a data frame with two columns.
+            With targets, the sources.
         targets
             The second sentence of every pair, in the order of the sources.
         progress
             Show progress bars.
         """
-        texts = read_pairs(pairs, targets)
-        out = np.zeros(len(texts))
-        for place, sentences, rows in self._blocks(texts, progress=progress):
-            out[place] = self._compare(self.measure.distances, sentences, rows)
+        texts = read_pairs(pairs, targets, check=check_text)
+        long = self._long(text for pair in texts for text in pair)
+        apart = np.array([not long.isdisjoint(pair) for pair in texts], bool)
+        out, short = np.zeros(len(texts)), np.flatnonzero(~apart)
+        words = texts if not long else [texts[number] for number in short]
+        for place, sentences, rows in self._blocks(words, progress=progress):
+            out[short[place]] = self._compare(self.measure.distances, sentences, rows)
+        if long:
+            some = [texts[number] for number in np.flatnonzero(apart)]
+            out[apart] = self._text_distances(some, progress=progress)
         blocks.warn_undefined(np.isnan(out))
         return out
 
@@ -588,9 +708,11 @@ class Scorer:
         Without targets, between the sources themselves; a symmetric measure then gives a
         symmetric matrix.
         """
-        left = check_sentences(sources, "source")
-        right = left if targets is None else check_sentences(targets, "target")
+        left = check_sentences(sources, "source", check_text)
+        right = left if targets is None else check_sentences(targets, "target", check_text)
         mirrored = targets is None and self.measure.symmetric
+        if long := self._long((*left, *right)):
+            return self._matrix_of_texts(left, right, long, mirrored, progress=progress)
         out = np.zeros((len(left), len(right)))
         total = len(left) * (len(left) + 1) // 2 if mirrored else out.size
         size = blocks.block_size(self.measure)
@@ -609,26 +731,54 @@ class Scorer:
         blocks.warn_undefined(np.isnan(out))
         return out
 
+    def _matrix_of_texts(
+        self,
+        left: list[Text],
+        right: list[Text],
+        long: set[Text],
+        mirrored: bool,
+        *,
+        progress: bool,
+    ) -> Floats:
+        """The matrix where some texts are compared sentence by sentence."""
+        out = np.zeros((len(left), len(right)))
+        i, j = np.indices(out.shape).reshape(2, -1)
+        apart = np.array([text in long for text in left])[:, None] | [x in long for x in right]
+        asked = apart.ravel() & ((j >= i) | (not mirrored))
+        pairs = [(left[a], right[b]) for a, b in zip(i[asked], j[asked], strict=True)]
+        out[i[asked], j[asked]] = found = self._text_distances(pairs, progress=progress)
+        if mirrored:
+            out[j[asked], i[asked]] = found
+        short = [[k for k, text in enumerate(side) if text not in long] for side in (left, right)]
+        if all(short):
+            words = [left[k] for k in short[0]], None if mirrored else [right[k] for k in short[1]]
+            out[np.ix_(*short)] = self.matrix(*words, progress=progress)
+        return out
+
     def rank(
         self, query: str, corpus: Sequence[str], *, top_k: int | None = 10, progress: bool = False
     ) -> Ranking:
         """Rank a corpus by distance to a query, exactly; ``top_k=None`` ranks all of it."""
         if top_k is not None and top_k < 1:
             raise InputError(f"top_k must be at least 1 or None, got {top_k}")
-        texts = check_sentences(corpus, "corpus sentence")
-        check_asked(check_sentence(query, "query"), "query")
+        texts = check_sentences(corpus, "corpus sentence", check_text)
+        check_asked(check_text(query, "query"), "query")
         found = self.matrix([query], texts, progress=progress)[0]
         best = np.argsort(found, kind="stable")[:top_k]
         return Ranking(query, self.matches(best, found[best], texts.__getitem__), self.signature)
 
     def matches(
-        self, rows: Ints, distances: Floats, sentence: Callable[[int], str]
+        self, rows: Ints, distances: Floats, sentence: Callable[[int], Any]
     ) -> tuple[Match, ...]:
         """Rows of a corpus as matches, with their similarities where there is a scale."""
         scaled = self.scaled(distances)
         alike = [None] * len(rows) if scaled is None else scaled.tolist()
+
+        def unread(text: Text) -> int:
+            return len(self.unread(text).split())
+
         return tuple(
-            Match(row, sentence(row), distance, similarity)
+            Match(row, sentence(row), distance, similarity, unread(sentence(row)))
             for row, distance, similarity in zip(
                 rows.tolist(), distances.tolist(), alike, strict=True
             )
@@ -642,5 +792,7 @@ class Scorer:
         return out
 
 
+UNSCALED = ("movers", "engine", "texts")
+"""Fields of the signature that leave unrelated sentences as far apart as they are."""
 DERIVED = ("encoder", "measure")
 """What is worked out once for settings, model and statistics, and not pickled."""

@@ -119,6 +119,8 @@ class Measure(ABC):
     reads_pooled: ClassVar[bool] = False
     by_head: ClassVar[bool] = False
     """Whether every head has a distance of its own, so that heads may be chosen afterwards."""
+    by_sentences: ClassVar[bool] = False
+    """Whether it compares longer texts sentence by sentence; takes `far` and a `CosineBound`."""
     word_part: ClassVar[bool] = False
     """Whether it reports the words alone of a measure with structure."""
 

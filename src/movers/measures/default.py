@@ -140,6 +140,7 @@ class DefaultMeasure(Measure):
 
     reads_attention = True
     reads_pooled = True
+    by_sentences = True
 
     @cached_property
     def calibration(self) -> Calibration:

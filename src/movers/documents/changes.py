@@ -1,0 +1,89 @@
+"""What became of every sentence of a text in another: same, reworded, changed, missing, new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from movers.difference.finder import differences
+from movers.difference.kinds import Difference
+from movers.difference.polarity import share_words
+from movers.difference.verdicts import GRAVE, HEADLINES, judge
+
+Fate = Literal["same", "reworded", "more", "changed", "missing", "new"]
+ELSE = tuple(dict.fromkeys(verdict for kind, verdict in GRAVE if kind != "tense"))
+"""Verdicts on two sentences of which one now says something else, the graver first."""
+TOLD: tuple[Fate, ...] = ("changed", "missing", "new", "more")
+"""Fates that a reader has to know of, the graver first; a sentence that moved comes behind."""
+COUNTERPART = 0.5
+"""Similarity from which two sentences are about the same thing."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of a sentence.
+
+    Parameters
+    ----------
+    fate
+        "same": word by word; "reworded": the same in other words; "more": one says more;
+        "changed": it says something else; "missing" and "new": it has no counterpart.
+    source, target
+        The sentence in either text by number; None where a text has none.
+    distance, similarity
+        How far the two are apart; None where there are no two.
+    words
+        Words of the longer one.
+    verdict
+        Row of `movers.difference.verdicts.HEADLINES` for two that differ.
+    differences
+        What the two differ in, the graver first.
+    moved
+        Whether it stands elsewhere among the others.
+    """
+
+    fate: Fate
+    source: int | None
+    target: int | None
+    words: int
+    distance: float | None = None
+    similarity: float | None = None
+    verdict: str = ""
+    differences: tuple[Difference, ...] = ()
+    moved: bool = False
+
+    @property
+    def told(self) -> bool:
+        """Whether a reader has to know of it."""
+        return self.fate in TOLD or self.moved
+
+    @property
+    def gravity(self) -> tuple[int, int, float]:
+        """What sorts changes, the graver first."""
+        fate = TOLD.index(self.fate) if self.fate in TOLD else len(TOLD)
+        verdict = ELSE.index(self.verdict) if self.verdict in ELSE else len(ELSE)
+        return fate, verdict, -self.words * (1.0 if self.distance is None else self.distance)
+
+    @property
+    def text(self) -> str:
+        """What is said of it in a sentence."""
+        if self.fate in ("missing", "new"):
+            return f"{'Only in A' if self.fate == 'missing' else 'Only in B'}."
+        said = "The same word by word" if self.fate == "same" else HEADLINES[self.verdict]
+        reasons = "".join(f" {one.text}" for one in self.differences) * (self.fate != "reworded")
+        return f"{said}{', elsewhere' * self.moved}.{reasons}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        found = {name: value for name, value in vars(self).items() if name != "differences"}
+        return {**found, "differences": [one.to_dict() for one in self.differences]}
+
+
+def judge_pair(source: str, target: str, similarity: float) -> tuple[Fate, str, Any]:
+    """Say what became of a sentence that has a counterpart: fate, verdict and differences."""
+    if source == target:
+        return "same", "same", ()
+    found = differences(source, target)
+    verdict = judge(found, similarity, shared=share_words(source, target))
+    fate: Fate = "changed" if verdict in ELSE else "more" if verdict == "more" else "reworded"
+    return fate, verdict, found
