@@ -217,9 +217,7 @@ class Scorer:
     @property
     def _by_sentences(self) -> bool:
         """Whether longer texts are compared sentence by sentence."""
-        return (
-            self.settings.texts != "whole" and self.measure.by_sentences and self.far is not None
-        )
+        return self.settings.texts != "whole" and self.measure.by_sentences and self.far is not None
 
     def unread(self, text: Text) -> str:
         """The end of a text that no number of this scorer depends on."""
@@ -439,16 +437,19 @@ class Scorer:
         if spelling != "keep":
             raise InputError(f"spelling must be 'keep' or 'repair' of texts, got {spelling!r}")
         if self._long((source, target)):
-            return self._compare_texts(source, target)
+            return self.compare_texts(source, target)
         return self._compare_sentences(str(source), str(target))
 
-    def _compare_texts(self, source: Text, target: Text) -> TextComparison:
-        """Compare two texts sentence by sentence."""
+    def compare_texts(
+        self, source: Text, target: Text, *, progress: bool = False
+    ) -> TextComparison:
+        """Compare two texts sentence by sentence, however short they are; see `compare`."""
+        self.using(texts="sentences")._long((source, target))  # refuses a measure that cannot
         read = self._document(source), self._document(target)
         for side, document in zip(("source", "target"), read, strict=True):
             if not document.sentences:
                 raise InputError(f"the {side} is empty; drop the pair or fill it in")
-        matched = self._text_measure().compare(*read)
+        matched = self._text_measure(progress=progress).compare(*read)
         return TextComparison.of(matched, self.measure.name, self.signature)
 
     def _compare_sentences(self, source: str, target: str) -> Comparison:
@@ -678,7 +679,8 @@ class Scorer:
         """Add a column of distances to a data frame; the same kind of frame comes back.
 
         Where the measure has a scale, a column of similarities follows: "similarity", or
-        ``NAME_similarity`` beside a column of another name. `movers.io.frames.score_frame`
+        ``NAME_similarity`` beside a column of another name; the last, "unread" or ``NAME_unread``,
+        counts the words of a pair that the model did not read. `movers.io.frames.score_frame`
         lists the kinds of frames, and takes several measures at once.
 
         Parameters
@@ -768,17 +770,20 @@ class Scorer:
         return Ranking(query, self.matches(best, found[best], texts.__getitem__), self.signature)
 
     def matches(
-        self, rows: Ints, distances: Floats, sentence: Callable[[int], Any]
+        self,
+        rows: Ints,
+        distances: Floats,
+        sentence: Callable[[int], Any],
+        unread: Callable[[str], str] | None = None,
     ) -> tuple[Match, ...]:
-        """Rows of a corpus as matches, with their similarities where there is a scale."""
-        scaled = self.scaled(distances)
+        """Rows of a corpus as matches, with their similarities where there is a scale.
+
+        ``unread`` gives the end of a text that was not read, by default that of this scorer.
+        """
+        scaled, rest = self.scaled(distances), unread or self.unread
         alike = [None] * len(rows) if scaled is None else scaled.tolist()
-
-        def unread(text: Text) -> int:
-            return len(self.unread(text).split())
-
         return tuple(
-            Match(row, sentence(row), distance, similarity, unread(sentence(row)))
+            Match(row, text := sentence(row), distance, similarity, len(rest(text).split()))
             for row, distance, similarity in zip(
                 rows.tolist(), distances.tolist(), alike, strict=True
             )

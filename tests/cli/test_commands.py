@@ -99,7 +99,7 @@ def test_score_writes_the_format_of_the_output(capsys, pairs, tmp_path, suffix):
     code, out, _ = run(capsys, "score", pairs, "-o", output, "--empty", "keep")
     assert (code, out) == (0, "")
     if suffix == ".parquet":
-        names = ["id", "source", "target", "movers", "movers_similarity"]
+        names = ["id", "source", "target", "movers", "movers_similarity", "unread"]
         table = pq.read_table(output)
         assert table.column_names == names
         expected = movers.load().compare(*SWAP).similarity

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from movers.difference.finder import differences
 from movers.difference.kinds import Difference
+from movers.difference.plain_words import read
 from movers.difference.polarity import share_words
 from movers.difference.verdicts import GRAVE, HEADLINES, judge
 
 Fate = Literal["same", "reworded", "more", "changed", "missing", "new"]
-ELSE = tuple(dict.fromkeys(verdict for kind, verdict in GRAVE if kind != "tense"))
+ELSE = (*dict.fromkeys(verdict for kind, verdict in GRAVE if kind != "tense"), "term")
 """Verdicts on two sentences of which one now says something else, the graver first."""
 TOLD: tuple[Fate, ...] = ("changed", "missing", "new", "more")
 """Fates that a reader has to know of, the graver first; a sentence that moved comes behind."""
+SAID = {**HEADLINES, "term": "Alike, but about something else"}
+"""What verdicts on two sentences are called."""
+RARE = 500
+"""Words of a text among which a term occurs at least once, and twice in all."""
 COUNTERPART = 0.5
 """Similarity from which two sentences are about the same thing."""
 
@@ -69,7 +75,7 @@ class Change:
         """What is said of it in a sentence."""
         if self.fate in ("missing", "new"):
             return f"{'Only in A' if self.fate == 'missing' else 'Only in B'}."
-        said = "The same word by word" if self.fate == "same" else HEADLINES[self.verdict]
+        said = "The same word by word" if self.fate == "same" else SAID[self.verdict]
         reasons = "".join(f" {one.text}" for one in self.differences) * (self.fate != "reworded")
         return f"{said}{', elsewhere' * self.moved}.{reasons}"
 
@@ -79,11 +85,37 @@ class Change:
         return {**found, "differences": [one.to_dict() for one in self.differences]}
 
 
-def judge_pair(source: str, target: str, similarity: float) -> tuple[Fate, str, Any]:
-    """Say what became of a sentence that has a counterpart: fate, verdict and differences."""
+def terms_of(source: str, target: str) -> frozenset[str]:
+    """Words that two texts keep using, and so mean something by: tenant and landlord, say."""
+    counts = (Counter(word.key for word in read(text).words) for text in (source, target))
+    often = (
+        {word for word, count in one.items() if count >= max(2, one.total() / RARE)}
+        for one in counts
+    )
+    return frozenset.intersection(*map(frozenset, often))
+
+
+def judge_pair(
+    source: str, target: str, similarity: float, terms: frozenset[str] = frozenset()
+) -> tuple[Fate, str, tuple[Difference, ...]]:
+    """Say what became of a sentence that has a counterpart: fate, verdict and differences.
+
+    One of the ``terms`` of the texts in place of another is no other word for the same.
+    """
     if source == target:
         return "same", "same", ()
     found = differences(source, target)
     verdict = judge(found, similarity, shared=share_words(source, target))
+    if verdict not in ELSE and any(_other_term(one, terms) for one in found):
+        verdict = "term"
     fate: Fate = "changed" if verdict in ELSE else "more" if verdict == "more" else "reworded"
     return fate, verdict, found
+
+
+def _other_term(one: Difference, terms: frozenset[str]) -> bool:
+    """Whether a difference puts a term in place of another."""
+    if one.kind != "replaced":
+        return False
+    sides = ({word.key for word in read(text).words} & terms for text in (one.source, one.target))
+    first, second = sides
+    return bool(first and second and first != second)

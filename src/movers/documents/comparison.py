@@ -106,8 +106,9 @@ class TextComparison(Comparison):
     def verdict(self) -> str | None:
         """Similarity and changes in a sentence."""
         alike = self.similarity or 0.0
-        if alike < ALIKE:
-            said = "Related, not the same" if alike >= RELATED else "Unrelated"
+        shared = self.alike(self.linear) or 0.0  # however grave what changed
+        if shared < ALIKE:
+            said = "Related, not the same" if shared >= RELATED else "Unrelated"
         else:
             counts = self.counts
             worst = next(name for name in HEADLINES if counts[name] or name == "same")
@@ -119,7 +120,8 @@ class TextComparison(Comparison):
     @cached_property
     def counts(self) -> Counter[str]:
         """How many sentences met which fate, and how many moved."""
-        return Counter([one.fate for one in self.changes] + ["moved" for c in self.changes if c.moved])
+        moved = ("moved" for one in self.changes if one.moved)
+        return Counter((*(one.fate for one in self.changes), *moved))
 
     @property
     def story(self) -> tuple[str, ...]:

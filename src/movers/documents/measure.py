@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from movers.arrays import Floats, Ints, Singles
-from movers.documents.changes import COUNTERPART, Change, judge_pair
+from movers.documents.changes import COUNTERPART, Change, judge_pair, terms_of
 from movers.documents.matching import equal_pairs, kept_order, match
 from movers.documents.splitting import Document
 from movers.runtime.progress import Bar
@@ -78,6 +78,10 @@ class Matched:
         return float((np.diff(places) != 1).mean())
 
     @cached_property
+    def _terms(self) -> frozenset[str]:
+        return terms_of(self.source.text, self.target.text)
+
+    @cached_property
     def changes(self) -> tuple[Change, ...]:
         """What became of every sentence, in the order of the texts."""
         pairs, alike = self.counterparts
@@ -87,7 +91,7 @@ class Matched:
         for number, (i, j) in enumerate(pairs.tolist()):
             one, other = self.source.sentences[i], self.target.sentences[j]
             words = max(one.words, other.words)
-            judged = judge_pair(one.text, other.text, float(alike[number]))
+            judged = judge_pair(one.text, other.text, float(alike[number]), self._terms)
             near, moved = (distances[i, j], float(alike[number])), number not in stay
             found.append(Change(judged[0], i, j, words, *near, *judged[1:], moved))
         for side, (document, fate) in enumerate(((self.source, "missing"), (self.target, "new"))):

@@ -12,30 +12,31 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-ABBREVIATIONS = frozenset(
-    """
+LISTS = {
+    "abbreviations": """
     mr mrs ms dr prof st rev gen col lt sgt capt cmdr adm maj sen rep gov pres hon messrs mme mlle
     fig figs sec sect eq eqs no nos vol vols ch chap art arts para paras pt pp p cl app ed eds
     e.g i.e cf viz vs v al approx ca est resp incl excl dept univ assn bros
     jan feb mar apr jun jul aug sept sep oct nov dec mon tue tues wed thu thur thurs fri sat sun
     mt ft rd ave blvd
-    """.split()
-)
-"""What a stop behind does not end a sentence, in small letters and without its last stop."""
-CLOSING = frozenset(
-    "inc ltd co corp jr sr etc a.m p.m u.s u.k u.n e.u d.c ph.d m.d b.a m.a b.sc m.sc bn mn hr hrs"
-    " min mins in oz lb lbs kg km cm mm dpt".split()
-)
-"""Abbreviations that may end a sentence too: they do before a word that begins one."""
-STARTERS = frozenset(
-    """
+    """,
+    "closing": """
+    inc ltd co corp jr sr etc a.m p.m u.s u.k u.n e.u d.c ph.d m.d b.a m.a b.sc m.sc bn mn hr hrs
+    min mins in oz lb lbs kg km cm mm dpt
+    """,
+    "starters": """
     a an the this that these those i he she it we they you his her its our their my your there here
     then but and or so yet if when while after before until although because since however nobody
     everybody all both each no not what who why how where as at by for from in on to with
     do does did is are was were have has had can could will would shall should may might
-    """.split()
-)
-"""Words that begin a sentence more often than a name, in small letters."""
+    """,
+}
+"""Words in small letters, without a last stop.
+
+A stop behind an abbreviation ends no sentence; behind one that is closing it does before a word
+that begins sentences more often than it is a name.
+"""
+ABBREVIATIONS, CLOSING, STARTERS = (frozenset(words.split()) for words in LISTS.values())
 STOP = re.compile(r"(?:\.(?:\s?\.)+|…|[.!?]+)[\"'”’»)\]]*(?=\s|$)")
 WORD = re.compile(r"[^\s(\[\"'“‘«]+$")
 NEXT = re.compile(r"[\"'“‘«(\[]*([^\W_]+)")
@@ -193,7 +194,7 @@ def _ends(before: str, stop: str, after: str) -> bool:
         return not after.strip()
     follows = NEXT.match(after.lstrip())
     word = follows[1] if follows else after.strip()
-    quoted = not (stop[-1] in ".!?…")
+    quoted = stop[-1] not in ".!?…"
     if word[:1].islower() and not _cased(word):
         return False
     if stop[0] != "." or len(stop.rstrip("\"'”’»)]")) > 1 or quoted:
@@ -212,4 +213,3 @@ def _ends(before: str, stop: str, after: str) -> bool:
 def _cased(word: str) -> bool:
     """Whether a name begins with a small letter, as iPhone does."""
     return any(letter.isupper() for letter in word[1:])
-

@@ -17,6 +17,7 @@ from typing import Any
 from movers import errors
 from movers.bulk.scoring import named_columns
 from movers.errors import DependencyError, InputError, MoversError
+from movers.io.columns import UNREAD, count_unread
 from movers.io.tables import check_texts
 from movers.measure.fitting import add_up
 from movers.runtime.threads import available_threads
@@ -225,7 +226,7 @@ class PairScorer(Worker):
         for name, scorer in self.scorers.items():
             for column, values in named_columns(name, scorer, pairs).items():
                 batch = batch.append_column(column, pyarrow.array(values))
-        return batch
+        return batch.append_column(UNREAD, pyarrow.array(count_unread(self.scorers, pairs)))
 
 
 class Adder(Worker):

@@ -44,9 +44,7 @@ def pick_pair(columns: Sequence[Any], source: Any, target: Any, options: str) ->
     return found[0], found[1]
 
 
-def check_sentences(
-    sentences: Iterable[Any], what: str, check: Check | None = None
-) -> list[Any]:
+def check_sentences(sentences: Iterable[Any], what: str, check: Check | None = None) -> list[Any]:
     """List sentences, refusing a bare string and anything that is not text."""
     if isinstance(sentences, str):
         raise InputError(f"{what}s must be a list of sentences, got one string; put it in a list")

@@ -33,9 +33,9 @@ BEYOND = 1.2
 class Dropped:
     """A line that was not kept: ``repeated`` word by word, ``near`` one that is kept, ``blank``.
 
-    ``of_line`` and ``repeats`` are the kept line that stands for it; lines count from 1. ``why``
-    says what the two differ in. ``alignment`` says which word of the kept line went where, on
-    request.
+    ``of_line`` and ``repeats`` are the kept line that stands for it; lines count from 1.
+    ``unread`` counts its words that the model did not read: the other has the same. ``why`` says
+    what the two differ in, ``alignment`` which word of the kept line went where, on request.
     """
 
     line: int
@@ -44,6 +44,7 @@ class Dropped:
     of_line: int | None = None
     repeats: str | None = None
     distance: float | None = None
+    unread: int = 0
     why: str | None = None
     alignment: str | None = None
 
@@ -134,7 +135,7 @@ def dedupe_file(
         objection = objection_of(index.scorer, guards)
         gone, kept, found = _settled(every, index.sentences, pairs, objection, groups)
         if dropped is not None and kind is not None:
-            told = [_explained(row) for row in gone]
+            told = [_explained(row, index.scorer) for row in gone]
             if align:
                 told = [_aligned(row, index.scorer) for row in told]
             columns = list(Dropped.__dataclass_fields__)[: None if align else -1]
@@ -236,8 +237,9 @@ def _neighbours(
     return near, spared
 
 
-def _explained(row: Dropped) -> Dropped:
-    """The same, with what it differs in from the line that stands for it."""
+def _explained(row: Dropped, scorer: Scorer) -> Dropped:
+    """The same, with what it differs in from the line that stands for it, and what was not read."""
+    row = replace(row, unread=len(scorer.unread(row.sentence).split()))
     if row.reason != "near" or row.repeats is None:
         return row
     found = differences(row.repeats, row.sentence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from movers.difference.guards import UNREAD, check_guards, guarded
+from movers.difference.guards import check_guards, guarded
 from movers.scorer import Scorer
 
 Objection = Callable[[str, str], str | None]
@@ -13,10 +13,13 @@ Objection = Callable[[str, str], str | None]
 
 
 def objection_of(scorer: Scorer, guards: Sequence[str]) -> Objection:
-    """Make what keeps sentences apart, from the names of guards."""
+    """Make what keeps sentences apart, from the names of guards.
+
+    Texts with another end that the model does not read are kept apart whatever the guards.
+    """
     names = check_guards(guards)
 
-    unread = cache(scorer.unread)
+    unread = cache(scorer.encoder.unread)  # an index reads texts whole
 
     def objection(source: str, target: str) -> str | None:
         reason = guarded(names, source, target)
