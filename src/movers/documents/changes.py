@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from movers.difference.finder import differences
 from movers.difference.kinds import Difference
-from movers.difference.plain_words import read
 from movers.difference.polarity import share_words
 from movers.difference.verdicts import GRAVE, HEADLINES, judge
 
@@ -17,8 +17,12 @@ ELSE = (*dict.fromkeys(verdict for kind, verdict in GRAVE if kind != "tense"), "
 """Verdicts on two sentences of which one now says something else, the graver first."""
 TOLD: tuple[Fate, ...] = ("changed", "missing", "new", "more")
 """Fates that a reader has to know of, the graver first; a sentence that moved comes behind."""
+GRAVE_KINDS = frozenset(kind for kind, _ in GRAVE if kind != "tense")
+UNSURE = 3
+"""The power by which a change of meaning counts less for every other difference beside it."""
 SAID = {**HEADLINES, "term": "Alike, but about something else"}
 """What verdicts on two sentences are called."""
+LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 RARE = 500
 """Words of a text among which a term occurs at least once, and twice in all."""
 COUNTERPART = 0.5
@@ -64,11 +68,24 @@ class Change:
         return self.fate in TOLD or self.moved
 
     @property
-    def gravity(self) -> tuple[int, int, float]:
+    def weight(self) -> float:
+        """How much of a change of meaning it is, up to 1: less where the rest was reworded, too.
+
+        What words tell of a sentence that is put in quite other words is not certain.
+        """
+        if self.fate == "changed":
+            kinds = [one.kind for one in self.differences]
+            others = sum(kind not in GRAVE_KINDS for kind in kinds)
+            return float((1 + others - (self.verdict == "term" and others > 0)) ** -UNSURE)
+        return float(self.fate in ("missing", "new"))
+
+    @property
+    def gravity(self) -> tuple[int, float, int, float]:
         """What sorts changes, the graver first."""
         fate = TOLD.index(self.fate) if self.fate in TOLD else len(TOLD)
         verdict = ELSE.index(self.verdict) if self.verdict in ELSE else len(ELSE)
-        return fate, verdict, -self.words * (1.0 if self.distance is None else self.distance)
+        apart = 1.0 if self.distance is None else self.distance
+        return fate, -self.weight, verdict, -self.words * apart
 
     @property
     def text(self) -> str:
@@ -87,12 +104,17 @@ class Change:
 
 def terms_of(source: str, target: str) -> frozenset[str]:
     """Words that two texts keep using, and so mean something by: tenant and landlord, say."""
-    counts = (Counter(word.key for word in read(text).words) for text in (source, target))
+    counts = (Counter(_words(text)) for text in (source, target))
     often = (
         {word for word, count in one.items() if count >= max(2, one.total() / RARE)}
         for one in counts
     )
     return frozenset.intersection(*map(frozenset, often))
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text that are long enough to mean something."""
+    return LONG_WORD.findall(text.casefold())
 
 
 def judge_pair(
@@ -116,6 +138,5 @@ def _other_term(one: Difference, terms: frozenset[str]) -> bool:
     """Whether a difference puts a term in place of another."""
     if one.kind != "replaced":
         return False
-    sides = ({word.key for word in read(text).words} & terms for text in (one.source, one.target))
-    first, second = sides
+    first, second = ({*_words(text)} & terms for text in (one.source, one.target))
     return bool(first and second and first != second)

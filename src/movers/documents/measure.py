@@ -5,8 +5,9 @@
 T is what matching the sentences costs for every word (`movers.documents.matching`), from 0 to
 ``far``, what unrelated sentences are apart. Of the sentences with a counterpart that follow each
 other in one text, a share b does not in the other; and n sentences say something else: one denies
-it, has another number, name or role, or is there in one text alone. So a text in other words is
-nearer than one whose sentences were shuffled, and that is nearer than one that says something else.
+it, has another number, name or role, or is there in one text alone (`Change.weight`). So a text in
+other words is nearer than one whose sentences were shuffled, and that is nearer than one that says
+something else.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from movers.documents.splitting import Document
 from movers.runtime.progress import Bar
 from movers.scale import similarity_of
 
-ORDER = 0.2
+ORDER = 0.25
 """What a text costs of which no two sentences follow each other any more, in units of far."""
 MEANING = 0.5
 """What a text costs of which many sentences say something else, in units of far."""
@@ -118,9 +119,9 @@ class Matched:
     def parts(self) -> dict[str, float]:
         """What the distance adds up from."""
         x = min(1.0, self.sentences / self.far)
-        other = sum(one.fate in ("changed", "missing", "new") for one in self.changes)
+        other = sum(one.weight for one in self.changes)
         room = self.far * (1.0 - x)
-        meaning = MEANING * (1.0 - np.exp(-float(other)))
+        meaning = MEANING * (1.0 - np.exp(-other))
         return {
             "sentences": self.sentences,
             "order": room * ORDER * self.order,
