@@ -248,7 +248,12 @@ class Scorer:
     def _cut(self, text: Text) -> bool:
         return isinstance(text, str) and bool(self.encoder.unread(text))
 
-    def _document(self, text: Text) -> Document:
+    def takes_sentences(self, text: Text) -> bool:
+        """Whether a text is compared sentence by sentence, with whatever other."""
+        return self._by_sentences and bool(self._long((text,)))
+
+    def document(self, text: Text) -> Document:
+        """A text as sentences that the model reads to their end."""
         return read_document(text, lambda sentence: not self.encoder.unread(sentence))
 
     def _text_measure(self, *, progress: bool = False) -> TextMeasure:
@@ -289,7 +294,7 @@ class Scorer:
         self, pairs: Sequence[tuple[Text, Text]], *, progress: bool = False
     ) -> Floats:
         """Distances of texts by their sentences; sentences of many pairs are encoded together."""
-        documents = {text: self._document(text) for pair in pairs for text in pair}
+        documents = {text: self.document(text) for pair in pairs for text in pair}
         read = [(documents[one], documents[two]) for one, two in pairs]
         with progress_bar(*TEXTS, len(pairs), progress=progress) as bar:
             return self._text_measure(progress=progress).distances(read, KEPT, bar)
@@ -445,7 +450,7 @@ class Scorer:
     ) -> TextComparison:
         """Compare two texts sentence by sentence, however short they are; see `compare`."""
         self.using(texts="sentences")._long((source, target))  # refuses a measure that cannot
-        read = self._document(source), self._document(target)
+        read = self.document(source), self.document(target)
         for side, document in zip(("source", "target"), read, strict=True):
             if not document.sentences:
                 raise InputError(f"the {side} is empty; drop the pair or fill it in")

@@ -247,7 +247,13 @@ EMPTY = {"source": pa.array([], pa.string()), "target": pa.array([], pa.string()
 def test_empty_frames_get_an_empty_column(frame, bert):
     out = bert.score(frame)
     assert type(out) is type(frame)
-    assert as_columns(out) == {"source": [], "target": [], "distance": [], "similarity": [], "unread": []}
+    assert as_columns(out) == {
+        "source": [],
+        "target": [],
+        "distance": [],
+        "similarity": [],
+        "unread": [],
+    }
 
 
 def test_similarities_follow_distances_where_there_is_a_scale(bert):

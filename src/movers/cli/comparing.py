@@ -79,7 +79,7 @@ def diff(
     json: given.Flag = False,
     quiet: given.Quiet = False,
     options: given.Options = DEFAULTS,
-) -> None:
+) -> int:
     """Show what a text says otherwise than an older one, however it is worded.
 
     Sentences are matched by meaning. One that was reworded or moved is not a change; one that
@@ -114,8 +114,7 @@ def diff(
         from movers.cli.terminal import print_changes
 
         print_changes(Console(), found, all=all)
-    changed = any(one.fate in TOLD for one in found.changes)
-    raise SystemExit(int(changed))
+    return int(any(one.fate in TOLD for one in found.changes))
 
 
 def _text(file: Path) -> str:

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from movers.cli import options as given
-from movers.cli.messages import say, show
+from movers.cli.messages import refuse_unread, say, show
 from movers.cli.options import DEFAULTS, RAY_DEFAULTS
 from movers.cli.terminal import print_around, print_matches, print_ranking
 from movers.difference.guards import DEFAULT
@@ -67,28 +67,41 @@ class Work:
         """What builds, mines and searches: this process, or workers of Ray."""
         return chosen_engine(self.engine, self.ray)
 
-    def build(self, texts: Texts, folder: Path | None = None, **options: Any) -> Index:
-        """Make an index, in memory without a folder."""
+    def build(
+        self, texts: Any, folder: Path | None = None, *, short: bool = False, **options: Any
+    ) -> Index:
+        """Make an index, in memory without a folder; on request of ``short`` texts alone."""
         scorer = self.options.load(self.method)
+        if short and self.engine == "local":
+            from movers.search.dedupe import Readable
+
+            texts = Readable(texts, scorer)
         built: Index = self.by.build(scorer, texts, folder, progress=not self.quiet, **options)
         return built
 
     @contextmanager
     def corpus(
-        self, file: Path, texts: Texts | None, output: Path | None, *, keep: bool = False
+        self,
+        file: Path,
+        texts: Texts | None,
+        output: Path | None,
+        *,
+        keep: bool = False,
+        short: bool = False,
     ) -> Iterator[Index]:
         """Open the index, or make one beside the output that lasts until the work is done.
 
         To ``keep`` it lets the next run begin with what is encoded; without output it is in memory.
+        It holds all texts, or those that are ``short`` enough for the model.
         """
         from movers.search.index import Index
 
         if texts is None or output is None:
-            yield Index.open(file) if texts is None else self.build(texts)
+            yield Index.open(file) if texts is None else self.build(texts, short=short)
             return
         folder = _beside(output)
         with locked(folder.with_name(folder.name + ".lock"), repr(str(output))):
-            yield self.build(texts, folder, replace=True)
+            yield self.build(texts, folder, replace=True, short=short)
             if not keep:
                 shutil.rmtree(folder)
 
@@ -106,7 +119,7 @@ class Work:
 
         if self.engine != "local":
             raise InputError("--dry-run works in this process; leave out --engine ray")
-        with self.corpus(file, texts, output, keep=True) as index:
+        with self.corpus(file, texts, output, keep=True, short=True) as index:
             found = preview(index, threshold, lines=texts, progress=not self.quiet, **options)
         written = "nothing was written"
         if texts is not None:
@@ -151,6 +164,7 @@ def rank(
     format: given.TextFormat = None,
     delimiter: given.Delimiter = None,
     method: given.Measure = "movers",
+    strict: given.Strict = False,
     json: given.Json = False,
     quiet: given.Quiet = False,
     options: given.Options = DEFAULTS,
@@ -175,6 +189,7 @@ def rank(
     show(ranking, print_matches, json=json)
     if not (json or quiet):
         say(f"{len(corpus):,} sentences; {ranking.signature}")
+    refuse_unread(sum(match.unread > 0 for match in ranking), strict)
 
 
 def index(
@@ -257,6 +272,7 @@ def search(
     exact: given.Flag = False,
     guard: given.Guards = "",
     align: int = 1,
+    strict: given.Strict = False,
     json: given.Json = False,
     engine: given.Engine = "local",
     ray: given.RayOptions = RAY_DEFAULTS,
@@ -307,6 +323,7 @@ def search(
             align=align,
         )
     show(found, print_ranking, json=json)
+    refuse_unread(sum(match.unread > 0 for match in found), strict)
 
 
 def mine(
@@ -375,6 +392,7 @@ def dedupe(
     guard: given.Guards = GUARDED,
     group_by: str | None = None,
     align: given.Flag = False,
+    strict: given.Strict = False,
     dry_run: given.Flag = False,
     work: Work = USUAL,
 ) -> None:
@@ -426,7 +444,7 @@ def dedupe(
     if dropped is not None:
         format_of(dropped)
     blocks, progress = work.by.mine, not work.quiet
-    with work.corpus(file, texts, output) as corpus:
+    with work.corpus(file, texts, output, short=True) as corpus:
         found = dedupe_file(
             corpus,
             threshold,
@@ -442,6 +460,7 @@ def dedupe(
     if not work.quiet:
         say(str(found))
         say(str(corpus.scorer.signature))
+    refuse_unread(sum(bool(corpus.scorer.unread(text)) for text in corpus.sentences), strict)
 
 
 def _groups(file: Path, texts: Texts | None, column: str) -> list[object]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, repeat
+from operator import length_hint
 from pathlib import Path
 
 from movers.difference.finder import differences
@@ -18,10 +19,11 @@ from movers.io.texts import Texts, write_some
 from movers.runtime.atomic import replacing
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
-from movers.search.corpus import Reader
+from movers.search.corpus import Reader, distinct
 from movers.search.guarding import Objection, objection_of
 from movers.search.index import Index
 from movers.search.mining import Blocks, Pair, check_threshold, mine, mine_file
+from movers.search.near_texts import near_texts
 
 AROUND = 5
 """Pairs shown on either side of a threshold."""
@@ -132,8 +134,9 @@ def dedupe_file(
         mine_file(index, threshold, near, blocks=blocks, progress=progress)
         with near.open(encoding="utf-8") as stream:
             pairs = [Pair(**json.loads(line)) for line in stream]
-        objection = objection_of(index.scorer, guards)
-        gone, kept, found = _settled(every, index.sentences, pairs, objection, groups)
+        objection = objection_of(index.scorer, guards, by_sentences=True)
+        texts, pairs = _with_texts(index, every, pairs, threshold, progress=progress)
+        gone, kept, found = _settled(every, texts, pairs, objection, groups)
         if dropped is not None and kind is not None:
             told = [_explained(row, index.scorer) for row in gone]
             if align:
@@ -167,11 +170,13 @@ def preview(
         How many pairs to show on either side; those beyond lie within a fifth of the threshold.
     """
     blocks = mine(index, BEYOND * threshold, progress=progress)
-    pairs = sorted(chain.from_iterable(blocks), key=lambda pair: pair.distance)
-    inside = bisect_right(pairs, threshold, key=lambda pair: pair.distance)
-    objection = objection_of(index.scorer, guards)
+    pairs = list(chain.from_iterable(blocks))
+    objection = objection_of(index.scorer, guards, by_sentences=True)
     every = _every(index, lines)
-    _, _, found = _settled(every, index.sentences, pairs[:inside], objection, groups)
+    texts, pairs = _with_texts(index, every, pairs, BEYOND * threshold, progress=progress)
+    pairs.sort(key=lambda pair: pair.distance)
+    inside = bisect_right(pairs, threshold, key=lambda pair: pair.distance)
+    _, _, found = _settled(every, texts, pairs[:inside], objection, groups)
     return Preview(found, inside, tuple(pairs[max(0, inside - around) : inside + around]))
 
 
@@ -179,6 +184,37 @@ def _every(index: Index, lines: Iterable[str] | Path | None) -> Iterable[str]:
     if lines is None:
         return index.sentences
     return Texts(lines) if isinstance(lines, Path) else lines
+
+
+def _with_texts(
+    index: Index, lines: Iterable[str], pairs: list[Pair], threshold: float, *, progress: bool
+) -> tuple[list[str], list[Pair]]:
+    """All texts, those that are not in the index behind, and all near pairs of them.
+
+    Texts that the model cannot read whole are compared with each other sentence by sentence.
+    """
+    scorer, texts = index.scorer, index.sentences
+    places = {text: number for number, text in enumerate(texts)}
+    for text in distinct(lines):
+        if text not in places and scorer.takes_sentences(text):
+            places[text] = len(texts)
+            texts.append(text)
+    long = {number: text for text, number in places.items() if scorer.takes_sentences(text)}
+    kept = [pair for pair in pairs if pair.first not in long and pair.second not in long]
+    return texts, [*kept, *near_texts(scorer, long, threshold, progress=progress)]
+
+
+class Readable:
+    """The texts of a corpus that the model reads whole, which an index is built of."""
+
+    def __init__(self, texts: Iterable[str], scorer: Scorer) -> None:
+        self.texts, self.scorer = texts, scorer
+
+    def __iter__(self) -> Iterator[str]:
+        return (text for text in self.texts if not self.scorer.takes_sentences(text))
+
+    def __length_hint__(self) -> int:
+        return length_hint(self.texts, 0)
 
 
 def _settled(

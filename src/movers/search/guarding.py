@@ -12,14 +12,17 @@ Objection = Callable[[str, str], str | None]
 """What says why two sentences are kept apart; None if nothing speaks against joining them."""
 
 
-def objection_of(scorer: Scorer, guards: Sequence[str]) -> Objection:
+def objection_of(scorer: Scorer, guards: Sequence[str], *, by_sentences: bool = False) -> Objection:
     """Make what keeps sentences apart, from the names of guards.
 
-    Texts with another end that the model does not read are kept apart whatever the guards.
+    Texts with another end that the model does not read are kept apart whatever the guards, unless
+    they were compared ``by_sentences``, as those of an index are not.
     """
     names = check_guards(guards)
 
-    unread = cache(scorer.encoder.unread)  # an index reads texts whole
+    @cache
+    def unread(text: str) -> str:
+        return "" if by_sentences and scorer.takes_sentences(text) else scorer.encoder.unread(text)
 
     def objection(source: str, target: str) -> str | None:
         reason = guarded(names, source, target)
