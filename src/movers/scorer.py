@@ -449,6 +449,7 @@ class Scorer:
         self, source: Text, target: Text, *, progress: bool = False
     ) -> TextComparison:
         """Compare two texts sentence by sentence, however short they are; see `compare`."""
+        source, target = check_text(source, "source"), check_text(target, "target")
         self.using(texts="sentences")._long((source, target))  # refuses a measure that cannot
         read = self.document(source), self.document(target)
         for side, document in zip(("source", "target"), read, strict=True):

@@ -261,7 +261,8 @@ def test_similarities_follow_distances_where_there_is_a_scale(bert):
     scored = bert.using("movers").score(frame)
     assert scored.columns.tolist() == ["source", "target", "distance", "similarity", "unread"]
     assert scored["similarity"].tolist() == bert.using("movers").similarities(PAIRS).tolist()
-    assert bert.using("wmd").score(frame).columns.tolist() == ["source", "target", "distance"]
+    plain = bert.using("wmd").score(frame)
+    assert plain.columns.tolist() == ["source", "target", "distance", "unread"]
     with pytest.raises(InputError, match="has a column 'similarity' already"):
         bert.score(frame.assign(similarity=0.0))
 

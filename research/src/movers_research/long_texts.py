@@ -61,10 +61,15 @@ class Agreement:
         return self.changed(kind, place)[place] != self.sentences[place]
 
 
+def clauses() -> list[dict[str, str]]:
+    """Sentences of agreements with places for parties, things and numbers."""
+    table = files("movers_research") / "data" / "clauses_english.tsv"
+    return list(csv.DictReader(table.read_text("utf-8").splitlines(), delimiter="\t"))
+
+
 def agreement(rng: np.random.Generator, words: int) -> Agreement:
     """Put an agreement of about so many words together; no sentence occurs twice."""
-    table = files("movers_research") / "data" / "clauses_english.tsv"
-    rows = list(csv.DictReader(table.read_text("utf-8").splitlines(), delimiter="\t"))
+    rows = clauses()
     a, b = PARTIES[rng.integers(len(PARTIES))]
     things = [" ".join(thing.split()) for thing in THINGS.split(";")]
     every = [(row, thing) for row in rows for thing in things]
