@@ -15,6 +15,8 @@ from movers.documents.changes import Change
 from movers.documents.measure import Matched
 from movers.documents.splitting import Document
 from movers.explain.compared import Signature
+from movers.explain.explanation import framed
+from movers.explain.page import export_texts
 from movers.results import Comparison
 
 RELATED, ALIKE = 0.25, 0.5
@@ -161,6 +163,14 @@ class TextComparison(Comparison):
             "sentences": [_plain(side) for side in (self.matched.source, self.matched.target)],
             "changes": [one.to_dict() | {"text": one.text} for one in self.changes],
         }
+
+    def to_html(self) -> str:
+        """The texts side by side, as a page of its own that needs neither server nor network."""
+        return export_texts(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        """The page, framed so that a notebook and the page leave each other alone."""
+        return framed(self.to_html())
 
 
 def _plain(side: Document) -> list[dict[str, Any]]:
