@@ -836,7 +836,7 @@ def test_texts_that_are_refused_say_why(tab, server):
     tab.fill("textarea[name=source]", "a")
     tab.click("button[type=submit]")
     tab.wait_for_selector("#trouble:not([hidden])")
-    assert "the target is empty" in tab.text_content("#trouble")
+    assert "B is empty" in tab.text_content("#trouble")
     tab.click("#example")
     tab.wait_for_selector(".sentence.changed")
     assert tab.locator("#trouble").is_hidden()

@@ -16,7 +16,7 @@ from rich.console import Console
 from movers.cli import options as given
 from movers.cli.messages import refuse_unread, say, show
 from movers.cli.options import DEFAULTS, RAY_DEFAULTS
-from movers.cli.terminal import print_around, print_matches, print_ranking
+from movers.cli.terminal import print_around, print_matches, print_ranking, print_texts
 from movers.difference.guards import DEFAULT
 from movers.errors import InputError
 from movers.io.tables import STANDARD, format_of
@@ -69,13 +69,20 @@ class Work:
 
     def build(
         self, texts: Any, folder: Path | None = None, *, short: bool = False, **options: Any
-    ) -> Index:
-        """Make an index, in memory without a folder; on request of ``short`` texts alone."""
+    ) -> Any:
+        """Make an index, in memory without a folder; on request of ``short`` texts alone.
+
+        One of sentences where some texts are longer than the model reads.
+        """
         scorer = self.options.load(self.method)
         if short and self.engine == "local":
             from movers.search.dedupe import Readable
 
             texts = Readable(texts, scorer)
+        elif folder is not None and any(map(scorer.takes_sentences, texts)):
+            from movers.search.passages import PassageIndex
+
+            return PassageIndex.build(scorer, texts, folder, progress=not self.quiet, **options)
         built: Index = self.by.build(scorer, texts, folder, progress=not self.quiet, **options)
         return built
 
@@ -208,7 +215,8 @@ def index(
 ) -> None:
     """Encode a corpus for exact search.
 
-    A build that is broken off leaves no index; the same command goes on where it stopped.
+    A build that is broken off leaves no index; the same command goes on where it stopped. Texts
+    longer than the model reads are kept by their sentences, and searches answer with texts.
 
     Example: `movers index examples/data/sentences.txt -o corpus.index`
 
@@ -236,6 +244,7 @@ def index(
         Compare every byte of an index with its checksums, and do nothing else.
     """
     from movers.search.index import Index
+    from movers.search.passages import PassageIndex
 
     if check or compact:
         found = Index.open(file, verify=check)
@@ -252,6 +261,8 @@ def index(
         told = f"deleted {found.delete(texts):,} sentences"
     else:
         found = work.build(texts, output, keep=keep, vectors=vectors, replace=replace)
+    if isinstance(found, PassageIndex):
+        return None if work.quiet else say(f"{found!r} in {time.monotonic() - started:.1f} s")
     if work.quiet:
         return
     if told:
@@ -302,7 +313,10 @@ def search(
         "ray" gives every worker some of the files of the index.
     """
     from movers.search.index import Index
+    from movers.search.passages import TEXTS, PassageIndex
 
+    if (folder / TEXTS).is_file():
+        return show(PassageIndex.open(folder).search(query, top_k), print_texts, json=json)
     index = Index.open(folder)
     if engine == "ray":
         if candidates is not None or exact:

@@ -129,6 +129,16 @@ def print_matches(console: Console, ranking: Ranking) -> None:
     console.print(table if ranking.matches else "no sentence lies that near")
 
 
+def print_texts(console: Console, ranking: SearchRanking) -> None:
+    """Print texts that were found, each with its nearest sentences."""
+    console.print(Text(f"{ranking.query}\n", "bold"))
+    for place, match in enumerate(ranking, 1):
+        console.print(Text(f"{place:3d}. {match.distance:.4f}  {match.text[:70]}…", "bold"))
+        for passage in match.passages:
+            console.print(Text(f"       {passage.distance:.4f}  {passage.text}"))
+    _print_signature(console, ranking.signature)
+
+
 def print_thresholds(console: Console, found: Thresholds, precision: float) -> None:
     """Print possible cuts, the recommended one, and the pairs around a cut."""
     labelled = found.best is not None
