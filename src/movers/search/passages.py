@@ -147,7 +147,7 @@ class PassageIndex:
         self, asked: list[str], lists: list[SearchRanking], texts: list[int], shares: Floats
     ) -> dict[int, tuple[float, tuple[Match, ...]]]:
         """How far texts are, and their nearest sentences; what no list holds is compared."""
-        known = [{match.text: match for match in one} for one in lists]
+        scorer, known = self.scorer, [{match.text: match for match in one} for one in lists]
         found = {}
         for number in texts:
             parts = [_part(self.texts[number], span) for span in self.spans[number]]
@@ -155,10 +155,8 @@ class PassageIndex:
             for query, near in zip(asked, known, strict=True):
                 held = [near[part] for part in parts if part in near]
                 if not held:
-                    values = self.scorer.distances([(query, part) for part in parts])
-                    held = list(
-                        self.scorer.matches(np.arange(len(parts)), values, parts.__getitem__)
-                    )
+                    values = scorer.distances([(query, part) for part in parts])
+                    held = [*scorer.matches(np.arange(len(parts)), values, parts.__getitem__)]
                 best = sorted(held, key=lambda match: match.distance)
                 nearest.append(best[0].distance)
                 shown |= {match.text: match for match in best[:SHOWN]}
