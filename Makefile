@@ -37,7 +37,7 @@ OLDER_PROCESSOR := OPENBLAS_CORETYPE=Haswell MKL_ENABLE_INSTRUCTIONS=AVX2 MKL_CB
 	NUMBA_CACHE_DIR=$(VENV)/older-processor
 NUMBERS := tests/encode/test_products.py tests/encode/test_whiten.py \
 	tests/encode/test_transformer.py tests/solve/test_batch.py tests/solve/test_linear.py \
-	tests/measure/test_costs.py tests/measures/test_pooled.py tests/test_doctor.py
+	tests/measures/parts/test_costs.py tests/measures/test_pooled.py tests/test_doctor.py
 test-processors: $(TOOLS_READY)
 	$(OLDER_PROCESSOR) $(BIN)/movers warm-up
 	$(OLDER_PROCESSOR) $(BIN)/python -m pytest -q -n 2 --dist loadfile $(NUMBERS)
@@ -46,7 +46,7 @@ test-processors: $(TOOLS_READY)
 MINIMA := build/minima
 CORE := tests/encode/test_transformer.py tests/encode/test_tokens.py \
 	tests/encode/test_families.py tests/runtime/test_native.py tests/solve/test_batch.py \
-	tests/solve/test_bounds.py tests/solve/test_vectors.py tests/search/test_index.py \
+	tests/solve/test_bounds.py tests/solve/test_simd_vectors.py tests/search/test_index.py \
 	tests/cli/test_commands.py tests/cli/test_search_commands.py
 test-minima:
 	rm -rf $(MINIMA)

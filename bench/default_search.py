@@ -35,10 +35,10 @@ from movers.measures.sentences import WeightedSentences
 from movers.search.cosine import CosineLayout
 from movers.search.dedupe import dedupe_file
 from movers.search.folder import Folder
+from movers.search.full_comparisons import pooled_vectors
 from movers.search.index import Index
 from movers.search.mining import mine
 from movers.search.vectors import make_vectors, scan
-from movers.search.words import pooled_vectors
 from search import own_memory, processor_time, sources
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"

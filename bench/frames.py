@@ -78,7 +78,7 @@ def generate(path: Path, rows: int) -> None:
 
 def score(source: Path, output: Path) -> dict[str, float]:
     """Score one file in this process."""
-    from movers.bulk.scoring import score_table
+    from movers.bulk.score_files import score_table
     from movers.scorer import Scorer
 
     before = peak()

@@ -66,7 +66,9 @@ def dedupe(scorer, rng, count):
         if number < count - copies:
             texts.append([next(left)[0] for _ in range(50)])
         else:
-            texts.append([pool[x] if k == 7 else x for k, x in enumerate(texts[number % (count - copies)])])
+            texts.append(
+                [pool[x] if k == 7 else x for k, x in enumerate(texts[number % (count - copies)])]
+            )
     given = [" ".join(text) for text in texts]
     every = list(dict.fromkeys(one for text in texts for one in text))
     _, encoding = timed(lambda: scorer.encoder.encode(every, Request(pooled=True)))

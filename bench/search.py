@@ -30,8 +30,8 @@ from sentences import DATA
 
 import movers
 from movers.measures.word_transport import WordTransport
-from movers.search.bounded import transport_bound
-from movers.search.results import STAGES
+from movers.search.query_bounds import transport_bound
+from movers.search.search_ranking import STAGES
 from movers.search.shards import joined, make_shard
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"

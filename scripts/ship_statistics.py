@@ -17,9 +17,9 @@ from movers.encode.encodings import Request
 from movers.encode.models import EMBEDDED
 from movers.encode.transformer import TransformerEncoder
 from movers.loading import load_encoder
-from movers.measure.fitting import fit_statistics
-from movers.measure.statistics import Statistics
 from movers.measures.base import FitCorpus
+from movers.measures.parts.fitting import fit_statistics
+from movers.measures.parts.statistics import Statistics
 from movers.scorer import Scorer
 from movers.settings import Settings
 

@@ -13,8 +13,8 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbclient import NotebookClient
 
 from movers.cli import app
-from movers.measure.costs import COSTS
-from movers.measure.weights import WEIGHTS
+from movers.measures.parts.costs import COSTS
+from movers.measures.parts.weights import WEIGHTS
 from movers.measures.registry import METHODS
 from movers_research.datasets import DATASETS
 

@@ -58,20 +58,20 @@ RANKED = InputError("no index", Do("rank"), Choose("method", "wsmd", ", which ha
 def test_every_surface_has_its_words(error, python, command, http):
     every = set.union(*map(_options, command_names()))
     assert str(error) == python
-    assert error.told(CommandLine(lambda: every)) == command
+    assert error.worded(CommandLine(lambda: every)) == command
     if http is not None:
-        assert error.told(HTTP) == http
+        assert error.worded(HTTP) == http
 
 
 def test_only_options_of_the_command_are_named():
-    assert UNFITTED.told(CommandLine(lambda: _options("compare"))) == (
+    assert UNFITTED.worded(CommandLine(lambda: _options("compare"))) == (
         "nothing known: pass --statistics with a file made by movers fit for more, or "
         "--whitening none"
     )
-    assert UNFITTED.told(CommandLine(lambda: _options("methods"))) == "nothing known"
-    assert WORDS.told(CommandLine(lambda: _options("search"))) == "no words left"
+    assert UNFITTED.worded(CommandLine(lambda: _options("methods"))) == "nothing known"
+    assert WORDS.worded(CommandLine(lambda: _options("search"))) == "no words left"
     options = (lambda: _options("search")), (lambda: _options("index"))
-    assert WORDS.told(CommandLine(*options)) == (
+    assert WORDS.worded(CommandLine(*options)) == (
         "no words left; build the index with --stopwords none or --empty keep"
     )
 

@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 import movers
-from movers.encode.store import STORES, EncodingCache
+from movers.encode.encoding_cache import STORES, EncodingCache
 from movers.measures.default import DefaultMeasure
 from movers.measures.registry import METHODS
 from movers.measures.structural_transport import StructuralTransport
@@ -101,7 +101,7 @@ def test_large_batches_are_chunked_without_a_trace(bert, monkeypatch):
 
 def test_a_full_cache_is_dropped(bert, monkeypatch):
     expected = bert.using().distances(PAIRS[:6])
-    monkeypatch.setattr("movers.encode.store.GROWTH_BYTES", 10)
+    monkeypatch.setattr("movers.encode.encoding_cache.GROWTH_BYTES", 10)
     scorer = alone(bert)
     assert [scorer.distances([pair])[0] for pair in PAIRS[:6]] == expected.tolist()
     (store,) = scorer.cache
@@ -119,7 +119,7 @@ def test_a_full_cache_is_dropped(bert, monkeypatch):
 
 
 def test_a_corpus_beyond_the_growth_is_encoded_once(bert, spy, monkeypatch):
-    monkeypatch.setattr("movers.encode.store.GROWTH_BYTES", 10)
+    monkeypatch.setattr("movers.encode.encoding_cache.GROWTH_BYTES", 10)
     scorer = alone(bert)
     expected = bert.using().matrix(SENTENCES[:2], SENTENCES[2:])
     spy.clear()
@@ -488,8 +488,8 @@ def test_a_matrix_is_the_same_in_blocks(bert, method, monkeypatch):
     np.testing.assert_allclose(own.ravel(), scorer.distances(pairs), rtol=1e-9, atol=1e-9)
     monkeypatch.setattr("movers.blocks.CHUNK", 3)
     monkeypatch.setattr("movers.blocks.BLOCK_BYTES", 10)
-    monkeypatch.setattr("movers.encode.store.GROWTH_BYTES", 10)
-    monkeypatch.setattr("movers.encode.store.KEEP_BYTES", 10)
+    monkeypatch.setattr("movers.encode.encoding_cache.GROWTH_BYTES", 10)
+    monkeypatch.setattr("movers.encode.encoding_cache.KEEP_BYTES", 10)
     blocked = alone(scorer)
     np.testing.assert_array_equal(blocked.matrix(SENTENCES[:7], SENTENCES[2:]), both)
     assert len(blocked.cache[0].blocks[0]) <= 6

@@ -15,7 +15,7 @@ from movers.loading import loader
 from movers.measures.registry import find_measure
 from movers.scorer import Scorer
 from movers.search.layouts import describe
-from movers.settings import Settings, Wire, itself, setting, table
+from movers.settings import HttpField, Settings, itself, setting, table
 from movers.web.schemas import Asked, CompareRequest, RankRequest, ScoreRequest, wired
 
 
@@ -70,7 +70,7 @@ class WithCare(Settings):
     """The table with one more row."""
 
     care: Literal["some", "much"] = setting(
-        "some", "How much care is taken.", wire=Wire(), write=itself
+        "some", "How much care is taken.", wire=HttpField(), write=itself
     )
 
 

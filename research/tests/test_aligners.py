@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 import movers
-from movers.align.aligning import align_with
+from movers.align.align_texts import align_with
 from movers_research import aligners
 
 NAMES = ("argmax", "itermax", "match", "balanced", "partial", "unbalanced")

@@ -8,7 +8,7 @@ from labelled import dataset
 from movers.errors import InputError
 from movers.evaluate.metrics import score
 from movers.evaluate.scores import Column, MeasureGrid
-from movers.measure.structure import attention_variability
+from movers.measures.parts.structure import attention_variability
 from movers.measures.registry import METHODS
 from movers_research import benchmark as benchmark_file
 from movers_research.benchmark import Benchmark, measure_variability

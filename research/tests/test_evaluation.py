@@ -8,7 +8,7 @@ from labelled import dataset
 from movers.errors import InputError
 from movers.evaluate.metrics import compare, score
 from movers.evaluate.scores import Column, MeasureGrid
-from movers.measure.structure import contextual_layers
+from movers.measures.parts.structure import contextual_layers
 from movers.scorer import Scorer
 from movers_research.evaluation import (
     LayerChoice,

@@ -14,7 +14,7 @@ import pytest
 import movers
 from movers.evaluate.scores import MeasureGrid
 from movers.runtime.atomic import UNFINISHED
-from movers_research import benchmark, corpus
+from movers_research import benchmark, encoded_corpus
 from movers_research.datasets import read_dataset
 from movers_research.evaluation import Task, evaluate
 from processes import PROCESSES, unsynced
@@ -37,7 +37,7 @@ class Run:
 
     def __call__(self, folder, resume):
         # so small that there are many moments to be killed at
-        corpus.PART_BYTES, benchmark.CHUNK_PAIRS = 12_000, 6
+        encoded_corpus.PART_BYTES, benchmark.CHUNK_PAIRS = 12_000, 6
         unsynced()
         table = read_dataset(self.pairs)
         results = evaluate(

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from movers.evaluate.scores import Column, Gain, Score
-from movers_research.findings import VARIANTS, agreements, improvements
 from movers_research.outcomes import Illustration, Results, Stage
 from movers_research.report import write_report
+from movers_research.structure_gains import VARIANTS, agreements, improvements
 from synthetic import METRICS, make_results
 
 VOID = {"meta", "br", "img", "link", "hr"}

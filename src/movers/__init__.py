@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from movers import solve
     from movers.difference.finder import differences
     from movers.errors import DependencyError, InputError, ModelError, MoversError, StorageError
-    from movers.habits import distance, similarity
     from movers.loading import load
     from movers.measures.registry import METHODS
     from movers.results import Comparison, Ranking
     from movers.scorer import Scorer
     from movers.search.index import Index
+    from movers.shortcuts import distance, similarity
 
 __all__ = [
     "METHODS",
@@ -47,9 +47,9 @@ _HOMES = {
     "Ranking": "movers.results",
     "Scorer": "movers.scorer",
     "differences": "movers.difference.finder",
-    "distance": "movers.habits",
+    "distance": "movers.shortcuts",
     "load": "movers.loading",
-    "similarity": "movers.habits",
+    "similarity": "movers.shortcuts",
 }
 
 

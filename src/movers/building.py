@@ -19,13 +19,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from movers.compile_ahead import STEPS
 from movers.errors import DependencyError
 from movers.runtime.compiling import Entry
 from movers.runtime.kernel_cache import sources_digest
 from movers.runtime.native import Call, Kinds, load, symbol
 from movers.runtime.shipped_kernels import best_level, levels, library_path
 from movers.runtime.threads import available_threads
-from movers.warming import STEPS
 
 LONGEST = ("partial structure", "structure", "pairing bounds", "costs")
 """Steps to begin with, so that no process is left with much in the end."""
@@ -61,7 +61,7 @@ def find_linker() -> str:
 
 
 def compile_step(name: str, kinds: tuple[str, ...]) -> dict[str, dict[str, bytes]]:
-    """The object files that a step of `movers.warming` needs, by processor and function."""
+    """The object files that a step of `movers.compile_ahead` needs, by processor and function."""
     from movers.runtime.machine_code import compile_kernel  # loads numba
 
     made: dict[str, dict[str, bytes]] = {kind: {} for kind in kinds}

@@ -52,7 +52,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Report:
+class DoctorReport:
     """Facts about an installation by topic, and what came of the self-tests."""
 
     facts: dict[str, dict[str, str]]
@@ -68,9 +68,9 @@ class Report:
         return {"healthy": self.healthy, **asdict(self)}
 
 
-def examine(checks: Mapping[str, Callable[[], str]] | None = None) -> Report:
+def examine(checks: Mapping[str, Callable[[], str]] | None = None) -> DoctorReport:
     """Gather facts about the installation and run the self-tests, by default those of `CHECKS`."""
-    report = Report(facts(), [])
+    report = DoctorReport(facts(), [])
     for name, check in (CHECKS if checks is None else checks).items():
         started = time.perf_counter()
         try:

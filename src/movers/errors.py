@@ -103,9 +103,9 @@ class Advised(Exception):  # noqa: N818 (warnings are, too)
         self.message, self.remedies = message, remedies
 
     def __str__(self) -> str:
-        return self.told(PYTHON)
+        return self.worded(PYTHON)
 
-    def told(self, wording: Wording) -> str:
+    def worded(self, wording: Wording) -> str:
         """What happened and what to do, as one surface words it."""
         advice = wording.advise(self.remedies)
         if not advice:

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec
 
 from movers.encode.encoder import Encoder
 from movers.encode.engines import Engine, make_encoder
-from movers.measure.statistics import Statistics
+from movers.measures.parts.statistics import Statistics
 from movers.scorer import Scorer
 from movers.settings import Settings, check_names, table
 

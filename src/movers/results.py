@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from movers.align.linking import Link, Linking
+from movers.align.alignment import make_links
+from movers.align.links import Link, LinkScores
 from movers.align.reading import Sentence
-from movers.align.results import make_links
 from movers.difference.kinds import Difference
 from movers.explain.compared import LINKED, Broken, Compared, Flow, HeadValue, Signature
-from movers.explain.drawing import draw_plan
 from movers.explain.explanation import Explanation
+from movers.explain.plan_drawing import draw_plan
 from movers.explain.relations import broken_relations
-from movers.explain.telling import tell_figures, tell_story, tell_verdict
+from movers.explain.summary import tell_figures, tell_story, tell_verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +82,7 @@ class Comparison(Compared):
         links = make_links(
             Sentence(self.source, self.source_spans),
             Sentence(self.target, self.target_spans),
-            Linking(shares, shares, cost),
+            LinkScores(shares, shares, cost),
             threshold=LINKED,
         )
         words = self.source_words, self.target_words  # special tokens have no place in the text

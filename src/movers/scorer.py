@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from movers import blocks
+from movers.align.align_texts import align_pairs
 from movers.align.aligners import DEFAULT as DEFAULT_ALIGNER
-from movers.align.aligning import align_pairs
+from movers.align.alignment import Alignment
 from movers.align.reading import Given
-from movers.align.results import Alignment
 from movers.arrays import Floats, Ints, Singles
 from movers.difference.kinds import Difference
 from movers.difference.misspelt import Spelling, repair
@@ -25,19 +25,19 @@ from movers.documents.comparison import TextComparison
 from movers.documents.measure import TextMeasure
 from movers.documents.splitting import Document, Text, read_document
 from movers.encode.encoder import Encoder
+from movers.encode.encoding_cache import EncodingCache, Store
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.stopwords import describe_stopwords
-from movers.encode.store import EncodingCache, Store
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Signature
 from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, Step, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
 from movers.io.pairs import check_asked, check_sentences, check_text, check_words, read_pairs
-from movers.measure.context import Context
-from movers.measure.fitting import corpus_digest, fit_statistics
-from movers.measure.statistics import Statistics
 from movers.measures.base import FitCorpus, Measure
+from movers.measures.parts.context import Context
+from movers.measures.parts.fitting import corpus_digest, fit_statistics
+from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison, Match, Ranking
 from movers.runtime.notices import UndefinedWarning

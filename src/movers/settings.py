@@ -21,9 +21,9 @@ from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import Recipe, Subwords, TokenRules
 from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError, no_such
-from movers.measure.statistics import Statistics, load_statistics
-from movers.measure.structure import Selection
 from movers.measures.base import Measure
+from movers.measures.parts.statistics import Statistics, load_statistics
+from movers.measures.parts.structure import Selection
 from movers.measures.registry import find_measure
 
 Empty = Literal["raise", "keep", "nan"]
@@ -33,7 +33,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class Wire:
+class HttpField:
     """How a request over HTTP may choose a setting.
 
     ``kind`` is the type in a request, None that of the field, ``bounds`` the least and the greatest
@@ -50,7 +50,7 @@ class Wire:
 
 
 @dataclass(frozen=True)
-class About:
+class SettingFacts:
     """What users are told of a setting, and where they meet it.
 
     ``help`` says what it is on every surface, and ``python`` what holds in Python only. ``read``
@@ -68,7 +68,7 @@ class About:
     python: str = ""
     read: Callable[[Any], Any] | None = None
     typed: Any = None
-    wire: Wire | None = None
+    wire: HttpField | None = None
     write: Callable[[Any], Any] | None = None
     varied: bool = False
     of_model: bool = False
@@ -77,8 +77,8 @@ class About:
 
 
 def setting(default: Value, help: str, python: str = "", **facts: Any) -> Value:
-    """A field of `Settings`; `About` explains the facts."""
-    return field(default=default, metadata={"about": About(help, python, **facts)})
+    """A field of `Settings`; `SettingFacts` explains the facts."""
+    return field(default=default, metadata={"about": SettingFacts(help, python, **facts)})
 
 
 def itself(value: Value) -> Value:
@@ -141,7 +141,7 @@ class Settings:
         -1,
         "Layer of the word vectors: 0 is the input layer, -1 the last.",
         read=_layer,
-        wire=Wire(bounds=(-200, 200), control="Word vectors"),
+        wire=HttpField(bounds=(-200, 200), control="Word vectors"),
         write=itself,
         varied=True,
         unless="the middle layer",
@@ -152,7 +152,7 @@ class Settings:
         "picks. Default: the best known for the model, for movers the middle two thirds.",
         "A number or numbers will do as well.",
         typed=str | None,
-        wire=Wire(control="Layers"),
+        wire=HttpField(control="Layers"),
         write=itself,
         varied=True,
     )
@@ -160,7 +160,7 @@ class Settings:
         "all",
         'Heads within each layer, in the same notation: "3", "1-4", "all".',
         typed=str,
-        wire=Wire(control="Heads"),
+        wire=HttpField(control="Heads"),
         write=itself,
         varied=True,
     )
@@ -168,7 +168,7 @@ class Settings:
         0.5,
         "Share of structure in the distance, the paper's lambda, from 0 to 1.",
         read=_share,
-        wire=Wire(bounds=(0, 1), control="Structure"),
+        wire=HttpField(bounds=(0, 1), control="Structure"),
         write=float,
         varied=True,
         unless="none",
@@ -179,7 +179,7 @@ class Settings:
         "go anywhere. Default: all words match, as in the papers.",
         "For measures of words, structure or both; None moves everything.",
         read=_price,
-        wire=Wire(bounds=(0, 1e9)),
+        wire=HttpField(bounds=(0, 1e9)),
         write=itself,
     )
     recipe: Recipe = setting(
@@ -187,7 +187,7 @@ class Settings:
         '"paper": as the paper defines it. "reference": as its published numbers were computed.',
         "These have attention not re-normalised over the words compared, and the factor k averaged "
         "over all tokens.",
-        wire=Wire(
+        wire=HttpField(
             control="Recipe", options={"paper": "as in the paper", "reference": "as in its code"}
         ),
         write=itself,
@@ -198,7 +198,7 @@ class Settings:
         'What fitting makes of word vectors: "clean" drops noise directions, "as-coded" keeps them '
         'as the published code does, "none" leaves vectors alone. Default: clean (paper), as-coded '
         "(reference).",
-        wire=Wire(help="What is done to word vectors; null for what the statistics have."),
+        wire=HttpField(help="What is done to word vectors; null for what the statistics have."),
         write=itself,
     )
     stopwords: str | Path | Iterable[str] | None = setting(
@@ -207,7 +207,7 @@ class Settings:
         "The words themselves, or None to keep every word and punctuation.",
         read=load_stopwords,
         typed=str,
-        wire=Wire(
+        wire=HttpField(
             Literal["english", "none"],
             help="Words to leave out of the comparison.",
             control="Stop words",
@@ -219,7 +219,7 @@ class Settings:
     subwords: Subwords = setting(
         "first",
         "What stands for a word of several pieces: the first, or their mean.",
-        wire=Wire(),
+        wire=HttpField(),
         write=itself,
     )
     empty: Empty | None = setting(
@@ -227,7 +227,7 @@ class Settings:
         "Pairs without a proper distance, for a side has no words left: raise an error, keep the "
         "stop words where there is nothing else, or give nan.",
         "None raises in `Scorer.compare` and gives NaN with a warning elsewhere.",
-        wire=Wire(help="Pairs without a proper distance: an error, what there is, or null."),
+        wire=HttpField(help="Pairs without a proper distance: an error, what there is, or null."),
         write=itself,
         varied=True,
     )
@@ -237,7 +237,7 @@ class Settings:
         'sentence, "sentences" every pair, and "whole" none: what the model does not read is then '
         "left out, and told.",
         "`movers.documents` says how; measures that cannot do it leave out and tell, too.",
-        wire=Wire(),
+        wire=HttpField(),
         write=itself,
     )
     statistics: str | Path | Statistics | None = setting(
@@ -329,7 +329,7 @@ class Settings:
         return None if self.whitening == "none" else self.whitening
 
 
-def table(kind: type[Settings] = Settings) -> dict[str, About]:
+def table(kind: type[Settings] = Settings) -> dict[str, SettingFacts]:
     """What is known of every setting, in the order of `movers.load`."""
     return {one.name: one.metadata["about"] for one in fields(kind)}
 

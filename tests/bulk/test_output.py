@@ -12,8 +12,8 @@ import pytest
 
 import movers
 from movers.bulk import output as output_module
-from movers.bulk import scoring
-from movers.bulk.scoring import score_table
+from movers.bulk import score_files
+from movers.bulk.score_files import score_table
 from movers.errors import InputError, StorageError
 from movers.io import tables
 from movers.runtime.atomic import UNFINISHED
@@ -42,14 +42,14 @@ def names(folder):
 
 def break_off(monkeypatch, step, action):
     """Do something instead of computing a step, counted from 0."""
-    found, steps = scoring.named_columns, iter(range(100))
+    found, steps = score_files.named_columns, iter(range(100))
 
     def columns(*arguments, **settings):
         if next(steps) == step:
             action()
         return found(*arguments, **settings)
 
-    monkeypatch.setattr(scoring, "named_columns", columns)
+    monkeypatch.setattr(score_files, "named_columns", columns)
 
 
 def fail(error):
@@ -167,7 +167,7 @@ def interrupted(moment, number, work):
     Whether the work came so far, and what it returned unless the signal ended it.
     """
     lines = itertools.count()
-    files = (output_module.__file__, scoring.__file__)
+    files = (output_module.__file__, score_files.__file__)
 
     def trace(frame, event, _):
         if frame.f_code.co_filename in files and event == "line" and next(lines) == moment:

@@ -11,7 +11,7 @@ import pytest
 
 import movers
 from movers import cli, plugins
-from movers.bulk import scoring
+from movers.bulk import score_files
 from movers.errors import InputError
 from movers.runtime import entry_points
 
@@ -287,7 +287,7 @@ def test_fit_reads_a_column(capsys, tmp_path, monkeypatch):
         seen.extend(sentences)
         raise InputError("enough")
 
-    monkeypatch.setattr(scoring, "fit_statistics", fitted)
+    monkeypatch.setattr(score_files, "fit_statistics", fitted)
     run(capsys, "fit", path, "--column", "note", "-o", output)
     assert seen == ["a dog", "a cat"]
 

@@ -11,8 +11,8 @@ import pytest
 import movers
 from movers.encode.parse import CachedParser, ConlluParser, SpacyParser, load_parser
 from movers.encode.trees import Tree
-from movers.measure.context import Context
-from movers.measure.statistics import Statistics
+from movers.measures.parts.context import Context
+from movers.measures.parts.statistics import Statistics
 from movers_research.datasets import read_dataset
 from tree_parsers import EXAMPLES, MadeUp, train_spacy
 

@@ -25,7 +25,7 @@ def moments_of(rows, weights=None, batch=64, kind=Moments):
     for low in range(0, len(rows), batch):
         cut = slice(low, low + batch)
         moments.add(rows[cut], weights[cut], np.arange(len(rows))[cut])
-    moments.settle(len(rows))
+    moments.complete(len(rows))
     return moments
 
 
@@ -71,7 +71,7 @@ def test_as_coded_moments_are_taken_in_single_precision_and_in_order():
         for batch in shuffle(part).reshape(2, 50):
             picked = np.concatenate([np.flatnonzero(sentences == number) for number in batch])
             moments.add(rows[picked], np.full(len(picked), 1), sentences[picked] - part[0])
-        moments.settle(100)
+        moments.complete(100)
         states.append(moments.state())
         moments = OrderedMoments.from_states(states)
     mean, covariance = moments.rounded()

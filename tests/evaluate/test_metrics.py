@@ -10,12 +10,12 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from movers.errors import InputError
 from movers.evaluate.metrics import (
     METRICS,
+    apply_empty_policy,
     auc,
     compare,
     estimate,
     pearson,
     score,
-    settle,
     spearman,
 )
 from movers.evaluate.resampling import draw_weights
@@ -100,7 +100,10 @@ def test_unknown_metrics_are_refused():
 
 def test_pairs_without_distance_are_dropped_or_least_similar():
     gold, distances = [3.0, 1.0, 2.0, 5.0], [0.5, np.nan, 0.9, 0.2]
-    dropped, last = settle(gold, distances, "drop"), settle(gold, distances, "least")
+    dropped, last = (
+        apply_empty_policy(gold, distances, "drop"),
+        apply_empty_policy(gold, distances, "least"),
+    )
     assert dropped.gold.tolist() == [3.0, 2.0, 5.0]
     assert (dropped.dropped, dropped.last) == (1, 0)
     assert last.distances.tolist() == [0.5, 0.9, 0.9, 0.2]
@@ -109,7 +112,9 @@ def test_pairs_without_distance_are_dropped_or_least_similar():
 
 def test_methods_that_are_compared_settle_together():
     distances = [[0.5, np.nan, 0.9, 0.2], [np.nan, 0.1, 0.3, 0.4]]
-    dropped, last = (settle([1, 0, 1, 0], distances, empty) for empty in ("drop", "least"))
+    dropped, last = (
+        apply_empty_policy([1, 0, 1, 0], distances, empty) for empty in ("drop", "least")
+    )
     assert dropped.distances.tolist() == [[0.9, 0.2], [0.3, 0.4]]
     assert dropped.dropped == 2
     assert last.distances.tolist() == [[0.5, 0.9, 0.9, 0.2], [0.4, 0.1, 0.3, 0.4]]
@@ -117,9 +122,9 @@ def test_methods_that_are_compared_settle_together():
 
 def test_nothing_to_settle_is_refused():
     with pytest.raises(InputError, match="no pair has a distance"):
-        settle([0, 1], [np.nan, np.nan], "least")
+        apply_empty_policy([0, 1], [np.nan, np.nan], "least")
     with pytest.raises(InputError, match="3 distances while there are 2 gold values"):
-        settle([0, 1], [1, 2, 3], "drop")
+        apply_empty_policy([0, 1], [1, 2, 3], "drop")
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -19,7 +19,7 @@ from movers.integrations.ray import Workers, fit, score
 from movers.integrations.ray_files import score_files
 from movers.integrations.ray_session import Ledger, import_ray, plain_errors
 from movers.integrations.ray_session import cluster as session
-from movers.measure.fitting import Sums, add_up
+from movers.measures.parts.fitting import Sums, add_up
 from movers.runtime.atomic import UNFINISHED
 from movers.runtime.notices import ClusterWarning
 from processes import Command

@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from movers.bulk.scoring import score_table
+from movers.bulk.score_files import score_table
 from movers.errors import InputError
 from movers.io import frames
 from movers.io.frames import score_frame

@@ -8,7 +8,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer
 
 import movers
-from movers.measure.frequencies import load_frequencies
+from movers.measures.parts.frequencies import load_frequencies
 from movers.runtime.notices import UnfittedWarning
 from tiny_models import PAIRS, SENTENCES
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import movers
-from movers.measure.costs import COSTS
-from movers.measure.weights import WEIGHTS
+from movers.measures.parts.costs import COSTS
+from movers.measures.parts.weights import WEIGHTS
 from movers.measures.registry import ALIASES, METHODS, find_measure
 from tiny_models import SENTENCES
 from tree_parsers import MadeUp

@@ -30,7 +30,7 @@ def test_a_signal_ends_the_work_and_leaves_the_handlers_as_they_were(number):
     before = signal.getsignal(number)
     with pytest.raises(Ended), ending_work() as interrupts:
         os.kill(os.getpid(), number)
-    assert interrupts.code == 128 + number and interrupts.told
+    assert interrupts.code == 128 + number and interrupts.description
     assert signal.getsignal(number) is before
 
 

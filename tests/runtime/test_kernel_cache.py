@@ -47,13 +47,13 @@ def test_all_that_kernels_are_made_of_is_in_the_digest():
         if "movers.runtime.compiling" in path.read_text("utf-8")
     }
     made_of |= {other for path in tuple(made_of) for other in imported(path)}
-    beside = {PACKAGE / name for name in ("building.py", "errors.py", "warming.py")}
+    beside = {PACKAGE / name for name in ("building.py", "errors.py", "compile_ahead.py")}
     beside |= {PACKAGE / "__init__.py", *PACKAGE.glob("[!r]*/__init__.py")}  # hold no numbers
     assert made_of - beside <= set(kernel_cache.sources())
     assert PACKAGE / "solve" / "kernels" / "__init__.py" in kernel_cache.sources()
 
 
-@pytest.mark.parametrize("changed", ["solve/kernels/simplex.py", "measure/cost_kernels.py"])
+@pytest.mark.parametrize("changed", ["solve/kernels/simplex.py", "measures/parts/cost_kernels.py"])
 def test_any_change_of_a_kernel_leads_to_another_folder(tmp_path, changed):
     for path in kernel_cache.sources():
         copy = tmp_path / path.relative_to(PACKAGE)

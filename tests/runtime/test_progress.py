@@ -5,7 +5,7 @@ import io
 import pytest
 
 from movers.runtime import progress
-from movers.runtime.progress import Lines, progress_bar
+from movers.runtime.progress import ProgressLines, progress_bar
 
 
 @pytest.fixture
@@ -32,14 +32,14 @@ def test_off_a_terminal_there_is_a_line_every_half_minute(capsys, clock):
 
 
 def test_a_resumed_run_expects_the_pace_of_its_own_rows(clock):
-    lines = Lines("scoring", "rows", 2000, 1000)
+    lines = ProgressLines("scoring", "rows", 2000, 1000)
     lines.update(500)
     clock[0] = 7200.0
     assert str(lines) == "scoring: 1,500 of 2,000 rows after 2:00:00, about 2:00:00 left"
 
 
 def test_without_a_total_nothing_is_foretold(clock):
-    lines = Lines("reading", "lines", None)
+    lines = ProgressLines("reading", "lines", None)
     lines.update(5)
     assert str(lines) == "reading: 5 lines after 0:00"
 

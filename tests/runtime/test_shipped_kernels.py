@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from movers import building
+from movers.compile_ahead import _problems
 from movers.runtime import shipped_kernels
 from movers.runtime.compiling import Entry, entries
 from movers.runtime.kernel_cache import sources_digest
 from movers.runtime.native import flatten
 from movers.solve.batch import emd_batch
-from movers.warming import _problems
 
 LEVELS = [*shipped_kernels.levels()]
 pytestmark = pytest.mark.skipif(

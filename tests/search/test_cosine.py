@@ -12,7 +12,7 @@ from movers.errors import InputError
 from movers.search import cosine
 from movers.search.index import Index
 from movers.search.mining import mine
-from movers.search.results import STAGES
+from movers.search.search_ranking import STAGES
 
 QUERIES = ["the press greets the president", "dog", "tourists and soup served rates", "the of"]
 KINDS = [{}, {"vectors": "int8"}, {"keep": "words"}]

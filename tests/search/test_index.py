@@ -12,7 +12,7 @@ from movers.errors import InputError
 from movers.runtime.atomic import UNFINISHED
 from movers.search import transport
 from movers.search.index import Index
-from movers.search.results import STAGES
+from movers.search.search_ranking import STAGES
 
 METHODS = ["wmd", "wrd", "wmd-idf", "smd", "smd-norm", "wsmd", "wsmd-wmd", "lambda", "lambda-wmd"]
 QUERIES = ["the press greets the president", "dog", "tourists and soup served rates", "the of"]

@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 from movers.errors import InputError
 from movers.solve import Problems, emd, emd_batch, fgw, fgw_batch, gw, reference
-from movers.solve.kernels.homes import power_above
+from movers.solve.kernels.unmatched_mass import power_above
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 9)

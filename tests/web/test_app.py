@@ -12,11 +12,11 @@ from servers import serving
 from movers.errors import Do, InputError
 from movers.measures.registry import METHODS
 from movers.settings import table
-from movers.web.batching import Job
+from movers.web.batcher import Job
 from movers.web.failures import PAGE
-from movers.web.lanes import Lanes
 from movers.web.limits import Limits
 from movers.web.models import Models, Setup
+from movers.web.queues import Queues
 from tiny_models import SENTENCES
 
 pytestmark = pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
@@ -334,7 +334,7 @@ def test_a_full_queue_answers_429_and_recovers(bert):
 
 
 def test_a_short_request_does_not_wait_for_long_ones(bert, monkeypatch):
-    monkeypatch.setattr("movers.web.lanes.QUICK", 0.015)  # long is short for a tiny model
+    monkeypatch.setattr("movers.web.queues.QUICK", 0.015)  # long is short for a tiny model
 
     class Stuck(Slow):
         """Answers explanations only when told to."""
@@ -364,17 +364,17 @@ def test_a_short_request_does_not_wait_for_long_ones(bert, monkeypatch):
 
 
 def test_measures_of_trees_keep_to_one_thread(models):
-    lanes = Lanes(models, Limits(), lambda *_: None)
+    queues = Queues(models, Limits(), lambda *_: None)
     jobs = [
         Job(Setup("tiny", method), lambda *_: [None], [("a", "b")], [0.01])
         for method in ("wmd", "rots")
     ]
     chosen = []
-    lanes.quick.submit = lambda jobs: chosen.append(("quick", *jobs))
-    lanes.long.submit = lambda jobs: chosen.append(("long", *jobs))
+    queues.quick.submit = lambda jobs: chosen.append(("quick", *jobs))
+    queues.long.submit = lambda jobs: chosen.append(("long", *jobs))
     for job in jobs:
-        lanes.submit([job])
-    lanes.close()
+        queues.submit([job])
+    queues.close()
     assert chosen == [("quick", jobs[0]), ("long", jobs[1])]
 
 
@@ -474,7 +474,7 @@ def test_advice_is_in_the_words_of_the_page_too(client):
         "C has no words left after stop-word removal ('the of'); set Stop words to kept"
     )
     unfitted = InputError("layers 'BV' need a fit", Do("fit", "first"), Do("name layers"))
-    assert unfitted.told(PAGE) == "layers 'BV' need a fit; change Layers"
+    assert unfitted.worded(PAGE) == "layers 'BV' need a fit; change Layers"
 
 
 def test_the_page_calls_its_controls_as_the_table_of_settings_does():

@@ -3,9 +3,9 @@ import gc
 import pytest
 
 import movers
-from movers.encode import store
+from movers.encode import encoding_cache
+from movers.encode.encoding_cache import STORES
 from movers.encode.encodings import Encodings
-from movers.encode.store import STORES
 from movers.errors import InputError
 from movers.web.answers import Answers
 from movers.web.failures import UnknownModelError
@@ -25,8 +25,8 @@ def living_encodings():
 
 def test_endless_new_sentences_and_settings_keep_memory_flat(tiny, monkeypatch):
     bound = 200_000
-    monkeypatch.setattr(store, "GROWTH_BYTES", bound)
-    monkeypatch.setattr(store, "KEEP_BYTES", bound)
+    monkeypatch.setattr(encoding_cache, "GROWTH_BYTES", bound)
+    monkeypatch.setattr(encoding_cache, "KEEP_BYTES", bound)
     models = Models({"tiny": movers.load("wsmd", tiny("bert"))})
     answers = Answers(max_words=50)
     before = living_encodings()

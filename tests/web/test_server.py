@@ -11,7 +11,7 @@ import pytest
 from servers import Program
 
 from movers import cli
-from movers.web.batching import BATCH_PAIRS
+from movers.web.batcher import BATCH_PAIRS
 from movers.web.limits import Limits
 from movers.web.models import Models
 from movers.web.server import bind, run

@@ -19,13 +19,13 @@ from movers.encode.encoder import Encoder
 from movers.encode.encodings import Request
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.scores import Column, grouped
-from movers.measure.fitting import follow, statistics_of
-from movers.measure.statistics import Statistics
-from movers.measure.structure import attention_variability
+from movers.measures.parts.fitting import set_corpus_order, statistics_of
+from movers.measures.parts.statistics import Statistics
+from movers.measures.parts.structure import attention_variability
 from movers.measures.registry import find_measure
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
-from movers_research.corpus import CorpusEncoder
+from movers_research.encoded_corpus import CorpusEncoder
 from movers_research.outcomes import Stage
 from movers_research.runs import RunFolder, is_whole, read_column, write_chunk
 
@@ -195,7 +195,7 @@ class Benchmark:
         settings = self._scorer(columns[0], self.model).settings
         whitening, origin = settings.whitening_to_fit, self.dataset.title
         moments = self.corpus.moments if whitening else {}
-        follow(moments, chain.from_iterable(self.dataset.pairs))
+        set_corpus_order(moments, chain.from_iterable(self.dataset.pairs))
         known = (self.corpus, self.counts, moments, settings.rules)
         statistics = statistics_of(*known, whitening=whitening, origin=origin)
         root = self._scorer(columns[0], self.corpus, statistics)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from movers.cli import options as given
-from movers.cli.evaluating import Scores, make_grid, with_command
+from movers.cli.evaluate_commands import Scores, make_grid, with_command
 from movers.cli.messages import command_line, say, show
 from movers.cli.options import MODEL_DEFAULTS
 from movers.cli.terminal import print_scores
@@ -229,7 +229,7 @@ def evaluate_alignment(
         File for the table; it is printed as well.
     """
     from movers.loading import load
-    from movers_research.alignment import evaluate_alignment as run
+    from movers_research.aligner_scores import evaluate_alignment as run
     from movers_research.gold_links import read_gold
 
     gold = read_gold(files, one_based=one_based)[:limit]

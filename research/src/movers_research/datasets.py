@@ -28,7 +28,7 @@ from movers.evaluate.labelled import (
 )
 from movers.io.tables import SUFFIXES
 from movers.runtime.notices import Notice, notify
-from movers_research.layouts import SCORED, Columns, read_scored
+from movers_research.dataset_files import SCORED, Columns, read_scored
 
 SHORTEST = 1500
 TREES = "parses"

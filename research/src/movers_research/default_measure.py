@@ -21,7 +21,7 @@ import numpy as np
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.labelled import Dataset
-from movers.evaluate.metrics import METRICS, RESAMPLES, Estimate, interval, settle
+from movers.evaluate.metrics import METRICS, RESAMPLES, Estimate, apply_empty_policy, interval
 from movers.evaluate.resampling import Weights, draw_weights
 from movers.evaluate.scores import grouped
 from movers.measures.bounds import sentence_distances
@@ -32,7 +32,6 @@ from movers.scale import similarity_of
 from movers.scorer import Scorer
 from movers.version import __version__
 from movers_research.benchmark import joined_requests
-from movers_research.corpus import CorpusEncoder
 from movers_research.datasets import read_dataset
 from movers_research.document import (
     Cell,
@@ -43,6 +42,7 @@ from movers_research.document import (
     signed,
     write_markdown,
 )
+from movers_research.encoded_corpus import CorpusEncoder
 from movers_research.runs import RunFolder, open_run
 
 Pairs = list[tuple[str, str]]
@@ -253,7 +253,8 @@ def _answers(trial: Trial, found: Mapping[str, Floats]) -> Iterator[Answer]:
     once = np.ones((1, trial.units), np.uint8)
     weights = np.vstack([once, draw_weights(trial.units, RESAMPLES, 0)])
     settled = {
-        name: settle(np.zeros(len(one)), one, "least").distances for name, one in found.items()
+        name: apply_empty_policy(np.zeros(len(one)), one, "least").distances
+        for name, one in found.items()
     }
     for question, score in trial.scores.items():
         drawn = {name: score(one, weights) for name, one in settled.items()}

@@ -25,8 +25,8 @@ from movers.evaluate.as_used import (
 )
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.scores import Column, Gain, MeasureGrid, Score, make_gain, make_score
-from movers.measure.frequencies import load_frequencies
-from movers.measure.structure import contextual_layers, describe_numbers, parse_numbers
+from movers.measures.parts.frequencies import load_frequencies
+from movers.measures.parts.structure import contextual_layers, describe_numbers, parse_numbers
 from movers.measures.registry import find_measure
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
@@ -234,7 +234,7 @@ def head_scores(dataset: Dataset, values: Floats, layers: int) -> tuple[Floats, 
     """The metric of every single head, and of the mean over each layer's heads."""
 
     def scored(distances: Floats) -> float:
-        settled = metrics.settle(dataset.gold, distances, dataset.empty)
+        settled = metrics.apply_empty_policy(dataset.gold, distances, dataset.empty)
         return metrics.score(dataset.metric, settled.gold, settled.distances)
 
     means = values.reshape(len(values), layers, -1).mean(axis=2)

@@ -18,8 +18,14 @@ from movers.evaluate.scores import Column, Score, grouped
 from movers_research import canvas
 from movers_research.canvas import BLUE, FAINT, GROUND, INK, ORANGE, SOFT, Label, Labels
 from movers_research.document import Drawing, percent
-from movers_research.findings import Agreement, agreements, by_question, find_bases, metric_name
 from movers_research.outcomes import Overlap, Results
+from movers_research.structure_gains import (
+    Agreement,
+    agreements,
+    by_question,
+    find_bases,
+    metric_name,
+)
 from movers_research.svg import PALETTE, slug
 
 SERIES = [PALETTE[name] for name in ("orange", "blue", "green", "purple", "gold", "sky")]

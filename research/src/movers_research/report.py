@@ -9,8 +9,8 @@ from pathlib import Path
 from movers.runtime.atomic import replacing
 from movers_research import figures, tables
 from movers_research.document import Drawing, ReportTable, Section, write_markdown, write_webpage
-from movers_research.findings import VARIANTS
 from movers_research.outcomes import Results
+from movers_research.structure_gains import VARIANTS
 
 TITLE = "Words and structure: evaluation"
 

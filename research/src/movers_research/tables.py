@@ -10,7 +10,7 @@ import numpy as np
 
 from movers.evaluate.scores import Column, Gain, Score, grouped
 from movers.measures.registry import METHODS
-from movers_research import findings
+from movers_research import structure_gains
 from movers_research.document import (
     MISSING,
     Cell,
@@ -22,8 +22,8 @@ from movers_research.document import (
     row,
     signed,
 )
-from movers_research.findings import VARIANTS, Place, metric_name
 from movers_research.outcomes import Results
+from movers_research.structure_gains import VARIANTS, Place, metric_name
 
 GROUPS = {
     "WMD": ("wmd", "wmd-idf"),
@@ -49,9 +49,9 @@ def score_tables(results: Results) -> Iterator[ReportTable]:
     gains = {(gain.column, gain.selection): gain for gain in results.gains}
     bases = {
         score: (base, gains.get((score.column, score.selection)))
-        for score, base in findings.find_bases(results.scores).items()
+        for score, base in structure_gains.find_bases(results.scores).items()
     }
-    for (dataset, metric), scores in findings.by_question(results.scores).items():
+    for (dataset, metric), scores in structure_gains.by_question(results.scores).items():
         title = f"{dataset}: {metric_name(metric)} × 100"
         words = f"{title}, word part under the structural plan"
         for part, name in ((False, title), (True, words)):
@@ -68,7 +68,7 @@ def _scored(
     lines = grouped(scores, _line)
     columns = {
         place: _column(scores, place, bases)
-        for place in findings.sorted_places(score.column for score in scores)
+        for place in structure_gains.sorted_places(score.column for score in scores)
     }
     parts = {
         place: [part for part in PARTS if any(part in cells for cells in column.values())]
@@ -175,10 +175,10 @@ def glance_table(results: Results) -> Iterator[ReportTable]:
     """Per data set: the best measure, and how often structure improves on its base."""
     headings = "metric", "pairs", "best measure", "score × 100", "structure improves its base"
     rows = []
-    for (dataset, metric), scores in findings.by_question(results.scores).items():
+    for (dataset, metric), scores in structure_gains.by_question(results.scores).items():
         whole = [score for score in scores if not score.column.is_word_part]
         best = max(whole or scores, key=lambda score: (not np.isnan(score.value), score.value))
-        bases = findings.find_bases(scores)
+        bases = structure_gains.find_bases(scores)
         gains = [score.value > bases[score].value for score in whole if score in bases]
         place = results.place_name(best.column.recipe, best.column.embedding)
         rows.append(
@@ -196,11 +196,11 @@ def glance_table(results: Results) -> Iterator[ReportTable]:
 
 def improvement_table(results: Results) -> Iterator[ReportTable]:
     """Mean gain of structure over the variants."""
-    found = findings.improvements(results)
+    found = structure_gains.improvements(results)
     known = {(one.recipe, one.embedding) for one in found if one.published is not None}
     parts = {
         place: ["ours", *(PUBLISHED if place in known else ())]
-        for place in findings.sorted_places(found)
+        for place in structure_gains.sorted_places(found)
     }
     lines = grouped(found, lambda one: (one.dataset, one.metric, one.selection, one.mix))
     mixed = len({one.mix for one in found}) > 1
@@ -220,7 +220,7 @@ def improvement_table(results: Results) -> Iterator[ReportTable]:
     yield ReportTable("data set, selection", headings, rows)
 
 
-def _gain_cells(found: findings.Improvement) -> tuple[Cell, Cell, Cell]:
+def _gain_cells(found: structure_gains.Improvement) -> tuple[Cell, Cell, Cell]:
     """A mean gain, the published one, and the difference; tells where variants are missing."""
     count = len(found.variants)
     aside = "" if count == len(VARIANTS) else f"{count} of {len(VARIANTS)}"
@@ -269,7 +269,7 @@ def _column_name(results: Results, column: Column) -> str:
 
 def agreement_tables(results: Results) -> Iterator[ReportTable]:
     """Correlation of heads and of layers, a table for each two data sets."""
-    found = findings.agreements(results)
+    found = structure_gains.agreements(results)
     pairs = grouped(found, lambda one: (one.first.dataset, one.second.dataset))
     headings = dict.fromkeys(("heads", "layers"), ("ρ × 100", "count"))
     for number, (datasets, agreeing) in enumerate(pairs.items()):

@@ -71,7 +71,7 @@ class LongSentences:
 
     def __init__(self) -> None:
         self.seen: set[str] = set()
-        self.told: set[str] = set()
+        self.shown: set[str] = set()
 
     @contextmanager
     def noticed(self) -> Iterator[None]:
@@ -82,8 +82,8 @@ class LongSentences:
         for warning in caught:
             if isinstance(warning.message, TruncationWarning):
                 self.seen |= set(warning.message.sentences)
-            elif str(warning.message) not in self.told:
-                self.told.add(str(warning.message))
+            elif str(warning.message) not in self.shown:
+                self.shown.add(str(warning.message))
                 warnings.warn(warning.message, stacklevel=3)
 
     def places(self, pairs: Pairs) -> list[int]:

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 HELP = "Sentence similarity that sees word order and shows its reasons."
 FILES = {
-    "comparing": ("compare", "diff", "explain"),
-    "aligning": ("align",),
-    "scoring": ("score", "fit"),
-    "search": ("rank", "index", "search", "mine", "dedupe"),
-    "evaluating": ("threshold", "evaluate"),
-    "serving": ("serve",),
-    "examining": ("methods", "models", "doctor", "warm-up"),
+    "compare_commands": ("compare", "diff", "explain"),
+    "align_commands": ("align",),
+    "score_commands": ("score", "fit"),
+    "search_commands": ("rank", "index", "search", "mine", "dedupe"),
+    "evaluate_commands": ("threshold", "evaluate"),
+    "serve_commands": ("serve",),
+    "examine_commands": ("methods", "models", "doctor", "warm-up"),
 }
 COMMANDS = {command: file for file, commands in FILES.items() for command in commands}
 """The file of every command."""
@@ -121,12 +121,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 raise
             # Whatever a signal broke, it is an end that was asked for.
             with suppress(OSError):  # a terminal that hung up takes no message
-                say(interrupts.told)
+                say(interrupts.description)
             return interrupts.code
 
 
 def _run(given: Sequence[str]) -> int:
-    from movers.cli.messages import say, told
+    from movers.cli.messages import say, worded
     from movers.plugins import add_outside_measures
     from movers.runtime.atomic import FULL, room
     from movers.runtime.interrupts import end_if_asked
@@ -141,7 +141,7 @@ def _run(given: Sequence[str]) -> int:
         app = make_app([given[0]]) if given[0] in COMMANDS else whole_app()
         app(given, exit_on_error=True, print_error=True)
     except MoversError as error:
-        say(f"error: {told(error)}")
+        say(f"error: {worded(error)}")
         return error.status
     except ModuleNotFoundError as error:
         if error.name not in EXTRAS:

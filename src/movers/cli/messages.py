@@ -64,9 +64,9 @@ class CommandLine(Wording):
 WORDING: ContextVar[Wording] = ContextVar("wording", default=CommandLine())  # noqa: B039 (fixed)
 
 
-def told(error: Advised) -> str:
+def worded(error: Advised) -> str:
     """An error in the words of the command at hand."""
-    return error.told(WORDING.get())
+    return error.worded(WORDING.get())
 
 
 def say(message: str) -> None:
@@ -84,7 +84,7 @@ def plain_messages(wording: Wording) -> Iterator[None]:
     shown = warnings.showwarning
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        say(message.told(wording) if isinstance(message, Advised) else str(message))
+        say(message.worded(wording) if isinstance(message, Advised) else str(message))
 
     warnings.showwarning = show
     token = WORDING.set(wording)

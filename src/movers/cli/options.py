@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from cyclopts import Group, Parameter
 
 from movers.errors import InputError
-from movers.settings import About, Settings, defaults, table, types
+from movers.settings import SettingFacts, Settings, defaults, table, types
 
 if TYPE_CHECKING:
     from movers.integrations.ray import Workers
@@ -41,7 +41,7 @@ class Chosen:
         return type(self)(**{**vars(self), **changes})
 
 
-def offering(settings: Mapping[str, About], known: type[Settings] = Settings) -> Any:
+def offering(settings: Mapping[str, SettingFacts], known: type[Settings] = Settings) -> Any:
     """Give a class one option for each of some settings."""
 
     def offer(options: type[Chosen]) -> Any:

@@ -12,12 +12,12 @@ from rich.text import Text
 from movers.documents.comparison import TextComparison
 
 if TYPE_CHECKING:
-    from movers.align.results import Alignment
+    from movers.align.alignment import Alignment
     from movers.evaluate.scores import Evaluation, Gain, Score
     from movers.evaluate.thresholds import Near, Thresholds
     from movers.results import Comparison, Ranking
     from movers.search.mining import Pair
-    from movers.search.results import SearchRanking
+    from movers.search.search_ranking import SearchRanking
 
 BAR = 24
 PARTS = ("sentence", "words", "structure")

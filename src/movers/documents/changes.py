@@ -63,7 +63,7 @@ class Change:
     moved: bool = False
 
     @property
-    def told(self) -> bool:
+    def worded(self) -> bool:
         """Whether a reader has to know of it."""
         return self.fate in TOLD or self.moved
 

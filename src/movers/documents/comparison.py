@@ -89,7 +89,7 @@ class TextComparison(Comparison):
     @cached_property
     def gravest(self) -> tuple[Change, ...]:
         """The changes that a reader has to know of, the graver first."""
-        return tuple(sorted((one for one in self.changes if one.told), key=lambda x: x.gravity))
+        return tuple(sorted((one for one in self.changes if one.worded), key=lambda x: x.gravity))
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from movers.encode.cutting import in_order
+from movers.encode.subword_pooling import in_order
 
 if TYPE_CHECKING:
     from torch import Tensor

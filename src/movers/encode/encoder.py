@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from movers.arrays import Ragged, Singles
 from movers.encode import models
-from movers.encode.batches import Batch, Limits
+from movers.encode.collect import AnyCollector, Collector, allocate
 from movers.encode.encodings import Encodings, Request
-from movers.encode.keeping import AnyKeeper, Keeper, allocate
+from movers.encode.length_batches import Batch, BatchLimits
 from movers.encode.pooling import pooling_of, unrelated_sentences
 from movers.encode.stopwords import english, not_english
 from movers.encode.tokens import Text, TokenRules, Tokens, Vocabulary, WordFinder, locate, read
@@ -69,7 +69,7 @@ class Encoder(ABC):
     heads: int
     dimension: int
     tokenizer: Any
-    limits: Limits
+    limits: BatchLimits
 
     @property
     @abstractmethod
@@ -112,11 +112,11 @@ class Encoder(ABC):
         Both as the batch and the keepers of this engine take them.
         """
 
-    def _keeper(
+    def _collector(
         self, request: Request, tokens: Tokens, out: Encodings, low: int, high: int
-    ) -> AnyKeeper:
+    ) -> AnyCollector:
         """What takes from batches of the sentences ``low .. high - 1`` what a request names."""
-        return Keeper(request, tokens, out, low, high, self.pooling)
+        return Collector(request, tokens, out, low, high, self.pooling)
 
     @property
     def default_layers(self) -> str:
@@ -219,20 +219,20 @@ class Encoder(ABC):
         ):
             under_way: list[Future[None]] = []
             for low, high in self._windows(requests, tokens):
-                keepers = [
-                    self._keeper(*each, low, high)
+                collectors = [
+                    self._collector(*each, low, high)
                     for each in zip(requests, tokens, out, strict=True)
                 ]
                 batches = self._batches(text.ids.between(low, high), unknown.between(low, high))
                 times = None if counts is None else np.asarray(counts[low:high])
-                self._run(keepers, batches, moments or {}, times, low, bar)
+                self._run(collectors, batches, moments or {}, times, low, bar)
                 for sent in under_way:  # the sentences before, while the GPU works on these
                     sent.result()
-                under_way = [sent for keeper in keepers for sent in keeper.finish(courier)]
+                under_way = [sent for collector in collectors for sent in collector.finish(courier)]
             for sent in under_way:
                 sent.result()
         for moment in (moments or {}).values():
-            moment.settle(len(text.ids))
+            moment.complete(len(text.ids))
         return out
 
     def _check_layers(self, requests: Sequence[Request]) -> None:
@@ -260,7 +260,7 @@ class Encoder(ABC):
 
     def _run(
         self,
-        keepers: Sequence[AnyKeeper],
+        collectors: Sequence[AnyCollector],
         batches: Iterable[Batch],
         moments: dict[int, Moments],
         counts: NDArray[np.int64] | None,
@@ -268,7 +268,7 @@ class Encoder(ABC):
         bar: Any,
     ) -> None:
         """Run sentences through the model and let every keeper take what it keeps."""
-        requests = [keeper.request for keeper in keepers]
+        requests = [collector.request for collector in collectors]
         layers = {*moments, *(layer for one in requests for layer in one.embeddings)}
         if any(one.pooled for one in requests):
             layers.add(self.layers)
@@ -277,15 +277,15 @@ class Encoder(ABC):
             return
 
         def take(layer: int, matrices: Any) -> None:
-            for keeper in keepers:
-                keeper.take_attention(layer, matrices)
+            for collector in collectors:
+                collector.take_attention(layer, matrices)
 
         for batch in batches:
-            for keeper in keepers:
-                keeper.begin(batch)
+            for collector in collectors:
+                collector.begin(batch)
             states = self._forward(batch, layers, attention, take)
-            for keeper in keepers:
-                keeper.take_states(states)
+            for collector in collectors:
+                collector.take_states(states)
             for layer, moment in moments.items():
                 rows = batch.rows
                 times = np.ones(len(rows), np.int64) if counts is None else counts[rows]

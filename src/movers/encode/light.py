@@ -23,8 +23,8 @@ import numpy as np
 
 from movers.arrays import Array, Ragged, Singles, places
 from movers.encode import models
-from movers.encode.batches import Batch, Limits
 from movers.encode.encoder import Encoder, Take
+from movers.encode.length_batches import Batch, BatchLimits
 from movers.encode.unknown import Unknown, own_vectors
 from movers.io.mapped import map_arrays
 from movers.runtime.threads import available_threads
@@ -92,7 +92,7 @@ class LightEncoder(Encoder):
         self.layers, self.heads = config["num_hidden_layers"], config["num_attention_heads"]
         self.dimension, self.positions = config["hidden_size"], config["max_position_embeddings"]
         attention = BATCH_ATTENTION // (self.layers * self.heads)
-        self.limits = Limits(BATCH_TOKENS, attention, BATCH_TOKENS, 1, self.positions)
+        self.limits = BatchLimits(BATCH_TOKENS, attention, BATCH_TOKENS, 1, self.positions)
         self._model_threads = int(os.environ.get("OMP_NUM_THREADS") or available_threads())
         self._runs: tuple[int, Any] | None = None
 

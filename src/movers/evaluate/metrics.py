@@ -37,7 +37,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Settled:
+class DefinedPairs:
     """What counts of a data set for one method, or for several with a row of distances each.
 
     Of the pairs without a distance, some are ``dropped``, or ``last`` as the least similar.
@@ -59,13 +59,13 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Difference(Estimate):
+class EstimatedDifference(Estimate):
     """How much better the first method is than the second: interval and two-sided p-value."""
 
     p: float
 
 
-def settle(gold: ArrayLike, distances: ArrayLike, empty: Empty) -> Settled:
+def apply_empty_policy(gold: ArrayLike, distances: ArrayLike, empty: Empty) -> DefinedPairs:
     """Decide about pairs without a distance, which is NaN there.
 
     With ``"drop"``, a pair that any of the methods cannot compare counts for none. With
@@ -73,9 +73,9 @@ def settle(gold: ArrayLike, distances: ArrayLike, empty: Empty) -> Settled:
 
     Examples
     --------
-    >>> settle([1, 0, 1], [0.2, 0.7, float("nan")], "least").distances.tolist()
+    >>> apply_empty_policy([1, 0, 1], [0.2, 0.7, float("nan")], "least").distances.tolist()
     [0.2, 0.7, 0.7]
-    >>> settle([1, 0, 1], [0.2, 0.7, float("nan")], "drop").gold.tolist()
+    >>> apply_empty_policy([1, 0, 1], [0.2, 0.7, float("nan")], "drop").gold.tolist()
     [1.0, 0.0]
     """
     truth, found = np.asarray(gold, dtype=float), np.asarray(distances, dtype=float)
@@ -87,9 +87,9 @@ def settle(gold: ArrayLike, distances: ArrayLike, empty: Empty) -> Settled:
     if count == len(truth):
         raise InputError("no pair has a distance; are all sentences empty without stop words?")
     if empty == "drop":
-        return Settled(truth[~anywhere], found[..., ~anywhere], count, 0)
+        return DefinedPairs(truth[~anywhere], found[..., ~anywhere], count, 0)
     largest = np.nanmax(found, axis=-1, keepdims=True)
-    return Settled(truth, np.where(lacking, largest, found), 0, count)
+    return DefinedPairs(truth, np.where(lacking, largest, found), 0, count)
 
 
 def auc(gold: ArrayLike, distances: ArrayLike) -> float:
@@ -142,7 +142,7 @@ def compare(
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Difference:
+) -> EstimatedDifference:
     """Test whether one method is better than another on the same pairs.
 
     The p-value is twice the share of resamples in which the difference has the other sign or
@@ -155,7 +155,7 @@ def compare(
     fewer = min((differences <= 0).sum(), (differences >= 0).sum())
     p = min(1.0, 2 * (fewer + 1) / (len(differences) + 1))
     value = score(metric, gold, first) - score(metric, gold, second)
-    return Difference(value, *interval(differences), float(p))
+    return EstimatedDifference(value, *interval(differences), float(p))
 
 
 def _resampled(

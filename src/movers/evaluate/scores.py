@@ -154,7 +154,7 @@ def make_score(
     dataset: Dataset, column: Column, selection: str, layers: str, distances: Floats
 ) -> Score:
     """The metric of some distances and its interval."""
-    settled = metrics.settle(dataset.gold, distances, dataset.empty)
+    settled = metrics.apply_empty_policy(dataset.gold, distances, dataset.empty)
     result = metrics.estimate(dataset.metric, settled.gold, settled.distances)
     return Score(
         *(column, selection, layers, dataset.metric),
@@ -168,6 +168,6 @@ def make_gain(
     dataset: Dataset, column: Column, selection: str, base: Column, distances: Floats, other: Floats
 ) -> Gain:
     """What a column gains over the distances of its base on the same pairs."""
-    settled = metrics.settle(dataset.gold, np.stack([distances, other]), dataset.empty)
+    settled = metrics.apply_empty_policy(dataset.gold, np.stack([distances, other]), dataset.empty)
     result = metrics.compare(dataset.metric, settled.gold, *settled.distances)
     return Gain(column, selection, base.method, *astuple(result))

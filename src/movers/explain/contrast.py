@@ -7,7 +7,7 @@ from typing import Any
 
 from movers.explain.explanation import Explanation, framed
 from movers.explain.page import export_page
-from movers.explain.telling import tell_contrast
+from movers.explain.summary import tell_contrast
 
 
 @dataclass(frozen=True, eq=False)

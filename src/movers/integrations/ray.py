@@ -14,11 +14,18 @@ from typing import Any
 from movers.encode.encodings import Request
 from movers.encode.whiten import WhiteningKind
 from movers.errors import Choose, Do, InputError
-from movers.integrations.ray_session import Adder, Ledger, PairScorer, Worker, Workers, import_ray
+from movers.integrations.ray_session import (
+    FitWorker,
+    Ledger,
+    PairScorer,
+    Worker,
+    Workers,
+    import_ray,
+)
 from movers.io.columns import all_columns
 from movers.io.pairs import known_columns
 from movers.io.tables import check_texts, pick_columns, refuse_taken
-from movers.measure.fitting import Sums
+from movers.measures.parts.fitting import Sums
 from movers.runtime.notices import ClusterWarning, notify
 from movers.scorer import Scorer
 
@@ -137,7 +144,7 @@ def fit(
     request = Request(embeddings or (scorer.embedding,), (), scorer.settings.rules)
     given = {"": scorer}, columns, workers or Workers(), batch_size
     sums = Sums()
-    for row in mapped(dataset, Adder, *given, request, whitening).iter_rows():
+    for row in mapped(dataset, FitWorker, *given, request, whitening).iter_rows():
         sums.merge(pickle.loads(row["sums"]))
     statistics = sums.statistics(scorer.encoder, request.rules, whitening=whitening, origin=origin)
     return scorer.using(statistics=statistics)

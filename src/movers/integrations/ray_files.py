@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from movers.bulk.output import Rowlist
-from movers.bulk.scoring import Report, row_numbers
+from movers.bulk.score_files import ScoreReport, row_numbers
 from movers.errors import InputError
 from movers.integrations.ray import Workers, fit, score_columns, whitening_to_add_up
 from movers.integrations.ray_session import cluster, import_ray, plain_errors
@@ -27,8 +27,8 @@ from movers.io.tables import (
     refuse_taken,
 )
 from movers.io.texts import Texts, read_texts
-from movers.measure.statistics import Statistics
-from movers.measure.structure import parse_numbers
+from movers.measures.parts.statistics import Statistics
+from movers.measures.parts.structure import parse_numbers
 from movers.runtime.atomic import replacing_folder
 from movers.scorer import Scorer
 
@@ -52,7 +52,7 @@ def score_files(
     workers: Workers | None = None,
     address: str | None = None,
     progress: bool = False,
-) -> Report:
+) -> ScoreReport:
     """Add one column of distances per scorer to tables of sentence pairs.
 
     ``files`` are a table, a folder of tables or a pattern such as ``parts/*.csv``, all with the
@@ -82,7 +82,7 @@ def score_files(
             if not counts[0]:
                 raise InputError(f"{files} has a header but no rows")
     rows, undefined, cut = counts
-    return Report(rows, undefined, time.monotonic() - started, cut)
+    return ScoreReport(rows, undefined, time.monotonic() - started, cut)
 
 
 def fit_files(
@@ -100,7 +100,7 @@ def fit_files(
 
     Takes a file, a folder of them, or a pattern; see `movers.io.texts.read_texts`. Attention
     variability and what single measures learn need the whole corpus in one process:
-    `movers.bulk.scoring.fit_file`.
+    `movers.bulk.score_files.fit_file`.
     """
     texts = _expand(files)
     for path in texts:

@@ -23,7 +23,7 @@ from movers.integrations.ray import mapped
 from movers.integrations.ray_session import Worker, Workers, cluster, import_ray, plain_errors
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import Reader as Sentences
+from movers.search.corpus import CorpusReader as Sentences
 from movers.search.corpus import distinct
 from movers.search.cosine import Keep
 from movers.search.folder import Folder
@@ -32,7 +32,7 @@ from movers.search.layouts import check_method, find_layout, make_layout
 from movers.search.manifest import Part
 from movers.search.mining import Pair, blocks_of, check_threshold, mine_block, mining_bar
 from movers.search.queries import check_queries
-from movers.search.results import STAGES, Found, Pruning, SearchRanking
+from movers.search.search_ranking import STAGES, Pruning, SearchRanking, SearchResult
 from movers.search.vectors import Precision
 
 SHARES = 4
@@ -51,7 +51,7 @@ class ShardWriter(Worker):
         return {"part": [json.dumps(asdict(part))]}
 
 
-class Reader(Worker):
+class IndexWorker(Worker):
     """Has an index open, and looks into ranges of it."""
 
     def __init__(self, *rest: Any) -> None:
@@ -69,7 +69,7 @@ class Reader(Worker):
         raise NotImplementedError
 
 
-class BlockMiner(Reader):
+class BlockMiner(IndexWorker):
     """Mines blocks of an index."""
 
     def found(self, low: int, high: int) -> list[dict[str, Any]]:
@@ -79,13 +79,13 @@ class BlockMiner(Reader):
         ]
 
 
-class ShardSearcher(Reader):
+class ShardSearcher(IndexWorker):
     """Searches some shards of an index."""
 
     def found(self, low: int, high: int) -> list[tuple[list[int], list[float], dict[str, Any]]]:
         """Rows, distances and pruning, query by query."""
         corpus, first = self.index.some(low, high)
-        found: list[Found] = self.index.layout.search(self.scorer, corpus, **self.task)
+        found: list[SearchResult] = self.index.layout.search(self.scorer, corpus, **self.task)
         return [
             ((one.rows + first).tolist(), one.distances.tolist(), asdict(one.pruning))
             for one in found
@@ -163,7 +163,7 @@ class RayEngine:
             parts = [json.loads(row["found"]) for row in rows]
         seconds = (time.process_time() - started) / max(1, len(texts))
         return [
-            index.told(text, corpus, _merged(found, top_k), seconds, align=align)
+            index.make_ranking(text, corpus, _merged(found, top_k), seconds, align=align)
             for text, found in zip(texts, zip(*parts, strict=True), strict=True)
         ]
 
@@ -201,10 +201,10 @@ def _place(index: Index) -> str:
     return str(index.folder.resolve())
 
 
-def _merged(parts: Iterable[Any], top_k: int) -> Found:
+def _merged(parts: Iterable[Any], top_k: int) -> SearchResult:
     """The best of what was found in parts of a corpus, ties in corpus order."""
     found, values, pruned = zip(*parts, strict=True)
     rows, distances = np.array([*chain(*found)], np.int64), np.array([*chain(*values)], np.float64)
     order = np.lexsort((rows, distances))[:top_k]
     pruning = {name: sum(part[name] for part in pruned) for name in ("corpus", *STAGES)}
-    return Found(rows[order], distances[order], Pruning(**pruning))
+    return SearchResult(rows[order], distances[order], Pruning(**pruning))

@@ -15,11 +15,11 @@ from hashlib import sha256
 from typing import Any
 
 from movers import errors
-from movers.bulk.scoring import named_columns
+from movers.bulk.score_files import named_columns
 from movers.errors import DependencyError, InputError, MoversError
 from movers.io.columns import UNREAD, count_unread
 from movers.io.tables import check_texts
-from movers.measure.fitting import add_up
+from movers.measures.parts.fitting import add_up
 from movers.runtime.threads import available_threads
 from movers.scorer import Scorer
 
@@ -229,7 +229,7 @@ class PairScorer(Worker):
         return batch.append_column(UNREAD, pyarrow.array(count_unread(self.scorers, pairs)))
 
 
-class Adder(Worker):
+class FitWorker(Worker):
     """Adds up what a fit needs."""
 
     def work(self, batch: Any) -> dict[str, list[bytes]]:

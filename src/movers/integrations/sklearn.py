@@ -13,7 +13,7 @@ from movers.errors import InputError
 from movers.integrations import missing
 from movers.io.pairs import check_sentences
 from movers.loading import load
-from movers.measure.structure import Selection
+from movers.measures.parts.structure import Selection
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin

@@ -14,7 +14,7 @@ UNREAD = "unread"
 """Column that counts the words of a pair that a model did not read."""
 
 
-class Measure(Protocol):
+class ColumnFiller(Protocol):
     """What fills columns: a `movers.Scorer`, or what does the same."""
 
     @property
@@ -34,7 +34,7 @@ class Measure(Protocol):
         """How many words of every pair no distance depends on."""
 
 
-def all_columns(measures: Mapping[str, Measure], unread: str = UNREAD) -> list[str]:
+def all_columns(measures: Mapping[str, ColumnFiller], unread: str = UNREAD) -> list[str]:
     """Columns that measures fill, in order: distances, similarities where there is a scale, unread.
 
     The last counts the words of a pair that a model did not read.
@@ -47,14 +47,14 @@ def all_columns(measures: Mapping[str, Measure], unread: str = UNREAD) -> list[s
     return [*filled, unread]
 
 
-def count_unread(measures: Mapping[str, Measure], pairs: Sequence[tuple[str, str]]) -> Ints:
+def count_unread(measures: Mapping[str, ColumnFiller], pairs: Sequence[tuple[str, str]]) -> Ints:
     """Words of every pair that one of the measures did not read."""
     counts = [measure.unread_words(pairs) for measure in measures.values()]
     return np.max(counts, axis=0) if counts else np.zeros(len(pairs), np.int64)
 
 
 def fill_columns(
-    name: str, measure: Measure, pairs: Sequence[tuple[str, str]], *, progress: bool = False
+    name: str, measure: ColumnFiller, pairs: Sequence[tuple[str, str]], *, progress: bool = False
 ) -> dict[str, Floats]:
     """Distances by name of column, and similarities where it has a scale.
 

@@ -20,7 +20,7 @@ from narwhals.exceptions import DuplicateError
 
 from movers.arrays import Floats, Ints
 from movers.errors import InputError
-from movers.io.columns import UNREAD, Measure, all_columns, count_unread, fill_columns
+from movers.io.columns import UNREAD, ColumnFiller, all_columns, count_unread, fill_columns
 from movers.io.pairs import pick_pair, text_of_cell
 
 ROW = "movers: row"
@@ -32,7 +32,7 @@ ROWS = 2048
 
 def score_frame(
     frame: Any,
-    scorers: Mapping[str, Measure],
+    scorers: Mapping[str, ColumnFiller],
     *,
     source: Any = None,
     target: Any = None,
@@ -84,7 +84,7 @@ def _add(frame: Any, work: _Work) -> Any:
 class _Work:
     """What is to be added, whatever the kind of frame."""
 
-    scorers: Mapping[str, Measure]
+    scorers: Mapping[str, ColumnFiller]
     source: Any
     target: Any
     progress: bool

@@ -25,14 +25,14 @@ from movers.encode.tokens import Recipe, Subwords, TokenRules, Unit
 from movers.encode.whiten import Whitening
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import WordPlan
-from movers.measure.context import Context
-from movers.measure.costs import norms_of
-from movers.measure.frequencies import load_frequencies
-from movers.measure.statistics import Statistics
-from movers.measure.structure import describe_heads
-from movers.measure.syntax import fit_swf
-from movers.measure.weights import FREQUENCY_WEIGHTS, normalised, raw_weights
 from movers.measures.bounds import Bound
+from movers.measures.parts.context import Context
+from movers.measures.parts.costs import norms_of
+from movers.measures.parts.frequencies import load_frequencies
+from movers.measures.parts.statistics import Statistics
+from movers.measures.parts.structure import describe_heads
+from movers.measures.parts.syntax import fit_swf
+from movers.measures.parts.weights import FREQUENCY_WEIGHTS, normalised, raw_weights
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison, HeadValue
 from movers.runtime.notices import UnwhitenedWarning, notify
@@ -78,7 +78,7 @@ class Measure(ABC):
     paper
         Where it was published.
     weights
-        Row of `movers.measure.weights.WEIGHTS`.
+        Row of `movers.measures.parts.weights.WEIGHTS`.
     unit, stopwords, whitened
         What is compared: words, pieces or tokens; without stop words (True), with all words
         but without punctuation, or with everything (False); whitened.

@@ -48,7 +48,7 @@ class TransportBound:
     Parameters
     ----------
     cost
-        Row of `movers.measure.costs.COSTS`; None if words cost nothing.
+        Row of `movers.measures.parts.costs.COSTS`; None if words cost nothing.
     words
         Factor of the word cost in the distance.
     structure

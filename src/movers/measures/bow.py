@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
-from movers.measure.wordtable import spelled
 from movers.measures import baseline_kernels as kernels
 from movers.measures.base import Measure
+from movers.measures.parts.wordtable import spelled
 from movers.measures.sentences import WeightedSentences, renumbered
 
 WORD = re.compile(r"\b\w+\b")

@@ -32,9 +32,6 @@ from movers.encode.encoder import Encoder
 from movers.encode.encodings import Head, Request
 from movers.encode.pooling import mean_distance, unrelated_sentences
 from movers.explain.compared import WordPlan
-from movers.measure.context import Context
-from movers.measure.costs import pair_costs
-from movers.measure.statistics import Statistics
 from movers.measures.base import SOURCE_EMPTY, TARGET_EMPTY, Measure
 from movers.measures.bounds import Bound, CosineBound, sentence_distances
 from movers.measures.calibration import (
@@ -49,6 +46,9 @@ from movers.measures.calibration import (
     what_matters,
     what_moved,
 )
+from movers.measures.parts.context import Context
+from movers.measures.parts.costs import pair_costs
+from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences
 from movers.measures.structural_transport import choose_heads
 from movers.results import Comparison

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
-from movers.measure.costs import pair_costs
-from movers.measure.weights import ALL_WORDS
 from movers.measures.base import Measure
+from movers.measures.parts.costs import pair_costs
+from movers.measures.parts.weights import ALL_WORDS
 from movers.measures.sentences import WeightedSentences
 from movers.solve.batch import emd_batch
 from movers.solve.problems import Problems

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged, boundaries
-from movers.measure.costs import pair_costs
 from movers.measures.base import Measure
+from movers.measures.parts.costs import pair_costs
 from movers.measures.sentences import WeightedSentences
 from movers.solve.entropic import sinkhorn_batch
 from movers.solve.problems import Problems
@@ -34,7 +34,7 @@ ITERATIONS = 20
 class OrderPreserving(Measure):
     """``<C, P>`` for the plan that 20 rounds of Sinkhorn reach.
 
-    ``cost`` is a row of `movers.measure.costs.COSTS`, divided by its largest for the plan if
+    ``cost`` is a row of `movers.measures.parts.costs.COSTS`, divided by its largest for the plan if
     ``scaled``.
     """
 

@@ -14,9 +14,9 @@ from movers.arrays import Bools, Floats, Ints, Ragged, boundaries
 from movers.encode.products import product
 from movers.encode.tokens import PUNCTUATION, START_MARKERS
 from movers.encode.trees import Tree
-from movers.measure.costs import norms_of, pair_costs
 from movers.measures.base import Measure
 from movers.measures.opwd import Grid
+from movers.measures.parts.costs import norms_of, pair_costs
 from movers.measures.pooled import cosine_distances, moments_in_use, negation
 from movers.measures.sentences import WeightedSentences, renumbered
 from movers.solve.entropic import sinkhorn_batch
@@ -168,7 +168,7 @@ def _levels(words: Ragged, trees: list[Tree]) -> list[Level]:
 
 
 @dataclass(frozen=True)
-class Cut:
+class TreeCut:
     """A sentence cut into segments.
 
     Segments end where the next begins; ``own`` tells whether each word belongs to the one around
@@ -179,7 +179,7 @@ class Cut:
     own: Bools
 
 
-def segmentations(tree: Tree, levels: int = LEVELS) -> list[Cut]:
+def segmentations(tree: Tree, levels: int = LEVELS) -> list[TreeCut]:
     """The segments of every level.
 
     Level 0 is the whole sentence. A sub-tree whose top is d edges below the root gives the
@@ -189,7 +189,7 @@ def segmentations(tree: Tree, levels: int = LEVELS) -> list[Cut]:
     """
     size = len(tree)
     depths = tree.depths + (np.count_nonzero(tree.heads < 0) > 1)
-    found = [Cut(np.arange(min(size, 1)), np.ones(size, bool))]
+    found = [TreeCut(np.arange(min(size, 1)), np.ones(size, bool))]
     for level in range(1, levels):
         top = np.arange(size)
         while (deeper := depths[top] > level).any():
@@ -204,7 +204,7 @@ def segmentations(tree: Tree, levels: int = LEVELS) -> list[Cut]:
             last = int(high[top[place]]) if low[top[place]] == place else place
             own[place : last + 1] = top[place : last + 1] == top[place]
             place = last + 1
-        found.append(Cut(np.array(begins, np.int64), own))
+        found.append(TreeCut(np.array(begins, np.int64), own))
     return found
 
 

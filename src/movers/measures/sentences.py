@@ -9,7 +9,7 @@ import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged, Rows, Singles, gathered
 from movers.encode.encodings import Encodings
-from movers.measure.syntax import SubTrees
+from movers.measures.parts.syntax import SubTrees
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,10 +19,10 @@ from movers.arrays import Floats, Ints
 from movers.encode.encodings import Encodings, Head
 from movers.errors import ModelError
 from movers.explain.compared import WordPlan
-from movers.measure.context import Context
-from movers.measure.costs import mean_costs
-from movers.measure.structure import Selection, select_heads
 from movers.measures.bounds import TransportBound
+from movers.measures.parts.context import Context
+from movers.measures.parts.costs import mean_costs
+from movers.measures.parts.structure import Selection, select_heads
 from movers.measures.sentences import WeightedSentences
 from movers.measures.word_transport import WordTransport
 from movers.results import Comparison

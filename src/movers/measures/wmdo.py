@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
-from movers.measure.costs import pair_costs
-from movers.measure.wordtable import spelled
 from movers.measures.base import Measure
+from movers.measures.parts.costs import pair_costs
+from movers.measures.parts.wordtable import spelled
 from movers.measures.sentences import WeightedSentences, renumbered
 from movers.solve.batch import emd_batch
 from movers.solve.problems import Problems

@@ -19,10 +19,10 @@ from movers.arrays import Floats, Ints, Ragged
 from movers.encode.encodings import Encodings
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Home, WordPlan
-from movers.measure.costs import COSTS, pair_costs
-from movers.measure.syntax import add_subtree_costs, find_subtrees
 from movers.measures.base import Measure
 from movers.measures.bounds import Bound, TransportBound
+from movers.measures.parts.costs import COSTS, pair_costs
+from movers.measures.parts.syntax import add_subtree_costs, find_subtrees
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison
 from movers.solve.batch import emd_batch
@@ -35,7 +35,7 @@ LABELS = ("name", "title", "paper", "recipes", "base", "reference", "bound_to", 
 
 @dataclass(frozen=True)
 class WordTransport(Measure):
-    """Exact transport of words; ``cost`` is a row of `movers.measure.costs.COSTS`."""
+    """Exact transport of words; ``cost`` is a row of `movers.measures.parts.costs.COSTS`."""
 
     cost: str | None = "l2"
 

@@ -33,7 +33,7 @@ class Interrupts:
         self.held = False
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What happened, in a word or two."""
         return NAMES[signal.Signals(self.seen[0]).name]
 

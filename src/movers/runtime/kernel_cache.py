@@ -27,7 +27,7 @@ from movers.runtime.notices import Notice, notify
 PACKAGE = Path(__file__).parents[1]
 SOURCES = (
     *("arrays.py", "runtime/*.py", "solve/rounding.py", "solve/kernels/*.py"),
-    "*/*kernels.py",
+    "**/*kernels.py",
 )
 """Files of the package that kernels are made of."""
 KEPT = 4

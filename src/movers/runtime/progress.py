@@ -48,7 +48,7 @@ def progress_bar(
     try:
         notebook = any(kind.__name__ == "tqdm_notebook" for kind in tqdm.__mro__)
         if not notebook and not sys.stderr.isatty():  # no line can be drawn over
-            yield Lines(what, unit, total, initial)
+            yield ProgressLines(what, unit, total, initial)
             return
         with tqdm(
             desc=what,
@@ -75,7 +75,7 @@ def _width() -> dict[str, Any]:
     return {"dynamic_ncols": True} if known else {"ncols": 80, "nrows": 24}
 
 
-class Lines:
+class ProgressLines:
     """Progress as whole lines on standard error, one every half minute."""
 
     def __init__(self, what: str, unit: str, total: int | None, initial: int = 0) -> None:

@@ -26,8 +26,8 @@ class Corpus(Generic[Kind]):
     """Sentences by number, without those that were deleted.
 
     A *row* counts all sentences of all shards; a *number* only those that are still there. They
-    are found by short keys and not by text, as in `movers.encode.store`: the texts of a million
-    sentences stay on the disk.
+    are found by short keys and not by text, as in `movers.encode.encoding_cache`: the texts of a
+    million sentences stay on the disk.
 
     ``hidden`` are rows of deleted sentences, ascending.
     """
@@ -110,7 +110,7 @@ class Corpus(Generic[Kind]):
         return keys[rows], rows
 
 
-class Reader:
+class CorpusReader:
     """Sentences one by one, or those of a file, blank ones and repeats included.
 
     Counts those that were read, and knows roughly how many there are.

@@ -15,17 +15,22 @@ from typing import Literal
 import numpy as np
 
 from movers.arrays import Floats, Ints, Singles
-from movers.encode.store import Store
+from movers.encode.encoding_cache import Store
 from movers.errors import InputError
 from movers.measures.bounds import CosineBound, sentence_distances
 from movers.measures.sentences import WeightedSentences
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus
-from movers.search.results import Found, Pruning
+from movers.search.full_comparisons import (
+    distances_between,
+    distances_from,
+    from_first,
+    pooled_vectors,
+)
+from movers.search.search_ranking import Pruning, SearchResult
 from movers.search.shards import some_of
 from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, scan, unit_vectors
 from movers.search.walk import FIRST, FOLD, Nearest, walk
-from movers.search.words import distances_between, distances_from, from_first, pooled_vectors
 
 Keep = Literal["text", "words"]
 
@@ -81,7 +86,7 @@ class CosineLayout:
         top_k: int,
         within: float,
         candidates: int | Ints | None = None,
-    ) -> list[Found]:
+    ) -> list[SearchResult]:
         """Search for every query; rows of `candidates` are all that is looked at if given."""
         found = []
         for low in range(0, len(queries), QUERIES):
@@ -155,7 +160,7 @@ class CosineQuery:
     compared: int = 0
     far: int = 0
 
-    def search(self, top_k: int, within: float, candidates: int | Ints | None) -> Found:
+    def search(self, top_k: int, within: float, candidates: int | Ints | None) -> SearchResult:
         """Find the nearest sentences: exactly, with so many comparisons, or of some rows."""
         total = len(self.corpus)
         if isinstance(candidates, np.ndarray):

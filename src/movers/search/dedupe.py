@@ -19,9 +19,9 @@ from movers.io.texts import Texts, write_some
 from movers.runtime.atomic import replacing
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
-from movers.search.corpus import Reader, distinct
-from movers.search.guarding import Objection, objection_of
+from movers.search.corpus import CorpusReader, distinct
 from movers.search.index import Index
+from movers.search.keep_apart import Objection, objection_of
 from movers.search.mining import Blocks, Pair, check_threshold, mine, mine_file
 from movers.search.near_texts import near_texts
 
@@ -234,7 +234,7 @@ def _settled(
     kept: dict[tuple[int, object], int] = {}
     gone: list[Dropped] = []
     guarded = 0
-    reader = Reader(lines)
+    reader = CorpusReader(lines)
     belongs = repeat(None) if groups is None else iter(groups)
     for number, (text, group) in enumerate(zip(reader, belongs, strict=False), 1):
         if not text.strip():

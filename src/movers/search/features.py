@@ -16,8 +16,8 @@ from movers.measures.bounds import FeatureBound
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus
-from movers.search.results import Found, Pruning
-from movers.search.shards import Lines, Sentences
+from movers.search.search_ranking import Pruning, SearchResult
+from movers.search.shards import Sentences, StoredLines
 from movers.search.vectors import wordless
 from movers.search.walk import Nearest, walk
 
@@ -49,7 +49,7 @@ class FeatureLayout:
 
     def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> FeatureShard:
         """Make a shard of sentences."""
-        words = replace(wordless(chunk), sentences=Lines.of(chunk))
+        words = replace(wordless(chunk), sentences=StoredLines.of(chunk))
         features = feature_bound(scorer).features(list(chunk))
         return FeatureShard(words, np.asarray(features, np.float32))
 
@@ -62,7 +62,7 @@ class FeatureLayout:
         top_k: int,
         within: float,
         candidates: int | Ints | None = None,
-    ) -> list[Found]:
+    ) -> list[SearchResult]:
         """Search for every query; rows of `candidates` are all that is looked at if given."""
         answers, total = [], len(corpus)
         for query in queries:

@@ -23,7 +23,7 @@ import numpy as np
 
 from movers.arrays import Ints
 from movers.errors import Choose, Do, InputError, StorageError
-from movers.measure.statistics import Statistics
+from movers.measures.parts.statistics import Statistics
 from movers.runtime.atomic import replacing, sweep
 from movers.runtime.locks import locked
 from movers.scorer import Scorer

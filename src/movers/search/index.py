@@ -18,13 +18,13 @@ from movers.errors import InputError
 from movers.loading import load
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus, Reader, distinct
+from movers.search.corpus import NOTHING, Corpus, CorpusReader, distinct
 from movers.search.cosine import Keep
 from movers.search.folder import EMPTY, Folder, Piece
-from movers.search.guarding import objection_of
+from movers.search.keep_apart import objection_of
 from movers.search.layouts import Layout, check_method, find_layout, make_layout
 from movers.search.queries import check_count, check_queries
-from movers.search.results import Found, SearchRanking
+from movers.search.search_ranking import SearchRanking, SearchResult
 from movers.search.shards import joined, some_of
 from movers.search.vectors import Precision
 
@@ -207,7 +207,7 @@ class Index:
         """
         with self._writing():
             corpus = self.corpus
-            rows = corpus.find([*distinct(Reader(sentences))])
+            rows = corpus.find([*distinct(CorpusReader(sentences))])
             rows = np.unique(rows[rows >= 0])
             if len(rows) == len(corpus):
                 raise InputError(
@@ -266,7 +266,7 @@ class Index:
         self, sentences: Iterable[str] | Path, *, known: Corpus[Any] | None = None, progress: bool
     ) -> Iterator[Piece]:
         """Cut sentences into shards, those left out that a corpus has already."""
-        reader = Reader(sentences)
+        reader = CorpusReader(sentences)
         fresh, done = distinct(reader), 0
         if known is not None:
             fresh = known.unknown(fresh)
@@ -355,15 +355,15 @@ class Index:
             both = zip(truths, held, strict=True)
             recalls = [len(truth & own) / len(truth) if truth else 1.0 for truth, own in both]
         return [
-            self.told(text, corpus, one, seconds, recall=recall, align=align)
+            self.make_ranking(text, corpus, one, seconds, recall=recall, align=align)
             for text, one, recall in zip(texts, found, recalls, strict=True)
         ]
 
-    def told(
+    def make_ranking(
         self,
         query: str,
         corpus: Corpus[Any],
-        found: Found,
+        found: SearchResult,
         seconds: float,
         *,
         recall: float | None = None,

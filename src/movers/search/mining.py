@@ -22,8 +22,8 @@ from movers.runtime.journal import open_journal, record, records
 from movers.runtime.locks import locked
 from movers.runtime.progress import Bar, progress_bar
 from movers.search.folder import digest
-from movers.search.guarding import objection_of
 from movers.search.index import Index
+from movers.search.keep_apart import objection_of
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from movers.errors import InputError
 from movers.results import Match
 from movers.runtime.atomic import replacing
 from movers.scorer import Scorer
-from movers.search.corpus import Reader
+from movers.search.corpus import CorpusReader
 from movers.search.index import Index
 from movers.search.queries import check_count
-from movers.search.results import SearchRanking
+from movers.search.search_ranking import SearchRanking
 
 TEXTS, SENTENCES = "texts.jsonl", "sentences"
 """What lies in the folder: the texts with the places of their sentences, and the index of these."""
@@ -82,7 +82,7 @@ class PassageIndex:
 
         Takes the options of `Index.build`; without a folder the index is in memory.
         """
-        kept = list(dict.fromkeys(text for text in Reader(texts) if text.strip()))
+        kept = list(dict.fromkeys(text for text in CorpusReader(texts) if text.strip()))
         cut = [[[one.start, one.end] for one in scorer.document(text).sentences] for text in kept]
         sentences = [_part(text, span) for text, spans in zip(kept, cut, strict=True)
                      for span in spans]  # fmt: skip

@@ -11,18 +11,18 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from movers.arrays import Floats, Ints, Singles
-from movers.encode.store import Store
+from movers.encode.encoding_cache import Store
 from movers.errors import InputError
 from movers.io.pairs import check_sentence, check_sentences
 from movers.loading import load
 from movers.measures.bounds import CosineBound
 from movers.measures.sentences import WeightedSentences
 from movers.scorer import Scorer
+from movers.search.full_comparisons import distances_from, pooled_vectors
 from movers.search.queries import check_count, check_queries
-from movers.search.results import Pruning, SearchRanking
+from movers.search.search_ranking import Pruning, SearchRanking
 from movers.search.vectors import unit_vectors
 from movers.search.walk import Nearest, walk
-from movers.search.words import distances_from, pooled_vectors
 
 TOLERANCE = 1e-4
 """What the cosines of a store may be off: some hundred times the rounding of single precision."""

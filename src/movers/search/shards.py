@@ -20,16 +20,16 @@ from movers.solve.bounds import profile_sizes, structure_profiles
 from movers.solve.rounding import to_integers
 
 
-class Lines(Sequence[str]):
+class StoredLines(Sequence[str]):
     """Texts in UTF-8, one after another, read and decoded when they are looked at."""
 
     def __init__(self, data: Array, starts: Ints) -> None:
         self.data, self.starts = data, starts
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> Lines:
+    def of(cls, texts: Sequence[str]) -> StoredLines:
         """Texts as they are kept; those that are so already stay."""
-        if isinstance(texts, Lines):
+        if isinstance(texts, StoredLines):
             return texts
         raw = [text.encode() for text in texts]
         return cls(np.frombuffer(b"".join(raw), np.uint8), boundaries(map(len, raw)))
@@ -41,7 +41,7 @@ class Lines(Sequence[str]):
         return self.data[self.starts[row] : self.starts[row + 1]].tobytes().decode()
 
     @classmethod
-    def gathered(cls, pieces: Sequence[tuple[Lines, Rows]]) -> Lines:
+    def gathered(cls, pieces: Sequence[tuple[StoredLines, Rows]]) -> StoredLines:
         """Some texts of several, one after another."""
         found = Ragged.gathered([(Ragged(one.data, one.starts), rows) for one, rows in pieces])
         return cls(found.data, found.starts)
@@ -147,7 +147,7 @@ def make_shard(weighed: WeightedSentences, sentences: list[str], bound: Transpor
     weights, heads = own.weights, own.sums.shape[1]
     profiles = structure_profiles(own.structure.data, weights.data, weights.starts, heads)
     return Shard(
-        replace(own, sentences=Lines.of(sentences), pooled=own.pooled[:, :0]),
+        replace(own, sentences=StoredLines.of(sentences), pooled=own.pooled[:, :0]),
         means=integers,
         mean_steps=steps,
         mean_errors=np.nextafter(moved, np.float32(np.inf)),
@@ -166,7 +166,7 @@ def encode_shard(shard: Sentences) -> bytes:
     from safetensors.numpy import save
 
     own = {part.name: getattr(shard, part.name) for part in fields(shard)[1:]}  # beside the words
-    words, lines = shard.words, Lines.of(shard.words.sentences)
+    words, lines = shard.words, StoredLines.of(shard.words.sentences)
     arrays = own | {
         "text": lines.data,
         "text_starts": lines.starts,
@@ -205,7 +205,7 @@ def _words(arrays: dict[str, Array]) -> WeightedSentences:
     else:  # no words are kept, and nothing need be read to know it
         starts = cells = np.zeros(len(counts) + 1, np.int64)
     return WeightedSentences(
-        sentences=Lines(arrays["text"], arrays["text_starts"]),
+        sentences=StoredLines(arrays["text"], arrays["text_starts"]),
         weights=Ragged(arrays["weights"], starts),
         vectors=Ragged(arrays["vectors"], starts) if kept else None,
         norms=Ragged(arrays["norms"], starts) if kept else None,

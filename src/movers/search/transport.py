@@ -20,15 +20,15 @@ from movers.arrays import Bools, Floats, Ints, Singles
 from movers.errors import InputError
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.bounded import (
+from movers.search.corpus import Corpus
+from movers.search.query_bounds import (
     HeadOrder,
     centroid_lower,
     distances_within,
     shard_lower,
     transport_bound,
 )
-from movers.search.corpus import Corpus
-from movers.search.results import Found, Pruning
+from movers.search.search_ranking import Pruning, SearchResult
 from movers.search.shards import Shard, make_shard, some_of
 from movers.search.walk import Best
 
@@ -66,7 +66,7 @@ class TransportLayout:
         top_k: int,
         within: float,
         candidates: int | Ints | None = None,
-    ) -> list[Found]:
+    ) -> list[SearchResult]:
         """Search for every query; rows of `candidates` are all that is looked at if given."""
         if isinstance(candidates, int) and not scorer.measure.requirements.embeddings:
             raise InputError(
@@ -84,7 +84,7 @@ class TransportLayout:
                 pruning = cascade.some(cascade.nearest_means(candidates))
             else:
                 pruning = cascade.some(candidates)
-            found.append(Found(*best.ranked(), pruning, not pruning.left_out))
+            found.append(SearchResult(*best.ranked(), pruning, not pruning.left_out))
         return found
 
     def near(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from movers.arrays import Array, Bools, Ints, Ragged, Rows, Singles
 from movers.measures.sentences import WeightedSentences
 from movers.search.corpus import Corpus
-from movers.search.shards import Lines, Sentences, keys_of
+from movers.search.shards import Sentences, StoredLines, keys_of
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.search.walk import Nearest
 from movers.solve.rounding import to_integers
@@ -127,7 +127,7 @@ def make_vectors(
     errors = np.nextafter(errors, np.float32(np.inf))  # a little on the safe side
     scales = (steps / safe).astype(np.float32)
     bare = wordless(sentences) if words is None else replace(words, pooled=words.pooled[:, :0])
-    own = replace(bare, sentences=Lines.of(sentences))
+    own = replace(bare, sentences=StoredLines.of(sentences))
     return VectorShard(own, keys_of(sentences), coarse, fine, scales, errors)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from movers.arrays import Floats, Ints
-from movers.search.results import Found
+from movers.search.search_ranking import SearchResult
 
 FIRST = 64
 """Candidates asked for at first, or four times the number wanted."""
@@ -71,7 +71,7 @@ def walk(
     wanted: int,
     within: float = np.inf,
     budget: int | None = None,
-) -> Found:
+) -> SearchResult:
     """Find the nearest sentences.
 
     ``source`` lists so many candidates with the lowest bounds, or all there are, and ``compare``
@@ -90,7 +90,9 @@ def walk(
         # All that may be compared has been offered, though the rest may seem to be as near.
         spent = budget is not None and max(asked, len(best.rows)) >= budget
         if certified or spent or not nearest.more:
-            return Found(*best.ranked(), certified=certified, bound=None if certified else bound)
+            return SearchResult(
+                *best.ranked(), certified=certified, bound=None if certified else bound
+            )
         asked *= GROWTH
 
 

@@ -15,7 +15,7 @@ from movers.errors import InputError
 from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
 from movers.solve import checks
-from movers.solve.kernels.batches import LARGEST, Found, Structures, Terms
+from movers.solve.kernels.batch_arrays import LARGEST, Outputs, Structures, Terms
 from movers.solve.kernels.pricing import broken_range, price_range
 from movers.solve.kernels.ranges import emd_range, fgw_range
 from movers.solve.kernels.workspace import SLOTS, allocate, make_cells
@@ -148,7 +148,7 @@ def _solve(
     linear, structural, gap, home = np.zeros((4, len(shapes), heads))
     room = np.zeros(problems.cost.size * heads if plans else 0)
     converged, calls = np.zeros(gap.shape, np.bool_), np.ones(gap.shape, np.int32)
-    out = Found(linear, structural, room, calls, gap, converged, home)
+    out = Outputs(linear, structural, room, calls, gap, converged, home)
     stop = np.zeros(1, np.int64)
     if null is None:
         solve = _whole_solver(problems, structures, mix)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from movers.arrays import Floats, Ints, Singles, offsets
 from movers.runtime.threads import share_out
 from movers.solve.kernels import LANES
-from movers.solve.kernels.bounding import Profiled, Words, profiles_range, words_range
-from movers.solve.kernels.pairing import Eight, make_space, pairings_range
+from movers.solve.kernels.lower_bounds import Profiled, WordCosts, profiles_range, words_range
+from movers.solve.kernels.pairing_bound import HeadGroup, make_pairing_workspace, pairings_range
 from movers.solve.problems import Problems
 from movers.solve.rounding import SINGLE, to_integers
 
@@ -48,7 +48,7 @@ def word_bounds(
     ``cost``, ``(n, words)``, holds the words of all targets, one after another; each target's start
     at ``starts``. Weights sum to one in each sentence.
     """
-    out, words = np.zeros(len(starts) - 1), Words(cost, starts, u, v)
+    out, words = np.zeros(len(starts) - 1), WordCosts(cost, starts, u, v)
     most = int(np.diff(starts).max(initial=1))
 
     def solve(low: int, high: int) -> None:
@@ -88,7 +88,7 @@ def profile_bounds(
     `word_bounds`.
     """
     lengths, heads = np.diff(starts), factors.shape[1]
-    out, words = np.zeros(factors.shape), Words(cost, starts, u, v)
+    out, words = np.zeros(factors.shape), WordCosts(cost, starts, u, v)
     at = offsets(heads * profile_sizes(lengths))
     profiled = Profiled(*source, *targets, at, factors, np.float32(share))
     most = int(lengths.max(initial=1))
@@ -116,15 +116,17 @@ def pairing_bounds(
     shapes, batch, structures = problems.shapes, problems.batch, problems.structures
     out = np.empty((len(problems), len(heads)))
 
-    def solve(low: int, high: int, eight: Eight) -> None:
-        pairings_range(low, high, batch, structures, eight, np.float32(mix), make_space(shapes))
+    def solve(low: int, high: int, group: HeadGroup) -> None:
+        pairings_range(
+            low, high, batch, structures, group, np.float32(mix), make_pairing_workspace(shapes)
+        )
 
     for first in range(0, len(heads), LANES):
         chosen = np.resize(heads[first : first + LANES], LANES)
         values = np.empty((len(problems), LANES), np.float32)
         scales = problems.scale[:, chosen].astype(np.float32)
-        eight = Eight(chosen, scales.ravel(), values.ravel())
-        share_out(partial(solve, eight=eight), shapes.prod(axis=1) ** 2, threads)
+        group = HeadGroup(chosen, scales.ravel(), values.ravel())
+        share_out(partial(solve, group=group), shapes.prod(axis=1) ** 2, threads)
         out[:, first : first + LANES] = values[:, : len(heads) - first]
     return out
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from movers.arrays import Floats, Ragged
 from movers.errors import Choose, InputError
-from movers.solve.kernels.batches import HEAVIEST, LARGEST
+from movers.solve.kernels.batch_arrays import HEAVIEST, LARGEST
 from movers.solve.problems import Problems
 
 NUMBERS = "biufO"

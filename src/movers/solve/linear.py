@@ -17,7 +17,7 @@ Weights = ArrayLike | None
 Weighings = Sequence[Weights] | None
 
 
-class Options(TypedDict, total=False):
+class SolverOptions(TypedDict, total=False):
     """What all solvers of single problems take by name."""
 
     null: float | None
@@ -25,12 +25,14 @@ class Options(TypedDict, total=False):
 
 
 @overload
-def emd(cost: Matrix, u: Weights = None, v: Weights = None, **named: Unpack[Options]) -> One: ...
+def emd(
+    cost: Matrix, u: Weights = None, v: Weights = None, **named: Unpack[SolverOptions]
+) -> One: ...
 
 
 @overload
 def emd(
-    cost: Sequence[Matrix], u: Weighings = None, v: Weighings = None, **named: Unpack[Options]
+    cost: Sequence[Matrix], u: Weighings = None, v: Weighings = None, **named: Unpack[SolverOptions]
 ) -> list[One]: ...
 
 

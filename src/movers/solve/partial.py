@@ -39,11 +39,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from movers.solve.kernels import partial
-from movers.solve.kernels.batches import Found, Structures, Terms
+from movers.solve.kernels.batch_arrays import Outputs, Structures, Terms
 from movers.solve.kernels.workspace import Workspace
 from movers.solve.problems import Problems
 
-Solver = Callable[[int, int, Workspace, Found], None]
+Solver = Callable[[int, int, Workspace, Outputs], None]
 """Takes a range of problems, memory for them and room for what it finds."""
 
 
@@ -51,8 +51,8 @@ def partial_solver(problems: Problems, terms: Terms, structures: Structures | No
     """What solves ranges of the problems above; without structures, for words alone."""
     batch = problems.batch
 
-    def solve(low: int, high: int, space: Workspace, out: Found) -> None:
-        room = partial.allocate_room(problems.shapes[low:high])
+    def solve(low: int, high: int, space: Workspace, out: Outputs) -> None:
+        room = partial.allocate_partial(problems.shapes[low:high])
         if structures is None:
             partial.partial_emd_range(space, room, low, high, batch, terms, out)
         else:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from movers.arrays import Array, Floats, Ints, Ragged, Singles, boundaries, places
 from movers.errors import InputError
-from movers.solve.kernels.batches import Batch, Structures
+from movers.solve.kernels.batch_arrays import Batch, Structures
 
 KINDS: dict[str, tuple[int, tuple[type[np.generic], ...]]] = {
     "shapes": (2, (np.int64,)),

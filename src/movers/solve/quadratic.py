@@ -13,7 +13,7 @@ from movers.arrays import Floats
 from movers.errors import InputError
 from movers.solve import checks
 from movers.solve.batch import fgw_batch
-from movers.solve.linear import Matrix, Options, Weighings, Weights
+from movers.solve.linear import Matrix, SolverOptions, Weighings, Weights
 from movers.solve.solution import One, split
 
 Many = Sequence[Matrix]
@@ -21,13 +21,13 @@ Problem = tuple[Any, Any, Any, Any, Any]
 """Cost, both structures and both weights, or lists of them."""
 
 
-class Scaled(Options, total=False):
+class ScaledOptions(SolverOptions, total=False):
     """What solvers with structure take by name."""
 
     scale: float
 
 
-class Mixed(Scaled, total=False):
+class MixedOptions(ScaledOptions, total=False):
     """What solvers with structure and cost take by name."""
 
     mix: float
@@ -35,13 +35,13 @@ class Mixed(Scaled, total=False):
 
 @overload
 def gw(
-    A: Matrix, B: Matrix, u: Weights = None, v: Weights = None, **named: Unpack[Scaled]
+    A: Matrix, B: Matrix, u: Weights = None, v: Weights = None, **named: Unpack[ScaledOptions]
 ) -> One: ...
 
 
 @overload
 def gw(
-    A: Many, B: Many, u: Weighings = None, v: Weighings = None, **named: Unpack[Scaled]
+    A: Many, B: Many, u: Weighings = None, v: Weighings = None, **named: Unpack[ScaledOptions]
 ) -> list[One]: ...
 
 
@@ -76,13 +76,23 @@ def gw(A, B, u=None, v=None, *, scale=1.0, null=None, threads=None):  # type: ig
 
 @overload
 def fgw(
-    cost: Matrix, A: Matrix, B: Matrix, u: Weights = None, v: Weights = None, **named: Unpack[Mixed]
+    cost: Matrix,
+    A: Matrix,
+    B: Matrix,
+    u: Weights = None,
+    v: Weights = None,
+    **named: Unpack[MixedOptions],
 ) -> One: ...
 
 
 @overload
 def fgw(
-    cost: Many, A: Many, B: Many, u: Weighings = None, v: Weighings = None, **named: Unpack[Mixed]
+    cost: Many,
+    A: Many,
+    B: Many,
+    u: Weighings = None,
+    v: Weighings = None,
+    **named: Unpack[MixedOptions],
 ) -> list[One]: ...
 
 

@@ -12,7 +12,7 @@ from movers.errors import InputError
 from movers.explain.curve import Step
 from movers.runtime.interrupts import end_if_unwanted
 from movers.scorer import Scorer
-from movers.web.batching import Answer, Pair
+from movers.web.batcher import Answer, Pair
 from movers.web.failures import HTTP, sendable
 
 
@@ -89,7 +89,7 @@ def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
         try:
             scorer.using(empty="raise").compare(*pair)
         except InputError as error:
-            reason = sendable(error.told(HTTP))
+            reason = sendable(error.worded(HTTP))
         found.append(Scored(None, None, reason, signature))
     return found
 

@@ -25,7 +25,7 @@ from movers.measures.registry import ALIASES, METHODS, find_measure
 from movers.version import __version__
 from movers.web import schemas
 from movers.web.answers import Answers, Scored
-from movers.web.batching import Answer, ClosedError, Job, LateError, Pair
+from movers.web.batcher import Answer, ClosedError, Job, LateError, Pair
 from movers.web.failures import LETTERS, InternalError, handle_failures
 from movers.web.gates import (
     BodyGate,
@@ -35,10 +35,10 @@ from movers.web.gates import (
     TokenGate,
     check_token,
 )
-from movers.web.lanes import Lanes
 from movers.web.limits import Limits
 from movers.web.metrics import Metrics, RequestCounter
 from movers.web.models import Models
+from movers.web.queues import Queues
 
 STATIC = Path(str(files("movers.explain") / "static"))
 SENTENCES = tuple(LETTERS)
@@ -79,8 +79,8 @@ class Service:
         self.limits = limits
         self.metrics = Metrics()
         self.answers = Answers(limits.max_words)
-        self.lanes = Lanes(models, limits, self.metrics.observe_batch)
-        self.metrics.waiting.set_function(lambda: self.lanes.waiting)
+        self.queues = Queues(models, limits, self.metrics.observe_batch)
+        self.metrics.waiting.set_function(lambda: self.queues.waiting)
 
     async def compare(self, body: schemas.CompareRequest) -> Response:
         """Compare two sentences: the distance, its parts, the plan and the alignment."""
@@ -163,7 +163,7 @@ class Service:
 
     async def health(self) -> Response:
         """Whether the server takes requests."""
-        if not self.lanes.alive:
+        if not self.queues.alive:
             raise ClosedError
         return JSONResponse({"status": "ok"})
 
@@ -210,7 +210,7 @@ class Service:
 
         ``third`` says that the target of a second pair is a third sentence.
         """
-        self.lanes.submit(jobs)
+        self.queues.submit(jobs)
         try:
             async with asyncio.timeout(self.limits.timeout):
                 found = await asyncio.gather(*(asyncio.wrap_future(job.future) for job in jobs))
@@ -258,7 +258,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
-        await asyncio.to_thread(service.lanes.close)
+        await asyncio.to_thread(service.queues.close)
 
     # The documentation pages of FastAPI load scripts from elsewhere; the document itself stays.
     app = FastAPI(

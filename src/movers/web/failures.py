@@ -16,8 +16,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from movers.errors import Advised, Choose, MoversError, Wording
-from movers.settings import Wire, table
-from movers.web.batching import BusyError, ClosedError, LateError
+from movers.settings import HttpField, table
+from movers.web.batcher import BusyError, ClosedError, LateError
 
 logger = logging.getLogger("movers")
 
@@ -79,7 +79,7 @@ class OnPage(Wording):
         return reduce(lambda text, names: text.replace(*names), LETTERS.items(), message)
 
 
-HTTP, PAGE, METHOD = OverHttp(), OnPage(), Wire(control="Method")
+HTTP, PAGE, METHOD = OverHttp(), OnPage(), HttpField(control="Method")
 LETTERS = {"the source": "A", "the target": "B", "the other sentence": "C"}
 """What messages call sentences, and what the page does."""
 CLOSING = {"Connection": "close"}
@@ -133,7 +133,7 @@ async def _answered(request: Request, error: Exception) -> JSONResponse:
         error = InternalError()  # the framework logs the error itself
     status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
     message, spoken = (
-        error.told(wording) if isinstance(error, Advised) else str(error)
+        error.worded(wording) if isinstance(error, Advised) else str(error)
         for wording in (HTTP, PAGE)
     )
     again = {"Retry-After": str(error.retry_after)} if isinstance(error, BusyError) else None

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from movers.errors import InputError
-from movers.measure.statistics import Statistics
 from movers.measures.base import Measure
+from movers.measures.parts.statistics import Statistics
 from movers.measures.registry import find_measure
 from movers.scorer import Scorer
 from movers.web.failures import UnknownModelError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from movers.explain.curve import STEPS
-from movers.measure.structure import Selection
+from movers.measures.parts.structure import Selection
 from movers.measures.registry import ALIASES, METHODS
 from movers.settings import Settings, defaults, table, types
 

@@ -9,6 +9,6 @@ def _in(module: str, *names: str) -> list[Any]:
     return [Operation(f"{__package__}.{module}", name) for name in names]
 
 
-product_tile, cheapest_rows = _in("lanes", "product_tile", "cheapest_rows")
-load, put, spread, least = _in("vectors", "load", "put", "spread", "least")
-root, power, logarithm = _in("vectors", "root", "power", "logarithm")
+product_tile, cheapest_rows = _in("simd", "product_tile", "cheapest_rows")
+load, put, spread, least = _in("simd_vectors", "load", "put", "spread", "least")
+root, power, logarithm = _in("simd_vectors", "root", "power", "logarithm")

@@ -1,6 +1,6 @@
 """Entry points of partial transport: solve the pairs ``low .. high-1`` of a batch.
 
-Frank-Wolfe as for whole plans, on plans with homes (`movers.solve.kernels.homes`) and with
+Frank-Wolfe as for whole plans, on plans with homes (`movers.solve.kernels.unmatched_mass`) and with
 marginals that vary (`movers.solve.kernels.margins`). A head is solved from more than one start,
 and the best plan wins.
 """
@@ -11,10 +11,9 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import entry, inlined, kernel
-from movers.solve.kernels.batches import LARGEST, Batch, Found, Structures, Terms, refuse
+from movers.solve.kernels.batch_arrays import LARGEST, Batch, Outputs, Structures, Terms, refuse
 from movers.solve.kernels.frank_wolfe import descend
 from movers.solve.kernels.gradient import at_product, padded, set_gradient
-from movers.solve.kernels.homes import Masses, load_head, load_home_cost, load_masses
 from movers.solve.kernels.margins import (
     Margins,
     add_margins,
@@ -22,9 +21,10 @@ from movers.solve.kernels.margins import (
     margin_energy,
     set_margins,
 )
-from movers.solve.kernels.pairs import WHOLE, copy_optimum, optimum, solve_linear, total_of
+from movers.solve.kernels.pair_setup import WHOLE, copy_optimum, optimum, solve_linear, total_of
 from movers.solve.kernels.plans import bent, gather, write_plan
 from movers.solve.kernels.simplex import northwest
+from movers.solve.kernels.unmatched_mass import Masses, load_head, load_home_cost, load_masses
 from movers.solve.kernels.vertices import energy, list_cells, on_cells
 from movers.solve.kernels.workspace import Cells, Workspace, make_cells
 
@@ -36,7 +36,7 @@ SAME = 1e-12
 Held = tuple[float, float, float, float]
 
 
-class Room(NamedTuple):
+class PartialWorkspace(NamedTuple):
     """Memory beside the workspace: dense plans with homes, and the cells of one."""
 
     margins: Margins
@@ -46,16 +46,22 @@ class Room(NamedTuple):
     cells: Cells
 
 
-def allocate_room(shapes: Ints) -> Room:
+def allocate_partial(shapes: Ints) -> PartialWorkspace:
     """Allocate for problems of the given shapes."""
     n, m = shapes.max(axis=0, initial=1).tolist()
     start, plan, best = np.zeros((3, n + 1, m + 1))
-    return Room(allocate_margins(n, m), start, plan, best, make_cells(n * m))
+    return PartialWorkspace(allocate_margins(n, m), start, plan, best, make_cells(n * m))
 
 
 @entry
 def partial_emd_range(
-    w: Workspace, room: Room, low: int, high: int, batch: Batch, terms: Terms, out: Found
+    w: Workspace,
+    room: PartialWorkspace,
+    low: int,
+    high: int,
+    batch: Batch,
+    terms: Terms,
+    out: Outputs,
 ) -> None:
     """Solve ``min <C, P>`` plus the price of mass at home."""
     for p in range(low, high):
@@ -77,13 +83,13 @@ def partial_emd_range(
 @entry
 def partial_fgw_range(
     w: Workspace,
-    room: Room,
+    room: PartialWorkspace,
     low: int,
     high: int,
     batch: Batch,
     structures: Structures,
     terms: Terms,
-    out: Found,
+    out: Outputs,
 ) -> None:
     """Solve ``min (1 - mix) <C, P> + mix scale E(P)`` plus the price of mass at home."""
     starts = STARTS if terms.thorough else FROM_PRODUCT
@@ -121,7 +127,7 @@ def partial_fgw_range(
 
 
 @kernel
-def _stay(batch: Batch, p: int, mass: Masses, out: Found) -> None:
+def _stay(batch: Batch, p: int, mass: Masses, out: Outputs) -> None:
     """Leave everything at home, where one side weighs nothing."""
     if mass.n < 0 or mass.m < 0:
         refuse(out, p)
@@ -174,7 +180,7 @@ def _solve_words(w: Workspace, mass: Masses, price: float, typical: float, lowes
 @kernel
 def _solve_head(
     w: Workspace,
-    room: Room,
+    room: PartialWorkspace,
     mass: Masses,
     factor: float,
     floor: float,
@@ -223,7 +229,13 @@ def _solve_head(
 
 @kernel
 def _start_at_fixed(
-    w: Workspace, room: Room, mass: Masses, factor: float, floor: float, moving: float, bar: float
+    w: Workspace,
+    room: PartialWorkspace,
+    mass: Masses,
+    factor: float,
+    floor: float,
+    moving: float,
+    bar: float,
 ) -> tuple[int, float]:
     """Start from the best plan of those that move so much, found from the product plan.
 
@@ -268,7 +280,7 @@ def _squares(w: Workspace, g: Margins, mass: Masses, moving: float) -> float:
 
 
 @kernel
-def _start_at_words(w: Workspace, room: Room, mass: Masses, factor: float) -> float:
+def _start_at_words(w: Workspace, room: PartialWorkspace, mass: Masses, factor: float) -> float:
     """Start where the words alone would go; return the quadratic part."""
     rows, columns = mass.n + 1, mass.m + 1
     list_cells(w, rows, columns, False, mass.unit, 1)
@@ -284,7 +296,7 @@ def _start_at_words(w: Workspace, room: Room, mass: Masses, factor: float) -> fl
 
 @kernel
 def _start_at_product(
-    w: Workspace, room: Room, mass: Masses, factor: float, moving: float
+    w: Workspace, room: PartialWorkspace, mass: Masses, factor: float, moving: float
 ) -> float:
     """Start from the product plan that moves so much; return the quadratic part."""
     n, m, g = mass.n, mass.m, room.margins
@@ -312,19 +324,26 @@ def _start_at_product(
 
 @kernel
 def _descend(
-    w: Workspace, room: Room, mass: Masses, factor: float, floor: float, quadratic: float
+    w: Workspace,
+    room: PartialWorkspace,
+    mass: Masses,
+    factor: float,
+    floor: float,
+    quadratic: float,
 ) -> tuple[int, int, float, bool]:
     rows, columns = mass.n + 1, mass.m + 1
     return descend(w, rows, columns, False, mass.unit, factor, 0.0, floor, quadratic, room.margins)
 
 
 @inlined
-def _gather(w: Workspace, room: Room, mass: Masses, active: int) -> None:
+def _gather(w: Workspace, room: PartialWorkspace, mass: Masses, active: int) -> None:
     gather(w, mass.n + 1, mass.m + 1, active, room.start, room.plan)
 
 
 @inlined
-def _parts(w: Workspace, room: Room, mass: Masses, factor: float) -> tuple[float, float]:
+def _parts(
+    w: Workspace, room: PartialWorkspace, mass: Masses, factor: float
+) -> tuple[float, float]:
     """Linear and quadratic part of the objective at ``room.plan``."""
     linear = 0.0
     for i in range(mass.n + 1):
@@ -334,7 +353,7 @@ def _parts(w: Workspace, room: Room, mass: Masses, factor: float) -> tuple[float
 
 
 @kernel
-def _energy(w: Workspace, room: Room, plan: Floats, mass: Masses) -> float:
+def _energy(w: Workspace, room: PartialWorkspace, plan: Floats, mass: Masses) -> float:
     """Energy of what a plan moves: cell by cell if these are few, which is free of cancellation.
 
     Of many cells it is ``Σ A² p p + Σ B² q q - 2 <A, P B Pᵀ>``.
@@ -355,7 +374,14 @@ def _energy(w: Workspace, room: Room, plan: Floats, mass: Masses) -> float:
 
 @kernel
 def _write(
-    w: Workspace, plan: Floats, batch: Batch, p: int, h: int, mass: Masses, bends: float, out: Found
+    w: Workspace,
+    plan: Floats,
+    batch: Batch,
+    p: int,
+    h: int,
+    mass: Masses,
+    bends: float,
+    out: Outputs,
 ) -> None:
     """Write the parts of a plan, in the units of the weights given."""
     n, m = mass.n, mass.m

@@ -2,7 +2,7 @@
 
 from movers.arrays import Floats
 from movers.runtime.compiling import kernel
-from movers.solve.kernels.batches import Batch, Found
+from movers.solve.kernels.batch_arrays import Batch, Outputs
 from movers.solve.kernels.gradient import padded
 from movers.solve.kernels.workspace import Workspace
 
@@ -47,7 +47,7 @@ def bent(a: Floats, b: Floats, plan: Floats, n: int, m: int, scratch: Floats) ->
 
 @kernel
 def write_plan(
-    w: Workspace, plan: Floats, n: int, m: int, x: float, batch: Batch, p: int, h: int, out: Found
+    w: Workspace, plan: Floats, n: int, m: int, x: float, batch: Batch, p: int, h: int, out: Outputs
 ) -> None:
     """Write x times a plan of n x m kept tokens; tokens without mass keep their zeros."""
     rows, columns = batch.shapes[p, 0], batch.shapes[p, 1]

@@ -4,7 +4,7 @@ import numpy as np
 
 from movers.arrays import Floats, Singles
 from movers.runtime.compiling import entry, kernel
-from movers.solve.kernels.batches import Batch, Structures
+from movers.solve.kernels.batch_arrays import Batch, Structures
 from movers.solve.kernels.workspace import Cells
 
 CONSTANT = 1e-12

@@ -7,10 +7,10 @@ on the batch around it or on how the batch is cut into ranges.
 import numpy as np
 
 from movers.runtime.compiling import entry, inlined
-from movers.solve.kernels.batches import LARGEST, Batch, Found, Structures, refuse
+from movers.solve.kernels.batch_arrays import LARGEST, Batch, Outputs, Structures, refuse
 from movers.solve.kernels.frank_wolfe import descend
 from movers.solve.kernels.gradient import at_product, load_structures
-from movers.solve.kernels.pairs import (
+from movers.solve.kernels.pair_setup import (
     copy_optimum,
     load_cost,
     load_weights,
@@ -26,7 +26,7 @@ FREE = 1e-14
 
 
 @entry
-def emd_range(w: Workspace, low: int, high: int, batch: Batch, out: Found) -> None:
+def emd_range(w: Workspace, low: int, high: int, batch: Batch, out: Outputs) -> None:
     """Solve ``min <C, P>``."""
     for p in range(low, high):
         n, m, square, unit = load_weights(w, batch, p)
@@ -44,7 +44,13 @@ def emd_range(w: Workspace, low: int, high: int, batch: Batch, out: Found) -> No
 
 @entry
 def fgw_range(
-    w: Workspace, low: int, high: int, batch: Batch, structures: Structures, mix: float, out: Found
+    w: Workspace,
+    low: int,
+    high: int,
+    batch: Batch,
+    structures: Structures,
+    mix: float,
+    out: Outputs,
 ) -> None:
     """Solve ``min (1 - mix) <C, P> + mix scale E(P)`` for every head."""
     scale = structures.scale

@@ -124,7 +124,7 @@ def _best_candidate(cost: Floats, n: int, m: int, x: Network, slack: float) -> i
 
 
 @kernel
-def settle(cost: Floats, n: int, m: int, x: Network, stop: Ints) -> bool:
+def improve_exactly(cost: Floats, n: int, m: int, x: Network, stop: Ints) -> bool:
     """Pivot until no arc is cheaper than its potentials at all; False if cut short.
 
     For costs so far apart that rounding of the large ones hides the small: potentials have

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import entry, kernel
-from movers.solve.kernels.batches import Batch
+from movers.solve.kernels.batch_arrays import Batch
 
 
 class Scaling(NamedTuple):

@@ -1,0 +1,231 @@
+"""A corpus run through the model once: its encodings stay in a folder and are read back by row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from movers.arrays import Array, Ragged
+from movers.encode.collect import AnyCollector
+from movers.encode.encoder import Encoder, Take
+from movers.encode.encoding_cache import Store
+from movers.encode.encodings import Encodings, Request
+from movers.encode.length_batches import Batch
+from movers.encode.spellings import Spellings
+from movers.encode.unknown import Unknown
+from movers.encode.whiten import Moments, OrderedMoments
+from movers.io.mapped import map_arrays
+from movers.runtime.atomic import replacing
+from movers.runtime.progress import progress_bar
+
+PART_BYTES = 1 << 28
+"""About what the encodings of one part take."""
+OPEN_BYTES = 8 * PART_BYTES
+"""What is mapped at a time."""
+PLAIN = ("sums", "squares", "sizes", "pooled")
+"""Parts of encodings that are one array each."""
+
+
+class CorpusEncoder(Encoder):
+    """An encoder that keeps what it makes of a corpus on disk.
+
+    The corpus is cut into parts; each is a file that appears when it is complete, so that a
+    run broken off goes on where it stopped. Sentences outside the corpus, and requests that were
+    not announced, go through the model as always.
+
+    ``counts`` are the sentences of the corpus and how often each occurs, ``requests`` what will be
+    asked of them; the rules of any two differ. With ``ordered``, all token vectors are kept too,
+    for as-coded whitening.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        store: Path,
+        counts: Mapping[str, int],
+        requests: Sequence[Request],
+        *,
+        ordered: bool = False,
+    ) -> None:
+        vars(self).update(vars(encoder))
+        self.runs = encoder
+        self.store, self.counts, self.requests = store, counts, tuple(requests)
+        self.ordered = ordered
+        self.layers_kept = sorted({layer for one in requests for layer in one.embeddings})
+
+    @property
+    def engine(self) -> str:  # type: ignore[override]
+        """What runs the model."""
+        return self.runs.engine
+
+    @property
+    def architecture(self) -> str:
+        """What kind of model it is."""
+        return self.runs.architecture
+
+    @property
+    def fingerprint(self) -> str:
+        """Eight hex digits that pin the weights."""
+        return self.runs.fingerprint
+
+    @property
+    def max_length(self) -> int:
+        """Tokens the model can read, special tokens included."""
+        return self.runs.max_length
+
+    @property
+    def model_threads(self) -> int:
+        """Threads that run the model."""
+        return self.runs.model_threads
+
+    @model_threads.setter
+    def model_threads(self, threads: int) -> None:
+        self.runs.model_threads = threads
+
+    def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[Batch]:
+        return self.runs._batches(ids, unknown)
+
+    def _forward(
+        self,
+        batch: Batch,
+        layers: Collection[int],
+        attention: Collection[int] = (),
+        take: Take = lambda layer, matrices: None,
+    ) -> dict[int, Any]:
+        return self.runs._forward(batch, layers, attention, take)
+
+    def _collector(self, *asked: Any) -> AnyCollector:
+        return self.runs._collector(*asked)
+
+    def run(self, *, progress: bool = False) -> None:
+        """Encode the parts that are not there yet."""
+        parts = list(self._parts())
+        known = sum(self._file(number).is_file() for number in range(len(parts)))
+        total, before = len(self.counts), sum(map(len, parts[:known]))
+        with progress_bar("encoding", "sentences", total, progress=progress, initial=before) as bar:
+            moments = self._moments_after(known)
+            for number in range(known, len(parts)):
+                self._encode_part(number, parts[number], moments, progress)
+                bar.update(len(parts[number]))
+
+    def _encode_part(
+        self, number: int, sentences: list[str], moments: dict[int, Moments], progress: bool
+    ) -> None:
+        from safetensors.numpy import save_file
+
+        counts = [self.counts[text] for text in sentences]
+        found = super().encode_all(
+            sentences, self.requests, moments=moments, counts=counts, progress=progress
+        )
+        groups = {str(place): _arrays(one) for place, one in enumerate(found)}
+        groups |= {f"moments-{layer}": moment.state() for layer, moment in moments.items()}
+        arrays = {
+            f"{group}/{name}": np.ascontiguousarray(array)
+            for group, members in groups.items()
+            for name, array in members.items()
+        }
+        with replacing(self._file(number)) as temporary:
+            save_file(arrays, temporary)
+
+    @cached_property
+    def moments(self) -> dict[int, Moments]:
+        """Moments of all token vectors of the corpus, by embedding layer."""
+        return self._moments_after(len(list(self._parts())))
+
+    def _moments_after(self, parts: int) -> dict[int, Moments]:
+        kind = OrderedMoments if self.ordered else Moments
+        found = {layer: kind(self.dimension) for layer in self.layers_kept}
+        for layer in found if parts else ():
+            files = map(self._file, range(parts))
+            found[layer] = kind.from_states([_group(file, f"moments-{layer}") for file in files])
+        return found
+
+    def encode(
+        self,
+        sentences: Sequence[str],
+        request: Request,
+        *,
+        moments: dict[int, Moments] | None = None,
+        counts: Sequence[int] | None = None,
+        progress: bool = False,
+    ) -> Encodings:
+        """Read sentences of the corpus back; encode whatever else there is."""
+        known = [store for store in self.stores if store.request.covers(request)]
+        inside = sentences and known and all(text in known[0] for text in sentences)
+        if not inside or moments:
+            return super().encode(
+                sentences, request, moments=moments, counts=counts, progress=progress
+            )
+        return known[0].read(sentences, request)
+
+    @cached_property
+    def stores(self) -> list[Store]:
+        """What was kept for every request."""
+        limit = OPEN_BYTES // max(1, len(self.requests))
+        stores = [Store(request, limit=limit) for request in self.requests]
+        for number, part in enumerate(self._parts()):
+            for place, store in enumerate(stores):
+                store.add_file(part, partial(_mapped, self._file(number), str(place)))
+        return stores
+
+    def _file(self, part: int) -> Path:
+        return self.store / f"part-{part:05d}.safetensors"
+
+    def _parts(self) -> Iterator[list[str]]:
+        """The sentences in runs that should fit into `PART_BYTES`."""
+        part: list[str] = []
+        room = PART_BYTES
+        for text in self.counts:
+            words = len(text.split())
+            size = sum(request.nbytes(words, self.dimension) for request in self.requests)
+            if part and size > room:
+                yield part
+                part, room = [], PART_BYTES
+            part.append(text)
+            room -= size
+        if part:
+            yield part
+
+
+def _arrays(encodings: Encodings) -> dict[str, Array]:
+    """Encodings as arrays that can be mapped into memory."""
+    words = json.dumps({"sentences": encodings.sentences, "spellings": [*encodings.spellings]})
+    return {
+        "words": np.frombuffer(words.encode(), np.uint8),
+        "spans": encodings.spans.data,
+        "starts": encodings.spans.starts,
+        "structure": encodings.structure.data,
+        "structure_starts": encodings.structure.starts,
+        **{name: getattr(encodings, name) for name in PLAIN},
+        **{f"vectors-{layer}": rows.data for layer, rows in encodings.vectors.items()},
+    }
+
+
+def _mapped(path: Path, group: str) -> Encodings:
+    """What `_arrays` took apart."""
+    arrays = _group(path, group)
+    texts, starts = json.loads(arrays["words"].tobytes()), arrays["starts"]
+    vectors = _starting(arrays, "vectors-")
+    return Encodings(
+        sentences=texts["sentences"],
+        spellings=Spellings.of(texts["spellings"]),
+        spans=Ragged(arrays["spans"], starts),
+        vectors={int(layer): Ragged(array, starts) for layer, array in vectors.items()},
+        structure=Ragged(arrays["structure"], arrays["structure_starts"]),
+        **{name: arrays[name] for name in PLAIN},
+    )
+
+
+def _group(path: Path, group: str) -> dict[str, Array]:
+    """The arrays of a part whose names start with one of its groups, mapped."""
+    return _starting(map_arrays(path)[1], f"{group}/")
+
+
+def _starting(arrays: dict[str, Array], prefix: str) -> dict[str, Array]:
+    names = [name for name in arrays if name.startswith(prefix)]
+    return {name.removeprefix(prefix): arrays[name] for name in names}

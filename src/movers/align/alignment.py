@@ -1,0 +1,141 @@
+"""What comes back: links between words, and the words that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from movers.align.link_drawing import FOOT, HEAD, draw
+from movers.align.links import Link, LinkScores
+from movers.align.reading import Sentence, Span
+
+
+@dataclass(frozen=True, repr=False)
+class Alignment:
+    """Two sentences and the links between their words.
+
+    Parameters
+    ----------
+    source, target
+        The texts; words that were given ready-made stand with one blank between them.
+    source_spans, target_spans
+        Character range of every word in its text.
+    links
+        The links, by source word and then by target word.
+    signature
+        Everything that changes a link.
+
+    Examples
+    --------
+    >>> a, b = Sentence("a dog barks", ((0, 1), (2, 5), (6, 11))), Sentence("dogs", ((0, 4),))
+    >>> links = make_links(a, b, LinkScores(*np.array([[[0.1], [0.9], [0.0]]] * 3)), threshold=0.5)
+    >>> found = Alignment(a.text, b.text, a.spans, b.spans, links)
+    >>> found.pharaoh, found.unmatched_source, found.unmatched_target
+    ('1-0', (0, 2), ())
+    """
+
+    source: str
+    target: str
+    source_spans: tuple[Span, ...]
+    target_spans: tuple[Span, ...]
+    links: tuple[Link, ...]
+    signature: str = ""
+
+    def __iter__(self) -> Iterator[Link]:
+        return iter(self.links)
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+    @property
+    def source_words(self) -> tuple[str, ...]:
+        """The words of the source as they stand in its text."""
+        return Sentence(self.source, self.source_spans).words
+
+    @property
+    def target_words(self) -> tuple[str, ...]:
+        """The words of the target as they stand in its text."""
+        return Sentence(self.target, self.target_spans).words
+
+    @cached_property
+    def unmatched_source(self) -> tuple[int, ...]:
+        """Words of the source that match nothing, by index."""
+        return tuple(sorted({*range(len(self.source_spans))} - {i for i, _ in self.pairs}))
+
+    @cached_property
+    def unmatched_target(self) -> tuple[int, ...]:
+        """Words of the target that match nothing, by index."""
+        return tuple(sorted({*range(len(self.target_spans))} - {j for _, j in self.pairs}))
+
+    @property
+    def pairs(self) -> frozenset[tuple[int, int]]:
+        """The links as pairs of word indices."""
+        return frozenset((link.source_index, link.target_index) for link in self.links)
+
+    @property
+    def pharaoh(self) -> str:
+        """The links in the field's own format, ``0-0 1-2``."""
+        return " ".join(f"{link.source_index}-{link.target_index}" for link in self.links)
+
+    def __repr__(self) -> str:
+        return f"Alignment({self.source!r}, {self.target!r}, {self.pharaoh!r})"
+
+    def __str__(self) -> str:
+        lines = [str(link) for link in self.links]
+        lines += [f"{self.source_words[k]} → –" for k in self.unmatched_source]
+        lines += [f"– → {self.target_words[k]}" for k in self.unmatched_target]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "source": self.source,
+            "target": self.target,
+            "source_words": list(self.source_words),
+            "target_words": list(self.target_words),
+            "source_spans": [list(span) for span in self.source_spans],
+            "target_spans": [list(span) for span in self.target_spans],
+            "links": [asdict(link) for link in self.links],
+            "unmatched_source": list(self.unmatched_source),
+            "unmatched_target": list(self.unmatched_target),
+            "pharaoh": self.pharaoh,
+            "signature": self.signature,
+        }
+
+    def drawn(self) -> str:
+        """The two sentences drawn one above the other."""
+        alone = self.unmatched_source, self.unmatched_target
+        return draw((self.source_words, self.target_words), self.links, alone, str(self))
+
+    _repr_html_ = drawn
+
+    def to_html(self) -> str:
+        """The alignment as a page of its own."""
+        return HEAD + self.drawn() + FOOT
+
+
+def make_links(
+    source: Sentence,
+    target: Sentence,
+    scores: LinkScores,
+    *,
+    threshold: float,
+    places: tuple[Any, Any] | None = None,
+) -> tuple[Link, ...]:
+    """The links that are strong enough.
+
+    ``places`` say which words the rows and columns of the linking are; None is all of them.
+    """
+    rows, columns = places or (range(len(source.spans)), range(len(target.spans)))
+    left, right = source.words, target.words
+    links = []
+    for place in map(tuple, np.argwhere(scores.strength >= threshold)):
+        i, j = int(rows[place[0]]), int(columns[place[1]])
+        words, spans = (left[i], right[j]), (source.spans[i], target.spans[j])
+        numbers = (float(array[place]) for array in (scores.share, scores.cost, scores.strength))
+        links.append(Link(i, j, *words, *spans, *numbers))
+    return tuple(links)

@@ -1,0 +1,121 @@
+"""Whole files: link the words of a table of pairs."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from movers.align.align_texts import align_pairs, signature
+from movers.align.alignment import Alignment
+from movers.align.link_drawing import FOOT, HEAD
+from movers.align.reading import Given
+from movers.bulk.output import Pairs, Rowlist, Run, Values, paired
+from movers.encode.encoder import Encoder
+from movers.io import tables
+from movers.io.pairs import check_words
+from movers.runtime.progress import progress_bar
+
+
+@dataclass(frozen=True)
+class Style:
+    """How alignments are written: what stands before, after, and for each of them."""
+
+    line: Callable[[Alignment], str]
+    head: str = ""
+    foot: str = ""
+
+    def page(self, found: Alignment) -> str:
+        """One alignment by itself."""
+        return self.head + self.line(found) + self.foot
+
+
+STYLES = {
+    "pharaoh": Style(lambda found: found.pharaoh + "\n"),
+    "json": Style(lambda found: json.dumps(found.to_dict(), ensure_ascii=False) + "\n"),
+    "html": Style(Alignment.drawn, HEAD, FOOT),
+}
+
+
+@dataclass(frozen=True)
+class AlignReport:
+    """What happened to a table.
+
+    ``cut`` lists rows with a sentence that is longer than the model reads; ``resumed`` counts those
+    that an earlier run had finished.
+    """
+
+    rows: int
+    links: int
+    seconds: float
+    cut: Rowlist
+    resumed: int = 0
+
+
+def align_table(
+    file: Path,
+    output: Path,
+    encoder: Encoder,
+    *,
+    columns: tuple[str | None, str | None] = (None, None),
+    input_format: str | None = None,
+    tokens: bool = False,
+    aligner: str,
+    style: str = "pharaoh",
+    resume: bool = False,
+    progress: bool = False,
+) -> AlignReport:
+    """Write the links of every pair of a table, in the order of its rows.
+
+    Parameters
+    ----------
+    file, output
+        Table to read and text to write; ``-`` is standard input or output.
+    columns
+        Names of the two columns; None finds them.
+    input_format
+        Format of the table where its name does not tell.
+    tokens
+        Whether cells hold words: a list of them, or a text that is split at blanks.
+    aligner
+        Row of `movers.align.aligners.ALIGNERS`.
+    style
+        Row of `STYLES`.
+    resume
+        Go on behind the rows that a run broken off has left in ``OUTPUT.partial``.
+    progress
+        Show a progress bar on standard error.
+    """
+    started, links = time.monotonic(), 0
+    run = Run(file, output, tables.count_rows(file, input_format), resume)
+    shape = STYLES[style]
+    lines = itemgetter("line")
+    writer = partial(tables.line_writer, lines=lines, head=shape.head, foot=shape.foot)
+    with tables.open_table(file, input_format) as table:
+        names = tables.pick_columns(table.columns, *columns)
+        task = {"links": signature(encoder, aligner), "columns": [*names], "output": style}
+        rows = paired(table.chunks, names, _words_of if tokens else tables.check_texts)
+
+        def make(pairs: Pairs) -> Values:
+            found = [*align_pairs(encoder, pairs, aligner=aligner)]
+            return {"line": [*map(shape.line, found)], "links": [*map(len, found)]}
+
+        bar = progress_bar("aligning", "rows", run.total, progress=progress)
+        for _, values in run.fill(rows, make, writer, task, bar):
+            links += sum(values["links"])
+    return AlignReport(run.rows, links, time.monotonic() - started, run.cut, run.resumed)
+
+
+def _words_of(values: Any, column: str, first_row: int) -> list[Given]:
+    """Cells as lists of words; an empty or missing cell has none."""
+    return [
+        cell.split()
+        if isinstance(cell, str)
+        else list(check_words([] if cell is None else cell, f"row {row}, column {column!r}"))
+        for row, cell in enumerate(tables.plain_values(values), first_row + 1)
+    ]

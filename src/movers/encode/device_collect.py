@@ -1,0 +1,156 @@
+"""What a request keeps of sentences, where a GPU runs the model: gathered there, sent at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from movers.arrays import Array, Ints
+from movers.encode.collect import Collector, picked
+from movers.encode.device_pooling import DEVICE_POOLINGS
+from movers.encode.encodings import Encodings, Request
+from movers.encode.length_batches import PaddedBatch, on_device
+from movers.encode.subword_pooling import WordPieces, totals
+from movers.encode.tokens import Tokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class DeviceCollector:
+    """Keeps what one request names on the device first, and sends it off in one piece.
+
+    Takes what `Collector` takes, and the device where the model runs.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        tokens: Tokens,
+        out: Encodings,
+        low: int,
+        high: int,
+        pooling: str,
+        device: str,
+    ) -> None:
+        host = Collector(request, tokens, out, low, high, pooling)
+        self.request, self.device, self.most = request, device, host.most
+        self.pooling = DEVICE_POOLINGS[pooling]
+        starts, ranges, _ = host.located
+        self.counts = np.diff(starts)
+        self.ranges = on_device(ranges, device)
+        self.word_starts = on_device(starts, device)
+        self.cell_starts = on_device(host.cell_starts, device)
+        self.vectors = {layer: _DeviceArray(rows, device) for layer, rows in host.vectors.items()}
+        kept = host.structure, host.sums, host.squares, host.pooled
+        self.structure, self.sums, self.squares, self.pooled = (
+            _DeviceArray(one, device) for one in kept
+        )
+
+    def begin(self, batch: PaddedBatch) -> None:
+        """Turn to the next batch, its rows counted from ``low``."""
+        self.batch = batch
+        filled = np.flatnonzero(self.counts[batch.rows])
+        self.words = self._words(batch, filled) if len(filled) else None
+
+    def _words(self, batch: PaddedBatch, filled: Ints) -> WordPieces:
+        import torch
+
+        width = int(self.counts[batch.rows].max())
+        self.places = places = on_device(batch.rows[filled], self.device)
+        counts = self.word_starts[places + 1] - self.word_starts[places]
+        columns = torch.arange(width, device=self.device)
+        self.numbers = self.word_starts[places][:, None] + torch.minimum(
+            columns, counts[:, None] - 1
+        )
+        first, end = self.ranges[self.numbers].unbind(-1)
+        return WordPieces(on_device(filled, self.device), counts, first, end - first, self.most)
+
+    def take_states(self, states: dict[int, Tensor]) -> None:
+        """Keep the vectors of words, and of sentences, from the hidden states of layers."""
+        if self.words is not None:
+            for layer, room in self.vectors.items():
+                room.tensor[self.numbers] = self.words.states(states[layer])
+        if self.request.pooled:
+            last = states[max(states)].float()
+            self.pooled.tensor[self.batch.places] = self.pooling(last, self.batch.mask)
+
+    def take_attention(self, layer: int, matrices: Tensor) -> None:
+        """Keep the attention among words from the matrices of a layer."""
+        import torch
+
+        slots = [slot for slot, head in enumerate(self.request.heads) if head[0] == layer]
+        if slots:
+            heads = [self.request.heads[slot][1] for slot in slots]
+            self._cut(picked(matrices, heads, torch.stack), np.array(slots))
+
+    def _cut(self, matrices: Tensor, slots: Ints) -> None:
+        """What `movers.encode.subword_kernels` does, where kernels do not run."""
+        paper = self.request.rules.recipe == "paper"
+        if not paper:
+            full = matrices.float().movedim(3, 0).contiguous()
+            self._sum(self.batch.places, slots, totals(full, self.batch.mask))
+        if self.words is None:
+            return
+        kept = self.words.attention(matrices)
+        if paper:
+            kept = self.words.normalised(kept)
+            self._sum(self.places, slots, totals(kept, self.words.genuine))
+        self.structure.tensor.scatter_(0, self._cells(slots).flatten(), kept.flatten())
+
+    def _sum(self, places: Tensor, slots: Ints, found: tuple[Tensor, Tensor]) -> None:
+        columns = on_device(slots, self.device)
+        self.sums.tensor[places[:, None], columns] = found[0]
+        self.squares.tensor[places[:, None], columns] = found[1]
+
+    def _cells(self, slots: Ints) -> Tensor:
+        """Where the attention of every head and pair of words goes."""
+        assert self.words is not None
+        counts, columns = self.words.counts, self.words.columns
+        heads = on_device(slots, self.device) * (counts**2)[:, None]
+        rows = (self.cell_starts[self.places][:, None] + heads)[:, :, None]
+        return rows + (columns * counts[:, None])[:, None] + columns.T[:, :, None, None]
+
+    def finish(self, courier: ThreadPoolExecutor) -> list[Future[None]]:
+        """Send off what was gathered; returns what to wait for."""
+        rooms = [*self.vectors.values(), self.structure, self.sums, self.squares, self.pooled]
+        parcels = [room.sent() for room in rooms]
+        sent = _all_sent(self.device)
+
+        def deliver() -> None:
+            sent()
+            for room, parcel in zip(rooms, parcels, strict=True):
+                room.target.copy_(parcel)
+
+        return [courier.submit(deliver)]
+
+
+class _DeviceArray:
+    """Part of an array, and what stands in for it on the device until all of it is written."""
+
+    def __init__(self, target: Array, device: str) -> None:
+        import torch
+
+        self.target = torch.from_numpy(target)
+        self.tensor = torch.zeros_like(self.target, device=device)
+
+    def sent(self) -> Tensor:
+        """What the stand-in holds, on its way into memory that a GPU can write to by itself."""
+        import torch
+
+        pinned = self.tensor.device.type == "cuda"
+        parcel = torch.empty(self.tensor.shape, dtype=self.tensor.dtype, pin_memory=pinned)
+        return parcel.copy_(self.tensor, non_blocking=True)
+
+
+def _all_sent(device: str) -> Callable[[], None]:
+    """A function that waits until everything sent so far has arrived."""
+    import torch
+
+    if not device.startswith("cuda"):
+        return lambda: None
+    wait: Callable[[], None] = torch.cuda.current_stream(device).record_event().synchronize
+    return wait

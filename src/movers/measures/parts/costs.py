@@ -1,0 +1,97 @@
+"""What it costs to move one word onto another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from movers.arrays import Array, Floats, Ints, Ragged
+from movers.measures.parts.cost_kernels import CostCells, cosine, euclidean, fill_norms
+from movers.runtime.threads import share_out
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A row of the table of costs.
+
+    ``fill`` is the kernel for the cells of pairs. ``to_zero`` is the cost between a word and the
+    zero vector, from the word's norm: the reference recipe averages over removed tokens as if they
+    were zero vectors. ``trees`` tells whether the sub-trees around the words add to it
+    (`movers.measures.parts.syntax`).
+    """
+
+    name: str
+    fill: Callable[[int, int, Array, Floats, CostCells], None]
+    to_zero: Callable[[Floats], Floats]
+    trees: bool = False
+
+
+COSTS = {
+    cost.name: cost
+    for cost in (
+        Cost("l2", euclidean, lambda norms: norms),
+        Cost("cosine", cosine, np.zeros_like),
+        Cost("swd", cosine, np.zeros_like, trees=True),
+    )
+}
+
+
+def norms_of(vectors: Ragged) -> Floats:
+    """Length of every word vector, in double precision."""
+    out = np.zeros(len(vectors.data))
+    fill_norms(vectors.data, out)
+    return out
+
+
+def pair_costs(
+    kind: str,
+    vectors: Ragged,
+    norms: Floats,
+    sources: Ints,
+    targets: Ints,
+    *,
+    threads: int | None = None,
+) -> Ragged:
+    """Cost matrices of sentence pairs, each row one flat ``(n, m)`` block.
+
+    ``kind`` is a row of the table, of ``"swd"`` the part without sub-trees; ``sources`` and
+    ``targets`` are the rows of ``vectors`` that form the pairs.
+    """
+    out = Ragged.zeros(vectors.lengths[sources] * vectors.lengths[targets])
+    cells = pair_cells(vectors.starts, sources, targets, out)
+    work = out.lengths * vectors.data.shape[1]
+    share_out(
+        lambda low, high: COSTS[kind].fill(low, high, vectors.data, norms, cells), work, threads
+    )
+    return out
+
+
+def pair_cells(words: Ints, sources: Ints, targets: Ints, out: Ragged) -> CostCells:
+    """The cells of pairs of sentences whose words start where ``words`` says."""
+    lengths = np.diff(words)
+    shapes = np.stack([lengths[sources], lengths[targets]], axis=1)
+    return CostCells(words[sources], words[targets], shapes, out.starts, out.data)
+
+
+def mean_costs(
+    kind: str,
+    costs: Ragged,
+    norms: Ragged,
+    sizes: Ints,
+    sources: Ints,
+    targets: Ints,
+    apart: Floats | float = 0.0,
+) -> Floats:
+    """The mean cost C_M that the factor k starts from, shape ``(pairs,)``.
+
+    ``sizes`` counts the tokens of each sentence to average over; those beyond its kept words
+    stand for zero vectors (none in the paper's recipe), and ``apart`` is what they cost beyond
+    that.
+    """
+    idle = sizes - norms.lengths
+    outward = Ragged(COSTS[kind].to_zero(norms.data), norms.starts).sums()
+    total = costs.sums() + apart
+    total += idle[sources] * outward[targets] + idle[targets] * outward[sources]
+    return np.asarray(total / np.maximum(sizes[sources] * sizes[targets], 1))

@@ -1,0 +1,157 @@
+"""Everything fitted on sentences: frozen, saved and loaded as one safetensors file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import numpy as np
+
+from movers.arrays import Array, Floats
+from movers.encode.models import EMBEDDED, EMBEDDED_FINGERPRINT
+from movers.encode.whiten import Whitening
+from movers.errors import InputError
+from movers.measures.parts.wordtable import WordTable
+from movers.runtime.atomic import replacing
+
+FORMAT = "movers-statistics-1"
+SHIPPED = {EMBEDDED_FINGERPRINT: f"{EMBEDDED}.safetensors"}
+"""Files of statistics that come with the package, by fingerprint of the weights."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Frozen statistics of one model.
+
+    Parameters
+    ----------
+    fingerprint
+        Hash of the model they belong to.
+    origin
+        What they were fitted on, in words.
+    corpus
+        Hash of the sentences they were fitted on; empty if unknown.
+    whitening
+        Whitening by embedding layer.
+    tables
+        Word tables by name: ``"idf"`` and the like.
+    arrays
+        Anything else by name: ``"variability"`` (BV_A of every head, ``(layers, heads)``), and
+        what single measures fit.
+    """
+
+    fingerprint: str
+    origin: str = ""
+    corpus: str = ""
+    whitening: Mapping[int, Whitening] = field(default_factory=dict)
+    tables: Mapping[str, WordTable] = field(default_factory=dict)
+    arrays: Mapping[str, Floats] = field(default_factory=dict)
+
+    @property
+    def variability(self) -> Floats | None:
+        """BV_A of every head, shape ``(layers, heads)``, if it was measured."""
+        return self.arrays.get("variability")
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight hex digits that pin the content."""
+        total = sha256()
+        for name, array in sorted(self._tensors().items()):
+            total.update(name.encode() + np.ascontiguousarray(array).tobytes())
+        for name, table in sorted(self.tables.items()):
+            total.update(json.dumps([name, table.recipe, *table.values]).encode())
+        return total.hexdigest()[:8]
+
+    def save(self, path: str | Path) -> None:
+        """Write to a safetensors file, whole or not at all."""
+        from safetensors.numpy import save
+
+        header = {
+            "format": FORMAT,
+            "fingerprint": self.fingerprint,
+            "origin": self.origin,
+            "corpus": self.corpus,
+            "whitening": json.dumps(
+                {layer: [white.kind, white.tokens] for layer, white in self.whitening.items()}
+            ),
+            "tables": json.dumps(
+                {name: [table.recipe, list(table.values)] for name, table in self.tables.items()}
+            ),
+        }
+        tensors = self._tensors()
+        for name, array in tensors.items():
+            single = array.astype(np.float32)
+            if np.array_equal(single, array):  # half the size, and nothing lost
+                tensors[name] = single
+        with replacing(Path(path)) as temporary:
+            temporary.write_bytes(save(tensors, metadata=header))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Statistics:
+        """Read what `save` wrote."""
+        from safetensors import SafetensorError, safe_open
+
+        if not Path(path).is_file():
+            raise InputError(f"statistics file {str(path)!r} does not exist")
+        try:
+            with safe_open(path, framework="numpy") as stream:
+                header: dict[str, str] = stream.metadata() or {}
+                tensors = {
+                    name: stream.get_tensor(name).astype(np.float64)
+                    for name in stream.keys()  # noqa: SIM118
+                }
+        except SafetensorError as error:
+            raise InputError(f"{str(path)!r} is not a statistics file: {error}") from error
+        if header.get("format") != FORMAT:
+            raise InputError(
+                f"{str(path)!r} has format {header.get('format')!r}, expected {FORMAT!r}; "
+                "fit and save again"
+            )
+        try:
+            return cls._from_tensors(header, tensors)
+        except (KeyError, ValueError) as error:
+            raise InputError(f"{str(path)!r} is damaged ({error}); fit and save again") from error
+
+    @classmethod
+    def shipped(cls, fingerprint: str) -> Statistics | None:
+        """The statistics that come with the package for the weights of a model, if any."""
+        if fingerprint not in SHIPPED:
+            return None
+        with as_file(files("movers").joinpath("data", SHIPPED[fingerprint])) as path:
+            return cls.load(path)
+
+    def _tensors(self) -> dict[str, Array]:
+        tensors: dict[str, Array] = {}
+        for layer, white in self.whitening.items():
+            tensors[f"whitening.{layer}.mean"] = white.mean
+            tensors[f"whitening.{layer}.matrix"] = np.ascontiguousarray(white.matrix)
+        for name, table in self.tables.items():
+            tensors[f"tables.{name}"] = np.array([*table.values.values(), table.missing])
+        for name, array in self.arrays.items():
+            tensors[f"arrays.{name}"] = np.ascontiguousarray(array)
+        return tensors
+
+    @classmethod
+    def _from_tensors(cls, header: dict[str, str], tensors: dict[str, Array]) -> Statistics:
+        whitening = {}
+        for layer, (kind, tokens) in json.loads(header["whitening"]).items():
+            mean, matrix = (tensors[f"whitening.{layer}.{part}"] for part in ("mean", "matrix"))
+            whitening[int(layer)] = Whitening(mean, matrix, kind, tokens)
+        tables = {}
+        for name, (recipe, words) in json.loads(header["tables"]).items():
+            *values, missing = tensors[f"tables.{name}"].tolist()
+            tables[name] = WordTable(dict(zip(words, values, strict=True)), missing, recipe)
+        names = [name for name in tensors if name.startswith("arrays.")]
+        arrays = {name.removeprefix("arrays."): tensors[name] for name in names}
+        model, origin, corpus = (header[name] for name in ("fingerprint", "origin", "corpus"))
+        return cls(model, origin, corpus, whitening, tables, arrays)
+
+
+def load_statistics(choice: str | Path | Statistics | None) -> Statistics | None:
+    """Statistics as users name them: a file, or themselves; None stays None."""
+    return Statistics.load(choice) if isinstance(choice, str | Path) else choice

@@ -1,0 +1,217 @@
+"""What trees add to word transport: words weighed by how central they are, compared by sub-trees.
+
+Wei, Wang and Kuo (2023), SynWMD: Syntax-aware Word Mover's Distance for Sentence Similarity
+Evaluation. Syntax-aware word flow (SWF) has a word that is central in the trees of a corpus count
+less; syntax-aware word distance (SWD) compares words together with the sub-trees they stand in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from movers.arrays import Floats, Ints, Ragged, boundaries
+from movers.encode.encodings import Encodings
+from movers.encode.tokens import Recipe
+from movers.encode.trees import Tree
+from movers.errors import InputError
+from movers.measures.parts.cost_kernels import Between, fill_subtrees
+from movers.measures.parts.costs import norms_of, pair_cells, pair_costs
+from movers.measures.parts.wordtable import WordTable, spelled
+from movers.runtime.threads import share_out
+
+EDGES = 3
+HOPS = 3
+DAMPING = 0.2
+CODED_TOLERANCE = 1e-6
+TOLERANCE = 1e-12
+NOT_BLANK = re.compile(r"\S+")
+
+
+def fit_swf(
+    encodings: Encodings, counts: Sequence[int], trees: Sequence[Tree], recipe: Recipe
+) -> WordTable:
+    """Weigh words by one over their PageRank among the words they stand near in trees.
+
+    Two words are linked by ``1 / hops`` for every time they stand within three hops. ``counts``
+    tells how often each of the sentences occurs in the corpus; 0 leaves it out.
+
+    The recipe ``"paper"`` links the words as they are compared, in lower case, and weighs an unseen
+    word like the rarest. ``"reference"`` links what stands between blanks, in whatever case, stops
+    PageRank where networkx does, and gives whatever it does not find the smallest weight, to names
+    under an uncased model for instance.
+    """
+    numbers: dict[str, int] = {}
+    cells, shares = [np.zeros((0, 2), np.int64)], [np.zeros(0)]
+    for words, tree, count in _sentences(encodings, counts, trees, recipe):
+        ids = np.array([numbers.setdefault(word, len(numbers)) for word in words], np.int64)
+        near = nearness(tree)
+        places = np.argwhere(near > 0)
+        cells.append(ids[places])
+        shares.append(count * near[tuple(places.T)])
+    if not numbers:
+        raise InputError("swf weights need sentences with words, got none")
+    tolerance = CODED_TOLERANCE if recipe == "reference" else TOLERANCE
+    links = np.concatenate(cells)
+    rank = pagerank(links, np.concatenate(shares), len(numbers), tolerance=tolerance)
+    values = dict(zip(numbers, (1 / rank).tolist(), strict=True))
+    pick = min if recipe == "reference" else max
+    return WordTable(values, pick(values.values()), recipe)
+
+
+def _sentences(
+    encodings: Encodings, counts: Sequence[int], trees: Sequence[Tree], recipe: Recipe
+) -> Iterator[tuple[list[str], Tree, int]]:
+    """Words to link, the tree over them, and how often the sentence occurs."""
+    for row, (text, count, tree) in enumerate(zip(encodings.sentences, counts, trees, strict=True)):
+        if not count:
+            continue
+        if recipe == "paper":
+            words, spans = spelled(encodings, row, recipe), encodings.spans[row]
+        else:
+            found = list(NOT_BLANK.finditer(text))
+            words = [match[0] for match in found]
+            spans = np.array([match.span() for match in found])
+        if len(words) > (recipe == "reference"):  # one word alone links nothing as coded
+            yield words, tree.over(spans.astype(np.int64)), count
+
+
+def nearness(tree: Tree, hops: int = HOPS) -> Floats:
+    """One over the hops between two words, 0 beyond ``hops`` and on the diagonal."""
+    size = len(tree)
+    step = np.zeros((size, size))
+    inner = np.flatnonzero(tree.heads >= 0)
+    step[inner, tree.heads[inner]] = step[tree.heads[inner], inner] = 1
+    reached, out = np.eye(size), np.zeros((size, size))
+    for hop in range(1, hops + 1):
+        further = (reached @ step > 0) | (reached > 0)
+        out[further & (reached == 0)] = 1 / hop
+        reached = further.astype(float)
+    return out
+
+
+def pagerank(
+    links: Ints,
+    shares: Floats,
+    size: int,
+    *,
+    damping: float = DAMPING,
+    tolerance: float = TOLERANCE,
+    iterations: int = 100,
+) -> Floats:
+    """PageRank by power iteration, as networkx does it.
+
+    ``links`` lead from one node to another, ``(links, 2)``, and repeated ones add up; ``tolerance``
+    is the largest mean change of a node's rank to stop at.
+    """
+    out = np.bincount(links[:, 0], shares, size)
+    dangling = out == 0
+    shares = shares / np.where(dangling, 1, out)[links[:, 0]]
+    rank = np.full(size, 1 / size)
+    for _ in range(iterations):
+        last = rank
+        rank = np.bincount(links[:, 1], shares * last[links[:, 0]], size)
+        rank = damping * (rank + last[dangling].sum() / size) + (1 - damping) / size
+        if np.abs(rank - last).sum() < size * tolerance:
+            break
+    return rank
+
+
+@dataclass(frozen=True)
+class SubTrees:
+    """The sub-trees of many sentences.
+
+    ``vectors`` and ``norms`` are of every sub-tree of every sentence; ``members`` lists for every
+    word the sub-trees of its sentence it belongs to, ``words`` where the words of each sentence
+    start, and ``pieces`` how many tokens every word has.
+    """
+
+    vectors: Ragged
+    norms: Floats
+    members: Ragged
+    words: Ints
+    pieces: Ints
+
+
+def find_subtrees(
+    encodings: Encodings,
+    trees: Sequence[Tree],
+    vectors: Ragged,
+    norms: Floats,
+    weights: Floats,
+    pieces: Ints | None = None,
+) -> SubTrees:
+    """Find the sub-trees of all sentences and the vector of each.
+
+    A sub-tree's vector is the weighted mean of the unit vectors of its words.
+
+    ``vectors``, ``norms`` and ``weights`` are of all words; so are ``pieces``, their tokens, where
+    None counts a word as one.
+    """
+    starts = encodings.spans.starts
+    units = vectors.data / np.where(norms > 0, norms, 1)[:, None]
+    units *= weights[:, None]
+    means, members, belongs = [], [], []
+    for row, tree in enumerate(trees):
+        inside = subtree_members(tree.over(encodings.spans[row].astype(np.int64)))
+        means.append(inside @ units[starts[row] : starts[row + 1]])
+        members.append(np.nonzero(inside.T)[1])
+        belongs.append(inside.sum(axis=0))
+    every = Ragged(
+        np.concatenate([np.zeros((0, units.shape[1])), *means]).astype(np.float32),
+        boundaries(len(rows) for rows in means),
+    )
+    counts = np.concatenate([np.zeros(0), *belongs]).astype(np.int64)
+    return SubTrees(
+        vectors=every,
+        norms=norms_of(every),
+        members=Ragged(np.concatenate([np.zeros(0, np.int64), *members]), boundaries(counts)),
+        words=starts,
+        pieces=np.ones(len(counts), np.int64) if pieces is None else pieces,
+    )
+
+
+def subtree_members(tree: Tree, edges: int = EDGES) -> Floats:
+    """Which words belong to which sub-tree, a 0-1 matrix of shape ``(sub-trees, words)``.
+
+    Every word with dependents gives the sub-trees of its descendants within 1, 2, … ``edges``
+    edges, as long as they grow.
+    """
+    size = len(tree)
+    child = np.zeros((size, size))
+    inner = np.flatnonzero(tree.heads >= 0)
+    child[tree.heads[inner], inner] = 1
+    reached = np.eye(size)
+    found = [reached[:0]]
+    for _ in range(edges):
+        further = reached + child @ reached > 0
+        found.append(further[(further != reached).any(axis=1)])
+        reached = further.astype(float)
+    return np.concatenate(found)
+
+
+def add_subtree_costs(
+    costs: Ragged, subtrees: SubTrees, sources: Ints, targets: Ints, threads: int | None = None
+) -> Floats:
+    """Add to every cost the mean distance between the sub-trees around the two words.
+
+    Returns
+    -------
+    What the tokens that stand for no word of their own, the further pieces of words, would add
+    to the sum of each pair's costs: the reference recipe averages over them too.
+    """
+    trees, members = subtrees.vectors, subtrees.members
+    found = pair_costs("cosine", trees, subtrees.norms, sources, targets, threads=threads)
+    widths, words = trees.lengths[targets], (members.data, members.starts, subtrees.pieces)
+    between = Between(found.data, found.starts, widths, *words)
+    cells = pair_cells(subtrees.words, sources, targets, costs)
+    apart = np.zeros(len(sources))
+    share_out(
+        lambda low, high: fill_subtrees(low, high, between, cells, apart),
+        costs.lengths * EDGES**2,
+        threads,
+    )
+    return apart
