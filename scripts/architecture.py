@@ -16,7 +16,6 @@ LAYERS = [
     ("runtime",),
     ("io",),
     ("encode",),
-    ("measure",),
     ("difference",),
     ("solve",),
     ("scale",),
@@ -37,7 +36,7 @@ LAYERS = [
     ("__main__",),
 ]
 """Folders and files of the package from left to right; each imports from its left alone."""
-APART = [{"solve", "encode"}, {"solve", "measure"}, {"web", "evaluate"}, {"web", "search"}]
+APART = [{"solve", "encode"}, {"web", "evaluate"}, {"web", "search"}]
 """Parts that know nothing of each other, though the order would let them."""
 
 
@@ -103,7 +102,7 @@ SHOWN: list[dict[str, float]] = [
     {"scorer": 2},
     {"io": 0, "settings": 1.5},
     {"measures": 1.5},
-    {"measure": 0.6, "results": 2.4},
+    {"results": 2.4},
     {"align": 1.9, "explain": 2.9, "difference": 3.9},
     {"encode": 1.35, "solve": 2.6},
     {"runtime": 0.7},

@@ -1,6 +1,8 @@
 """The default measure held against others: the right pairs, the right scores, one command."""
 
 import json
+import shutil
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,12 +11,16 @@ import movers
 from movers.cli import main
 from movers.errors import InputError
 from movers.evaluate.metrics import compare, estimate
+from movers.measures.calibration import contrasts
 from movers_research import default_measure
 from movers_research.datasets import read_dataset
 from movers_research.default_measure import METHODS, load_behaviour, load_triples, measure_default
 from tiny_models import PAIRS
 
-pytestmark = pytest.mark.filterwarnings("ignore::movers_research.datasets.DatasetWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::movers_research.datasets.DatasetWarning"),
+    pytest.mark.filterwarnings("ignore::movers.runtime.notices.TruncationWarning"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +42,20 @@ def labelled(tmp_path_factory):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("\n".join(lines), "utf-8")
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few():
+    """Three contrasts of every kind, side and half."""
+    given, counts = contrasts(), Counter()
+    chosen = []
+    for row in zip(given.kinds, given.same, given.fit, strict=True):
+        counts[row] += 1
+        chosen.append(counts[row] <= 3)
+    own = given.take(np.array(chosen))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(default_measure, "contrasts", lambda: own)
+        yield own
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +125,27 @@ def test_triples_count_how_often_the_paraphrase_is_nearer(findings, base):
     assert found.score.value == pytest.approx((near < far).mean())
 
 
+def test_contrasts_are_those_of_the_reporting_half(findings, base, few):
+    kinds = np.array(few.kinds)
+    own = few.take((kinds == "choice") & ~few.fit)
+    found = answer(findings, "A or B", "movers").score.value
+    assert found == pytest.approx(estimate("auc", own.same, base.distances(own.pairs)).value)
+    changes = few.take((kinds == "change") & ~few.fit)
+    swap, changed = base.distances(changes.pairs).reshape(-1, 2).T
+    found = answer(findings, "swap with one more change", "movers")
+    assert found.units == len(swap) and found.score.value == pytest.approx((changed >= swap).mean())
+
+
+def test_the_sample_of_questions_may_be_missing(findings, base, labelled, tmp_path):
+    assert not any("QQP" in one.question for one in findings.answers)
+    shutil.copytree(labelled, tmp_path / "data")
+    (tmp_path / "data" / "PAWSQQP").mkdir()
+    sample = tmp_path / "data" / "PAWSQQP" / "train_sample.tsv"
+    shutil.copy(labelled / "PAWSWiki" / "test.tsv", sample)
+    other = measure_default(base, tmp_path / "run", data=tmp_path / "data", limit=10)
+    assert answer(other, "PAWS-QQP sample, AUC", "movers").units == 10
+
+
 def test_groups_hold_all_their_pairs(findings):
     kinds = [pair.kind for pair in load_behaviour()]
     for group in findings.groups:
@@ -153,7 +194,7 @@ def test_one_command_writes_the_report(tiny, labelled, tmp_path, capsys):
         assert text in printed
     found = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))
     assert found["facts"]["pairs"] == "at most 10 random ones of each set"
-    assert len(found["answers"]) == 7 * len(METHODS)
+    assert len(found["answers"]) == 15 * len(METHODS)
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def _share(mix: Any) -> Any:
 
 
 def _price(null: Any) -> float | None:
-    """A price that nobody pays is none."""
+    """Return the price of staying at home; None where it is infinite, for then nobody stays."""
     if null is None:
         return None
     if not isinstance(null, Real) or not float(null) >= 0.0:
@@ -107,12 +107,15 @@ def _layer(embedding: Any) -> Any:
     return embedding
 
 
-def _threads(threads: int | None) -> int | None:
-    if threads is not None and threads < 1:
+def _threads(threads: Any) -> int | None:
+    if threads is None:
+        return None
+    if not isinstance(threads, Integral) or threads < 1:
         raise InputError(
-            f"threads must be at least 1, got {threads}; left out, there is one per processor"
+            f"threads must be a whole number of at least 1, got {threads!r}; "
+            "left out, there is one per processor"
         )
-    return threads
+    return int(threads)
 
 
 @dataclass(frozen=True)

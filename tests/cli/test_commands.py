@@ -178,7 +178,10 @@ def test_help_explains(capsys, command):
         (["score", "{scored}", "--methods", "wmd"], "has a column 'wmd' already"),
         (["score", "{alike}"], "has a column 'movers_similarity' already"),
         (["score", "{missing}"], "row 2, column 'target': expected text, found 3"),
-        (["score", "{pairs}", "--threads", "0"], "threads must be at least 1"),
+        (
+            ["score", "{pairs}", "--threads", "0"],
+            "threads must be a whole number of at least 1, got 0",
+        ),
         (["compare", "the of", "a dog", "--methods", "wmd"], "the source has no words left"),
         (["compare", "", "a dog", "--methods", "wmd"], "the source is empty"),
         (["compare", "a", "b", "--model", "no/such-model"], "cannot load model 'no/such-model'"),

@@ -83,6 +83,7 @@ class Source:
 
 PAWS = "google-research-datasets/paws"
 QUORA = f"{PAWS}, generated from Quora Question Pairs"
+QUORA_SAMPLE = f"{QUORA}: 4,000 of its training pairs as plain text"
 WIKI = f"{PAWS}, Wiki labeled (final)"
 CROSS = f"{WIKI}, whose development set holds the English test pairs of PAWS-X"
 STSB = "the STS Benchmark of Cer et al. (2017)"
@@ -98,6 +99,7 @@ RELATED = Columns(1, 2, 3, fields=5)
 PARAPHRASES = Columns(3, 4, 0, fields=5, label=True)
 
 QQP_TRAIN, QQP_TEST = ("PAWSQQP/train.tsv",), ("PAWSQQP/dev_and_test.tsv",)
+QQP_SAMPLE = ("PAWSQQP/train_sample.tsv",)
 WIKI_DEV, WIKI_TEST = ("PAWSWiki/dev.tsv",), ("PAWSWiki/test.tsv",)
 EN_TEST = "PAWSX/en_test_ids.txt"
 SICK, MRPC = ("SICK/SICK_test_annotated.txt",), ("MRPC/msr_paraphrase_test.txt",)
@@ -121,6 +123,9 @@ DATASETS: dict[str, Source] = {
     "paws-qqp-dev": Source("PAWS-QQP dev", QUORA, QQP_TRAIN, WRAPPED, "auc", 1500, 24.67, SHORTEST),
     "paws-qqp-test": Source("PAWS-QQP test", QUORA, QQP_TEST, WRAPPED, "auc", 677, 28.21),
     "paws-qqp-train": Source("PAWS-QQP train", QUORA, QQP_TRAIN, WRAPPED, "auc", 11988, 31.50),
+    "paws-qqp-sample": Source(
+        "PAWS-QQP sample", QUORA_SAMPLE, QQP_SAMPLE, LABELLED, "auc", 4000, 31.12
+    ),
     "paws-wiki-dev": Source(
         "PAWS-Wiki dev", WIKI, WIKI_DEV, LABELLED, "auc", 1500, 42.27, SHORTEST
     ),
@@ -184,6 +189,12 @@ def read_dataset(
             f"or name a file that ends in {', '.join(SUFFIXES)}"
         )
     return read_labelled(path, limit=limit, source=source, target=target, gold=gold)
+
+
+def has_dataset(name: str, data: str | Path | None = None) -> bool:
+    """Say whether the files of a row of `DATASETS` are there."""
+    folder = data_folder(data, name)
+    return all((folder / file).is_file() for file in DATASETS[name].needed)
 
 
 def _read_named(name: str, folder: Path, limit: int | None) -> Dataset:
