@@ -10,8 +10,10 @@ import random
 import resource
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import movers
 from movers.encode.encodings import Request
@@ -19,10 +21,10 @@ from movers.search.dedupe import Readable, dedupe_file
 from movers_research.long_texts import PARTIES, THINGS, clauses
 
 
-def sentences(rng, count):
+def sentences(rng: random.Random, count: int) -> dict[str, str]:
     """Distinct sentences."""
     rows, things = clauses(), [" ".join(thing.split()) for thing in THINGS.split(";")]
-    found = {}
+    found: dict[str, str] = {}
     while len(found) < count:
         row, (a, b) = rng.choice(rows), rng.choice(PARTIES)
         told = {"a": a, "b": b, "x": rng.choice(things), "n": rng.randrange(2, 10_000)}
@@ -30,17 +32,17 @@ def sentences(rng, count):
     return found
 
 
-def timed(work):
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
     started = time.perf_counter()
     out = work()
     return out, time.perf_counter() - started
 
 
-def compare(scorer, old, new):
-    return scorer.compare_texts(old, new).distance
+def compare(scorer: movers.Scorer, old: list[str], new: list[str]) -> float:
+    return scorer.compare_texts(tuple(old), tuple(new)).distance
 
 
-def compare_two(scorer, rng):
+def compare_two(scorer: movers.Scorer, rng: random.Random) -> None:
     """Two texts of 200 sentences: a revision, and one of other sentences."""
     made = sentences(rng, 400)
     old, others = list(made)[:200], list(made)[200:]
@@ -57,11 +59,12 @@ def compare_two(scorer, rng):
         )
 
 
-def dedupe(scorer, rng, count):
+def dedupe(scorer: movers.Scorer, rng: random.Random, count: int) -> None:
     """Texts of 50 sentences, a tenth of them near copies of others."""
     pool = sentences(rng, count * 45)
     left = iter(pool.items())
-    texts, copies = [], count // 10
+    texts: list[list[str]] = []
+    copies = count // 10
     for number in range(count):
         if number < count - copies:
             texts.append([next(left)[0] for _ in range(50)])
@@ -74,7 +77,7 @@ def dedupe(scorer, rng, count):
     _, encoding = timed(lambda: scorer.encoder.encode(every, Request(pooled=True)))
     scorer.forget()
 
-    def run():
+    def run() -> Any:
         index = movers.Index.build(scorer, Readable(given, scorer))
         with tempfile.TemporaryDirectory() as folder:
             return dedupe_file(index, 0.05, Path(folder) / "kept.txt", lines=given, guards=())
@@ -86,11 +89,12 @@ def dedupe(scorer, rng, count):
     )
 
 
-def book(scorer, rng, count):
+def book(scorer: movers.Scorer, rng: random.Random, count: int) -> None:
     """A book against its revision."""
     made = sentences(rng, count + count // 100)
     old = list(made)[:count]
-    new, fates = [], {"reworded": 0, "number": 0, "removed": 0, "moved": 0, "added": 0}
+    new: list[str] = []
+    fates = {"reworded": 0, "number": 0, "removed": 0, "moved": 0, "added": 0}
     later = []
     for place, one in enumerate(old):
         fate = rng.random()
@@ -111,7 +115,7 @@ def book(scorer, rng, count):
             new.append(list(made)[count + place // 100])
             fates["added"] += 1
     new += later
-    found, seconds = timed(lambda: scorer.compare_texts(old, new, progress=True))
+    found, seconds = timed(lambda: scorer.compare_texts(tuple(old), tuple(new), progress=True))
     counts = found.counts
     told, telling = timed(lambda: dict(counts))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
@@ -121,7 +125,7 @@ def book(scorer, rng, count):
     )
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--texts", type=int, default=1000)
     parser.add_argument("--book", type=int, default=10_000)

@@ -288,7 +288,7 @@ class Scorer:
                 rows = weighed.numbers(sides).reshape(-1, 2)
                 out[start : start + len(rows)] = self.between(weighed, rows)
                 bar.update(len(rows))
-        return np.asarray(np.nan_to_num(out, nan=self.far))
+        return np.where(np.isnan(out), self.far or 1.0, out)
 
     def _text_distances(
         self, pairs: Sequence[tuple[Text, Text]], *, progress: bool = False
@@ -759,8 +759,9 @@ class Scorer:
             out[j[asked], i[asked]] = found
         short = [[k for k, text in enumerate(side) if text not in long] for side in (left, right)]
         if all(short):
-            words = [left[k] for k in short[0]], None if mirrored else [right[k] for k in short[1]]
-            out[np.ix_(*short)] = self.matrix(*words, progress=progress)
+            sources, targets = ([str(left[k]) for k in short[0]], [str(right[k]) for k in short[1]])
+            others = None if mirrored else targets
+            out[np.ix_(*short)] = self.matrix(sources, others, progress=progress)
         return out
 
     def rank(

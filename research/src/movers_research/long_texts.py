@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,7 @@ def _gensim(texts: Sequence[str]) -> Iterator[tuple[str, Floats]]:
     model = Word2Vec(list(map(words, background)), vector_size=100, epochs=40, min_count=2,
                      workers=1, seed=0)  # fmt: skip
     out = np.zeros((len(texts), len(texts)))
-    for i, j in zip(*np.triu_indices(len(texts), 1), strict=True):
+    for i, j in combinations(range(len(texts)), 2):
         out[i, j] = out[j, i] = model.wv.wmdistance(words(texts[i]), words(texts[j]))
     yield "gensim's WMD, its word2vec of the background corpus", out
 
@@ -262,9 +263,9 @@ def describe(scorer: Scorer, command: str, *, cases: int = CASES, texts: int = T
     lines += ["", "## Lee's 50 documents: correlation with people", ""]
     lines += ["Pearson, 1,225 pairs; intervals from 1,000 resamples of the documents.", ""]
     lines += ["| measure | Pearson | 95 % | movers is above by |", RULE[:-4]]
-    for name, (value, low, high, *gain) in people.items():
+    for name, (pearson, low, high, *gain) in people.items():
         above = "{:.3f} ({:.3f} to {:.3f})".format(*gain) if gain else ""
-        lines.append(f"| {name} | {value:.3f} | {low:.3f} to {high:.3f} | {above} |")
+        lines.append(f"| {name} | {pearson:.3f} | {low:.3f} to {high:.3f} | {above} |")
     return "\n".join([*lines, ""])
 
 

@@ -56,10 +56,8 @@ class TextComparison(Comparison):
     def of(cls, matched: Matched, method: str, signature: Signature) -> TextComparison:
         """Tell what a match of two texts comes to."""
         sides, parts = (matched.source, matched.target), matched.parts
-        words, spans = (
-            [tuple(make(one) for one in side.sentences) for side in sides]
-            for make in (lambda one: one.text, lambda one: (one.start, one.end))
-        )
+        words = [tuple(one.text for one in side.sentences) for side in sides]
+        spans = [tuple((one.start, one.end) for one in side.sentences) for side in sides]
         return cls(
             source=sides[0].text,
             target=sides[1].text,

@@ -79,14 +79,13 @@ def match(
         Size of the problems that are solved whole. Larger ones are cut into windows along the
         texts; what finds nothing in its window is looked for once more beyond it.
     """
-    sides = tuple(np.arange(len(side)) for side in vectors)
+    first, second = (np.arange(len(side)) for side in vectors)
     found: list[tuple[int, int, float]] = []
-    for rows, columns in _windows(*sides, cells):
-        found += _solve(rows, columns, vectors, words, price, far)
-    rest = tuple(np.setdiff1d(side, [one[k] for one in found]) for k, side in enumerate(sides))
-    if len(sides[0]) * len(sides[1]) > cells:
-        for rows, columns in _windows(*rest, cells):
+    for _ in range(1 if len(first) * len(second) <= cells else 2):
+        for rows, columns in _windows(first, second, cells):
             found += _solve(rows, columns, vectors, words, price, far)
+        first = np.setdiff1d(first, [one[0] for one in found])
+        second = np.setdiff1d(second, [one[1] for one in found])
     found.sort()
     pairs = np.array([one[:2] for one in found], np.int64).reshape(-1, 2)
     return pairs, np.array([one[2] for one in found])
@@ -114,7 +113,7 @@ def _solve(
     apart = np.abs(np.linspace(0, 1, len(rows))[:, None] - np.linspace(0, 1, len(columns)))
     weight = (words[0][rows][:, None] + words[1][columns]) / 2
     while True:
-        used = _move(weight * (cost + ELSEWHERE * far * apart - far), far) & (cost < far)
+        used = _move(weight * (cost + ELSEWHERE * far * apart - far)) & (cost < far)
         new = np.argwhere(used & ~priced)
         if not len(new):
             pairs = np.argwhere(used)
@@ -123,13 +122,13 @@ def _solve(
         priced[tuple(new.T)] = True
 
 
-def _move(gain: Floats, far: float) -> Bools:
+def _move(gain: Floats) -> Bools:
     """Return which pairs a matching of least cost uses; only negative costs are worth a move."""
     home = max(-float(gain.min()), 1e-9)
     zeros = np.zeros(1, np.int64)
-    units = (np.ones(length) for length in gain.shape)
+    u, v = (np.ones(length) for length in gain.shape)
     cost = np.ascontiguousarray(np.minimum(gain, home) + home).ravel()
-    problem = Problems(np.array([gain.shape]), cost, *units, zeros, zeros)
+    problem = Problems(np.array([gain.shape]), cost, u, v, zeros, zeros)
     plan = emd_batch(problem, null=home, plans=True).plan.reshape(gain.shape)
     return np.asarray((plan > 0.5) & (gain < 0))
 

@@ -86,19 +86,21 @@ class Matched:
     def changes(self) -> tuple[Change, ...]:
         """What became of every sentence, in the order of the texts."""
         pairs, alike = self.counterparts
-        distances = dict(zip(map(tuple, self.pairs.tolist()), self.costs.tolist(), strict=True))
         stay = kept_order(pairs[:, 1].tolist())
         found = []
         for number, (i, j) in enumerate(pairs.tolist()):
             one, other = self.source.sentences[i], self.target.sentences[j]
             words = max(one.words, other.words)
-            judged = judge_pair(one.text, other.text, float(alike[number]), self._terms)
-            near, moved = (distances[i, j], float(alike[number])), number not in stay
-            found.append(Change(judged[0], i, j, words, *near, *judged[1:], moved))
-        for side, (document, fate) in enumerate(((self.source, "missing"), (self.target, "new"))):
-            for place in sorted({*range(len(document.sentences))} - {*pairs[:, side].tolist()}):
-                at = (place, None) if side == 0 else (None, place)
-                found.append(Change(fate, *at, document.sentences[place].words))  # type: ignore[arg-type]
+            near = float(alike[number])
+            fate, verdict, told = judge_pair(one.text, other.text, near, self._terms)
+            apart, moved = self.far * (1.0 - near), number not in stay
+            found.append(Change(fate, i, j, words, apart, near, verdict, told, moved))
+        gone, come = (
+            sorted({*range(len(side.sentences))} - {*pairs[:, k].tolist()})
+            for k, side in enumerate(self._sides)
+        )
+        found += [Change("missing", i, None, self.source.sentences[i].words) for i in gone]
+        found += [Change("new", None, j, self.target.sentences[j].words) for j in come]
         return tuple(sorted(found, key=self._place(found)))
 
     @staticmethod
@@ -217,5 +219,8 @@ def _apart(source: Document, target: Document) -> tuple[Ints, Ints, Ints]:
     """The pairs of sentences that are equal, and the numbers of the others in either text."""
     texts = [[one.text for one in side.sentences] for side in (source, target)]
     equal = np.array(equal_pairs(*texts), np.int64).reshape(-1, 2)
-    rest = (np.setdiff1d(np.arange(len(side)), equal[:, k]) for k, side in enumerate(texts))
-    return equal, *rest
+    first, second = (
+        np.setdiff1d(np.arange(len(side)), equal[:, k]).astype(np.int64)
+        for k, side in enumerate(texts)
+    )
+    return equal, first, second

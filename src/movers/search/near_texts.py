@@ -56,7 +56,7 @@ def _candidates(
     counts = [len(document.sentences) for document in documents]
     owner = np.repeat(np.arange(len(documents)), counts)
     words = np.array([one.words for document in documents for one in document.sentences], float)
-    totals = np.bincount(owner, words, minlength=len(documents))
+    totals = np.bincount(owner, words, minlength=len(documents)).astype(np.float64)
     probes = _probes(owner, words, totals, threshold / (scorer.far or 1.0))
     starts = np.cumsum([0, *counts[:-1]])
     cost = np.zeros((len(documents), len(documents)))
