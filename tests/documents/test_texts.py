@@ -215,6 +215,13 @@ def test_dedupe_drops_long_texts_that_repeat(tmp_path):
     assert (row["line"], row["of_line"], row["unread"]) == (3, 1, 0) and row["distance"] <= 0.05
 
 
+def test_dedupe_takes_long_texts_alone(tmp_path):
+    file, output = tmp_path / "texts.txt", tmp_path / "kept.txt"
+    file.write_text("\n".join([OWN, OWN.replace("on these", "upon these")]), "utf-8")
+    assert main(["dedupe", str(file), "--threshold", "0.05", "-o", str(output), "--quiet"]) == 0
+    assert output.read_text("utf-8").splitlines() == [OWN]
+
+
 def test_near_texts_are_those_of_the_whole_matrix(scorer):
     rng = np.random.default_rng(3)
     base = [agreement(rng, 500).sentences for _ in range(4)]

@@ -205,13 +205,23 @@ def _with_texts(
 
 
 class Readable:
-    """The texts of a corpus that the model reads whole, which an index is built of."""
+    """The texts of a corpus that the model reads whole, which an index is built of.
+
+    Where there are none it is a sentence of one, for an index holds something.
+    """
 
     def __init__(self, texts: Iterable[str], scorer: Scorer) -> None:
         self.texts, self.scorer = texts, scorer
 
     def __iter__(self) -> Iterator[str]:
-        return (text for text in self.texts if not self.scorer.takes_sentences(text))
+        first, some = "", False
+        for text in self.texts:
+            if not self.scorer.takes_sentences(text):
+                some = some or bool(text.strip())
+                yield text
+            first = first or text
+        if not some and first.strip():
+            yield self.scorer.document(first).sentences[0].text
 
     def __length_hint__(self) -> int:
         return length_hint(self.texts, 0)
