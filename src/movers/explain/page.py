@@ -48,7 +48,7 @@ def _export(name: str, modules: tuple[str, ...], payload: dict[str, Any], title:
     policy = f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
     data = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     held = f'<script type="application/json" id="payload">{data.translate(UNSAFE)}</script>'
-    page = _read(f"{name}.html")
+    page = re.sub(r"\n *<p class=.live-only.><a .*?</p>", "", _read(f"{name}.html"))
     linked_style = f'<link rel="stylesheet" href="static/{name}.css">'
     linked_script = f'<script type="module" src="static/{name}.js"></script>'
     for linked, inlined in (
