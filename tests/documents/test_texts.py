@@ -222,6 +222,15 @@ def test_dedupe_takes_long_texts_alone(tmp_path):
     assert output.read_text("utf-8").splitlines() == [OWN]
 
 
+def test_mine_finds_pairs_of_long_texts(tmp_path):
+    output = tmp_path / "pairs.jsonl"
+    given = ["--threshold", "0.35", "-o", str(output), "--quiet"]
+    assert main(["mine", str(lines(tmp_path)), *given]) == 0
+    found = list(map(json.loads, output.read_text("utf-8").splitlines()))
+    assert len(found) == 6 and all(0.2 < one["distance"] < 0.35 for one in found)
+    assert {one["source"] for one in found} <= {*CONTRACTS.values()}
+
+
 def test_near_texts_are_those_of_the_whole_matrix(scorer):
     rng = np.random.default_rng(3)
     base = [agreement(rng, 500).sentences for _ in range(4)]

@@ -25,6 +25,7 @@ from movers.runtime.locks import locked
 from movers.search.manifest import NAME
 
 if TYPE_CHECKING:
+    from movers.scorer import Scorer
     from movers.search.dedupe import Preview
     from movers.search.index import Index
 
@@ -68,23 +69,33 @@ class Work:
         return chosen_engine(self.engine, self.ray)
 
     def build(
-        self, texts: Any, folder: Path | None = None, *, short: bool = False, **options: Any
+        self,
+        texts: Any,
+        folder: Path | None = None,
+        *,
+        short: bool = False,
+        passages: bool = False,
+        **options: Any,
     ) -> Any:
         """Make an index, in memory without a folder; on request of ``short`` texts alone.
 
-        One of sentences where some texts are longer than the model reads.
+        Where some are longer than the model reads, it is one of ``passages`` on request.
         """
         scorer = self.options.load(self.method)
         if short and self.engine == "local":
             from movers.search.dedupe import Readable
 
             texts = Readable(texts, scorer)
-        elif folder is not None and any(map(scorer.takes_sentences, texts)):
+        elif passages and texts.file != STANDARD and self._has_long(scorer, texts):
             from movers.search.passages import PassageIndex
 
             return PassageIndex.build(scorer, texts, folder, progress=not self.quiet, **options)
         built: Index = self.by.build(scorer, texts, folder, progress=not self.quiet, **options)
         return built
+
+    def _has_long(self, scorer: Scorer, texts: Texts) -> bool:
+        """Whether a text is longer than the model reads; what is piped is read but once."""
+        return self.engine == "local" and any(map(scorer.takes_sentences, texts))
 
     @contextmanager
     def corpus(
@@ -260,7 +271,8 @@ def index(
         found = Index.open(output)
         told = f"deleted {found.delete(texts):,} sentences"
     else:
-        found = work.build(texts, output, keep=keep, vectors=vectors, replace=replace)
+        options: dict[str, Any] = {"keep": keep, "vectors": vectors, "replace": replace}
+        found = work.build(texts, output, passages=True, **options)
     if isinstance(found, PassageIndex):
         return None if work.quiet else say(f"{found!r} in {time.monotonic() - started:.1f} s")
     if work.quiet:
@@ -374,6 +386,7 @@ def mine(
         was encoded is kept beside it for the run itself; without, nothing is written.
     """
     from movers.search.mining import check_threshold, mine_file
+    from movers.search.near_texts import with_texts
 
     check_threshold(threshold)
     guards = given.guard_names(guard)
@@ -383,8 +396,10 @@ def mine(
         return work.preview(file, texts, threshold, output, told)
     output = _named(output)
     format_of(output)
-    started, mine, progress = time.monotonic(), work.by.mine, not work.quiet
-    with work.corpus(file, texts, output) as corpus:
+    started, progress = time.monotonic(), not work.quiet
+    with work.corpus(file, texts, output, short=file != STANDARD) as corpus:
+        lines = corpus.sentences if texts is None or file == STANDARD else texts
+        mine = with_texts(work.by.mine, lines)
         pairs, resumed = mine_file(
             corpus, threshold, output, guards=guards, blocks=mine, progress=progress
         )

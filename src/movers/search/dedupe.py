@@ -19,11 +19,11 @@ from movers.io.texts import Texts, write_some
 from movers.runtime.atomic import replacing
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
-from movers.search.corpus import CorpusReader, distinct
+from movers.search.corpus import CorpusReader
 from movers.search.index import Index
 from movers.search.keep_apart import Objection, objection_of
 from movers.search.mining import Blocks, Pair, check_threshold, mine, mine_file
-from movers.search.near_texts import near_texts
+from movers.search.near_texts import long_texts, near_texts
 
 AROUND = 5
 """Pairs shown on either side of a threshold."""
@@ -193,15 +193,9 @@ def _with_texts(
 
     Texts that the model cannot read whole are compared with each other sentence by sentence.
     """
-    scorer, texts = index.scorer, index.sentences
-    places = {text: number for number, text in enumerate(texts)}
-    for text in distinct(lines):
-        if text not in places and scorer.takes_sentences(text):
-            places[text] = len(texts)
-            texts.append(text)
-    long = {number: text for text, number in places.items() if scorer.takes_sentences(text)}
+    texts, long = long_texts(index, lines)
     kept = [pair for pair in pairs if pair.first not in long and pair.second not in long]
-    return texts, [*kept, *near_texts(scorer, long, threshold, progress=progress)]
+    return texts, [*kept, *near_texts(index.scorer, long, threshold, progress=progress)]
 
 
 class Readable:

@@ -7,7 +7,7 @@ words, tell of most others that they are too far; what is left is compared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from movers.documents.splitting import Document
 from movers.encode.encodings import Request
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.mining import Pair
+from movers.search.corpus import distinct
+from movers.search.index import Index
+from movers.search.mining import Blocks, Pair, blocks_of
 
 PROBES = 4.0
 """Share of the words of a text in the sentences that are looked at first, in thresholds."""
@@ -42,6 +44,35 @@ def near_texts(
         for (a, b), distance in zip(candidates.tolist(), distances.tolist(), strict=True)
         if distance <= threshold
     ]
+
+
+def long_texts(index: Index, lines: Iterable[str]) -> tuple[list[str], dict[int, str]]:
+    """All texts of a corpus, and those of them that are compared sentence by sentence, by number.
+
+    Those that an index of shorter ones does not hold come behind its own.
+    """
+    scorer, texts = index.scorer, index.sentences
+    places = {text: number for number, text in enumerate(texts)}
+    for text in distinct(lines):
+        if text not in places and scorer.takes_sentences(text):
+            places[text] = len(texts)
+            texts.append(text)
+    return texts, {number: text for text, number in places.items() if scorer.takes_sentences(text)}
+
+
+def with_texts(blocks: Blocks, lines: Iterable[str]) -> Blocks:
+    """Mine the near pairs of a corpus, those of longer texts in a block of their own, the last."""
+
+    def mined(
+        index: Index, threshold: float, *, start: int = 0, progress: bool = False
+    ) -> Iterator[list[Pair]]:
+        _, long = long_texts(index, lines)
+        for pairs in blocks(index, threshold, start=start, progress=progress):
+            yield [pair for pair in pairs if pair.first not in long and pair.second not in long]
+        if long and start <= len(blocks_of(index)):
+            yield near_texts(index.scorer, long, threshold, progress=progress)
+
+    return mined
 
 
 def _candidates(
