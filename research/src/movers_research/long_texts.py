@@ -81,6 +81,8 @@ def agreement(rng: np.random.Generator, words: int) -> Agreement:
         n, other = (int(value) for value in rng.choice(np.arange(2, 60), 2, replace=False))
         told = {"a": a, "b": b, "x": thing, "n": n}
         sentence = row["text"].format(**told)
+        if any(sentence == known[0] for known in versions):
+            continue
         versions.append(
             (
                 sentence,

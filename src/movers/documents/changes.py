@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from movers.difference.finder import differences
 from movers.difference.kinds import Difference
-from movers.difference.polarity import share_words
 from movers.difference.verdicts import GRAVE, HEADLINES, judge
 
 Fate = Literal["same", "reworded", "more", "changed", "missing", "new"]
@@ -127,7 +126,7 @@ def judge_pair(
     if source == target:
         return "same", "same", ()
     found = differences(source, target)
-    verdict = judge(found, similarity, shared=share_words(source, target))
+    verdict = judge(found, similarity, shared=1.0)  # which matters to pairs less similar alone
     if verdict not in ELSE and any(_other_term(one, terms) for one in found):
         verdict = "term"
     fate: Fate = "changed" if verdict in ELSE else "more" if verdict == "more" else "reworded"
