@@ -15,6 +15,7 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 import movers
+import movers_research.baselines  # noqa: F401, adds measures
 from movers.encode import engines
 from movers.measures import calibration
 from tiny_models import SENTENCES, TINY, TOKENIZERS, build_tokenizer, save_model

@@ -16,12 +16,14 @@ from sentences import DATA, swapped_pairs
 
 import movers
 from movers.measures.registry import METHODS
+from movers.plugins import add_outside_measures
 from movers.runtime.notices import UndefinedWarning
 
 
 def main(count: int) -> None:
     warnings.simplefilter("ignore", UndefinedWarning)
     torch.set_num_threads(1)
+    add_outside_measures()  # those of movers-research
     origin, pairs = swapped_pairs(count)
     sentences = [text for pair in pairs for text in pair]
     run = bare_pass(sorted(set(sentences)))

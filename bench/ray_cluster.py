@@ -143,7 +143,7 @@ def workers_running() -> dict[int, psutil.Process]:
     found = {}
     for process in psutil.Process().children(recursive=True):
         try:
-            if "PairScorer" in " ".join(process.cmdline()):
+            if "MapBatches(Worker)" in " ".join(process.cmdline()):
                 found[process.pid] = process
         except psutil.NoSuchProcess:
             continue

@@ -18,6 +18,7 @@ import movers
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import score
 from movers.measures.registry import METHODS
+from movers.plugins import add_outside_measures
 from movers.runtime.notices import UndefinedWarning
 from movers_research.datasets import read_dataset
 
@@ -58,6 +59,7 @@ def column(data: Path, dataset: Dataset, **settings) -> tuple[dict[str, float], 
 
 def main(data: Path) -> None:
     warnings.simplefilter("ignore", UndefinedWarning)
+    add_outside_measures()  # those of movers-research
     columns, kept = [], 0
     for dataset in (read_dataset(name, data) for name in ("paws-wiki-dev", "stsb-dev")):
         for recipe in ("paper", "reference"):

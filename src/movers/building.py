@@ -22,12 +22,11 @@ from typing import Any
 from movers.compile_ahead import STEPS
 from movers.errors import DependencyError
 from movers.runtime.compiling import Entry
-from movers.runtime.kernel_cache import sources_digest
 from movers.runtime.native import Call, Kinds, load, symbol
-from movers.runtime.shipped_kernels import best_level, levels, library_path
+from movers.runtime.shipped_kernels import best_level, levels, library_path, sources_digest
 from movers.runtime.threads import available_threads
 
-LONGEST = ("partial structure", "structure", "pairing bounds", "costs")
+LONGEST = ("partial structure", "structure", "bounds", "costs")
 """Steps to begin with, so that no process is left with much in the end."""
 
 

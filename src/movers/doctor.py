@@ -146,7 +146,7 @@ def check_solver() -> str:
 
 
 def _best(cost: Floats, u: Array, v: Array) -> float:
-    """The optimum by trying all: some best plan sends every grain of mass to one place."""
+    """Return the optimum by trying all: some best plan sends every grain of mass to one place."""
     rows, columns = (np.repeat(np.arange(len(side)), side) for side in (u, v))
     orders = np.array(list(permutations(range(GRAINS))))
     return float(cost[rows, columns[orders]].sum(axis=1).min() / GRAINS)

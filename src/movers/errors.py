@@ -54,12 +54,12 @@ class Wording:
     """Acts in words, or what to choose to the same end: nothing, if it cannot be done here."""
 
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
-        """The verb and what is chosen; None if there is no such choice here."""
+        """Return the verb and what is chosen; None if there is no such choice here."""
         value = "…" if remedy.value is ... else repr(remedy.value)
         return "pass", f"{remedy.name}={value}"
 
     def advise(self, remedies: Iterable[Remedy]) -> str:
-        """All remedies there are here, in one clause."""
+        """Return all remedies there are here, in one clause."""
         said, last = "", ("", "")
         for remedy in self._known(tuple(remedies)):
             if isinstance(remedy, Choose):
@@ -75,7 +75,7 @@ class Wording:
         return said
 
     def _known(self, remedies: tuple[Remedy, ...]) -> Iterator[Remedy]:
-        """The remedies, with choices in place of acts that come down to these."""
+        """Yield the remedies, with choices in place of acts that come down to these."""
         chosen = {remedy.name for remedy in remedies if isinstance(remedy, Choose)}
         for remedy in remedies:
             choices = self.acts.get(remedy.act) if isinstance(remedy, Do) else None
@@ -106,14 +106,14 @@ class Advised(Exception):  # noqa: N818 (warnings are, too)
         return self.worded(PYTHON)
 
     def worded(self, wording: Wording) -> str:
-        """What happened and what to do, as one surface words it."""
+        """Return what happened and what to do, as one surface words it."""
         advice = wording.advise(self.remedies)
         if not advice:
             return self.message.rstrip(":")
         return f"{self.message}{'' if self.message.endswith(':') else ';'} {advice}"
 
     def about(self, what: str) -> Self:
-        """The same, with what it is about in front."""
+        """Return the same, with what it is about in front."""
         return type(self)(f"{what}: {self.message}", *self.remedies)
 
 

@@ -29,7 +29,7 @@ EXAMPLE = """Examples
 
 
 def loader(settings: Callable[Choices, Settings]) -> Callable[Choices, Scorer]:
-    """A function that takes what a table of settings takes, and makes a scorer of it."""
+    """Return a function that takes what a table of settings takes, and makes a scorer of it."""
     assert isinstance(settings, type)
 
     def load(*args: Choices.args, **kwargs: Choices.kwargs) -> Scorer:
@@ -46,7 +46,7 @@ def loader(settings: Callable[Choices, Settings]) -> Callable[Choices, Scorer]:
 
 
 def _explained(settings: type[Settings]) -> str:
-    """The documentation of a function that takes settings."""
+    """Return the documentation of a function that takes settings."""
     said = []
     for name, about in table(settings).items():
         said += [name, indent("\n".join(wrap(f"{about.help} {about.python}", 90)), "    ")]
@@ -82,7 +82,7 @@ def _encoder(model: str | Path | None, device: str, dtype: str, engine: Engine) 
 
 
 def describe_model(model: str | Path | None = None, device: str = "auto") -> dict[str, Any]:
-    """Facts about a model: size, limits, statistics, and the layers used by default."""
+    """Return facts about a model: size, limits, statistics, and the layers used by default."""
     encoder = load_encoder(model, device)
     shipped = Statistics.shipped(encoder.fingerprint)
     variability = shipped.variability if shipped else None

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from movers.runtime.entry_points import add_rows, find_entries, is_offered, load_entries
+from movers.runtime.entry_points import find_entries, is_offered, load_entries
 
 MEASURES = "movers.measures"
-"""Entry points of this group lead to rows of the table of methods."""
+"""Entry points of this group lead to measures; the registry reads them."""
 COMMANDS = "movers.commands"
 """Entry points of this group lead to functions that become commands, by their own names."""
 
@@ -22,10 +22,9 @@ def add_outside_measures() -> list[str]:
     """
     if not is_offered(MEASURES):
         return []
-    from movers.measures.base import Measure
-    from movers.measures.registry import METHODS
+    from movers.measures import registry
 
-    return add_rows(METHODS, MEASURES, Measure)  # type: ignore[type-abstract]
+    return registry.add_outside_measures()
 
 
 def command_places() -> dict[str, tuple[Path, str]]:
@@ -34,5 +33,5 @@ def command_places() -> dict[str, tuple[Path, str]]:
 
 
 def outside_commands() -> list[Callable[..., Any]]:
-    """The functions that installed packages offer as commands."""
+    """Return the functions that installed packages offer as commands."""
     return [command for _, _, command in load_entries(COMMANDS)]

@@ -110,7 +110,7 @@ class Comparison(Compared):
         return "\n".join([*lines, f"  {self.signature}"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; what is not a number becomes None."""
+        """Return plain values for JSON; what is not a number becomes None."""
         return {
             "source": self.source,
             "target": self.target,
@@ -151,7 +151,7 @@ class Comparison(Compared):
         return Explanation.of(self).to_html()
 
     def _repr_html_(self) -> str:
-        """The page, framed so that a notebook and the page leave each other alone."""
+        """Return the page, framed so that a notebook and the page leave each other alone."""
         return Explanation.of(self)._repr_html_()
 
     def plot(self, axes: Axes | None = None) -> Axes:
@@ -202,7 +202,7 @@ class Ranking:
         )
 
     def _repr_html_(self) -> str:
-        """A table for notebooks."""
+        """Return a table for notebooks."""
         scaled = any(match.similarity is not None for match in self.matches)
         rows = [["", "distance", *(["similarity"] if scaled else []), "sentence"]]
         for place, one in enumerate(self.matches[:SHOWN], 1):
@@ -217,7 +217,7 @@ class Ranking:
         return f"<table><caption>{escape(self.query)}</caption>{table}</table>{left}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         matches = [_plain(match) for match in self.matches]
         return {"query": self.query, "matches": matches, "signature": str(self.signature)}
 
@@ -226,7 +226,7 @@ class Ranking:
 
 
 def _plain(record: Broken | Match) -> dict[str, Any]:
-    """Fields by name; None for what is not a number."""
+    """Return fields by name; None for what is not a number."""
     return {
         name: _number(value) if isinstance(value, float) else value
         for name, value in asdict(record).items()

@@ -18,12 +18,12 @@ PAIRS = 1000
 
 
 def similarity_of(distances: Floats | np.float64, far: float) -> Floats:
-    """Similarities of distances; NaN stays NaN."""
+    """Return similarities of distances; NaN stays NaN."""
     return np.asarray(np.clip(1.0 - distances / far, 0.0, 1.0))
 
 
 def random_pairs(sentences: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of different sentences, the same ones for the same sentences."""
+    """Return pairs of different sentences, the same ones for the same sentences."""
     count = len(sentences)
     if count < 2:
         return []

@@ -711,7 +711,7 @@ class Scorer:
         *,
         progress: bool = False,
     ) -> Floats:
-        """All distances between sources and targets, shape ``(sources, targets)``.
+        """Return all distances between sources and targets, shape ``(sources, targets)``.
 
         Without targets, between the sources themselves; a symmetric measure then gives a
         symmetric matrix.

@@ -10,7 +10,7 @@ from movers.scorer import Scorer
 
 
 def distance(source: str, target: str, method: str = "movers", **settings: Any) -> float:
-    """How far apart two sentences are; 0 is the same.
+    """Return how far apart two sentences are; 0 is the same.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def distance(source: str, target: str, method: str = "movers", **settings: Any) 
 
 
 def similarity(source: str, target: str, method: str = "movers", **settings: Any) -> float:
-    """How similar two sentences are, from 0, unrelated, to 1, the same.
+    """Return how similar two sentences are, from 0, unrelated, to 1, the same.
 
     Parameters
     ----------

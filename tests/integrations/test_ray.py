@@ -49,7 +49,7 @@ def worker_processes():
     found = set()
     for process in psutil.Process().children(recursive=True):
         try:
-            if "PairScorer" in " ".join(process.cmdline()):
+            if "MapBatches(Worker)" in " ".join(process.cmdline()):
                 found.add(process.pid)
         except psutil.NoSuchProcess:
             continue

@@ -17,7 +17,7 @@ from movers.search.index import Index
 
 ray = pytest.importorskip("ray", reason="needs the extra movers[ray]")
 
-from movers.integrations.ray_search import BlockMiner, RayEngine, ShardWriter  # noqa: E402
+from movers.integrations.ray_search import RayEngine  # noqa: E402
 
 NOUNS = ["president", "press", "dog", "fox", "house", "brother", "tourists", "soup", "media"]
 TEXTS = [f"the {a} greets the {b}" for a in NOUNS for b in NOUNS if a != b]
@@ -30,12 +30,12 @@ def small(monkeypatch):
     monkeypatch.setattr(cosine.CosineLayout, "block", 8)
 
 
-def workers_called(name):
-    """Processes of workers of a kind."""
+def workers_at_work():
+    """Processes of workers."""
     found = set()
     for process in psutil.Process().children(recursive=True):
         try:
-            if name in " ".join(process.cmdline()):
+            if "MapBatches(Worker)" in " ".join(process.cmdline()):
                 found.add(process.pid)
         except psutil.NoSuchProcess:
             continue
@@ -43,15 +43,15 @@ def workers_called(name):
 
 
 class Assassin(threading.Thread):
-    """Kills the first worker of a kind that it sees at work; a lame one only looks on."""
+    """Kills the first worker that it sees at work; a lame one only looks on."""
 
-    def __init__(self, kind, ready, *, lame):
+    def __init__(self, ready, *, lame):
         super().__init__(daemon=True)
-        self.kind, self.ready, self.killed, self.over = kind.__name__, ready, None, lame
+        self.ready, self.killed, self.over = ready, None, lame
 
     def run(self):
         while not self.killed and not self.over:
-            if self.ready() and (found := workers_called(self.kind)):
+            if self.ready() and (found := workers_at_work()):
                 self.killed = min(found)
                 os.kill(self.killed, signal.SIGKILL)
             time.sleep(0.01)
@@ -88,7 +88,7 @@ def test_everything_equals_one_process(cluster, bert, tiny, small, tmp_path, kil
     bert.save(tmp_path / "fitted.safetensors")
     settings = ["--model", tiny("bert"), "--statistics", tmp_path / "fitted.safetensors"]
     folder = tmp_path / "shared"
-    with Assassin(ShardWriter, lambda: any(folder.glob("shard-*")), lame=not kills) as assassin:
+    with Assassin(lambda: any(folder.glob("shard-*")), lame=not kills) as assassin:
         ray_options = ["--engine", "ray", "--workers", 2]
         assert not run("index", tmp_path / "corpus.txt", "-o", folder, *settings, *ray_options)
     assert bool(assassin.killed) == kills
@@ -98,7 +98,7 @@ def test_everything_equals_one_process(cluster, bert, tiny, small, tmp_path, kil
     assert shared.sentences == TEXTS
 
     seen, expected = [], [*mining.mine(local, 0.05)]
-    with Assassin(BlockMiner, lambda: seen, lame=not kills) as assassin:
+    with Assassin(lambda: seen, lame=not kills) as assassin:
         seen.extend(engine.mine(shared, 0.05))  # one by one
     assert bool(assassin.killed) == kills
     assert seen == expected and any(seen)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import movers
+from movers.measures import registry
 from movers.measures.parts.costs import COSTS
 from movers.measures.parts.weights import WEIGHTS
 from movers.measures.registry import ALIASES, METHODS, find_measure
+from movers_research.baselines import MEASURES
 from tiny_models import SENTENCES
 from tree_parsers import MadeUp
 
@@ -94,3 +96,13 @@ def test_aliases_lead_to_rows():
 def test_an_unknown_method_gets_a_suggestion(name, hint):
     with pytest.raises(movers.InputError, match=hint):
         movers.load(name)
+
+
+def test_measures_of_research_come_by_entry_point_or_are_told_of(monkeypatch):
+    monkeypatch.delitem(METHODS, "rots")
+    assert find_measure("rots").parsed and "rots" in METHODS
+    monkeypatch.delitem(METHODS, "rots")
+    monkeypatch.setattr(registry, "add_rows", lambda *_: [])
+    with pytest.raises(movers.DependencyError, match=r"rots .*pip install \./research"):
+        find_measure("rots")
+    assert {*registry.RESEARCH} <= {*MEASURES}

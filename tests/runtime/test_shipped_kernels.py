@@ -10,8 +10,8 @@ from movers import building
 from movers.compile_ahead import _problems
 from movers.runtime import shipped_kernels
 from movers.runtime.compiling import Entry, entries
-from movers.runtime.kernel_cache import sources_digest
 from movers.runtime.native import flatten
+from movers.runtime.shipped_kernels import sources_digest
 from movers.solve.batch import emd_batch
 
 LEVELS = [*shipped_kernels.levels()]

@@ -19,7 +19,6 @@ from movers.arrays import Ragged
 from movers.errors import MoversError
 from movers.solve import Problems, emd, emd_batch, fgw, fgw_batch, gw
 from movers.solve.batch import price_batch
-from movers.solve.bounds import pairing_bounds
 from movers.solve.entropic import sinkhorn_batch
 
 SECONDS = 10
@@ -241,9 +240,6 @@ def call_flat(rng):
     threads = options(rng, "threads")
     if kind == 4:
         return price_batch, (problems, rng.random(problems.cost.size)), threads
-    if problems.heads and len(problems.scale) and rng.random() < 0.5:
-        heads = np.arange(problems.heads)
-        return pairing_bounds, (problems,), {"mix": 0.5, "heads": heads, **threads}
     return sinkhorn_batch, (problems, -problems.cost), {"iterations": 50, **threads}
 
 
@@ -252,7 +248,7 @@ CALLS = (call_emd, call_emd, call_gw, call_fgw, call_fgw, call_many, *(call_flat
 
 def check(solver, given, named, found):
     """Hold what came back to what every solution has."""
-    if solver in (price_batch, pairing_bounds, sinkhorn_batch):
+    if solver in (price_batch, sinkhorn_batch):
         return  # steps that take what solvers have checked: they may return NaN, and must return
     for one in found if isinstance(found, list) else [found]:
         numbers = one.value, one.linear, one.structural, one.gap, one.home, one.plan
@@ -287,7 +283,6 @@ def prepare():
     structure = Ragged.from_rows([np.zeros(4)] * 2)
     one = Problems.between(weights, np.array([[0, 1]]), costs, structure, np.ones((1, 1)))
     price_batch(one, np.ones(4))
-    pairing_bounds(one, mix=0.5, heads=np.zeros(1, np.int64))
     sinkhorn_batch(one, np.zeros(4))
 
 

@@ -11,7 +11,6 @@ from movers.errors import InputError
 from movers.runtime import threads as parallel
 from movers.solve import Problems, emd_batch, fgw, fgw_batch
 from movers.solve.batch import price_batch
-from movers.solve.bounds import pairing_bounds
 from movers.solve.entropic import sinkhorn_batch
 
 
@@ -208,8 +207,6 @@ def test_no_kernel_falls_over_a_side_without_weight():
     given = spoil(flat_batch(pairs=5), "u", 0.0)
     price_batch(given, np.ones(given.cost.size))
     sinkhorn_batch(given, -given.cost)
-    bounds = pairing_bounds(given, mix=0.5, heads=np.arange(3))
-    assert np.isfinite(np.delete(bounds, 2, axis=0)).all()
 
 
 def test_options_of_batches_are_checked():
@@ -229,7 +226,6 @@ def test_options_of_batches_are_checked():
     for solver in (
         lambda: fgw_batch(linear, mix=0.5),
         lambda: price_batch(linear, np.ones(given.cost.size)),
-        lambda: pairing_bounds(linear, mix=0.5, heads=np.arange(3)),
     ):
         with pytest.raises(InputError, match="none of the 2 problems has structures"):
             solver()

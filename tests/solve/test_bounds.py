@@ -4,13 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from plain_pairing import plain_pairing
 
 from movers.solve import Problems, emd, emd_batch, fgw_batch
 from movers.solve.bounds import (
     Profiles,
     centroid_bounds,
-    pairing_bounds,
     profile_bounds,
     structure_profiles,
     word_bounds,
@@ -125,47 +123,6 @@ def test_profiles_bound_every_plan(seed):
             words = np.sum(plan * cost[:, starts[p] : starts[p + 1]])
             value = 0.5 * words + 0.5 * scale[p, head] * energy
             assert found[p, head] <= value * (1 + 1e-4) + 1e-4
-
-
-@pytest.mark.parametrize("kind", ["attention", "symmetric", "any"])
-@pytest.mark.parametrize("mix", [0.1, 0.5, 1.0])
-@pytest.mark.parametrize("seed", range(6))
-def test_pairings_bound_what_the_solver_finds(seed, mix, kind):
-    made = make_batch(seed, 80, kind=kind)
-    problems = flat_problems(*made)
-    exact = fgw_batch(problems, mix=mix).value
-    found = pairing_bounds(problems, mix=mix, heads=np.arange(HEADS))
-    assert np.all(found <= exact)
-    assert np.mean(found > 0.3 * exact) > 0.4, "a bound of nothing would hold as well"
-
-
-def test_pairings_are_the_stronger_bound_for_attention():
-    made = make_batch(3, 200)
-    found = pairing_bounds(flat_problems(*made), mix=0.5, heads=np.arange(HEADS))
-    assert found.mean() > 1.02 * bound_profiles(*made, 0.5).mean()
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_pairings_equal_their_plain_twin(seed):
-    _, _, starts, cost, u, v, blocks, scale = made = make_batch(seed, 25, most=7)
-    found = pairing_bounds(flat_problems(*made), mix=0.4, heads=np.arange(HEADS))
-    for p, (low, high) in enumerate(pairwise(starts)):
-        for head in range(HEADS):
-            sides = blocks[0][head], blocks[p + 1][head], u, v[low:high]
-            twin = plain_pairing(cost[:, low:high], *sides, 0.6, 0.4 * scale[p, head])
-            # powers and logarithms of the kernel are approximate, and so are its soft minima
-            assert found[p, head] == pytest.approx(twin, rel=5e-3, abs=1e-4)
-
-
-def test_pairings_of_chosen_heads():
-    problems = flat_problems(*make_batch(4, 30))
-    every = pairing_bounds(problems, mix=0.5, heads=np.arange(HEADS))
-    many = np.resize([2, 0, 1], 11)  # more than lie side by side
-    np.testing.assert_array_equal(pairing_bounds(problems, mix=0.5, heads=many), every[:, many])
-    few = pairing_bounds(problems, mix=0.5, heads=np.array([1]), threads=2)
-    np.testing.assert_array_equal(few, every[:, [1]])
-    nothing = pairing_bounds(problems, mix=0.0, heads=np.arange(HEADS))
-    assert np.isnan(nothing).all()
 
 
 def test_the_profile_of_a_sentence_with_itself_costs_nothing():

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from movers.arrays import Floats, Ints
+from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import METRICS, RESAMPLES, Estimate, apply_empty_policy, interval
@@ -249,27 +249,19 @@ def _trials(datasets: Sequence[Dataset]) -> Iterator[Trial]:
 def _contrast_trials(given: Contrasts) -> Iterator[Trial]:
     """Contrasts of the reporting half by family, and swaps with one more change."""
     change = np.array([kind == "change" for kind in given.kinds])
-    own = given.take(~given.fit & ~change)
-    scores = {}
     for title, sides in FAMILIES.items():
-        wanted = (sides[0] if same else sides[1] for same in own.same)
-        rows = np.array(
-            [n for n, pair in enumerate(zip(wanted, own.kinds, strict=True)) if re.fullmatch(*pair)]
-        )
-        scores[title] = partial(_agreement_of, rows, own.same[rows].astype(float))
-    yield Trial("contrasts", own.pairs, len(own.pairs), scores)
+        wanted = (sides[0] if same else sides[1] for same in given.same)
+        rows = zip(wanted, given.kinds, strict=True)
+        own = given.take(~given.fit & np.array([bool(re.fullmatch(*row)) for row in rows]))
+        score = partial(_agreement, "auc", own.same.astype(float))
+        name = "contrasts-" + title.replace(" ", "-")
+        yield Trial(name, own.pairs, len(own.pairs), {title: score})
     changes = given.take(~given.fit & change).pairs
     yield Trial("changes", changes[::2] + changes[1::2], len(changes) // 2, {CHANGED: _as_far})
 
 
 def _agreement(metric: str, gold: Floats, found: Floats, weights: Weights) -> Floats:
     return METRICS[metric].resample(gold, -found, weights)
-
-
-def _agreement_of(rows: Ints, gold: Floats, found: Floats, weights: Weights) -> Floats:
-    """Area under the curve of some of the pairs; NaN where a resample has one side alone."""
-    values = _agreement("auc", gold, found[rows], np.ascontiguousarray(weights[:, rows]))
-    return np.where(np.isfinite(values), values, np.nan)
 
 
 def _as_far(found: Floats, weights: Weights) -> Floats:

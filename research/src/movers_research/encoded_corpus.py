@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Array, Ragged
-from movers.encode.collect import AnyCollector
-from movers.encode.encoder import Encoder, Take
+from movers.encode.collect import AnyCollector, Collector
+from movers.encode.encoder import Encoder, Layers, Take
 from movers.encode.encoding_cache import Store
 from movers.encode.encodings import Encodings, Request
 from movers.encode.length_batches import Batch
@@ -91,16 +91,12 @@ class CorpusEncoder(Encoder):
         return self.runs._batches(ids, unknown)
 
     def _forward(
-        self,
-        batch: Batch,
-        layers: Collection[int],
-        attention: Collection[int] = (),
-        take: Take = lambda layer, matrices: None,
+        self, batch: Batch, layers: Layers, attention: Layers, take: Take
     ) -> dict[int, Any]:
         return self.runs._forward(batch, layers, attention, take)
 
-    def _collector(self, *asked: Any) -> AnyCollector:
-        return self.runs._collector(*asked)
+    def _collector(self, collector: Collector) -> AnyCollector:
+        return self.runs._collector(collector)
 
     def run(self, *, progress: bool = False) -> None:
         """Encode the parts that are not there yet."""

@@ -13,13 +13,14 @@ from movers.evaluate.scores import MeasureGrid
 from movers.measures.registry import DEFAULT, METHODS, find_measure
 from movers.scorer import Scorer
 from movers_research import datasets
+from movers_research.baselines import MEASURES
 from movers_research.datasets import DATASETS, TOKENISED
 from movers_research.evaluation import CRITERION, Task, evaluate
 from movers_research.outcomes import Illustration, Overlap, Results
 from movers_research.published import paper_model, published_facts
 
 SELECTIONS = ("top1", "BV", "all", "best")
-EVERY = tuple(name for name in METHODS if name != DEFAULT.name)
+EVERY = tuple(name for name in {**METHODS, **MEASURES} if name != DEFAULT.name)
 """The measures of the paper and those it compares with; the default measure came later."""
 BASELINES = (
     *("average", "bertscore", "bertscore-idf", "dynamax", "sif", "usif"),

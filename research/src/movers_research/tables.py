@@ -11,6 +11,7 @@ import numpy as np
 from movers.evaluate.scores import Column, Gain, Score, grouped
 from movers.measures.registry import METHODS
 from movers_research import structure_gains
+from movers_research.baselines import MEASURES
 from movers_research.document import (
     MISSING,
     Cell,
@@ -33,7 +34,7 @@ GROUPS = {
 }
 BASELINES = "Baselines"
 GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
-ORDER = [*GROUP_OF, *METHODS]
+ORDER = [*GROUP_OF, *MEASURES, *METHODS]
 SURE = 0.05
 
 Line = tuple[str, str, float | None]

@@ -91,7 +91,7 @@ class Alignment:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {
             "source": self.source,
             "target": self.target,
@@ -107,14 +107,14 @@ class Alignment:
         }
 
     def drawn(self) -> str:
-        """The two sentences drawn one above the other."""
+        """Return the two sentences drawn one above the other."""
         alone = self.unmatched_source, self.unmatched_target
         return draw((self.source_words, self.target_words), self.links, alone, str(self))
 
     _repr_html_ = drawn
 
     def to_html(self) -> str:
-        """The alignment as a page of its own."""
+        """Return the alignment as a page of its own."""
         return HEAD + self.drawn() + FOOT
 
 
@@ -126,7 +126,7 @@ def make_links(
     threshold: float,
     places: tuple[Any, Any] | None = None,
 ) -> tuple[Link, ...]:
-    """The links that are strong enough.
+    """Return the links that are strong enough.
 
     ``places`` say which words the rows and columns of the linking are; None is all of them.
     """

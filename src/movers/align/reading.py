@@ -50,7 +50,7 @@ class Sentence:
 
 
 def read_sentences(encoder: Encoder, given: Sequence[Given]) -> list[Sentence]:
-    """Sentences given as text, split as the encoder splits them, or as words."""
+    """Return sentences given as text, split as the encoder splits them, or as words."""
     texts = list(dict.fromkeys(one for one in given if isinstance(one, str)))
     spans = encoder.encode(texts, Request(rules=TokenRules())).spans
     split = {
@@ -94,12 +94,12 @@ class Words:
 
 
 def middle(encoder: Encoder) -> int:
-    """The layer of the vectors."""
+    """Return the layer of the vectors."""
     return encoder.layers // 2
 
 
 def request_of(encoder: Encoder) -> Request:
-    """What of a forward pass enters an alignment."""
+    """Return what of a forward pass enters an alignment."""
     layers = range(encoder.layers // 6 + 1, encoder.layers // 2 + 1) if encoder.heads else ()
     heads = tuple((layer, MEAN_HEAD) for layer in layers)
     return Request((middle(encoder),), heads, TokenRules(unit="piece"))

@@ -75,7 +75,7 @@ def _shares(attraction: Floats, warmth: float, home: float) -> Floats:
 
 
 def support(plan: Floats, source: Floats, target: Floats) -> Floats:
-    """What the links so far say for each pair of words: gradient of the structural terms."""
+    """Return what the links so far say for each pair of words: gradient of the structural terms."""
     before, after = precedence(len(plan)), precedence(len(plan.T))
     found = ORDER * (before @ plan @ after.T + before.T @ plan @ after)
     if len(source):
@@ -93,7 +93,7 @@ def precedence(words: int) -> Floats:
 
 
 def followed(plan: Floats, source: Floats, target: Floats) -> Floats:
-    """Links of the words that a word without a partner attends to, as far as it has none."""
+    """Return links of the words that a word without a partner attends to, as far as it has none."""
     if not len(source):
         return np.zeros_like(plan)
     lonely = np.maximum(0.0, 1.0 - plan.sum(axis=1, keepdims=True))

@@ -87,7 +87,7 @@ class LongSentences:
                 warnings.warn(warning.message, stacklevel=3)
 
     def places(self, pairs: Pairs) -> list[int]:
-        """Which pairs have one of them."""
+        """Return which pairs have one of them."""
         texts = ({one if isinstance(one, str) else " ".join(one) for one in pair} for pair in pairs)
         return [place for place, pair in enumerate(texts) if self.seen & pair]
 
@@ -144,7 +144,7 @@ class Run:
                 raise InputError(f"{self.file} has a header but no rows")
 
     def _again(self, earlier: dict[str, Any], pairs: Pairs) -> tuple[Values, list[int]]:
-        """What rows got in an earlier run, if it had the same."""
+        """Return what rows got in an earlier run, if it had the same."""
         last = self.rows + len(pairs)
         if earlier["pairs"] != _digest(pairs):
             raise InputError(
@@ -199,7 +199,7 @@ class Run:
             raise
 
     def _no_room(self, grown: Path, kept: str) -> str:
-        """What a full disk lacks: measured by the rows written so far."""
+        """Return what a full disk lacks: measured by the rows written so far."""
         message = f"no room left for {str(self.output)!r}: {room(self.output)}"
         with suppress(OSError):
             written = grown.stat().st_size
@@ -214,7 +214,7 @@ def paired(
     names: tuple[str, str],
     read: Callable[[Any, str, int], list[Any]] = check_texts,
 ) -> Iterator[tuple[Chunk, Pairs]]:
-    """Every chunk with its pairs of sentences."""
+    """Yield every chunk with its pairs of sentences."""
     row = 0
     for chunk in chunks:
         source, target = (read(chunk[name], name, row) for name in names)
@@ -223,7 +223,7 @@ def paired(
 
 
 def in_steps(chunks: Iterable[tuple[Chunk, Pairs]]) -> Iterator[tuple[Chunk, Pairs]]:
-    """Rows and their pairs a few at a time, and then some more."""
+    """Yield rows and their pairs a few at a time, and then some more."""
     size = FIRST_STEP
     for chunk, pairs in chunks:
         start = 0

@@ -21,6 +21,7 @@ from movers.io.texts import read_texts
 from movers.measures.parts.fitting import fit_statistics
 from movers.measures.parts.statistics import Statistics
 from movers.measures.parts.structure import parse_numbers
+from movers.measures.registry import METHODS
 from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
@@ -116,7 +117,7 @@ def _output_format(
 
 
 def row_numbers(marked: Bools, before: int) -> list[int]:
-    """Numbers of the marked rows, counted from 1 over the whole table."""
+    """Return numbers of the marked rows, counted from 1 over the whole table."""
     return [before + int(place) + 1 for place in np.flatnonzero(marked)]
 
 
@@ -157,7 +158,8 @@ def fit_file(
         origin=f"{len(sentences)} sentences of {file.name}",
         progress=progress,
     )
-    single = ["sif", "usif", *(["synwmd"] if scorer.settings.parser is not None else [])]
+    parsed = scorer.settings.parser is not None and "synwmd" in METHODS  # of movers-research
+    single = ["sif", "usif", *(["synwmd"] if parsed else [])]
     for name in single:
         own = scorer.using(name, statistics=statistics, layers=None, embedding=layers[-1])
         statistics = own.fit(sentences, progress=progress).statistics

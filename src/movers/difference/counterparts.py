@@ -46,7 +46,7 @@ class Counterparts:
             self.left[side].remove(place)
 
     def in_gap(self, i: int, j: int) -> bool:
-        """Whether two words stand between the same words, or a plan moves one to the other."""
+        """Tell whether two words stand between the same words, or a plan moves one to the other."""
         return self.gaps[0][i] == self.gaps[1][j] or (i, j) in self.linked
 
 
@@ -79,7 +79,7 @@ def find_counterparts(
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> list[Link]:
-    """The places of a longest common sequence."""
+    """Return the places of a longest common sequence."""
     same: list[Link] = []
     for step in LCSseq.opcodes(first, second):
         if step.tag == "equal":
@@ -92,7 +92,7 @@ def _common(first: Sequence[str], second: Sequence[str]) -> list[Link]:
 
 
 def _gaps(places: Sequence[int], count: int) -> list[int]:
-    """How many of some places come before each."""
+    """Return how many of some places come before each."""
     gaps: list[int] = []
     for before, place in enumerate((*places, count)):
         gaps += [before] * (place + 1 - len(gaps))
@@ -100,7 +100,7 @@ def _gaps(places: Sequence[int], count: int) -> list[int]:
 
 
 def preposition_before(words: Sequence[Word], place: int) -> str | None:
-    """The preposition that a word follows, with nothing but an article between."""
+    """Return the preposition that a word follows, with nothing but an article between."""
     for before in reversed(words[max(0, place - 2) : place]):
         if before.key in lexicon.cues()["preposition"]:
             return before.key

@@ -77,7 +77,7 @@ def differences(
 def _placed(
     source: Sequence[Word], target: Sequence[Word], links: Iterable[tuple[Span, Span]]
 ) -> Iterable[Link]:
-    """Links of places as links of words."""
+    """Return links of places as links of words."""
     starts = [{word.start: place for place, word in enumerate(words)} for words in (source, target)]
     pairs = ((starts[0].get(one[0]), starts[1].get(two[0])) for one, two in links)
     return [(i, j) for i, j in pairs if i is not None and j is not None]
@@ -300,7 +300,7 @@ class Search:
                 self.tell(kind, *((run, []) if side == 0 else ([], run)), LIKELY)  # type: ignore[arg-type]
 
     def _left(self, parts: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Words of some parts that nothing has been told of yet."""
+        """Return words of some parts that nothing has been told of yet."""
         (first, second), (left, right) = self.words.words, self.words.left
         return (
             [place for place in left if first[place].part in parts],
@@ -312,7 +312,7 @@ class Search:
 
 
 def _with(places: Sequence[int], place: int) -> list[int]:
-    """A word with the negation beside it."""
+    """Return a word with the negation beside it."""
     near = [one for one in places if abs(one - place) <= 2]
     return sorted([*near, place])
 
@@ -332,7 +332,7 @@ def _paired(words: Counterparts, left: Sequence[int], right: Sequence[int]) -> l
 
 
 def _linked(words: Counterparts, left: Sequence[int], right: Sequence[int]) -> list[Link]:
-    """Words that a plan moves to each other, each at most once."""
+    """Return words that a plan moves to each other, each at most once."""
     pairs: list[Link] = []
     for i, j in sorted(words.linked):
         taken = any(i == one or j == other for one, other in pairs)
@@ -367,7 +367,7 @@ def _paired_runs(
 
 
 def _in_place(words: Counterparts, i: int, j: int) -> bool:
-    """Whether two words stand in the same gap, and not behind two different prepositions."""
+    """Tell whether two words stand in the same gap, and not behind two different prepositions."""
     if not words.in_gap(i, j):
         return False
     heads = {
@@ -400,7 +400,7 @@ def _span(words: Sequence[Word], places: Sequence[int]) -> Span | None:
 
 
 def _clause(words: Sequence[Word], places: Sequence[int]) -> Span:
-    """The place of a range of words, with the article before the first."""
+    """Return the place of a range of words, with the article before the first."""
     low, high = places[0], places[-1]
     while low > 0 and words[low - 1].text.lower() in lexicon.cues()["determiner"]:
         low -= 1

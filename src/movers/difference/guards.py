@@ -66,7 +66,7 @@ DEFAULT = ("numbers", "negation", UNREAD)
 
 
 def check_guards(names: Sequence[str]) -> tuple[str, ...]:
-    """The names of guards, or an error for one that there is not."""
+    """Return the names of guards, or an error for one that there is not."""
     known = [*GUARDS, UNREAD]
     for name in names:
         if name not in known:
@@ -75,7 +75,7 @@ def check_guards(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def guarded(names: Iterable[str], source: str, target: str) -> str | None:
-    """Why two texts are kept apart by some guards; None if none of them objects.
+    """Return why two texts are kept apart by some guards; None if none of them objects.
 
     Examples
     --------

@@ -45,5 +45,5 @@ class Difference:
     text: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return asdict(self)

@@ -24,7 +24,7 @@ def _rows(name: str) -> Iterator[list[str]]:
 
 @cache
 def cues() -> dict[str, dict[str, str]]:
-    """Words by the part they have, each with what it stands for."""
+    """Return words by the part they have, each with what it stands for."""
     table: dict[str, dict[str, str]] = defaultdict(dict)
     for part, word, value in _rows("cues"):
         table[part].setdefault(word, value)
@@ -33,7 +33,7 @@ def cues() -> dict[str, dict[str, str]]:
 
 @cache
 def pairs_of(part: str) -> frozenset[tuple[str, str]]:
-    """The pairs of a part of the cues, either way round."""
+    """Return the pairs of a part of the cues, either way round."""
     rows = [(word, value) for name, word, value in _rows("cues") if name == part]
     return frozenset(rows) | frozenset((value, word) for word, value in rows)
 
@@ -62,18 +62,18 @@ def _with_opposites() -> frozenset[str]:
 
 
 def has_opposite(word: str) -> bool:
-    """Whether a lemma has an antonym at all."""
+    """Tell whether a lemma has an antonym at all."""
     return word in _with_opposites()
 
 
 def are_opposite(first: str, second: str) -> bool:
-    """Whether two lemmas are antonyms."""
+    """Tell whether two lemmas are antonyms."""
     return (first, second) in _opposites()
 
 
 @lru_cache(maxsize=1 << 16)
 def denied_by_prefix(first: str, second: str) -> bool:
-    """Whether one word is the other with a prefix that denies it: *safe* and *unsafe*."""
+    """Tell whether one word is the other with a prefix that denies it: *safe* and *unsafe*."""
     short, long = sorted((first, second), key=len)
     prefix = long[: len(long) - len(short)]
     if not long.endswith(short) or prefix not in cues()["prefix"] or len(short) < 4:

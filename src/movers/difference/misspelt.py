@@ -36,7 +36,7 @@ def _variants() -> list[tuple[str, str]]:
 
 
 def are_variants(first: str, second: str) -> bool:
-    """Whether two words are the British and the American spelling of one."""
+    """Tell whether two words are the British and the American spelling of one."""
     return any(
         first.endswith(one) and first[: len(first) - len(one)] + other == second
         for one, other in _variants()
@@ -45,7 +45,7 @@ def are_variants(first: str, second: str) -> bool:
 
 @cache
 def knows_frequencies() -> bool:
-    """Whether there are word frequencies here; without them nothing looks misspelt."""
+    """Tell whether there are word frequencies here; without them nothing looks misspelt."""
     return find_spec("wordfreq") is not None
 
 
@@ -59,7 +59,7 @@ def frequency(word: str) -> float:
 
 @lru_cache(maxsize=1 << 14)
 def are_spellings(first: str, second: str) -> bool:
-    """Whether two words are spellings of one, by a variant or by a typing error."""
+    """Tell whether two words are spellings of one, by a variant or by a typing error."""
     if len(first) + len(second) < 7 or abs(len(first) - len(second)) > 2:
         return first == second
     if are_variants(first, second):
@@ -90,7 +90,7 @@ class Repaired:
 
 
 def is_slip(one: Repair) -> bool:
-    """Whether a single typing error explains a repair, so that it may be told unasked."""
+    """Tell whether a single typing error explains a repair, so that it may be told unasked."""
     return bool(OSA.distance(one.word.lower(), one.instead) == 1)
 
 
@@ -128,7 +128,7 @@ def repair(text: str, *, beside: str = "") -> Repaired:
 
 @lru_cache(maxsize=1 << 16)
 def _may_be_misspelt(lower: str) -> bool:
-    """Whether a word is one that nobody would write so: rare, and not in the tables."""
+    """Tell whether a word is one that nobody would write so: rare, and not in the tables."""
     if len(lower) < SHORTEST or not lower.isascii() or not lower.isalpha():
         return False
     lemma = lexicon.lemma_of(lower)[0]
@@ -141,7 +141,7 @@ def _near(words: frozenset[str], word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 14)
 def correct(word: str, among: frozenset[str] | None = None) -> str | None:
-    """The word that a misspelt one stands for, of some words or of all common ones, if any.
+    """Return the word that a misspelt one stands for, of some words or of all common ones, if any.
 
     Of all within two typing errors, the one that makes up for its distance by its frequency.
     """

@@ -86,7 +86,7 @@ def read(text: str) -> Reading:
 
 
 def look_english(*readings: Reading) -> bool:
-    """Whether the tables know most words that are neither names nor figures."""
+    """Tell whether the tables know most words that are neither names nor figures."""
     words = [
         word
         for reading in readings
@@ -98,7 +98,7 @@ def look_english(*readings: Reading) -> bool:
 
 
 def _pieces(text: str) -> Iterator[Piece]:
-    """Words as they stand, contractions taken apart."""
+    """Yield words as they stand, contractions taken apart."""
     for found in TOKEN.finditer(text):
         token, (start, end) = found[0], found.span()
         cut = None
@@ -115,14 +115,14 @@ def _pieces(text: str) -> Iterator[Piece]:
 
 
 def _is_headline(pieces: Sequence[Piece]) -> bool:
-    """Whether a text capitalises most of its words, so that capitals mark no names."""
+    """Tell whether a text capitalises most of its words, so that capitals mark no names."""
     letters = [text for text, _, _ in pieces if text[0].isalpha()]
     capital = sum(text[0].isupper() for text in letters)
     return capital > HEADLINE * len(letters) and len(letters) > 3
 
 
 def _in_context(pieces: Sequence[Piece], place: int) -> Word:
-    """A word that is one thing or another by what stands beside it."""
+    """Return a word that is one thing or another by what stands beside it."""
     text, start, end = pieces[place]
     lower = text.lower()
     key, part, form = _usual(lower)
@@ -136,7 +136,7 @@ def _in_context(pieces: Sequence[Piece], place: int) -> Word:
 
 
 def _inside(pieces: Sequence[Piece], place: int) -> bool:
-    """Whether a word is not capitalised for its place alone."""
+    """Tell whether a word is not capitalised for its place alone."""
     return place > 0 and pieces[place - 1][0] not in OPENING
 
 
@@ -146,7 +146,7 @@ def _is_common(lower: str) -> bool:
 
 
 def _beside(pieces: Sequence[Piece], place: int, lower: str, part: str) -> Usual:
-    """What a word is where the tables know it as two things."""
+    """Return what a word is where the tables know it as two things."""
     before = pieces[place - 1][0].lower() if place else ""
     behind = pieces[place + 1][0].lower().replace("’", "'") if place + 1 < len(pieces) else ""
     cues = lexicon.cues()
@@ -175,7 +175,7 @@ def _beside(pieces: Sequence[Piece], place: int, lower: str, part: str) -> Usual
 
 @lru_cache(maxsize=1 << 16)
 def _usual(text: str) -> Usual:
-    """What a word is compared by, its part and its form, by itself."""
+    """Return what a word is compared by, its part and its form, by itself."""
     lower = text.lower()
     if lower[0] == "’" or lower == "n’t":
         lower = lower.replace("’", "'")
@@ -212,7 +212,7 @@ def _usual_lower(lower: str) -> Usual:
 
 @lru_cache(maxsize=1 << 16)
 def _usual_word(lower: str) -> Usual:
-    """The same for what is no figure."""
+    """Return the same for what is no figure."""
     cues = lexicon.cues()
     lemma, form = lexicon.lemma_of(lower)
     if lower in cues["run together"]:
@@ -234,7 +234,7 @@ def _usual_word(lower: str) -> Usual:
 
 
 def _figure(lower: str) -> str:
-    """A figure without what only groups its digits: 1,000 is 1000, 2nd is an ordinal."""
+    """Return a figure without what only groups its digits: 1,000 is 1000, 2nd is an ordinal."""
     if lower[-2:] in ("st", "nd", "rd", "th") and lower[:-2].isdigit():
         return f"ordinal:{lower[:-2]}"
     lower = lower.replace("−", "-")
@@ -271,7 +271,7 @@ def _merged(words: Sequence[Word]) -> Iterator[Word]:
 
 
 def _fraction(words: Sequence[Word], place: int) -> str:
-    """What an ordinal stands for: with *a* before and *of* behind, a share."""
+    """Return what an ordinal stands for: with *a* before and *of* behind, a share."""
     key = words[place].key
     behind = words[place + 1].text.lower() if place + 1 < len(words) else ""
     before = words[place - 1].text.lower() if place else ""
@@ -281,7 +281,7 @@ def _fraction(words: Sequence[Word], place: int) -> str:
 
 
 def _value(words: Sequence[Word], place: int) -> tuple[int, str | None]:
-    """Where a number that begins here ends, and its value; None if it is none."""
+    """Return where a number that begins here ends, and its value; None if it is none."""
     total, current, seen = 0.0, 0.0, False
     while place < len(words):
         kind, _, value = words[place].key.partition(":")

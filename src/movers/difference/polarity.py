@@ -26,7 +26,7 @@ SHARED = 0.5
 
 
 def find_opposites(found: Counterparts) -> list[Link]:
-    """Words left over on both sides that are antonyms.
+    """Return words left over on both sides that are antonyms.
 
     Words of grammar, *up* and *down*, must stand in the same place.
     """
@@ -53,7 +53,7 @@ def _opposite(first: Word, second: Word) -> bool:
 
 
 def _answers(found: Counterparts, i: int, j: int) -> bool:
-    """Whether two words stand in the same place: in the same gap, or beside the same word.
+    """Tell whether two words stand in the same place: in the same gap, or beside the same word.
 
     Of converses, *sold* and *bought*, the words around them may have changed places.
     """
@@ -71,7 +71,7 @@ def _answers(found: Counterparts, i: int, j: int) -> bool:
 
 
 def is_converse(found: Counterparts, i: int, j: int) -> bool:
-    """Whether two words say the same with their partners exchanged: *sold* and *bought*."""
+    """Tell whether two words say the same with their partners exchanged: *sold* and *bought*."""
     pair = found.words[0][i].key, found.words[1][j].key
     return pair in lexicon.pairs_of("converse")
 
@@ -114,7 +114,7 @@ def _denials(words: Sequence[Word]) -> int:
 
 
 def polarity_differences(pairs: Iterable[tuple[Given, Given]]) -> NDArray[np.bool_]:
-    """Whether one text of each pair denies the other, shape ``(pairs, 2)``; needs no model.
+    """Tell whether one text of each pair denies the other, shape ``(pairs, 2)``; needs no model.
 
     The first column says that negations do not cancel, the second that a word has its opposite for
     a counterpart. Both together, *not open* and *closed*, deny nothing, and neither does a text

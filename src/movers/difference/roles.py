@@ -57,7 +57,7 @@ class Order:
 
 
 def judge_order(found: Counterparts, broken: float | None = None) -> Order | None:
-    """What the order of equal words says; None where all stand in the same order.
+    """Return what the order of equal words says; None where all stand in the same order.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _moved(found: Counterparts) -> bool:
 
 
 def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
-    """Pairs of equal words that stand in each other's places, surest first."""
+    """Return pairs of equal words that stand in each other's places, surest first."""
     source = found.words[0]
     kept = {i for i, _ in found.moved}
     links = sorted(
@@ -133,14 +133,14 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
 
 
 def _neighbours(found: Counterparts, first: Link, second: Link) -> bool:
-    """Whether nothing but words of grammar stands between two words, in both texts."""
+    """Tell whether nothing but words of grammar stands between two words, in both texts."""
     source, target = found.words
     inner = (*source[first[0] + 1 : second[0]], *target[second[1] + 1 : first[1]])
     return all(word.part == FUNCTION for word in inner)
 
 
 def _sort(word: Word) -> str:
-    """What can have a word's place: two things have each other's, or two of another sort."""
+    """Return what can have a word's place: two things have each other's, or two of another sort."""
     if word.part == NAME or word.key in PERSONS:
         return "n"
     if word.part in (NUMBER, DATE, UNIT):
@@ -150,7 +150,7 @@ def _sort(word: Word) -> str:
 
 
 def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
-    """Whether it is all the same which of two words comes first."""
+    """Tell whether it is all the same which of two words comes first."""
     source, target = found.words
     inside = source[first[0] + 1 : second[0]], target[second[1] + 1 : first[1]]
     keys = [{word.key for word in between} for between in inside]
@@ -168,13 +168,13 @@ def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
 
 
 def _is_head(words: Sequence[Word], place: int) -> bool:
-    """Whether a word is not followed by another that it belongs to."""
+    """Tell whether a word is not followed by another that it belongs to."""
     behind = words[place + 1 : place + 2]
     return not behind or behind[0].part not in (CONTENT, NAME) or _is_verb(behind[0])
 
 
 def _adjuncts(words: Sequence[Word], first: Link, second: Link) -> bool:
-    """Whether two words each follow the same preposition: *in May in Rome*."""
+    """Tell whether two words each follow the same preposition: *in May in Rome*."""
     heads = []
     for place in (first[0], second[0]):
         before = [word for word in words[max(0, place - 2) : place] if word.part == FUNCTION]
@@ -193,7 +193,7 @@ def _is_verb(word: Word) -> bool:
 
 
 def _passives(words: Sequence[Word]) -> int:
-    """How many verbs are in the passive voice with *by*."""
+    """Return how many verbs are in the passive voice with *by*."""
     count = 0
     for place, word in enumerate(words):
         if word.key != "by" or word.part != FUNCTION:

@@ -142,7 +142,7 @@ def _attention(module: Any, query: Any, key: Any, value: Any, mask: Any, **optio
 
 
 def _mask(*sizes: Any, **options: Any) -> Any:
-    """The mask of plain attention; on a GPU without a look whether it masks anything.
+    """Return the mask of plain attention; on a GPU without a look whether it masks anything.
 
     That look would wait for all the work the GPU has been given so far.
     """

@@ -111,7 +111,7 @@ class Collector:
             self.pooled[self.batch.rows] = pool(last, self.batch.first, self.batch.lengths)
 
     def _of_words(self, states: Singles) -> Singles:
-        """Vectors of words from those of tokens: that of the first piece, or the mean."""
+        """Return vectors of words from those of tokens: that of the first piece, or the mean."""
         total: Singles = states[self.first]
         if self.most == 1:
             return total
@@ -143,7 +143,7 @@ class Collector:
 
 
 def picked(matrices: Any, heads: list[int], stack: Callable[[list[Any], int], Any]) -> Any:
-    """The matrices of some heads of a layer; of `MEAN_HEAD` the mean of all."""
+    """Return the matrices of some heads of a layer; of `MEAN_HEAD` the mean of all."""
     if heads == [*range(1, matrices.shape[1] + 1)]:
         return matrices
     if MEAN_HEAD not in heads:

@@ -11,34 +11,22 @@ import numpy as np
 from movers.arrays import Array, Ints
 from movers.encode.collect import Collector, picked
 from movers.encode.device_pooling import DEVICE_POOLINGS
-from movers.encode.encodings import Encodings, Request
 from movers.encode.length_batches import PaddedBatch, on_device
 from movers.encode.subword_pooling import WordPieces, totals
-from movers.encode.tokens import Tokens
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 class DeviceCollector:
-    """Keeps what one request names on the device first, and sends it off in one piece.
+    """Keeps what a request names on the device where the model runs, and sends it off in one piece.
 
-    Takes what `Collector` takes, and the device where the model runs.
+    ``host`` says what to keep, and where it goes in the end.
     """
 
-    def __init__(
-        self,
-        request: Request,
-        tokens: Tokens,
-        out: Encodings,
-        low: int,
-        high: int,
-        pooling: str,
-        device: str,
-    ) -> None:
-        host = Collector(request, tokens, out, low, high, pooling)
-        self.request, self.device, self.most = request, device, host.most
-        self.pooling = DEVICE_POOLINGS[pooling]
+    def __init__(self, host: Collector, device: str) -> None:
+        self.request, self.device, self.most = host.request, device, host.most
+        self.pooling = DEVICE_POOLINGS[host.pooling]
         starts, ranges, _ = host.located
         self.counts = np.diff(starts)
         self.ranges = on_device(ranges, device)
@@ -107,7 +95,7 @@ class DeviceCollector:
         self.squares.tensor[places[:, None], columns] = found[1]
 
     def _cells(self, slots: Ints) -> Tensor:
-        """Where the attention of every head and pair of words goes."""
+        """Return where the attention of every head and pair of words goes."""
         assert self.words is not None
         counts, columns = self.words.counts, self.words.columns
         heads = on_device(slots, self.device) * (counts**2)[:, None]
@@ -147,7 +135,7 @@ class _DeviceArray:
 
 
 def _all_sent(device: str) -> Callable[[], None]:
-    """A function that waits until everything sent so far has arrived."""
+    """Return a function that waits until everything sent so far has arrived."""
     import torch
 
     if not device.startswith("cuda"):

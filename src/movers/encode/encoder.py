@@ -38,6 +38,7 @@ MOSTLY = 0.5
 """Share of a sentence that a model may fail to know before it is said."""
 WINDOW_BYTES = 1 << 30
 """What is kept of the sentences whose batches a GPU sorts by length, before it comes over."""
+Layers = Collection[int]
 Take = Callable[[int, Any], None]
 """Called with a layer and its attention matrices, ``(sentences, heads, tokens, tokens)``."""
 
@@ -97,26 +98,20 @@ class Encoder(ABC):
 
     @abstractmethod
     def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[Batch]:
-        """Sentences in order of length, as many at a time as the limits allow."""
+        """Return sentences in order of length, as many at a time as the limits allow."""
 
     @abstractmethod
     def _forward(
-        self,
-        batch: Batch,
-        layers: Collection[int],
-        attention: Collection[int] = (),
-        take: Take = lambda layer, matrices: None,
+        self, batch: Batch, layers: Layers, attention: Layers, take: Take
     ) -> dict[int, Any]:
         """Run a batch; returns hidden states, and hands over the attention of layers.
 
-        Both as the batch and the keepers of this engine take them.
+        Both as the batch and the collectors of this engine take them.
         """
 
-    def _collector(
-        self, request: Request, tokens: Tokens, out: Encodings, low: int, high: int
-    ) -> AnyCollector:
-        """What takes from batches of the sentences ``low .. high - 1`` what a request names."""
-        return Collector(request, tokens, out, low, high, self.pooling)
+    def _collector(self, collector: Collector) -> AnyCollector:
+        """Return what collects for one that writes at once; this itself unless a device gathers."""
+        return collector
 
     @property
     def default_layers(self) -> str:
@@ -156,7 +151,7 @@ class Encoder(ABC):
         return lru_cache(maxsize=8)(partial(WordFinder, self.vocabulary))
 
     def describe(self) -> dict[str, Any]:
-        """Facts about the model worth printing."""
+        """Return facts about the model worth printing."""
         facts = ("layers", "heads", "dimension", "max_length", "device", "dtype")
         return {
             "model": self.name,
@@ -220,7 +215,7 @@ class Encoder(ABC):
             under_way: list[Future[None]] = []
             for low, high in self._windows(requests, tokens):
                 collectors = [
-                    self._collector(*each, low, high)
+                    self._collector(Collector(*each, low, high, self.pooling))
                     for each in zip(requests, tokens, out, strict=True)
                 ]
                 batches = self._batches(text.ids.between(low, high), unknown.between(low, high))
@@ -246,7 +241,7 @@ class Encoder(ABC):
     def _windows(
         self, requests: Sequence[Request], tokens: Sequence[Tokens]
     ) -> list[tuple[int, int]]:
-        """Sentences to sort and run together: on a GPU as many as it has room to keep."""
+        """Return sentences to sort and run together: on a GPU as many as it has room to keep."""
         count = len(tokens[0].ids)
         if not self.gathers:
             return [(0, count)] if count else []
@@ -300,7 +295,7 @@ class Encoder(ABC):
     def located(
         self, sentences: Sequence[str], rules: TokenRules
     ) -> tuple[list[list[str]], Ragged]:
-        """All pieces of every sentence, and the token range of each word the rules keep."""
+        """Return all pieces of every sentence, and the token range of each word the rules keep."""
         names, text = self.vocabulary.pieces, read(self.tokenizer, sentences, self.max_length)
         words = self.finder(rules).find(text)
         return [[names[number] for number in ids] for ids in text.ids], words
@@ -314,11 +309,11 @@ class Encoder(ABC):
         return sentence[text.offsets[:, 1].max(initial=0) :].strip() if text.truncated else ""
 
     def states(self, sentences: Sequence[str], layer: int) -> list[Singles]:
-        """Hidden states of every token of every sentence, special tokens included."""
+        """Return hidden states of every token of every sentence, special tokens included."""
         _, batches = self._batched(sentences)
         out: list[Singles] = [np.zeros((0, 0), np.float32)] * len(sentences)
         for batch in batches:
-            found = batch.tokens(self._forward(batch, {layer})[layer])
+            found = batch.tokens(self._forward(batch, {layer}, (), _no_attention)[layer])
             ends = np.cumsum(batch.lengths)[:-1]
             for row, states in zip(batch.rows.tolist(), np.split(found, ends), strict=True):
                 out[row] = states
@@ -385,8 +380,12 @@ class Encoder(ABC):
         return text.ids, self._batches(text.ids, unknown)
 
 
+def _no_attention(layer: int, matrices: Any) -> None:
+    """Take nothing."""
+
+
 def _listed(sentences: Sequence[str], end: str = "") -> tuple[str, str]:
-    """How many sentences there are, and how the first of them begin."""
+    """Return how many sentences there are, and how the first of them begin."""
     shown = ", ".join(repr(text[:30] + end) for text in sentences[:3])
     more = " and more" * (len(sentences) > 3)
     return f"{len(sentences)} sentence{'s' * (len(sentences) > 1)}", shown + more

@@ -102,7 +102,7 @@ class Store:
         return self._hold(Block(made.rows, made), kept)
 
     def read(self, sentences: Sequence[str], request: Request) -> Encodings:
-        """Just these sentences, which have to be there, and of them what a request names."""
+        """Return just these sentences, which have to be there, and of them what a request names."""
         missing, parts = list(sentences), []
         for block in [*self.blocks]:
             if known := [text for text in missing if text in block.rows]:

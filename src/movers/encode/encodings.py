@@ -55,7 +55,7 @@ class Request:
         return Request(embeddings, heads, self.rules, self.pooled or other.pooled)
 
     def covers(self, other: Request) -> bool:
-        """Whether what this keeps is enough for another request."""
+        """Tell whether what this keeps is enough for another request."""
         return (
             self.rules == other.rules
             and {*other.embeddings} <= {*self.embeddings}
@@ -120,7 +120,7 @@ class Encodings:
         return self.structure.data.nbytes + sum(rows.data.nbytes for rows in self.vectors.values())
 
     def numbers(self, sentences: Iterable[str]) -> Ints:
-        """The rows of sentences."""
+        """Return the rows of sentences."""
         return np.array([self.rows[text] for text in sentences], np.int64)
 
     def surface(self, row: int) -> list[str]:
@@ -154,7 +154,7 @@ class Encodings:
         return replace(found, structure=attention)
 
     def places(self, row: int) -> tuple[tuple[int, int], ...]:
-        """Where the kept words of a sentence stand in its text, as ``(start, end)``."""
+        """Return where the kept words of a sentence stand in its text, as ``(start, end)``."""
         return tuple((int(start), int(end)) for start, end in self.spans[row])
 
     def attention(self, row: int, heads: int) -> Floats:

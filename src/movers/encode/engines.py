@@ -29,7 +29,7 @@ def make_encoder(
 
 
 def pick_engine(model: str | Path | None, device: str, dtype: str) -> Engine:
-    """The light engine for the embedded model on a processor, torch for everything else."""
+    """Return the light engine for the embedded model on a processor, torch for everything else."""
     if model not in (None, EMBEDDED) or dtype != "float32":
         return "torch"
     if device == "auto":
@@ -38,7 +38,7 @@ def pick_engine(model: str | Path | None, device: str, dtype: str) -> Engine:
 
 
 def may_have_gpu() -> bool:
-    """Whether it is worth to load torch, which takes seconds, and ask it for a GPU."""
+    """Tell whether it is worth to load torch, which takes seconds, and ask it for a GPU."""
     if find_spec("torch") is None:
         return False
     return sys.platform == "darwin" or any(map(os.path.exists, GPU_FILES))

@@ -70,13 +70,13 @@ class Batch:
         return np.arange(self.width) < self.lengths[:, None]
 
     def tokens(self, states: Any) -> Singles:
-        """The states of all tokens, one sentence after another, without padding."""
+        """Return the states of all tokens, one sentence after another, without padding."""
         ends = np.cumsum(self.lengths)
         shifts = np.repeat(self.first - ends + self.lengths, self.lengths)
         return self.array(states)[np.arange(len(shifts)) + shifts]
 
     def array(self, values: Any) -> Singles:
-        """What a model has returned, as an array."""
+        """Return what a model has returned, as an array."""
         return np.asarray(values, np.float32)
 
 
@@ -94,7 +94,7 @@ class PaddedBatch(Batch):
     own: InputVectors | None = None
 
     def array(self, values: Tensor | Singles) -> Singles:
-        """A tensor as an array; hidden states as one matrix."""
+        """Return a tensor as an array; hidden states as one matrix."""
         if isinstance(values, np.ndarray):
             return values
         flat = values.reshape(-1, values.shape[-1]) if values.ndim == 3 else values

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -23,7 +23,7 @@ import numpy as np
 
 from movers.arrays import Array, Ragged, Singles, places
 from movers.encode import models
-from movers.encode.encoder import Encoder, Take
+from movers.encode.encoder import Encoder, Layers, Take
 from movers.encode.length_batches import Batch, BatchLimits
 from movers.encode.unknown import Unknown, own_vectors
 from movers.io.mapped import map_arrays
@@ -52,7 +52,7 @@ class LightTokenizer:
         self.unk_token_id, self.cls_token_id, self.sep_token_id, self.pad_token_id = numbers
 
     def get_vocab(self) -> dict[str, int]:
-        """Every piece and its id."""
+        """Return every piece and its id."""
         return dict(self.backend_tokenizer.get_vocab())
 
 
@@ -63,7 +63,7 @@ class PackedBatch(Batch):
     vectors: Singles
 
     def feed(self, heads: int) -> dict[str, Array]:
-        """What the graph is given; it explains the names."""
+        """Return what the graph is given; it explains the names."""
         columns, number = np.arange(self.width), np.arange(heads)
         genuine = self.genuine
         tokens = np.where(genuine, self.first[:, None] + columns, 0)
@@ -176,11 +176,7 @@ class LightEncoder(Encoder):
             yield PackedBatch(rows, sizes, first, int(sizes.max()), vectors)
 
     def _forward(
-        self,
-        batch: Batch,
-        layers: Collection[int],
-        attention: Collection[int] = (),
-        take: Take = lambda layer, matrices: None,
+        self, batch: Batch, layers: Layers, attention: Layers, take: Take
     ) -> dict[int, Any]:
         from onnxruntime import RunOptions
 

@@ -80,7 +80,7 @@ def digest(folder: Path) -> str:
 
 
 def _facts(found: os.stat_result) -> tuple[int, ...]:
-    """What changes with a file."""
+    """Return what changes with a file."""
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
@@ -99,7 +99,7 @@ def recommended_layers(fingerprint: str, hub_name: str | None) -> str:
 
 
 def is_embedded(model: Any) -> bool:
-    """Whether the weights of a model in memory are those of the embedded one."""
+    """Tell whether the weights of a model in memory are those of the embedded one."""
     count = sum(tensor.numel() for tensor in _parameters(model))
     return count == EMBEDDED_PARAMETERS and weights_digest(model) == EMBEDDED_WEIGHTS
 
@@ -114,7 +114,7 @@ def weights_digest(model: Any) -> str:
 
 
 def _parameters(model: Any) -> list[Any]:
-    """The parameters that hidden states and attention depend on."""
+    """Return the parameters that hidden states and attention depend on."""
     return [tensor.detach() for name, tensor in model.named_parameters() if not is_pooler(name)]
 
 

@@ -103,7 +103,7 @@ class ConlluParser:
 
 
 def _bare(text: str) -> str:
-    """A text without blanks and case, character by character."""
+    """Return a text without blanks and case, character by character."""
     return "".join(letter.lower()[0] for letter in text if not letter.isspace())
 
 
@@ -143,7 +143,7 @@ def _tree_of(block: list[str], place: str) -> Iterator[tuple[str, list[str], lis
 
 
 def _locate(forms: Iterable[str], sentence: str) -> list[tuple[int, int]]:
-    """Character ranges of words in a sentence; an empty form shares the range before it."""
+    """Return character ranges of words in a sentence; an empty form shares the range before it."""
     places = [place for place, letter in enumerate(sentence) if not letter.isspace()]
     text = _bare(sentence)
     spans: list[tuple[int, int]] = []

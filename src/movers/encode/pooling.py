@@ -43,7 +43,7 @@ CONFIG = "1_Pooling/config.json"
 
 
 def pooling_of(model: str | Path) -> str:
-    """The pooling a model was trained for, as its files tell; the mean where they do not."""
+    """Return the pooling a model was trained for, as its files tell; the mean where they do not."""
     path: Any = Path(model) / CONFIG
     if not Path(model).is_dir():  # a hub model, and the file if it was downloaded with it
         from huggingface_hub import try_to_load_from_cache
@@ -66,13 +66,13 @@ def pooling_of(model: str | Path) -> str:
 
 
 def unrelated_sentences() -> list[str]:
-    """Sentences that have nothing to do with each other, shipped with the package."""
+    """Return sentences that have nothing to do with each other, shipped with the package."""
     text = files("movers").joinpath("data", "sentences_english.txt").read_text("utf-8")
     return text.splitlines()
 
 
 def mean_distance(vectors: Singles) -> float:
-    """Mean over all pairs of one minus the cosine of two vectors."""
+    """Return mean over all pairs of one minus the cosine of two vectors."""
     units = vectors.astype(np.float64)
     units /= np.linalg.norm(units, axis=1, keepdims=True)
     count = len(units)

@@ -71,14 +71,14 @@ class Spellings(Sequence[list[str]]):
     __hash__ = None  # type: ignore[assignment]
 
     def take(self, rows: Sequence[int] | NDArray[np.int64]) -> Spellings:
-        """The words of some sentences, in the order given."""
+        """Return the words of some sentences, in the order given."""
         picked = np.asarray(rows, np.int64)
         words = self.pieces.take(places(self.starts, picked))
         return Spellings(self.names, words, boundaries(np.diff(self.starts)[picked]))
 
     @classmethod
     def gathered(cls, pieces: Sequence[tuple[Spellings, Rows]]) -> Spellings:
-        """Some sentences of several, one after another."""
+        """Return some sentences of several, one after another."""
         return reduce(cls._joined, [one.take(np.arange(len(one))[rows]) for one, rows in pieces])
 
     def _joined(self, other: Spellings) -> Spellings:

@@ -53,7 +53,7 @@ def load_stopwords(choice: str | Path | Iterable[str] | None) -> frozenset[str] 
 
 @cache
 def english() -> frozenset[str]:
-    """The shipped list."""
+    """Return the shipped list."""
     text = files("movers").joinpath("data", "stopwords_english.txt").read_text("utf-8")
     return frozenset(text.split())
 
@@ -71,7 +71,7 @@ def describe_stopwords(words: frozenset[str] | None) -> str:
 
 
 def not_english(tokenizer: Any, sentences: Sequence[str]) -> bool:
-    """Whether sentences as a whole are plainly in another language.
+    """Tell whether sentences as a whole are plainly in another language.
 
     Most letters are of another script; or there are hardly any stop words, the tokenizer cuts many
     words into pieces, and some short words hold them together. Lists of names and terms lack the

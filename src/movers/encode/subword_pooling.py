@@ -46,7 +46,7 @@ class WordPieces:
         return torch.arange(self.first.shape[1], device=self.first.device) < self.counts[:, None]
 
     def states(self, states: Tensor) -> Tensor:
-        """Vectors of the words, from those of all tokens."""
+        """Return vectors of the words, from those of all tokens."""
         return self._pooled(self._of(states), 1)
 
     def attention(self, matrices: Tensor) -> Tensor:
@@ -69,7 +69,7 @@ class WordPieces:
         return torch.where(total > 0, attention / torch.where(total > 0, total, 1.0), uniform)
 
     def _of(self, values: Tensor) -> Tensor:
-        """What belongs to sentences with words."""
+        """Return what belongs to sentences with words."""
         return values if len(values) == len(self.sentences) else values[self.sentences]
 
     def _pooled(

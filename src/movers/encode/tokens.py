@@ -118,7 +118,7 @@ class Vocabulary:
         self.punctuation = ~self.blank & [PUNCTUATION.issuperset(text) for text in self.texts]
 
     def members(self, words: frozenset[str], *, fold: bool) -> Bools:
-        """Whether each piece, without marker, is one of the words."""
+        """Tell whether each piece, without marker, is one of the words."""
         return np.array([(text.lower() if fold else text) in words for text in self.texts])
 
 
@@ -152,7 +152,7 @@ class WordFinder:
         return Ragged((kept - starts[sentence, None]).astype(np.int32), boundaries(counts))
 
     def _ranges(self, text: Text, owner: Ints) -> Ints:
-        """Ranges of all words among the tokens of all sentences."""
+        """Return ranges of all words among the tokens of all sentences."""
         ids, real = text.ids.data, text.real
         if self.rules.unit in ("piece", "token"):
             # Special tokens alone say nothing: such a sentence is as empty as any other.
@@ -176,7 +176,7 @@ class WordFinder:
         return self.vocabulary.texts if whole else self.vocabulary.pieces
 
     def _starts(self, ids: NDArray[np.int32], real: Bools, opens: Bools) -> Bools:
-        """Which tokens begin a word; ``opens`` marks the first token of every sentence."""
+        """Return which tokens begin a word; ``opens`` marks the first token of every sentence."""
         vocabulary = self.vocabulary
         if vocabulary.marker == INSIDE_MARKER:
             return np.asarray(real & ~vocabulary.marked[ids])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,10 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.encode import models
 from movers.encode.attention_hooks import AttentionReader, install_hooks
-from movers.encode.collect import AnyCollector
+from movers.encode.collect import AnyCollector, Collector
 from movers.encode.device_collect import DeviceCollector
-from movers.encode.encoder import Encoder, Take
-from movers.encode.encodings import Encodings, Request
+from movers.encode.encoder import Encoder, Layers, Take
 from movers.encode.length_batches import Batch, BatchLimits, PaddedBatch, padded_batches
-from movers.encode.tokens import Tokens
 from movers.encode.unknown import Unknown, own_vectors
 from movers.errors import InputError, ModelError
 
@@ -90,7 +88,7 @@ class TransformerEncoder(Encoder):
         self.limits = self._limits(kind, batch_tokens, leaks=leaks)
 
     def _limits(self, kind: str, batch_tokens: int | None, *, leaks: bool) -> BatchLimits:
-        """How much goes into a batch, and how far it is padded, unless padding leaks."""
+        """Return how much goes into a batch, and how far it is padded, unless padding leaks."""
         # One layer's matrices at a time where nobody minds how sentences are batched.
         layers = 1 if self.watchable and kind == "cuda" else self.layers
         return BatchLimits(
@@ -142,15 +140,11 @@ class TransformerEncoder(Encoder):
                 limit = module.num_embeddings - (0 if padding is None else padding + 1)
         return int(min(limit, self.tokenizer.model_max_length))
 
-    def _collector(
-        self, request: Request, tokens: Tokens, out: Encodings, low: int, high: int
-    ) -> AnyCollector:
-        if self.gathers:
-            return DeviceCollector(request, tokens, out, low, high, self.pooling, self.device)
-        return super()._collector(request, tokens, out, low, high)
+    def _collector(self, collector: Collector) -> AnyCollector:
+        return DeviceCollector(collector, self.device) if self.gathers else collector
 
     def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[PaddedBatch]:
-        """Sentences in order of length, as many at a time as the limits allow."""
+        """Return sentences in order of length, as many at a time as the limits allow."""
         vectors = None
         if unknown.words:
             vectors = self._own_vectors(unknown.words)
@@ -159,7 +153,7 @@ class TransformerEncoder(Encoder):
         return padded_batches(ids, unknown, vectors, padding, *limits, self.device)
 
     def _own_vectors(self, words: tuple[str, ...]) -> Tensor:
-        """Input vectors of unknown words, from row 1 on."""
+        """Return input vectors of unknown words, from row 1 on."""
         import torch
 
         embeddings = self.model.get_input_embeddings()
@@ -174,11 +168,7 @@ class TransformerEncoder(Encoder):
         return torch.from_numpy(found).to(kind.device, kind.dtype)
 
     def _forward(
-        self,
-        batch: Batch,
-        layers: Collection[int],
-        attention: Collection[int] = (),
-        take: Take = lambda layer, matrices: None,
+        self, batch: Batch, layers: Layers, attention: Layers, take: Take
     ) -> dict[int, Any]:
         assert isinstance(batch, PaddedBatch)
         if self.gathers:
@@ -191,7 +181,7 @@ class TransformerEncoder(Encoder):
         return {layer: batch.array(states) for layer, states in found.items()}
 
     def _run_model(
-        self, batch: PaddedBatch, layers: Collection[int], attention: Collection[int], take: Take
+        self, batch: PaddedBatch, layers: Layers, attention: Layers, take: Take
     ) -> dict[int, Tensor]:
         """Run a batch; returns hidden states, and hands over the attention of layers."""
         import torch

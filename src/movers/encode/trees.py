@@ -63,7 +63,7 @@ class Tree:
         raise InputError(f"the heads {self.heads.tolist()} form a circle, not a tree")
 
     def over(self, spans: Ints) -> Tree:
-        """The tree over other words of the same sentence, given by their character ranges.
+        """Return the tree over other words of the same sentence, given by their character ranges.
 
         A word takes the place of the tree word it overlaps, of several the one nearest to the
         root. Where a tree word holds several words, the first takes its place and the others

@@ -40,7 +40,7 @@ class Unknown:
         return Ragged((self.numbers.data > 0).astype(np.int64), self.numbers.starts).sums()
 
     def between(self, low: int, high: int) -> Unknown:
-        """Those of the sentences ``low .. high - 1``."""
+        """Return those of the sentences ``low .. high - 1``."""
         return Unknown(self.words, self.numbers.between(low, high))
 
 

@@ -51,7 +51,7 @@ class Moments:
         """Hear that the rows of so many sentences, numbered from 0, are complete."""
 
     def state(self) -> dict[str, Array]:
-        """All sums as arrays; `from_states` goes on from there."""
+        """Return all sums as arrays; `from_states` goes on from there."""
         assert self.origin is not None
         sums = {"origin": self.origin, "first": self.first, "second": self.second}
         return {"count": np.array([self.count]), **sums}
@@ -128,7 +128,7 @@ class OrderedMoments(Moments):
         self._waiting = []
 
     def state(self) -> dict[str, Array]:
-        """All sums, and the rows of the sentences settled last."""
+        """Return all sums, and the rows of the sentences settled last."""
         assert not self._waiting
         rows, times = self._kept[-1]
         return {**super().state(), "rows": rows.data, "starts": rows.starts, "times": times}
@@ -143,7 +143,7 @@ class OrderedMoments(Moments):
         return moments
 
     def rounded(self) -> tuple[Singles, Floats]:
-        """Mean in single precision, and covariance of the differences from it, rounded too.
+        """Return mean in single precision, and covariance of the differences from it, rounded too.
 
         Rows go by in the order of the sentences, so it does not matter in which batches, or in
         how many parts of a corpus, they came.
@@ -158,7 +158,7 @@ class OrderedMoments(Moments):
         return mean, apart.covariance
 
     def _blocks(self) -> Iterator[Singles]:
-        """All rows in order, some sentences at a time."""
+        """Yield all rows in order, some sentences at a time."""
         sentences = [row for rows, _ in self._kept for row in rows]
         times = np.concatenate([times for _, times in self._kept])
         order = np.repeat(np.arange(len(times)), times) if self.order is None else self.order

@@ -120,7 +120,7 @@ def pearson(gold: ArrayLike, distances: ArrayLike) -> float:
 
 
 def score(metric: str, gold: ArrayLike, distances: ArrayLike) -> float:
-    """The value of a row of `METRICS`."""
+    """Return the value of a row of `METRICS`."""
     truth, similarities = _check(metric, gold, distances)
     once = np.ones((1, len(truth)), dtype=np.uint8)
     return float(METRICS[metric].resample(truth, similarities, once)[0])
@@ -129,7 +129,7 @@ def score(metric: str, gold: ArrayLike, distances: ArrayLike) -> float:
 def estimate(
     metric: str, gold: ArrayLike, distances: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Estimate:
-    """A metric with its percentile interval over bootstrap resamples of the pairs."""
+    """Return a metric with its percentile interval over bootstrap resamples of the pairs."""
     values = _resampled(metric, gold, distances, resamples, seed)
     return Estimate(score(metric, gold, distances), *interval(values))
 
@@ -167,7 +167,7 @@ def _resampled(
 
 @lru_cache(maxsize=64)
 def _draw(metric: str, gold: bytes, similarities: bytes, resamples: int, seed: int) -> Floats:
-    """The metric in every resample; kept, for a method is compared with several others."""
+    """Return the metric in every resample; kept, for a method is compared with several others."""
     truth, found = np.frombuffer(gold), np.frombuffer(similarities)
     return METRICS[metric].resample(truth, found, draw_weights(len(truth), resamples, seed))
 

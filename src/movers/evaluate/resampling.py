@@ -27,7 +27,7 @@ BLOCK = 1 << 16
 
 @lru_cache(maxsize=8)
 def draw_weights(pairs: int, resamples: int, seed: int) -> Weights:
-    """How often each resample draws each pair, shape ``(resamples, pairs)``.
+    """Return how often each resample draws each pair, shape ``(resamples, pairs)``.
 
     The same arguments give the same draws, which is what makes comparisons paired.
     """
@@ -123,7 +123,7 @@ def _ranks(weights: Weights, ends: Ends) -> Floats:
 
 
 def _cumulate(weights: Floats | Weights) -> Floats:
-    """The weight before every place in order, and at last that of all."""
+    """Return the weight before every place in order, and at last that of all."""
     sums = np.zeros((len(weights) + 1, weights.shape[1]))
     np.cumsum(weights, axis=0, out=sums[1:])
     return sums

@@ -135,7 +135,7 @@ class Evaluation:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Facts, scores, gains and notes as plain values for JSON."""
+        """Return facts, scores, gains and notes as plain values for JSON."""
         return {
             "facts": self.facts,
             "scores": list(map(_plain, self.scores)),
@@ -153,7 +153,7 @@ def _plain(row: Score | Gain) -> dict[str, Any]:
 def make_score(
     dataset: Dataset, column: Column, selection: str, layers: str, distances: Floats
 ) -> Score:
-    """The metric of some distances and its interval."""
+    """Return the metric of some distances and its interval."""
     settled = metrics.apply_empty_policy(dataset.gold, distances, dataset.empty)
     result = metrics.estimate(dataset.metric, settled.gold, settled.distances)
     return Score(
@@ -167,7 +167,7 @@ def make_score(
 def make_gain(
     dataset: Dataset, column: Column, selection: str, base: Column, distances: Floats, other: Floats
 ) -> Gain:
-    """What a column gains over the distances of its base on the same pairs."""
+    """Return what a column gains over the distances of its base on the same pairs."""
     settled = metrics.apply_empty_policy(dataset.gold, np.stack([distances, other]), dataset.empty)
     result = metrics.compare(dataset.metric, settled.gold, *settled.distances)
     return Gain(column, selection, base.method, *astuple(result))

@@ -78,7 +78,7 @@ class Thresholds:
         return self.best is not None and (self.recall is None or self.recall < FEW)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {**asdict(self), "fails": self.fails}
 
 

@@ -65,7 +65,7 @@ class HeadValue:
 
     @classmethod
     def of(cls, layer: int, head: int, found: One, scale: float) -> HeadValue:
-        """What a solver found under a head."""
+        """Return what a solver found under a head."""
         parts = found.value, found.linear, found.structural
         return cls(layer, head, *parts, float(scale), found.iterations, found.gap)
 
@@ -200,7 +200,7 @@ class Compared:
         return None if self.far is None else float(similarity_of(np.float64(distance), self.far))
 
     def undefined(self) -> Self:
-        """The same without a distance."""
+        """Return the same without a distance."""
         parts, nan = dict.fromkeys(self.parts, np.nan), np.nan
         return replace(self, distance=nan, linear=nan, structural=nan, parts=parts)
 

@@ -23,7 +23,7 @@ class Contrast:
         return contrast_verdict(self.first.to_dict(), self.second.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """What the page shows, as plain values for JSON."""
+        """Return what the page shows, as plain values for JSON."""
         return contrasted(self.first.to_dict(), self.second.to_dict())
 
     def to_html(self) -> str:
@@ -35,12 +35,12 @@ class Contrast:
 
 
 def contrasted(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """Two explanations as plain values, put together."""
+    """Return two explanations as plain values, put together."""
     return {"verdict": contrast_verdict(first, second), "first": first, "second": second}
 
 
 def contrast_verdict(first: dict[str, Any], second: dict[str, Any]) -> str | None:
-    """What two explanations as plain values say about their targets.
+    """Return what two explanations as plain values say about their targets.
 
     Alone are the sentence vectors where the measure has them, else the words.
     """

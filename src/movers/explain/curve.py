@@ -58,7 +58,7 @@ def mix_curve(steps: Iterable[Step]) -> dict[str, Any]:
 
 
 def mean_strain(found: Compared) -> Floats:
-    """What structure charges for a unit of mass between two words, over all heads."""
+    """Return what structure charges for a unit of mass between two words, over all heads."""
     charged = (found.plans * strain(found)).mean(axis=0)
     out = np.zeros_like(charged)
     return np.asarray(np.divide(charged, found.plan, out=out, where=found.plan > 0))

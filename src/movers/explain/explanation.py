@@ -163,7 +163,7 @@ class Explanation:
 
 
 def framed(page: str) -> str:
-    """A page in a frame, so that a notebook and the page leave each other alone."""
+    """Return a page in a frame, so that a notebook and the page leave each other alone."""
     return (
         f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" title="movers: explanation" '
         'style="width:100%;height:60em;border:0;resize:vertical"></iframe>'
@@ -185,7 +185,7 @@ def _parts(text: str, words: Sequence[str], spans: Sequence[Span]) -> list[list[
 
 
 def _linked(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page shows of links: the words of both sentences, and which go together."""
+    """Return what the page shows of links: the words of both sentences, and which go together."""
     kept = ("source_words", "target_words", "unmatched_source", "unmatched_target", "signature")
     shown = {name: found[name] for name in kept}
     for side in ("source", "target"):
@@ -207,17 +207,17 @@ def plain_flows(plan: Floats, *prices: Floats) -> list[list[float | None]]:
 
 
 def _bytes(attention: Floats) -> str:
-    """A matrix of shares as base64, a byte a cell; nothing if it is too large to draw."""
+    """Return a matrix of shares as base64, a byte a cell; nothing if it is too large to draw."""
     if len(attention) > MAPPED:
         return ""
     return b64encode(np.rint(attention * LEVELS).astype(np.uint8).tobytes()).decode()
 
 
 def _short(value: float) -> float | None:
-    """A number with the digits a page can show."""
+    """Return a number with the digits a page can show."""
     return plain_number(float(f"{value:.5g}"))
 
 
 def plain_number(value: float) -> float | None:
-    """A number; None for what JSON has no word for."""
+    """Return a number; None for what JSON has no word for."""
     return value if np.isfinite(value) else None

@@ -52,7 +52,7 @@ def draw_plan(comparison: Compared, axes: Axes | None = None) -> Axes:
 
 
 def _line(start: float, end: float, width: float, color: Any) -> PathPatch:
-    """A line from the upper row to the lower one, which leaves and arrives upright."""
+    """Return a line from the upper row to the lower one, which leaves and arrives upright."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 

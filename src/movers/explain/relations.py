@@ -14,13 +14,13 @@ TRACE = 1e-9
 
 
 def charged_plans(comparison: Compared) -> Floats:
-    """The mass that structure looks at, ``(heads, n, m)``: of the default what it trusts."""
+    """Return the mass that structure looks at, ``(heads, n, m)``: of the default what it trusts."""
     trust = comparison.trust
     return comparison.plans if trust is None else comparison.plans * trust
 
 
 def strain(comparison: Compared) -> Floats:
-    """What structure charges for each word pair under the plan, ``(heads, n, m)``.
+    """Return what structure charges for each word pair under the plan, ``(heads, n, m)``.
 
         k/2 * sum ((A[i, k] - B[j, l])**2 + (A[k, i] - B[l, j])**2) Q[k, l] * Q[i, j] / P[i, j]
 
@@ -43,12 +43,12 @@ def _disagreement(a: Floats, b: Floats, plans: Floats) -> Floats:
 
 
 def scales_of(comparison: Compared) -> Floats:
-    """The factor k of every head."""
+    """Return the factor k of every head."""
     return np.array([head.scale for head in comparison.heads], dtype=np.float64)
 
 
 def broken_relations(comparison: Compared) -> tuple[Broken, ...]:
-    """The terms of the structural part that cost most, dearest first.
+    """Return the terms of the structural part that cost most, dearest first.
 
     A term joins two word pairs (i, j) and (k, l): that i looks at k as j looks at l, or not.
     """
@@ -76,7 +76,7 @@ def broken_relations(comparison: Compared) -> tuple[Broken, ...]:
 def _dearest(
     comparison: Compared, share: float, charges: Floats, i: Ints, j: Ints
 ) -> list[tuple[float, int, int]]:
-    """The terms that cost most, dearest first: their cost, and the two word pairs they join.
+    """Return the terms that cost most, dearest first: their cost, and the two word pairs they join.
 
     The word pairs are ``i`` and ``j`` side by side, in the order of their charges.
     """

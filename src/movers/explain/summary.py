@@ -27,7 +27,7 @@ NEITHER = "B and C are equally far from A."
 
 
 def tell_verdict(found: Compared) -> str | None:
-    """What similarity and differences say together; the similarity alone says little."""
+    """Return what similarity and differences say together; the similarity alone says little."""
     similarity = found.similarity
     if similarity is None or np.isnan(similarity):
         return None
@@ -45,12 +45,12 @@ def tell_verdict(found: Compared) -> str | None:
 
 
 def _chance(found: Compared) -> float:
-    """What the words would cost if every one went everywhere."""
+    """Return what the words would cost if every one went everywhere."""
     return float(found.plan.sum(axis=1) @ found.cost @ found.plan.sum(axis=0))
 
 
 def tell_story(found: Compared) -> tuple[str, ...]:
-    """What differs, and what was not compared, in plain sentences."""
+    """Return what differs, and what was not compared, in plain sentences."""
     if not np.isfinite(found.distance):
         return ()
     told = [*_unread(found), *_foreign(found), *_mended(found)]
@@ -110,7 +110,7 @@ def _foreign(found: Compared) -> Iterator[str]:
 
 
 def tell_figures(found: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
-    """What each part of the distance says in numbers, and which relation cost most."""
+    """Return what each part of the distance says in numbers, and which relation cost most."""
     if not np.isfinite(found.distance):
         return ()
     told: list[str] = []
@@ -124,7 +124,7 @@ def tell_figures(found: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
 
 
 def _matters(found: Compared) -> bool:
-    """Whether structure takes away enough similarity to be told of."""
+    """Tell whether structure takes away enough similarity to be told of."""
     vectors, similarity = found.alike(found.sentence), found.similarity
     if "sentence" not in found.parts or vectors is None or similarity is None:
         return True
@@ -154,7 +154,7 @@ def _priced(found: Compared) -> Iterator[str]:
 
 
 def _stayed(found: Compared) -> str:
-    """What words that match nothing pay, and which they are: most of their mass stays."""
+    """Return what words that match nothing pay, and which they are: most of their mass stays."""
     sides = (
         ("A", found.source_words, found.plan.sum(axis=1), found.weights[0]),
         ("B", found.target_words, found.plan.sum(axis=0), found.weights[1]),
@@ -171,7 +171,7 @@ def _stayed(found: Compared) -> str:
 
 
 def tell_contrast(by: str, alone: Sight, whole: Sight) -> str:
-    """Whether a part of the measure tells two sentences apart, and whether the whole does.
+    """Tell whether a part of the measure tells two sentences apart, and whether the whole does.
 
     ``by`` says what the part looks at. Either sight has how far each of the two is from the first
     sentence, as a share of what unrelated sentences are.
@@ -191,7 +191,7 @@ def tell_contrast(by: str, alone: Sight, whole: Sight) -> str:
 
 
 def tell_broken(broken: Broken) -> str:
-    """A broken relation with its cost, in words."""
+    """Return a broken relation with its cost, in words."""
     source, target = (
         "“{}” looks at “{}” ".format(*side) for side in (broken.source, broken.target)
     )

@@ -9,7 +9,7 @@ from movers.errors import DependencyError
 
 
 def missing(library: str) -> DependencyError:
-    """The error for a library that is not installed."""
+    """Return the error for a library that is not installed."""
     return DependencyError(
         f"movers.integrations needs {library}, which is not installed: pip install movers[plugins]"
     )

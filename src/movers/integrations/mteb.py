@@ -120,7 +120,7 @@ class MoversEncoder:
 
 
 def by_distance(task: Task) -> Task:
-    """A copy of a task whose main score is the one that goes by the distance.
+    """Return a copy of a task whose main score is the one that goes by the distance.
 
     Many tasks report cosine similarity as their main score, which says nothing here: on these
     vectors the cosine is always 1, and a correlation with it is NaN.

@@ -15,12 +15,13 @@ from movers.encode.encodings import Request
 from movers.encode.whiten import WhiteningKind
 from movers.errors import Choose, Do, InputError
 from movers.integrations.ray_session import (
-    FitWorker,
     Ledger,
-    PairScorer,
+    Work,
     Worker,
     Workers,
+    add_up_batch,
     import_ray,
+    score_batch,
 )
 from movers.io.columns import all_columns
 from movers.io.pairs import known_columns
@@ -92,7 +93,7 @@ def score_columns(
     """Score two columns that are known to hold text."""
     for scorer in scorers.values():
         scorer.prepare()
-    return mapped(dataset, PairScorer, scorers, columns, workers or Workers(), batch_size)
+    return mapped(dataset, score_batch, scorers, columns, workers or Workers(), batch_size)
 
 
 def fit(
@@ -144,7 +145,7 @@ def fit(
     request = Request(embeddings or (scorer.embedding,), (), scorer.settings.rules)
     given = {"": scorer}, columns, workers or Workers(), batch_size
     sums = Sums()
-    for row in mapped(dataset, FitWorker, *given, request, whitening).iter_rows():
+    for row in mapped(dataset, add_up_batch, *given, request, whitening).iter_rows():
         sums.merge(pickle.loads(row["sums"]))
     statistics = sums.statistics(scorer.encoder, request.rules, whitening=whitening, origin=origin)
     return scorer.using(statistics=statistics)
@@ -152,7 +153,7 @@ def fit(
 
 def mapped(
     dataset: Any,
-    worker: type[Worker],
+    work: Work,
     scorers: Mapping[str, Scorer],
     columns: Sequence[str],
     workers: Workers,
@@ -161,8 +162,7 @@ def mapped(
 ) -> Any:
     """Send batches of rows to a pool of workers that hold the scorers.
 
-    Ray Data restarts actors and repeats their batches without limit unless told otherwise; the
-    ledger sets one.
+    Ray Data restarts actors and repeats their batches without limit; the ledger sets one.
     """
     ray = import_ray()
     if batch_size < 1:
@@ -172,8 +172,8 @@ def mapped(
     # Batches of exactly this size, however the dataset is cut into blocks.
     cut = dataset.repartition(target_num_rows_per_block=batch_size, strict=True)
     return cut.map_batches(
-        worker,
-        fn_constructor_args=(ray.put(dict(scorers)), tuple(columns), workers, ledger, *rest),
+        Worker,
+        fn_constructor_args=(work, ray.put(dict(scorers)), tuple(columns), workers, ledger, *rest),
         compute=_pool(workers),
         batch_size=batch_size,
         batch_format="pyarrow",
@@ -203,7 +203,7 @@ def _pool(workers: Workers) -> Any:
 
 
 def whitening_to_add_up(scorer: Scorer) -> WhiteningKind | None:
-    """The kind of whitening to fit, if sums of parts are all that the scorer learns from."""
+    """Return the kind of whitening to fit, if sums of parts are all that the scorer learns from."""
     settings, measure = scorer.settings, scorer.measure
     if settings.by_variability or measure.learns:
         raise InputError(

@@ -115,7 +115,7 @@ def fit_files(
 
 
 def _expand(files: Path) -> list[Path]:
-    """The files that a path, a folder or a pattern stands for, in order of name."""
+    """Return the files that a path, a folder or a pattern stands for, in order of name."""
     if files.is_dir():
         seen = (path for path in files.iterdir() if not path.name.startswith("."))
         found = sorted(path for path in seen if path.suffix.lower() in SUFFIXES)
@@ -129,7 +129,7 @@ def _expand(files: Path) -> list[Path]:
 
 
 def _common_columns(tables: list[Path], format: str | None) -> list[str]:
-    """The columns of the first table, which every other must have in the same order."""
+    """Return the columns of the first table, which every other must have in the same order."""
     names: list[str] | None = None
     for path in tables:
         format_of(path, format)
@@ -144,7 +144,7 @@ def _common_columns(tables: list[Path], format: str | None) -> list[str]:
 
 
 def _dataset(files: list[Path], read: Callable[[Path], Iterator[Any]], *, progress: bool) -> Any:
-    """A dataset of the rows of files, each read by one task, piece by piece."""
+    """Yield a dataset of the rows of files, each read by one task, piece by piece."""
     ray = import_ray()
     ray.data.DataContext.get_current().enable_progress_bars = progress
 
@@ -158,7 +158,7 @@ def _dataset(files: list[Path], read: Callable[[Path], Iterator[Any]], *, progre
 
 
 def _read_table(format: str | None, columns: tuple[str, str], path: Path) -> Iterator[Any]:
-    """The rows of a table; cells of two columns other than text are refused."""
+    """Yield the rows of a table; cells of two columns other than text are refused."""
     import pyarrow
 
     row = 0
@@ -171,7 +171,7 @@ def _read_table(format: str | None, columns: tuple[str, str], path: Path) -> Ite
 
 
 def _read_lines(column: str | None, format: str | None, path: Path) -> Iterator[dict[str, Any]]:
-    """The sentences of a file that are not empty."""
+    """Yield the sentences of a file that are not empty."""
     texts = read_texts(path, column=column, format=format)
     while held := list(islice(texts, LINES)):
         yield {"sentence": held}

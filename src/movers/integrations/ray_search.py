@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import numpy as np
 
 from movers.errors import InputError
 from movers.integrations.ray import mapped
-from movers.integrations.ray_session import Worker, Workers, cluster, import_ray, plain_errors
+from movers.integrations.ray_session import Work, Worker, Workers, cluster, import_ray, plain_errors
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
 from movers.search.corpus import CorpusReader as Sentences
@@ -39,57 +39,41 @@ SHARES = 4
 """Tasks for every worker that a search is cut into, so that none waits long for the last."""
 
 
-class ShardWriter(Worker):
-    """Encodes sentences and writes them into the folder of an index."""
-
-    def work(self, batch: Any) -> dict[str, list[str]]:
-        """Write a shard, and say what was written."""
-        folder, signature, layout = self.rest
-        texts = next(self.texts(batch))
-        make = partial(find_layout(layout).make, self.scorer, texts)
-        part = Folder(Path(folder)).store((texts, make), signature, layout)
-        return {"part": [json.dumps(asdict(part))]}
+def write_shard(worker: Worker, batch: Any) -> dict[str, list[str]]:
+    """Encode sentences, write a shard into the folder of an index, and say what was written."""
+    folder, signature, layout = worker.rest
+    texts = next(worker.texts(batch))
+    make = partial(find_layout(layout).make, worker.scorer, texts)
+    part = Folder(Path(folder)).store((texts, make), signature, layout)
+    return {"part": [json.dumps(asdict(part))]}
 
 
-class IndexWorker(Worker):
-    """Has an index open, and looks into ranges of it."""
-
-    def __init__(self, *rest: Any) -> None:
-        super().__init__(*rest)
-        folder, self.task = self.rest
-        self.index = Index.open(folder, scorer=self.scorer)
-
-    def work(self, batch: Any) -> dict[str, list[str]]:
-        """What every range holds."""
-        low, high = (batch.column(name).to_pylist() for name in ("low", "high"))
-        return {"found": [json.dumps(self.found(*ends)) for ends in zip(low, high, strict=True)]}
-
-    def found(self, low: int, high: int) -> list[Any]:
-        """What one range holds, as plain values."""
-        raise NotImplementedError
+def look_into(worker: Worker, batch: Any) -> dict[str, list[str]]:
+    """Tell what ranges of an index hold, by a function of index, range and task."""
+    look, folder, task = worker.rest
+    index = _opened(folder, worker)
+    low, high = (batch.column(name).to_pylist() for name in ("low", "high"))
+    ranges = zip(low, high, strict=True)
+    return {"found": [json.dumps(look(index, *ends, **task)) for ends in ranges]}
 
 
-class BlockMiner(IndexWorker):
-    """Mines blocks of an index."""
-
-    def found(self, low: int, high: int) -> list[dict[str, Any]]:
-        """Near pairs of a block."""
-        return [
-            asdict(pair) for pair in mine_block(self.index, **self.task, numbers=range(low, high))
-        ]
+@lru_cache(maxsize=1)
+def _opened(folder: str, worker: Worker) -> Index:
+    return Index.open(folder, scorer=worker.scorer)
 
 
-class ShardSearcher(IndexWorker):
-    """Searches some shards of an index."""
+def mine_range(index: Index, low: int, high: int, *, threshold: float) -> list[dict[str, Any]]:
+    """Return the near pairs of a block."""
+    return [asdict(pair) for pair in mine_block(index, threshold, numbers=range(low, high))]
 
-    def found(self, low: int, high: int) -> list[tuple[list[int], list[float], dict[str, Any]]]:
-        """Rows, distances and pruning, query by query."""
-        corpus, first = self.index.some(low, high)
-        found: list[SearchResult] = self.index.layout.search(self.scorer, corpus, **self.task)
-        return [
-            ((one.rows + first).tolist(), one.distances.tolist(), asdict(one.pruning))
-            for one in found
-        ]
+
+def search_range(index: Index, low: int, high: int, **task: Any) -> list[Any]:
+    """Return rows, distances and pruning in some shards, query by query."""
+    corpus, first = index.some(low, high)
+    found: list[SearchResult] = index.layout.search(index.scorer, corpus, **task)
+    return [
+        ((one.rows + first).tolist(), one.distances.tolist(), asdict(one.pruning)) for one in found
+    ]
 
 
 class RayEngine:
@@ -121,7 +105,7 @@ class RayEngine:
         with cluster(self.address), plain_errors():
             texts = [*distinct(Sentences(sentences))]
             given = str(files.path), str(scorer.signature), layout.name
-            rows = self._mapped(ShardWriter, scorer, {"sentence": texts}, layout.capacity, *given)
+            rows = self._mapped(write_shard, scorer, {"sentence": texts}, layout.capacity, *given)
             with progress_bar("indexing", "sentences", len(texts), progress=progress) as bar:
                 parts = _watched((Part(**json.loads(row["part"])) for row in rows), bar)
                 files.fill(parts, scorer, layout.name, replace=replace)
@@ -136,7 +120,8 @@ class RayEngine:
         blocks = {"low": [one.start for one in ranges], "high": [one.stop for one in ranges]}
         with cluster(self.address), plain_errors():
             task = {"threshold": threshold}
-            rows = self._mapped(BlockMiner, index.scorer, blocks, 1, _place(index), task)
+            given = mine_range, _place(index), task
+            rows = self._mapped(look_into, index.scorer, blocks, 1, *given)
             with mining_bar(index, start, progress=progress) as bar:
                 for numbers, row in zip(ranges, rows, strict=True):
                     yield [Pair(**pair) for pair in json.loads(row["found"])]
@@ -159,7 +144,8 @@ class RayEngine:
             count, shares = len(corpus.shards), SHARES * (self.workers.count or room)
             cuts = sorted({round(count * share / shares) for share in range(shares + 1)})
             ranges = {"low": cuts[:-1], "high": cuts[1:]}
-            rows = self._mapped(ShardSearcher, index.scorer, ranges, 1, _place(index), task)
+            given = search_range, _place(index), task
+            rows = self._mapped(look_into, index.scorer, ranges, 1, *given)
             parts = [json.loads(row["found"]) for row in rows]
         seconds = (time.process_time() - started) / max(1, len(texts))
         return [
@@ -169,13 +155,13 @@ class RayEngine:
 
     def _mapped(
         self,
-        worker: type[Worker],
+        work: Work,
         scorer: Scorer,
         columns: dict[str, list[Any]],
         batch_size: int,
         *rest: Any,
     ) -> Iterator[dict[str, Any]]:
-        """Rows that workers make of columns, in order."""
+        """Yield rows that workers make of columns, in order."""
         import pyarrow
 
         ray = import_ray()
@@ -185,11 +171,11 @@ class RayEngine:
         dataset = ray.data.from_arrow(pyarrow.table(columns))
         scorer.prepare()
         given = {"": scorer}, tuple(columns), self.workers, batch_size
-        yield from mapped(dataset, worker, *given, *rest).iter_rows()
+        yield from mapped(dataset, work, *given, *rest).iter_rows()
 
 
 def _watched(parts: Iterable[Part], bar: Bar) -> Iterator[Part]:
-    """Parts as they come, with a bar that tells of their sentences."""
+    """Yield parts as they come, with a bar that tells of their sentences."""
     for part in parts:
         bar.update(part.sentences)
         yield part
@@ -202,7 +188,7 @@ def _place(index: Index) -> str:
 
 
 def _merged(parts: Iterable[Any], top_k: int) -> SearchResult:
-    """The best of what was found in parts of a corpus, ties in corpus order."""
+    """Return the best of what was found in parts of a corpus, ties in corpus order."""
     found, values, pruned = zip(*parts, strict=True)
     rows, distances = np.array([*chain(*found)], np.int64), np.array([*chain(*values)], np.float64)
     order = np.lexsort((rows, distances))[:top_k]

@@ -8,7 +8,7 @@ import pickle
 import re
 import socket
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -161,15 +161,25 @@ class Ledger:
         self.begun.pop(worker, None)
 
 
+Work = Callable[["Worker", Any], Any]
+"""What a worker makes of a batch."""
+
+
 class Worker:
     """Scorers, which Ray keeps, in a worker process: on one model and one store of encodings.
 
-    The ledger is the actor that counts deaths, and ``rest`` what a kind of work needs beside;
-    ``scorer`` is the first of the scorers, where one is enough.
+    ``work`` is what it does with a batch, and ``rest`` what that needs beside; the ledger is the
+    actor that counts deaths, and ``scorer`` the first of the scorers, where one is enough.
     """
 
     def __init__(
-        self, scorers: Any, columns: Sequence[str], workers: Workers, ledger: Any, *rest: Any
+        self,
+        work: Work,
+        scorers: Any,
+        columns: Sequence[str],
+        workers: Workers,
+        ledger: Any,
+        *rest: Any,
     ) -> None:
         import ray
         import torch
@@ -178,7 +188,7 @@ class Worker:
             # Ray leaves the GPUs of the machine visible to those who asked for none.
             os.environ["CUDA_VISIBLE_DEVICES"] = ""
         torch.set_num_threads(workers.threads)
-        self.columns, self.ledger, self.rest = columns, ledger, rest
+        self.work, self.columns, self.ledger, self.rest = work, columns, ledger, rest
         self.scorers: dict[str, Scorer] = {
             name: scorer.using(threads=workers.threads) for name, scorer in ray.get(scorers).items()
         }
@@ -187,7 +197,7 @@ class Worker:
         self.scorer = next(iter(self.scorers.values()))
 
     def texts(self, batch: Any) -> Iterator[list[str]]:
-        """The sentences of every column."""
+        """Yield the sentences of every column."""
         for name in self.columns:
             yield check_texts(batch.column(name).to_pylist(), name, 0)
 
@@ -206,35 +216,25 @@ class Worker:
                 "look what is special about them, or give each worker more memory"
             )
         try:
-            return self.work(batch)
+            return self.work(self, batch)
         finally:
             self.ledger.end.remote(worker)
 
-    def work(self, batch: Any) -> Any:
-        """What a batch becomes."""
-        raise NotImplementedError
+
+def score_batch(worker: Worker, batch: Any) -> Any:
+    """Append distances, and similarities where a scorer has a scale."""
+    import pyarrow
+
+    pairs = list(zip(*worker.texts(batch), strict=True))
+    for name, scorer in worker.scorers.items():
+        for column, values in named_columns(name, scorer, pairs).items():
+            batch = batch.append_column(column, pyarrow.array(values))
+    return batch.append_column(UNREAD, pyarrow.array(count_unread(worker.scorers, pairs)))
 
 
-class PairScorer(Worker):
-    """Adds distances, and similarities where a scorer has a scale."""
-
-    def work(self, batch: Any) -> Any:
-        """Append the columns of every scorer."""
-        import pyarrow
-
-        pairs = list(zip(*self.texts(batch), strict=True))
-        for name, scorer in self.scorers.items():
-            for column, values in named_columns(name, scorer, pairs).items():
-                batch = batch.append_column(column, pyarrow.array(values))
-        return batch.append_column(UNREAD, pyarrow.array(count_unread(self.scorers, pairs)))
-
-
-class FitWorker(Worker):
-    """Adds up what a fit needs."""
-
-    def work(self, batch: Any) -> dict[str, list[bytes]]:
-        """Add up the sentences of a batch, column by column."""
-        request, whitening = self.rest
-        counts = Counter(text for texts in self.texts(batch) for text in texts)
-        sums, _ = add_up(self.scorer.encoder, counts, request, whitening=whitening)
-        return {"sums": [pickle.dumps(sums)]}
+def add_up_batch(worker: Worker, batch: Any) -> dict[str, list[bytes]]:
+    """Add up what a fit needs of the sentences of a batch, column by column."""
+    request, whitening = worker.rest
+    counts = Counter(text for texts in worker.texts(batch) for text in texts)
+    sums, _ = add_up(worker.scorer.encoder, counts, request, whitening=whitening)
+    return {"sums": [pickle.dumps(sums)]}

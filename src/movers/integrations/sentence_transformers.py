@@ -157,7 +157,7 @@ class MoversEvaluator(BaseEvaluator):
         return metrics
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What the model card says of this evaluator."""
+        """Return what the model card says of this evaluator."""
         return {"method": self.method, "fit": self.fit}
 
 

@@ -90,7 +90,7 @@ class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self
 
     def transform(self, X: Iterable[str]) -> Floats:
-        """Distances to the sentences of the fit, shape ``(sentences, fitted sentences)``."""
+        """Return distances to the sentences of the fit, shape ``(sentences, fitted sentences)``."""
         check_is_fitted(self)
         sentences = _texts(X)
         found = self.scorer_.matrix(sentences, self.sentences_)
@@ -109,7 +109,7 @@ class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return len(self.sentences_)
 
     def __sklearn_tags__(self) -> Any:
-        """Sentences come in, in one dimension."""
+        """Return sentences come in, in one dimension."""
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False
@@ -118,7 +118,7 @@ class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
 
 def _finite(distances: Floats, sources: list[str], targets: list[str]) -> Floats:
-    """Distances without infinity, or whose it is."""
+    """Return distances without infinity, or whose it is."""
     far = np.argwhere(np.isinf(distances))
     if len(far):
         source, target = far[0].tolist()
@@ -131,7 +131,7 @@ def _finite(distances: Floats, sources: list[str], targets: list[str]) -> Floats
 
 
 def _texts(X: Any) -> list[str]:
-    """Sentences of a list, an array, a series, or a frame of one column."""
+    """Return sentences of a list, an array, a series, or a frame of one column."""
     shape = getattr(X, "shape", None)
     if shape is not None and len(shape) == 2:
         if shape[1] != 1:

@@ -83,5 +83,5 @@ class MoversDistance(Metric):
         return torch.cat([torch.zeros(0, dtype=self.dtype, device=self.device), *parts])
 
     def compute(self) -> torch.Tensor:
-        """The mean over all predictions that have a distance."""
+        """Return the mean over all predictions that have a distance."""
         return self.distances.nanmean()

@@ -55,7 +55,7 @@ def open_arrow(path: Path | None, format: str, rows: int) -> Iterator[tuple[Any,
 
 
 def count_parquet(path: Path) -> int:
-    """Rows of a Parquet file, from its footer."""
+    """Return rows of a Parquet file, from its footer."""
     with _open_parquet(path) as file:
         return int(file.metadata.num_rows)
 

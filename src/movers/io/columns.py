@@ -28,7 +28,7 @@ class ColumnFiller(Protocol):
         """Distance of every pair."""
 
     def scaled(self, distances: Floats) -> Floats | None:
-        """Similarities that distances stand for; None without a scale."""
+        """Return similarities that distances stand for; None without a scale."""
 
     def unread_words(self, pairs: Any) -> Ints:
         """How many words of every pair no distance depends on."""
@@ -56,7 +56,7 @@ def count_unread(measures: Mapping[str, ColumnFiller], pairs: Sequence[tuple[str
 def fill_columns(
     name: str, measure: ColumnFiller, pairs: Sequence[tuple[str, str]], *, progress: bool = False
 ) -> dict[str, Floats]:
-    """Distances by name of column, and similarities where it has a scale.
+    """Return distances by name of column, and similarities where it has a scale.
 
     Where a cell is blank or missing there is none, even if the measure has one for empty sentences.
     """

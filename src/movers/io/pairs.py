@@ -23,7 +23,7 @@ Check = Callable[[Any, str], Any]
 
 
 def known_columns(columns: Sequence[str]) -> tuple[str, str] | None:
-    """The two columns that usually hold sentences, if a table has such a pair."""
+    """Return the two columns that usually hold sentences, if a table has such a pair."""
     return next((pair for pair in KNOWN_PAIRS if set(pair) <= set(columns)), None)
 
 
@@ -63,7 +63,7 @@ def text_of_cell(value: Any, what: str) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell holds nothing: None, NaN, or what pandas puts in their place.
+    """Tell whether a cell holds nothing: None, NaN, or what pandas puts in their place.
 
     Examples
     --------

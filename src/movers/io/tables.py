@@ -65,7 +65,7 @@ class TwoTexts:
 
 
 def format_of(path: Path | TwoTexts, named: str | None = None) -> str:
-    """The format of a file: the one named, or the one its suffix stands for.
+    """Return the format of a file: the one named, or the one its suffix stands for.
 
     A name may go on behind a colon with what stands between the cells of a CSV: ``csv:;``.
 
@@ -127,7 +127,7 @@ def stray_path(path: Path) -> None:
 
 
 def read_lines(path: Path) -> Generator[str, None, None]:
-    """The lines of a text; ``-`` is standard input."""
+    """Yield the lines of a text; ``-`` is standard input."""
     stray_path(path)
     with nullcontext(sys.stdin.buffer) if path == STANDARD else path.open("rb") as stream:
         yield from decoded_lines(stream, path)
@@ -213,12 +213,12 @@ def _csv_rows(lines: Iterator[str], path: Path, delimiter: str = "") -> Iterator
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    """The cells of the first line of a CSV."""
+    """Return the cells of the first line of a CSV."""
     return next(csv.reader([line], delimiter=delimiter))
 
 
 def _jsonl_rows(lines: Iterator[str], path: Path) -> Iterator[list[Any]]:
-    """The keys of the first object, and the values of them all."""
+    """Yield the keys of the first object, and the values of them all."""
     first: dict[str, Any] | None = None
     row = 0
     for number, line in enumerate(lines, 1):
@@ -249,7 +249,7 @@ _ROWS = {"tsv": _tsv_rows, "csv": _csv_rows, "jsonl": _jsonl_rows}
 
 
 def count_rows(path: Path | TwoTexts, format: str | None = None) -> int | None:
-    """Rows of a table, roughly, for a progress bar; None if unknown."""
+    """Return rows of a table, roughly, for a progress bar; None if unknown."""
     if isinstance(path, TwoTexts):
         return count_rows(path.sources, "jsonl")  # no header either
     if path == STANDARD or not path.is_file():  # a pipe can be read only once
@@ -267,7 +267,7 @@ def count_rows(path: Path | TwoTexts, format: str | None = None) -> int | None:
 
 
 def pick_columns(columns: list[str], source: str | None, target: str | None) -> tuple[str, str]:
-    """The two columns to compare: those named, a well-known pair, or the only two."""
+    """Return the two columns to compare: those named, a well-known pair, or the only two."""
     picked = pick_pair(columns, source, target, "--source and --target")
     if source is None and target is None and known_columns(columns) is None:
         notify(
@@ -341,7 +341,7 @@ def table_writer(
 
 
 def plain_values(values: Any) -> list[Any]:
-    """A column as plain values."""
+    """Return a column as plain values."""
     return values if isinstance(values, list) else list(values.to_pylist())
 
 

@@ -22,7 +22,7 @@ KNOWN_COLUMNS = (SENTENCE, "text", "sentences", "texts", "source", "sentence1", 
 def read_texts(
     file: Path, *, column: str | None = None, format: str | None = None
 ) -> Iterator[str]:
-    r"""Sentences of a file in order; blank ones are left out.
+    r"""Return sentences of a file in order; blank ones are left out.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _write_rows(table: Table, numbers: Container[int], path: Path, format: str) 
 
 
 def _at(values: Any, places: list[int]) -> Any:
-    """Some entries of a column."""
+    """Return some entries of a column."""
     return [values[place] for place in places] if isinstance(values, list) else values.take(places)
 
 

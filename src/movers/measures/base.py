@@ -31,7 +31,6 @@ from movers.measures.parts.costs import norms_of
 from movers.measures.parts.frequencies import load_frequencies
 from movers.measures.parts.statistics import Statistics
 from movers.measures.parts.structure import describe_heads
-from movers.measures.parts.syntax import fit_swf
 from movers.measures.parts.weights import FREQUENCY_WEIGHTS, normalised, raw_weights
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison, HeadValue
@@ -184,8 +183,7 @@ class Measure(ABC):
             return "attention"
         if self.parsed and context.parser is None:
             return "parser"
-        unlearned = self.weights == "swf" and "swf" not in context.statistics.tables
-        return "statistics" if unlearned else None
+        return None
 
     # bound: what it reads
 
@@ -443,19 +441,11 @@ class Measure(ABC):
     @property
     def learns(self) -> bool:
         """Whether it learns from a corpus more than whitening and document frequencies."""
-        return self.weights == "swf" or type(self).fit is not Measure.fit
+        return type(self).fit is not Measure.fit
 
     def fit(self, corpus: FitCorpus) -> Statistics:
         """Return the statistics with what the measure learns from a corpus."""
-        statistics = self.context.statistics
-        if self.weights != "swf":
-            return statistics
-        request = Request(rules=self.context.rules)
-        encodings = self.context.encoder.encode(list(corpus.counts), request)
-        trees = self.context.trees(encodings.sentences)
-        times = [corpus.counts[text] for text in encodings.sentences]
-        table = fit_swf(encodings, times, trees, self.context.recipe)
-        return replace(statistics, tables={**statistics.tables, "swf": table})
+        return self.context.statistics
 
     @property
     def fitted(self) -> Floats | None:

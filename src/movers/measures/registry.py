@@ -9,18 +9,15 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
-from movers.errors import InputError, no_such
+from movers.errors import DependencyError, InputError, no_such
 from movers.measures.base import Measure
 from movers.measures.bow import WordCounts
 from movers.measures.default import DefaultMeasure
 from movers.measures.matched import BertScore, DynaMax
-from movers.measures.moverscore import MoverScore
-from movers.measures.opwd import OrderPreserving
 from movers.measures.pooled import ComponentRemoval, ConceptorNegation, Pooled, StartToken
-from movers.measures.rots import RecursiveTransport
 from movers.measures.structural_transport import StructuralTransport, WordPart
-from movers.measures.wmdo import OrderPenalty
 from movers.measures.word_transport import WordTransport
+from movers.runtime.entry_points import add_rows
 
 KUSNER = "Kusner et al. (2015), From Word Embeddings To Document Distances"
 YOKOI = "Yokoi et al. (2020), Word Rotator's Distance"
@@ -34,14 +31,8 @@ LIU = "Liu et al. (2019), Unsupervised Post-processing of Word Vectors via Conce
 ZHELEZNIAK = "Zhelezniak et al. (2019), Don't Settle for Average, Go for the Max"
 ZHANG = "Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT"
 
-WEI = "Wei et al. (2023), SynWMD: Syntax-aware Word Mover's Distance"
-CHOW = "Chow et al. (2019), WMDO: Fluency-based Word Mover's Distance"
-SU = "Su and Hua (2019), Order-Preserving Wasserstein Distance for Sequence Matching"
-WANG = "Wang et al. (2020), Robust and Consistent Sentence Similarity via ROTS"
-ZHAO = "Zhao et al. (2019), MoverScore: Text Generation Evaluating with Contextualized Embeddings"
 
-
-def _raw(
+def raw_version(
     measure: Measure, recipes: str, *, reference: dict[str, Any] | None = None, **paper: Any
 ) -> Measure:
     """Make a measure take all words and raw vectors, as its paper does; the code does neither."""
@@ -86,31 +77,31 @@ BAG = WordCounts(
 POOLED = (
     replace(BAG, reference=replace(BAG, unit="start")),
     Pooled("average", "cosine of the mean word vectors", HUANG),
-    _raw(
+    raw_version(
         StartToken("cls", "cosine of the start token", DEVLIN, layer=-1),
         "reference: whitened; RoBERTa's first piece of text instead of its start token",
         unit="token",
         reference={"unit": "token", "stopwords": False},
     ),
-    _raw(
+    raw_version(
         ComponentRemoval("sif", "smooth inverse frequency", ARORA, "sif"),
         "reference: whitened, without stop words, component removed from words by weight",
     ),
-    _raw(
+    raw_version(
         ComponentRemoval("usif", "unsupervised SIF", ETHAYARAJH, "usif", components=5, scaled=True),
         "reference: as sif, and vectors not normalised in the sentence",
     ),
-    _raw(
+    raw_version(
         ConceptorNegation("conceptor", "SIF weights, conceptor negation", LIU, "sif"),
         "reference: whitened, without stop words, conceptor not applied",
     ),
-    _raw(
+    raw_version(
         DynaMax("dynamax", "DynaMax-Jaccard, fuzzy word sets", ZHELEZNIAK),
         "reference: whitened, without stop words",
     ),
 )
 MATCHED = tuple(
-    _raw(
+    raw_version(
         BertScore(name, title, ZHANG, weights, part=part, symmetric=part == "f1"),  # type: ignore[arg-type]
         "reference: dot products of whitened vectors, without stop words",
         unit="token",
@@ -123,55 +114,10 @@ MATCHED = tuple(
         ("bertscore-recall", "BERTScore, target covered by source", "uniform", "recall"),
     )
 )
-TREES = "reference: words as they stand between blanks, case kept; unseen ones weigh least"
-SYNTACTIC = tuple(
-    WordTransport(name, title, WEI, "swf", cost=cost, stopwords=False, recipes=TREES, parsed=True)
-    for name, title, cost in (
-        ("synwmd", "syntax-aware word mover's, sub-trees in the cost", "swd"),
-        ("synwmd-cos", "syntax-aware word mover's, cosine cost", "cosine"),
-    )
-)
-ORDERED = (
-    OrderPenalty(
-        "wmdo",
-        "word mover's, penalty for broken order",
-        CHOW,
-        recipes="reference: the penalty mixes up positions and vocabulary, as published",
-    ),
-    *(
-        OrderPreserving(
-            name,
-            title,
-            SU,
-            cost=cost,
-            scaled=cost == "l2",
-            recipes="reference: plain word mover's distance, as published",
-            reference=WordTransport(name, title, SU, "uniform", cost=cost),
-        )
-        for name, title, cost in (
-            ("opwd", "order-preserving Wasserstein", "l2"),
-            ("opwd-cos", "order-preserving Wasserstein, cosine", "cosine"),
-        )
-    ),
-    _raw(
-        RecursiveTransport("rots", "recursive transport along the tree", WANG, "sif"),
-        "reference: whitened, without stop words, neither scaled nor negated",
-    ),
-    MoverScore(
-        "moverscore",
-        "MoverScore, unigrams, idf of pieces",
-        ZHAO,
-        "piece-idf",
-        unit="token",
-        stopwords=False,
-        whitened=False,
-    ),
-)
-TRANSPORTED = (*WORDS, *SYNTACTIC)
 DEFAULT_BASE = "wrd"
 
 
-def _structural(
+def with_structure(
     base: WordTransport, kind: type[StructuralTransport], prefix: str, title: str
 ) -> StructuralTransport:
     """Make a measure with structure of one of words."""
@@ -181,25 +127,28 @@ def _structural(
 
 
 FUSED = [
-    _structural(base, StructuralTransport, "wsmd", "words and structure: {} with attention")
-    for base in TRANSPORTED
+    with_structure(base, StructuralTransport, "wsmd", "words and structure: {} with attention")
+    for base in WORDS
 ]
 LINEAR = [
-    _structural(base, WordPart, "lambda", "{0} under the plan of wsmd-{0}") for base in TRANSPORTED
+    with_structure(base, WordPart, "lambda", "{0} under the plan of wsmd-{0}") for base in WORDS
 ]
 METHODS: dict[str, Measure] = {
     measure.name: measure
     for measure in (
         DEFAULT,
-        *TRANSPORTED,
+        *WORDS,
         *STRUCTURES,
         *FUSED,
         *LINEAR,
-        *ORDERED,
         *POOLED,
         *MATCHED,
     )
 }
+GROUP = "movers.measures"
+"""Entry points of this group lead to a measure, or to several by name."""
+RESEARCH = ("moverscore", "opwd", "opwd-cos", "rots", "synwmd", "synwmd-cos", "wmdo")
+"""Measures of movers-research, to tell where they are."""
 ALIASES = {"wsmd": f"wsmd-{DEFAULT_BASE}", "lambda": f"lambda-{DEFAULT_BASE}"}
 
 
@@ -207,7 +156,19 @@ def find_measure(name: str | Measure) -> Measure:
     """Look a measure up by name or alias; a measure is itself."""
     if isinstance(name, Measure):
         return name
-    measure = METHODS.get(ALIASES.get(name.lower(), name.lower()))
-    if measure is None:
-        raise InputError(no_such("method", name, [*ALIASES, *METHODS]))
-    return measure
+    known = ALIASES.get(name.lower(), name.lower())
+    if known not in METHODS:
+        add_outside_measures()
+    if known in METHODS:
+        return METHODS[known]
+    if known in RESEARCH:
+        raise DependencyError(
+            f"{known} is a measure of movers-research, which is not installed; in a checkout of "
+            "movers: pip install ./research"
+        )
+    raise InputError(no_such("method", name, [*ALIASES, *METHODS]))
+
+
+def add_outside_measures() -> list[str]:
+    """Add the measures of installed packages to the registry, and name them."""
+    return add_rows(METHODS, GROUP, Measure)  # type: ignore[type-abstract]

@@ -9,7 +9,6 @@ import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged, Rows, Singles, gathered
 from movers.encode.encodings import Encodings
-from movers.measures.parts.syntax import SubTrees
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +30,6 @@ class WeightedSentences:
         What the encoder returned; None for sentences of an index.
     totals
         What the weights of each sentence summed to before they were normalised; None likewise.
-    subtrees
-        Sub-trees of the sentences, for a cost that looks at them.
     """
 
     sentences: Sequence[str]
@@ -46,7 +43,6 @@ class WeightedSentences:
     pooled: Singles
     encodings: Encodings | None = None
     totals: Floats | None = None
-    subtrees: SubTrees | None = None
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -62,7 +58,7 @@ class WeightedSentences:
         return self.encoded.numbers(texts)
 
     def take(self, rows: Rows) -> WeightedSentences:
-        """Copy some of the sentences, without encodings, totals and sub-trees."""
+        """Copy some of the sentences, without encodings and totals."""
         return gathered(WeightedSentences, [(self, rows)])
 
 

@@ -16,13 +16,11 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
-from movers.encode.encodings import Encodings
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Home, WordPlan
 from movers.measures.base import Measure
 from movers.measures.bounds import Bound, TransportBound
-from movers.measures.parts.costs import COSTS, pair_costs
-from movers.measures.parts.syntax import add_subtree_costs, find_subtrees
+from movers.measures.parts.costs import pair_costs
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison
 from movers.solve.batch import emd_batch
@@ -51,22 +49,6 @@ class WordTransport(Measure):
         """Return what users may want to know of it, as plain values."""
         return {**super().describe(), "cost": self.cost}
 
-    def weigh(self, encodings: Encodings) -> WeightedSentences:
-        """Weigh the words; find the sub-trees around them where the cost looks at these."""
-        sentences = super().weigh(encodings)
-        if self.cost is None or not COSTS[self.cost].trees:
-            return sentences
-        vectors, norms, context = sentences.vectors, sentences.norms, self.context
-        assert vectors is not None and norms is not None
-        trees = context.trees(encodings.sentences)
-        pieces = None  # tokens of every word
-        if context.recipe == "reference":
-            first, end = context.locate(encodings.sentences)[1].data.T
-            pieces = np.asarray(end - first, np.int64)
-        weights = sentences.weights.data
-        subtrees = find_subtrees(encodings, trees, vectors, norms.data, weights, pieces)
-        return replace(sentences, subtrees=subtrees)
-
     # solving
 
     def pose(self, sentences: WeightedSentences, rows: Ints) -> Problems:
@@ -80,10 +62,7 @@ class WordTransport(Measure):
             return Ragged.zeros(sentences.weights.lengths[rows].prod(axis=1)), 0.0
         assert sentences.vectors is not None and sentences.norms is not None
         words, threads = (sentences.vectors, sentences.norms.data), self.context.threads
-        costs = pair_costs(self.cost, *words, sources, targets, threads=threads)
-        if sentences.subtrees is None:
-            return costs, 0.0
-        return costs, add_subtree_costs(costs, sentences.subtrees, sources, targets, threads)
+        return pair_costs(self.cost, *words, sources, targets, threads=threads), 0.0
 
     def move(self, problems: Problems, null: Floats | None = None, *, plans: bool = False) -> Many:
         """Solve problems; ``null`` is the price of a unit of mass that stays at home."""
@@ -156,19 +135,12 @@ class WordTransport(Measure):
 
     @property
     def bound(self) -> Bound:
-        """What every distance is at least; refused where mass may stay or trees enter the cost."""
+        """What every distance is at least; refused where mass may stay."""
         if self.context.null is not None:
             raise InputError(
                 f"null == {self.context.null:g}: bounds hold where all words move",
                 Do("rank"),
                 Choose("null", None),
-            )
-        if self.cost is not None and COSTS[self.cost].trees:
-            raise InputError(
-                f"{self.name} needs the dependency trees of every sentence, which an index does "
-                "not keep",
-                Do("rank"),
-                Choose("method", "synwmd-cos"),
             )
         return self._bound()
 

@@ -20,16 +20,17 @@ def add_rows(table: dict[str, Row], group: str, kind: type[Row]) -> list[str]:
     table
         Rows by name; a name that is there already stays what it is.
     group
-        Entry points of this group lead to one row each, whose entry has its name.
+        Entry points of this group lead to one row, whose entry has its name, or to rows by name.
     kind
         What a row has to be.
     """
     names = []
-    for name, place, row in load_entries(group):
-        if not isinstance(row, kind):
-            raise InputError(f"{place} is {row!r}, not a row of kind {kind.__name__}")
-        table.setdefault(name, row)
-        names.append(name)
+    for entry, place, found in load_entries(group):
+        for name, row in (found if isinstance(found, dict) else {entry: found}).items():
+            if not isinstance(row, kind):
+                raise InputError(f"{place} is {row!r}, not a row of kind {kind.__name__}")
+            table.setdefault(name, row)
+            names.append(name)
     return names
 
 

@@ -12,7 +12,6 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -23,13 +22,8 @@ from movers.runtime import ownership
 from movers.runtime.atomic import replacing
 from movers.runtime.native import Kinds, processor
 from movers.runtime.notices import Notice, notify
+from movers.runtime.shipped_kernels import PACKAGE, sources_digest
 
-PACKAGE = Path(__file__).parents[1]
-SOURCES = (
-    *("arrays.py", "runtime/*.py", "solve/rounding.py", "solve/kernels/*.py"),
-    "**/*kernels.py",
-)
-"""Files of the package that kernels are made of."""
 KEPT = 4
 """Folders of other sources or versions that stay: those used last."""
 PREFIX = "kernels-"
@@ -41,24 +35,10 @@ class CacheWarning(Notice):
     """Compiled kernels cannot be kept or trusted, and every process compiles its own."""
 
 
-def sources(package: Path = PACKAGE) -> Iterator[Path]:
-    """Files whose text decides what a compiled kernel does."""
-    for pattern in SOURCES:
-        yield from sorted(package.glob(pattern))
-
-
 def digest(package: Path = PACKAGE) -> str:
     """Sixteen hex digits for the sources of all kernels and what compiles them."""
     versions = version("numba"), version("llvmlite"), sys.implementation.cache_tag
     return hashlib.sha256(repr((versions, sources_digest(package))).encode()).hexdigest()[:16]
-
-
-def sources_digest(package: Path = PACKAGE) -> str:
-    """Sixteen hex digits for the sources of all kernels."""
-    found = hashlib.sha256()
-    for path in sources(package):
-        found.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
-    return found.hexdigest()[:16]
 
 
 def parent() -> Path:

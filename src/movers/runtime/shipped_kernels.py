@@ -6,15 +6,22 @@ Its name holds a digest of the sources of all kernels, so that other sources do 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import platform
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from movers.runtime.kernel_cache import PACKAGE, sources_digest
 from movers.runtime.native import SETTINGS, Call, Kinds, callable_at, symbol
 
+PACKAGE = Path(__file__).parents[1]
+SOURCES = (
+    *("arrays.py", "runtime/*.py", "solve/rounding.py", "solve/kernels/*.py"),
+    "**/*kernels.py",
+)
+"""Files of the package that kernels are made of."""
 FOLDER = PACKAGE / "kernels"
 LEVELS: dict[str, dict[str, tuple[str, ...]]] = {
     "x86_64": {
@@ -29,6 +36,20 @@ MACHINES = {"AMD64": "x86_64"}
 PORTABLE: dict[str, tuple[str, ...]] = {"generic": ()}
 """The kind of any other machine."""
 SUFFIXES = {"nt": ".dll"}
+
+
+def sources(package: Path = PACKAGE) -> Iterator[Path]:
+    """Files whose text decides what a compiled kernel does."""
+    for pattern in SOURCES:
+        yield from sorted(package.glob(pattern))
+
+
+def sources_digest(package: Path = PACKAGE) -> str:
+    """Sixteen hex digits for the sources of all kernels."""
+    found = hashlib.sha256()
+    for path in sources(package):
+        found.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()[:16]
 
 
 def levels() -> dict[str, tuple[str, ...]]:

@@ -40,33 +40,33 @@ class Corpus(Generic[Kind]):
         return int(self.starts[-1]) - len(self.hidden)
 
     def numbers(self, rows: Ints) -> Ints:
-        """Numbers of rows that are still there."""
+        """Return numbers of rows that are still there."""
         return np.asarray(rows - np.searchsorted(self.hidden, rows))
 
     def rows(self, numbers: Ints) -> Ints:
-        """Rows of numbers."""
+        """Return rows of numbers."""
         before = self.hidden - np.arange(len(self.hidden))
         return np.asarray(numbers + np.searchsorted(before, numbers, side="right"))
 
     def place(self, row: int) -> tuple[Kind, int]:
-        """The shard of a row, and where in it."""
+        """Return the shard of a row, and where in it."""
         shard = int(np.searchsorted(self.starts, row, side="right")) - 1
         return self.shards[shard], row - int(self.starts[shard])
 
     def pieces(self, rows: Ints) -> list[tuple[Kind, Ints]]:
-        """The shards that rows lie in, one after another, and where in them."""
+        """Return the shards that rows lie in, one after another, and where in them."""
         shards = np.searchsorted(self.starts, rows, side="right") - 1
         runs = np.split(np.arange(len(rows)), np.flatnonzero(np.diff(shards)) + 1)
         numbers = [(int(shards[run[0]]), run) for run in runs if len(run)]
         return [(self.shards[one], rows[run] - self.starts[one]) for one, run in numbers]
 
     def text(self, row: int) -> str:
-        """The sentence of a row."""
+        """Return the sentence of a row."""
         shard, place = self.place(row)
         return shard.words.sentences[place]
 
     def sentence(self, number: int) -> str:
-        """The sentence of a number."""
+        """Return the sentence of a number."""
         if not 0 <= number < len(self):
             raise InputError(f"no sentence {number}; the index has {len(self)}")
         return self.text(int(self.rows(np.array([number]))[0]))
@@ -84,7 +84,7 @@ class Corpus(Generic[Kind]):
         return np.asarray(self.hidden[low:high] - self.starts[shard])
 
     def find(self, texts: Sequence[str]) -> Ints:
-        """Rows of sentences; -1 for those that are not there."""
+        """Return rows of sentences; -1 for those that are not there."""
         (known, rows), keys = self._by_key, keys_of(texts)
         low, high = np.searchsorted(known, keys), np.searchsorted(known, keys, side="right")
         out = np.full(len(texts), -1, np.int64)
@@ -95,7 +95,7 @@ class Corpus(Generic[Kind]):
         return out
 
     def unknown(self, texts: Iterable[str]) -> Iterator[str]:
-        """Those of distinct sentences that are not there."""
+        """Yield those of distinct sentences that are not there."""
         left = iter(texts)
         while held := list(islice(left, LOOKED_UP)):
             rows = self.find(held).tolist()
@@ -135,7 +135,7 @@ class CorpusReader:
 
 
 def distinct(sentences: Iterable[str]) -> Iterator[str]:
-    """Sentences that are not blank, each once."""
+    """Yield sentences that are not blank, each once."""
     known = set()
     for text in sentences:
         if text.strip() and (own := key(text)) not in known:

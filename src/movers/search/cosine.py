@@ -110,7 +110,7 @@ class CosineLayout:
         *,
         progress: bool = False,
     ) -> Iterator[tuple[int, int, float]]:
-        """Pairs of these sentences with those behind them, by number, and their distances."""
+        """Yield pairs of these sentences with those behind them, by number, and their distances."""
         rows = corpus.rows(np.arange(numbers.start, numbers.stop))
         pairs = np.concatenate([*_proposed(corpus, rows, threshold)])
         if self.precision == "float32":
@@ -126,7 +126,7 @@ class CosineLayout:
     def _distances(
         self, scorer: Scorer, corpus: Corpus[VectorShard], pairs: Ints, *, progress: bool
     ) -> Floats:
-        """Full distances of pairs of rows."""
+        """Return full distances of pairs of rows."""
         rows, places = np.unique(pairs, return_inverse=True)
         words = self.words(scorer, corpus, rows, progress=progress)
         return distances_between(scorer, words, places.reshape(pairs.shape))
@@ -134,7 +134,7 @@ class CosineLayout:
     def words(
         self, scorer: Scorer, corpus: Corpus[VectorShard], rows: Ints, *, progress: bool = False
     ) -> WeightedSentences:
-        """The words of rows, read or encoded."""
+        """Return the words of rows, read or encoded."""
         if self.keep == "words":
             found = some_of(corpus.pieces(rows))
             return replace(found.words, pooled=found.pooled(slice(None)))
@@ -176,7 +176,7 @@ class CosineQuery:
         return replace(found, pruning=Pruning(total, solved=self.compared, far=self.far, **stages))
 
     def nearest(self, count: int) -> Nearest:
-        """The sentences with the lowest bounds; those of stored vectors to the last bit."""
+        """Return the sentences with the lowest bounds; those of stored vectors to the last bit."""
         known = self.scanned
         if known is None or (len(known.rows) < count and np.isfinite(known.rest)):
             known = self.scanned = scan(self.corpus, self.words.pooled, count)[0]
@@ -195,7 +195,7 @@ class CosineQuery:
         return np.concatenate(found)
 
     def compare(self, rows: Ints) -> Floats:
-        """Distances of rows; where vectors alone give them, words are not looked at."""
+        """Return distances of rows; where vectors alone give them, words are not looked at."""
         if self.layout.precision == "int8":
             return self._full(rows)
         sentence = self.sentence(rows)
@@ -215,7 +215,7 @@ class CosineQuery:
 
 
 def _few(rows: Ints) -> Iterator[Ints]:
-    """Rows or pairs of them, some thousand at a time."""
+    """Yield rows or pairs of them, some thousand at a time."""
     for low in range(0, len(rows), PROPOSED):
         yield rows[low : low + PROPOSED]
 
@@ -237,7 +237,7 @@ def _vector_distances(corpus: Corpus[VectorShard], pairs: Ints) -> Floats:
 
 
 def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iterator[Ints]:
-    """Pairs of rows with those behind them whose vectors are near enough, shard by shard."""
+    """Yield pairs of rows with those behind them whose vectors are near enough, shard by shard."""
     yield np.zeros((0, 2), np.int64)
     if not len(rows):
         return

@@ -160,7 +160,7 @@ def preview(
     around: int = AROUND,
     progress: bool = False,
 ) -> Preview:
-    """What a deduplication would drop, and the pairs on either side of the threshold.
+    """Return what a deduplication would drop, and the pairs on either side of the threshold.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def _explained(row: Dropped, scorer: Scorer) -> Dropped:
 
 
 def _aligned(row: Dropped, scorer: Scorer) -> Dropped:
-    """The same, with the moves of its words if it is near another sentence."""
+    """Return the same, with the moves of its words if it is near another sentence."""
     if row.reason != "near" or row.repeats is None:
         return row
     flows = scorer.compare(row.repeats, row.sentence).alignment

@@ -101,7 +101,7 @@ class Folder:
         return self.some(0, len(self._opened))[0]
 
     def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
-        """The sentences of some shards, which alone are read, and the row of the first."""
+        """Return the sentences of some shards, which alone are read, and the row of the first."""
         every = list(self._opened.items())
         some, starts = every[low:high], np.cumsum([0, *(part.sentences for part, _ in every)])
         for part, (mapped, _) in some:
@@ -113,7 +113,7 @@ class Folder:
         return Corpus([shard for _, (_, shard) in some], inside - first), first
 
     def load_statistics(self) -> Statistics:
-        """The statistics of the index."""
+        """Return the statistics of the index."""
         part = self.manifest.statistics
         path = part.find(self.path)
         part.check(self.path, path.read_bytes())

@@ -16,13 +16,13 @@ TOGETHER = 1024
 
 
 def pooled_vectors(scorer: Scorer, texts: Sequence[str], *, progress: bool = False) -> Singles:
-    """Vectors of distinct sentences and nothing else."""
+    """Return vectors of distinct sentences and nothing else."""
     request = Request((), (), scorer.measure.requirements.rules, True)
     return scorer.encoder.encode(list(texts), request, progress=progress).pooled
 
 
 def distances_between(scorer: Scorer, words: WeightedSentences, pairs: Ints) -> Floats:
-    """Distances of pairs of sentences by place, bit by bit those of `Scorer.matrix`."""
+    """Return distances of pairs of sentences by place, bit by bit those of `Scorer.matrix`."""
     texts = words.sentences
     places = {text: place for place, text in reversed([*enumerate(texts)])}
     first = np.array([places[text] for text in texts], np.int64)
@@ -31,7 +31,7 @@ def distances_between(scorer: Scorer, words: WeightedSentences, pairs: Ints) -> 
 
 
 def from_first(count: int) -> Ints:
-    """Pairs of the first of so many sentences with every other."""
+    """Return pairs of the first of so many sentences with every other."""
     return np.stack([np.zeros(count - 1, np.int64), np.arange(1, count)], axis=1)
 
 
@@ -41,7 +41,7 @@ def distances_from(
     rows: Ints,
     read: Callable[[Ints], WeightedSentences],
 ) -> Floats:
-    """Distances from a sentence to others, which are read a few at a time."""
+    """Return distances from a sentence to others, which are read a few at a time."""
     found = [np.zeros(0)]
     for low in range(0, len(rows), TOGETHER):
         words = joined([query, read(rows[low : low + TOGETHER])])

@@ -369,7 +369,7 @@ class Index:
         recall: float | None = None,
         align: int = 0,
     ) -> SearchRanking:
-        """What was found, with texts and similarities."""
+        """Return what was found, with texts and similarities."""
         numbers = corpus.numbers(found.rows)
         unread = self._scorer.encoder.unread
         matches = self._scorer.matches(numbers, found.distances, corpus.sentence, unread)
@@ -414,7 +414,7 @@ class Index:
 
 
 def any_engine(signature: str) -> str:
-    """A signature without what runs the model: engines agree in all that an index keeps.
+    """Return a signature without what runs the model: engines agree in all that an index keeps.
 
     Examples
     --------
@@ -425,7 +425,7 @@ def any_engine(signature: str) -> str:
 
 
 def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:
-    """The sentences of some shards that were not deleted, as one."""
+    """Return the sentences of some shards that were not deleted, as one."""
     pieces = [
         (shard := corpus.shards[number], np.delete(np.arange(len(shard)), corpus.hidden_in(number)))
         for number in numbers

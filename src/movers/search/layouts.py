@@ -27,7 +27,7 @@ LAYOUTS: dict[str, Callable[[], Layout]] = {
 
 
 def make_layout(scorer: Scorer, keep: Keep | None, vectors: Precision | None) -> Layout:
-    """The layout for the measure of a scorer."""
+    """Return the layout for the measure of a scorer."""
     bound = scorer.measure.bound
     if isinstance(bound, CosineBound):
         return CosineLayout(keep or "text", vectors or "float32")
@@ -40,7 +40,7 @@ def make_layout(scorer: Scorer, keep: Keep | None, vectors: Precision | None) ->
 
 
 def find_layout(name: Any) -> Layout:
-    """The layout that a manifest names."""
+    """Return the layout that a manifest names."""
     if name not in LAYOUTS:
         raise InputError(
             f"the index has the layout {name!r}, which this version does not know; build it again"

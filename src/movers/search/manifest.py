@@ -34,7 +34,7 @@ class Part:
         return cls(path.name, len(content), checksum(content), sentences)
 
     def find(self, folder: Path) -> Path:
-        """Where the file lies; it has to have its size."""
+        """Return where the file lies; it has to have its size."""
         path = folder / self.name
         if not path.is_file():
             raise InputError(f"the index {str(folder)!r} lacks {self.name}; build it again")
@@ -55,7 +55,7 @@ def checksum(content: Any) -> str:
 
 
 def damaged(path: Path, how: str) -> InputError:
-    """The error for a file that is not as it was written."""
+    """Return the error for a file that is not as it was written."""
     return InputError(f"{str(path)!r} is damaged ({how}); build the index again")
 
 
@@ -88,7 +88,7 @@ class Manifest:
         return sum(part.sentences for part in self.parts) - gone
 
     def encoded(self) -> bytes:
-        """The file that makes a folder this index."""
+        """Return the file that makes a folder this index."""
         content = {"format": FORMAT, **asdict(self)}
         content["checksum"] = _digest(content)
         return json.dumps(content, ensure_ascii=False, indent=1).encode()
@@ -107,7 +107,7 @@ class Manifest:
 
     @classmethod
     def decoded(cls, raw: bytes, path: Path) -> Manifest:
-        """What `encoded` wrote."""
+        """Return what `encoded` wrote."""
         try:
             content = json.loads(raw)
             form = content.pop("format", None) if isinstance(content, dict) else None
@@ -126,7 +126,7 @@ class Manifest:
 
 
 def read_raw(folder: Path) -> bytes | None:
-    """The manifest as it stands; None if there is none."""
+    """Return the manifest as it stands; None if there is none."""
     path = folder / NAME
     if path.is_dir():
         raise InputError(f"{str(path)!r} is a folder, not the manifest of an index; remove it")

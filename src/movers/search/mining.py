@@ -61,13 +61,13 @@ def mine(
 
 
 def mining_bar(index: Index, start: int, *, progress: bool) -> AbstractContextManager[Bar]:
-    """A bar over the sentences of an index, blocks that are done already behind it."""
+    """Return a bar over the sentences of an index, blocks that are done already behind it."""
     done = start * index.layout.block
     return progress_bar("mining", "sentences", len(index), progress=progress, initial=done)
 
 
 def blocks_of(index: Index) -> list[range]:
-    """The sentences of every block, by number."""
+    """Return the sentences of every block, by number."""
     total, size = len(index), index.layout.block
     return [range(low, min(low + size, total)) for low in range(0, total, size)]
 
@@ -75,7 +75,7 @@ def blocks_of(index: Index) -> list[range]:
 def mine_block(
     index: Index, threshold: float, numbers: range, *, progress: bool = False
 ) -> list[Pair]:
-    """Near pairs of the sentences of a block with all that follow them."""
+    """Return near pairs of the sentences of a block with all that follow them."""
     corpus = index.corpus
     found = index.layout.near(index.scorer, corpus, numbers, threshold, progress=progress)
     return [

@@ -19,23 +19,13 @@ from movers.measures.structural_transport import CONSTANT
 from movers.scorer import Scorer
 from movers.search.full_comparisons import from_first
 from movers.search.shards import Shard
-from movers.solve.bounds import (
-    Profiles,
-    centroid_bounds,
-    pairing_bounds,
-    profile_bounds,
-    word_bounds,
-)
-from movers.solve.kernels import LANES
-from movers.solve.problems import Problems
+from movers.solve.bounds import Profiles, centroid_bounds, profile_bounds, word_bounds
 from movers.solve.rounding import SINGLE
 
 SLACK = 4e-6
 """Rounding of a dot product of normalised vectors in single precision, generously."""
 HEADS_AT_ONCE = 2
 """They share the solution of the word cost they all start from."""
-PAIRED = 2 / 3
-"""Share of the heads that get the stronger bound: the others hardly gain from it."""
 HEADS_FOLD = 1.0 - 1e-9
 """Sums of solved heads and bounds are taken a little lower, for their own rounding."""
 
@@ -117,7 +107,7 @@ def lower_costs(kind: str | None, own: WeightedSentences, other: WeightedSentenc
 
 
 def lower_means(kind: str | None, query: Shard, shard: Shard, cost: Singles) -> Floats:
-    """The mean cost C_M of every sentence, never too high."""
+    """Return the mean cost C_M of every sentence, never too high."""
     own, other = query.words, shard.words
     total = Ragged(cost.sum(axis=0, dtype=np.float64), shard.starts).sums()
     if kind is not None:
@@ -148,28 +138,18 @@ def lower_factors(
 
 @dataclass
 class HeadOrder:
-    """Which heads to bound better, and in which order to solve them, learned as we go.
+    """In which order to solve heads, learned as we go.
 
-    ``gain`` is by how much the stronger bound of a head exceeds the first one, on average, and
-    ``excess`` by how much its values exceed its bounds.
+    ``excess`` is by how much the values of a head exceed its bounds, on average.
     """
 
     heads: int
-    gain: Floats | None = None
     excess: Floats | None = None
 
     @classmethod
     def of(cls, scorer: Scorer) -> HeadOrder:
         """Nothing is known yet."""
         return cls(max(1, len(scorer.heads)))
-
-    @property
-    def paired(self) -> Ints:
-        """Heads that gain most from the stronger bound; all of them while nothing is known."""
-        if self.gain is None:
-            return np.arange(self.heads)
-        lanes = LANES * max(1, round(PAIRED * self.heads / LANES))
-        return np.sort(np.argsort(self.gain)[::-1][:lanes])
 
     def groups(self) -> list[Ints]:
         """Heads to solve one after another; all at once while nothing is known."""
@@ -182,21 +162,18 @@ class HeadOrder:
 
 def distances_within(
     scorer: Scorer, both: Shard, bounds: Singles, threshold: float, order: HeadOrder
-) -> tuple[Floats, int]:
-    """Distances from a query to sentences; infinite beyond the threshold.
+) -> Floats:
+    """Return distances from a query to sentences; infinite beyond the threshold.
 
     ``both`` are the query, then the sentences; ``bounds`` are head by head, minus infinity for
-    sentences that may be undefined. Also tells how many of the infinite ones a bound excluded
-    before any was solved.
+    sentences that may be undefined.
     """
     pairs = from_first(len(both))
     odd = ~np.isfinite(bounds).all(axis=1)
     out = np.empty(len(pairs))
     out[odd] = scorer.between(both.words, pairs[odd])
-    out[~odd], paired = _defined_within(
-        scorer, both.words, pairs[~odd], bounds[~odd], threshold, order
-    )
-    return out, paired
+    out[~odd] = _defined_within(scorer, both.words, pairs[~odd], bounds[~odd], threshold, order)
+    return out
 
 
 def _defined_within(
@@ -206,21 +183,18 @@ def _defined_within(
     bounds: Singles,
     threshold: float,
     order: HeadOrder,
-) -> tuple[Floats, int]:
-    """Distances of pairs that are known to have one."""
+) -> Floats:
+    """Return distances of pairs that are known to have one."""
     out = np.full(len(pairs), np.inf)
     if not len(pairs):
-        return out, 0
+        return out
     bound = transport_bound(scorer)
     if bound.structure is None:
-        return scorer.measure.distances(sentences, pairs), 0
+        return scorer.measure.distances(sentences, pairs)
     problems = bound.pose(sentences, pairs)
-    if bound.structure and np.isfinite(threshold):
-        _tighten(problems, bound.structure, bounds, order, scorer.threads)
     values = np.zeros((len(pairs), order.heads))
     least = bounds.sum(axis=1, dtype=np.float64)
     alive = np.flatnonzero(least * HEADS_FOLD <= threshold * order.heads)
-    paired = len(pairs) - len(alive)
     for heads in order.groups():
         found = bound.move(problems.take(alive, heads))
         values[alive[:, None], heads] = found
@@ -231,15 +205,4 @@ def _defined_within(
     if order.excess is None and len(fit):
         order.excess = (values[fit] - bounds[fit]).mean(axis=0)
     out[alive] = values[alive].mean(axis=1)
-    return out, paired
-
-
-def _tighten(
-    problems: Problems, share: float, bounds: Singles, order: HeadOrder, threads: int | None
-) -> None:
-    """Raise the bounds of those heads that gain from it."""
-    heads = order.paired
-    found = pairing_bounds(problems, mix=share, heads=heads, threads=threads)
-    if order.gain is None:
-        order.gain = np.maximum(found - bounds, 0.0).mean(axis=0)
-    bounds[:, heads] = np.fmax(bounds[:, heads], found)
+    return out

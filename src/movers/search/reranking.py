@@ -202,14 +202,14 @@ class Proposal:
         return Nearest(rows[order], bounds[order], rest, self.store is not None and not short)
 
     def _row(self, one: Candidate) -> int:
-        """The number of a candidate, which decides between equal distances."""
+        """Return the number of a candidate, which decides between equal distances."""
         if one.key not in self._rows:
             row = int(one.key) if isinstance(one.key, Integral) else BEHIND + len(self._rows)
             self._rows[one.key], self.listed[row] = row, one
         return self._rows[one.key]
 
     def compare(self, rows: Ints) -> Floats:
-        """Full distances of candidates."""
+        """Return full distances of candidates."""
         self.compared += len(rows)
         return distances_from(self.scorer, self.words, rows, self._read)
 

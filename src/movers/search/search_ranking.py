@@ -14,7 +14,6 @@ STAGES = {
     "centroid": "their mean vectors are too far apart",
     "words": "their words are too far apart",
     "profile": "words and attention profiles together are too far apart",
-    "pairing": "what else would have to move is too far apart",
     "heads": "given up after some attention heads",
     "left_out": "not among the candidates",
     "solved": "solved exactly",
@@ -35,7 +34,6 @@ class Pruning:
     centroid: int = 0
     words: int = 0
     profile: int = 0
-    pairing: int = 0
     heads: int = 0
     left_out: int = 0
     solved: int = 0
@@ -92,7 +90,7 @@ class SearchRanking(Ranking):
         return self.pruning.solved
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {
             **super().to_dict(),
             "certified": self.certified,

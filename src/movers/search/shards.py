@@ -28,7 +28,7 @@ class StoredLines(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> StoredLines:
-        """Texts as they are kept; those that are so already stay."""
+        """Return texts as they are kept; those that are so already stay."""
         if isinstance(texts, StoredLines):
             return texts
         raw = [text.encode() for text in texts]
@@ -42,7 +42,7 @@ class StoredLines(Sequence[str]):
 
     @classmethod
     def gathered(cls, pieces: Sequence[tuple[StoredLines, Rows]]) -> StoredLines:
-        """Some texts of several, one after another."""
+        """Return some texts of several, one after another."""
         found = Ragged.gathered([(Ragged(one.data, one.starts), rows) for one, rows in pieces])
         return cls(found.data, found.starts)
 
@@ -84,7 +84,7 @@ Kind = TypeVar("Kind", bound=Sentences)
 
 
 def key(text: str) -> bytes:
-    """What a sentence is known by."""
+    """Return what a sentence is known by."""
     return blake2b(text.encode(), digest_size=16).digest()
 
 
@@ -114,7 +114,7 @@ class Shard(Sentences):
         return np.asarray(self.means * self.mean_steps[:, None], np.float32)
 
     def take(self, rows: Rows) -> Shard:
-        """Some of the sentences."""
+        """Return some of the sentences."""
         return gathered(Shard, [(self, rows)])
 
 
@@ -124,7 +124,7 @@ def some_of(pieces: Sequence[tuple[Kind, Rows]]) -> Kind:
 
 
 def joined(shards: Sequence[Kind]) -> Kind:
-    """All sentences of several shards in one."""
+    """Return all sentences of several shards in one."""
     return some_of([(shard, slice(None)) for shard in shards])
 
 
@@ -157,12 +157,12 @@ def make_shard(weighed: WeightedSentences, sentences: list[str], bound: Transpor
 
 
 def _profile_starts(words: WeightedSentences) -> Ints:
-    """Where the profile of each sentence starts."""
+    """Return where the profile of each sentence starts."""
     return boundaries(words.sums.shape[1] * profile_sizes(words.weights.lengths))
 
 
 def encode_shard(shard: Sentences) -> bytes:
-    """A shard as the content of a safetensors file."""
+    """Return a shard as the content of a safetensors file."""
     from safetensors.numpy import save
 
     own = {part.name: getattr(shard, part.name) for part in fields(shard)[1:]}  # beside the words
@@ -197,7 +197,7 @@ def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap, Kind]:
 
 
 def _words(arrays: dict[str, Array]) -> WeightedSentences:
-    """What `encode_shard` took apart."""
+    """Return what `encode_shard` took apart."""
     counts, sums = arrays["counts"], arrays["sums"]
     kept = arrays["vectors"].shape[1] > 0
     if len(arrays["weights"]):

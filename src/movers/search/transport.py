@@ -96,7 +96,7 @@ class TransportLayout:
         *,
         progress: bool = False,
     ) -> Iterator[tuple[int, int, float]]:
-        """Pairs of these sentences with those behind them, by number, and their distances."""
+        """Yield pairs of these sentences with those behind them, by number, and their distances."""
         self._order = order = self._order or HeadOrder.of(scorer)
         with progress_bar("comparing", "sentences", len(numbers), progress=progress) as bar:
             for row in numbers:
@@ -115,8 +115,8 @@ class TransportLayout:
 class Cascade:
     """One query, a shard of one sentence, against a corpus without gaps.
 
-    ``order`` is what earlier queries taught about heads; ``paired`` counts sentences that the
-    stronger bound excluded, and ``given_up`` those that were not solved to the end.
+    ``order`` is what earlier queries taught about heads; ``given_up`` counts sentences that were
+    not solved to the end.
     """
 
     scorer: Scorer
@@ -124,7 +124,6 @@ class Cascade:
     corpus: Corpus[Shard]
     best: Best
     order: HeadOrder
-    paired: int = 0
     given_up: int = 0
 
     def run(self) -> Pruning:
@@ -148,7 +147,7 @@ class Cascade:
         # before the threshold had sunk so far
         far = centroid > self.best.threshold
         by_words = ~far & np.isfinite(words) & (words > self.best.threshold)
-        spared = len(centroid) - len(self.best.rows) - self.paired - self.given_up
+        spared = len(centroid) - len(self.best.rows) - self.given_up
         first = min(int(far.sum()), spared)
         second = min(int(by_words.sum()), spared - first)
         return self._pruning(centroid=first, words=second, profile=spared - first - second)
@@ -159,7 +158,7 @@ class Cascade:
         return self._pruning(left_out=len(self.corpus) - len(rows))
 
     def nearest_means(self, wanted: int) -> Ints:
-        """Sentences whose mean vectors have the highest cosine with that of the query."""
+        """Return sentences whose mean vectors have the highest cosine with that of the query."""
         own, found = self.query.centroids[0], []
         for shard in self.corpus.shards:
             means = shard.centroids
@@ -175,14 +174,13 @@ class Cascade:
         else:
             bounds = heads[rows]
         threshold = self.best.threshold
-        found, paired = distances_within(self.scorer, both, bounds, threshold, self.order)
+        found = distances_within(self.scorer, both, bounds, threshold, self.order)
         known = ~np.isposinf(found) | np.isinf(threshold)
-        self.paired += paired
-        self.given_up += int((~known).sum()) - paired
+        self.given_up += int((~known).sum())
         self.best.add(rows[known], found[known])
 
     def _bounds(self, wanted: Bools) -> tuple[Floats, Singles]:
-        """Bounds of the wanted sentences; infinite for the others."""
+        """Return bounds of the wanted sentences; infinite for the others."""
         words = np.full(len(wanted), np.inf)
         heads = np.full((len(wanted), self.order.heads), np.inf, np.float32)
         for shard, start in zip(self.corpus.shards, self.corpus.starts[:-1], strict=True):
@@ -195,5 +193,5 @@ class Cascade:
         return words, heads
 
     def _pruning(self, **stages: int) -> Pruning:
-        solved = {"pairing": self.paired, "heads": self.given_up, "solved": len(self.best.rows)}
+        solved = {"heads": self.given_up, "solved": len(self.best.rows)}
         return Pruning(len(self.corpus), **stages, **solved)

@@ -63,13 +63,13 @@ class VectorShard(Sentences):
         return self.coarse.dtype == np.int16
 
     def pooled(self, rows: Rows) -> Singles:
-        """Vectors of some sentences: as the encoder made them, or as the integers tell."""
+        """Return vectors of some sentences: as the encoder made them, or as the integers tell."""
         if self.whole:
             return put_together(self.coarse[rows], self.fine[rows])
         return np.asarray(self.coarse[rows], np.float32)
 
     def units(self) -> tuple[Singles, Singles]:
-        """All vectors at length 1, and how far each may be off beside rounding."""
+        """Return all vectors at length 1, and how far each may be off beside rounding."""
         vectors = self.pooled(slice(None))
         sound = np.isfinite(self.errors)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -92,12 +92,12 @@ class VectorShard(Sentences):
 
 
 def rounding(dimension: int) -> float:
-    """How far single precision may move a cosine, whatever the order of the sum."""
+    """Return how far single precision may move a cosine, whatever the order of the sum."""
     return (dimension + SPARE) * UNIT
 
 
 def unit_vectors(vectors: Singles) -> tuple[Singles, Bools]:
-    """Vectors at length 1, and which of them have a direction at all."""
+    """Return vectors at length 1, and which of them have a direction at all."""
     wide = vectors.astype(np.float64)
     lengths = np.linalg.norm(wide, axis=1)
     sound = np.isfinite(lengths) & (lengths > SHORTEST)
@@ -111,7 +111,7 @@ def make_vectors(
     precision: Precision,
     words: WeightedSentences | None = None,
 ) -> VectorShard:
-    """A shard of sentences with their vectors, and their words if any are given."""
+    """Return a shard of sentences with their vectors, and their words if any are given."""
     if precision == "float32":
         (coarse, fine), steps = taken_apart(pooled), np.ones(len(pooled), np.float32)
     else:
@@ -132,7 +132,7 @@ def make_vectors(
 
 
 def wordless(sentences: Sequence[str]) -> WeightedSentences:
-    """Sentences of which nothing but the vectors is known."""
+    """Return sentences of which nothing but the vectors is known."""
     none = Ragged.zeros([0] * len(sentences))
     nothing = np.zeros((len(sentences), 0))
     return WeightedSentences(
@@ -157,7 +157,7 @@ def taken_apart(numbers: Singles) -> tuple[NDArray[np.int16], NDArray[np.int16]]
 
 
 def put_together(upper: NDArray[np.int16], lower: NDArray[np.int16]) -> Singles:
-    """The numbers that `taken_apart` took apart.
+    """Return the numbers that `taken_apart` took apart.
 
     Examples
     --------
@@ -203,14 +203,14 @@ class Lowest:
         self.rows, self.bounds = self.rows[kept], self.bounds[kept]
 
     def nearest(self) -> Nearest:
-        """The lowest of all."""
+        """Return the lowest of all."""
         self._drop()
         order = np.lexsort((self.rows, self.bounds))
         return Nearest(self.rows[order], self.bounds[order].astype(np.float64), self.rest)
 
 
 def scan(corpus: Corpus[VectorShard], pooled: Singles, wanted: int) -> list[Nearest]:
-    """The sentences with the lowest bounds for every query, one product per shard for all.
+    """Return the sentences with the lowest bounds for every query, one product per shard for all.
 
     ``pooled`` are the vectors of the queries, ``(queries, dimension)``.
     """

@@ -57,7 +57,7 @@ class Best:
             self.threshold = min(self.threshold, last)
 
     def ranked(self) -> tuple[Ints, Floats]:
-        """Rows and distances, nearest first, ties in corpus order, undefined ones last."""
+        """Return rows and distances, nearest first, ties in corpus order, undefined ones last."""
         best = np.lexsort((self.rows, self.distances))[: self.wanted]
         if np.isfinite(self.within):
             best = best[self.distances[best] <= self.within]

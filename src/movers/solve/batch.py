@@ -110,13 +110,21 @@ def broken_batch(problems: Problems, plans: Floats, *, threads: int | None = Non
     threads
         As in `emd_batch`.
     """
-    return _evaluate(broken_range, problems, plans, threads)
+    return _evaluate(broken_range, problems, plans, threads, sides=4)
 
 
 def _evaluate(
-    kernel: Callable[..., None], problems: Problems, plans: Floats, threads: int | None
+    kernel: Callable[..., None],
+    problems: Problems,
+    plans: Floats,
+    threads: int | None,
+    *,
+    sides: int = 0,
 ) -> Floats:
-    """Run a kernel that takes plans as they are, and fills in a number for every head."""
+    """Run a kernel that takes plans as they are, and fills in a number for every head.
+
+    It has room for the cells of a plan and, if it wants any, for ``sides`` numbers per word.
+    """
     shapes, batch = problems.shapes, problems.batch
     if plans.shape != problems.cost.shape:
         raise InputError(f"plans.shape == {plans.shape} while cost.shape == {problems.cost.shape}")
@@ -126,8 +134,8 @@ def _evaluate(
 
     def solve(low: int, high: int) -> None:
         cells = make_cells(int(shapes[low:high].prod(axis=1).max(initial=1)))
-        sides = np.empty((4, int(shapes[low:high].max(initial=1))))
-        kernel(low, high, batch, plans, structures, cells, sides, out)
+        words = [np.empty((sides, int(shapes[low:high].max(initial=1))))] if sides else []
+        kernel(low, high, batch, plans, structures, cells, *words, out)
 
     share_out(solve, problems.scale.shape[1] * shapes.sum(axis=1) ** 2, threads)
     return out
@@ -182,7 +190,7 @@ def _warn_unconverged(converged: Bools) -> None:
 
 
 def _whole_solver(problems: Problems, structures: Structures | None, mix: float) -> Solver:
-    """What solves ranges of problems where all mass moves."""
+    """Return what solves ranges of problems where all mass moves."""
     batch = problems.batch
     if structures is None:
         return lambda low, high, space, out: emd_range(space, low, high, batch, out)

@@ -6,7 +6,6 @@ the solver reports. All of them look at one source and many targets at once.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +13,7 @@ from numpy.typing import NDArray
 
 from movers.arrays import Floats, Ints, Singles, offsets
 from movers.runtime.threads import share_out
-from movers.solve.kernels import LANES
 from movers.solve.kernels.lower_bounds import Profiled, WordCosts, profiles_range, words_range
-from movers.solve.kernels.pairing_bound import HeadGroup, make_pairing_workspace, pairings_range
-from movers.solve.problems import Problems
 from movers.solve.rounding import SINGLE, to_integers
 
 
@@ -102,37 +98,8 @@ def profile_bounds(
     return out
 
 
-def pairing_bounds(
-    problems: Problems, *, mix: float, heads: Ints, threads: int | None = None
-) -> Floats:
-    """Bound the problems of `movers.solve.batch.fgw_batch` under some of their heads.
-
-    Stronger than `profile_bounds` for most heads, and dearer: if word i goes to word k, every
-    other word has to go somewhere too, and each such pair of moves has its price (Gilmore, 1962;
-    Lawler, 1963). The least prices join the linear problem.
-
-    The bounds are NaN where the scale or ``mix`` is 0.
-    """
-    shapes, batch, structures = problems.shapes, problems.batch, problems.structures
-    out = np.empty((len(problems), len(heads)))
-
-    def solve(low: int, high: int, group: HeadGroup) -> None:
-        pairings_range(
-            low, high, batch, structures, group, np.float32(mix), make_pairing_workspace(shapes)
-        )
-
-    for first in range(0, len(heads), LANES):
-        chosen = np.resize(heads[first : first + LANES], LANES)
-        values = np.empty((len(problems), LANES), np.float32)
-        scales = problems.scale[:, chosen].astype(np.float32)
-        group = HeadGroup(chosen, scales.ravel(), values.ravel())
-        share_out(partial(solve, group=group), shapes.prod(axis=1) ** 2, threads)
-        out[:, first : first + LANES] = values[:, : len(heads) - first]
-    return out
-
-
 def profile_sizes(lengths: Ints) -> Ints:
-    """Numbers that a profile takes for every head, by the number of words."""
+    """Return numbers that a profile takes for every head, by the number of words."""
     return np.asarray(3 * lengths + 1 + lengths // 2, np.int64)
 
 

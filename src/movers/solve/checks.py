@@ -117,7 +117,7 @@ def prices(given: float | Floats, shape: tuple[int, ...]) -> Floats:
 
 
 def is_list(given: object) -> bool:
-    """Whether `given` is a list of problems: a list or tuple of two-dimensional arrays."""
+    """Tell whether `given` is a list of problems: a list or tuple of two-dimensional arrays."""
     if not isinstance(given, list | tuple):
         return False
     try:
@@ -152,7 +152,7 @@ def pose(
 
 
 def flat(arrays: Sequence[Floats]) -> Ragged:
-    """The arrays, row-major, one after another."""
+    """Return the arrays, row-major, one after another."""
     return Ragged.from_rows([array.ravel() for array in arrays], np.float64)
 
 

@@ -40,7 +40,7 @@ from collections.abc import Callable
 
 from movers.solve.kernels import partial
 from movers.solve.kernels.batch_arrays import Outputs, Structures, Terms
-from movers.solve.kernels.workspace import Workspace
+from movers.solve.kernels.workspace import Workspace, allocate_partial
 from movers.solve.problems import Problems
 
 Solver = Callable[[int, int, Workspace, Outputs], None]
@@ -48,11 +48,11 @@ Solver = Callable[[int, int, Workspace, Outputs], None]
 
 
 def partial_solver(problems: Problems, terms: Terms, structures: Structures | None) -> Solver:
-    """What solves ranges of the problems above; without structures, for words alone."""
+    """Return what solves ranges of the problems above; without structures, for words alone."""
     batch = problems.batch
 
     def solve(low: int, high: int, space: Workspace, out: Outputs) -> None:
-        room = partial.allocate_partial(problems.shapes[low:high])
+        room = allocate_partial(problems.shapes[low:high])
         if structures is None:
             partial.partial_emd_range(space, room, low, high, batch, terms, out)
         else:

@@ -123,7 +123,7 @@ class Problems:
         return Ragged(self.cost, boundaries(self.shapes.prod(axis=1)))
 
     def take(self, pairs: Ints, heads: Ints) -> Problems:
-        """Some of the pairs under some heads, which lie one after another."""
+        """Return some of the pairs under some heads, which lie one after another."""
         kept = self.shapes[pairs]
         cells = places(boundaries(self.shapes.prod(axis=1)), pairs)
         return replace(

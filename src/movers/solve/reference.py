@@ -25,7 +25,7 @@ def emd(cost: Floats, u: Floats, v: Floats) -> Floats:
 
 
 def _sums(n: int, m: int) -> Floats:
-    """What takes a flat plan to the sums of its rows, then of its columns."""
+    """Return what takes a flat plan to the sums of its rows, then of its columns."""
     return np.vstack([np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))])
 
 

@@ -66,7 +66,7 @@ NUMBERS = ("value", "linear", "structural", "iterations", "gap", "converged", "h
 def linear_solution(
     value: Floats, plan: Floats, *, iterations: Counts | None = None, converged: Bools | None = None
 ) -> Many:
-    """A batch with one number for every pair, all of it the cost of moving."""
+    """Return a batch with one number for every pair, all of it the cost of moving."""
     column = value[:, None]
     nothing = np.zeros_like(column)
     effort = np.ones(column.shape, np.int32) if iterations is None else iterations[:, None]
@@ -93,6 +93,6 @@ def split(found: Many, shapes: Ints) -> list[One]:
 
 
 def pick(found: Many, pair: int, head: int, plan: Floats) -> One:
-    """What a batch found for one problem, given its plan."""
+    """Return what a batch found for one problem, given its plan."""
     numbers: dict[str, Any] = {name: getattr(found, name)[pair, head].item() for name in NUMBERS}
     return Solution(plan=plan, **numbers)

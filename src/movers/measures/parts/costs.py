@@ -18,14 +18,12 @@ class Cost:
 
     ``fill`` is the kernel for the cells of pairs. ``to_zero`` is the cost between a word and the
     zero vector, from the word's norm: the reference recipe averages over removed tokens as if they
-    were zero vectors. ``trees`` tells whether the sub-trees around the words add to it
-    (`movers.measures.parts.syntax`).
+    were zero vectors.
     """
 
     name: str
     fill: Callable[[int, int, Array, Floats, CostCells], None]
     to_zero: Callable[[Floats], Floats]
-    trees: bool = False
 
 
 COSTS = {
@@ -33,13 +31,12 @@ COSTS = {
     for cost in (
         Cost("l2", euclidean, lambda norms: norms),
         Cost("cosine", cosine, np.zeros_like),
-        Cost("swd", cosine, np.zeros_like, trees=True),
     )
 }
 
 
 def norms_of(vectors: Ragged) -> Floats:
-    """Length of every word vector, in double precision."""
+    """Return length of every word vector, in double precision."""
     out = np.zeros(len(vectors.data))
     fill_norms(vectors.data, out)
     return out
@@ -56,8 +53,8 @@ def pair_costs(
 ) -> Ragged:
     """Cost matrices of sentence pairs, each row one flat ``(n, m)`` block.
 
-    ``kind`` is a row of the table, of ``"swd"`` the part without sub-trees; ``sources`` and
-    ``targets`` are the rows of ``vectors`` that form the pairs.
+    ``kind`` is a row of the table; ``sources`` and ``targets`` are the rows of ``vectors`` that
+    form the pairs.
     """
     out = Ragged.zeros(vectors.lengths[sources] * vectors.lengths[targets])
     cells = pair_cells(vectors.starts, sources, targets, out)
@@ -69,7 +66,7 @@ def pair_costs(
 
 
 def pair_cells(words: Ints, sources: Ints, targets: Ints, out: Ragged) -> CostCells:
-    """The cells of pairs of sentences whose words start where ``words`` says."""
+    """Return the cells of pairs of sentences whose words start where ``words`` says."""
     lengths = np.diff(words)
     shapes = np.stack([lengths[sources], lengths[targets]], axis=1)
     return CostCells(words[sources], words[targets], shapes, out.starts, out.data)
@@ -84,7 +81,7 @@ def mean_costs(
     targets: Ints,
     apart: Floats | float = 0.0,
 ) -> Floats:
-    """The mean cost C_M that the factor k starts from, shape ``(pairs,)``.
+    """Return the mean cost C_M that the factor k starts from, shape ``(pairs,)``.
 
     ``sizes`` counts the tokens of each sentence to average over; those beyond its kept words
     stand for zero vectors (none in the paper's recipe), and ``apart`` is what they cost beyond

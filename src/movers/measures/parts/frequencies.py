@@ -87,7 +87,7 @@ class Frequencies:
 
 
 def _chance(shares: Floats) -> Floats:
-    """The chance of words to turn up in an average sentence."""
+    """Return the chance of words to turn up in an average sentence."""
     return np.asarray(-np.expm1(SENTENCE_LENGTH * np.log1p(-np.minimum(shares, 1 - 1e-16))))
 
 

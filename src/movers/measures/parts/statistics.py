@@ -119,7 +119,7 @@ class Statistics:
 
     @classmethod
     def shipped(cls, fingerprint: str) -> Statistics | None:
-        """The statistics that come with the package for the weights of a model, if any."""
+        """Return the statistics that come with the package for the weights of a model, if any."""
         if fingerprint not in SHIPPED:
             return None
         with as_file(files("movers").joinpath("data", SHIPPED[fingerprint])) as path:
@@ -153,5 +153,5 @@ class Statistics:
 
 
 def load_statistics(choice: str | Path | Statistics | None) -> Statistics | None:
-    """Statistics as users name them: a file, or themselves; None stays None."""
+    """Return statistics as users name them: a file, or themselves; None stays None."""
     return Statistics.load(choice) if isinstance(choice, str | Path) else choice

@@ -53,7 +53,7 @@ def select_heads(
 
 
 def middle_layers(count: int) -> tuple[int, ...]:
-    """The middle two thirds of the layers, from 1: 2 to 5 of 6, 3 to 10 of 12.
+    """Return the middle two thirds of the layers, from 1: 2 to 5 of 6, 3 to 10 of 12.
 
     The first look at neighbours, the last at what the model was trained to say.
     """
@@ -145,7 +145,7 @@ def attention_variability(attentions: Callable[[], Iterable[Singles]]) -> Floats
 
 
 def contextual_layers(variability: Floats) -> tuple[int, ...]:
-    """The last layers, from where attention starts to vary with the sentence.
+    """Return the last layers, from where attention starts to vary with the sentence.
 
     The paper reads this off a plot of the layers' mean BV_A; here the cut is the one that splits
     the layers into two groups with the least spread around their own means.

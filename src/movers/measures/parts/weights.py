@@ -10,7 +10,7 @@ import numpy as np
 from movers.arrays import Floats, Ragged
 from movers.encode.encodings import Encodings
 from movers.encode.tokens import TokenRules
-from movers.errors import Choose, Do, InputError
+from movers.errors import InputError
 from movers.measures.parts.context import Context
 from movers.measures.parts.frequencies import load_frequencies
 from movers.measures.parts.wordtable import all_spelled
@@ -20,12 +20,12 @@ ALL_WORDS = TokenRules(stopwords=frozenset())
 
 
 def uniform(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
-    """Every word the same (Kusner et al., 2015)."""
+    """Weigh every word the same (Kusner et al., 2015)."""
     return np.ones(int(encodings.spans.starts[-1]))
 
 
 def norm(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
-    """Length of the word's vector (Yokoi et al., 2020)."""
+    """Return length of the word's vector (Yokoi et al., 2020)."""
     assert norms is not None, "norm weights need word vectors"
     return norms
 
@@ -40,7 +40,7 @@ def idf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
 
 
 def pieces(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
-    """Every piece the same, special tokens nothing (Zhang et al., 2020)."""
+    """Weigh every piece the same, special tokens nothing (Zhang et al., 2020)."""
     start, end = encodings.spans.data.T
     return np.asarray(end > start, np.float64)
 
@@ -68,17 +68,6 @@ def usif(encodings: Encodings, norms: Floats | None, context: Context) -> Floats
     return load_frequencies(context.frequencies).usif(all_spelled(encodings, context.recipe))
 
 
-def swf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
-    """One over the word's PageRank in the trees of a corpus (Wei et al., 2023)."""
-    if (table := context.statistics.tables.get("swf")) is None:
-        raise InputError(
-            "swf weights need the trees of a corpus",
-            Do("fit", "with a parser first"),
-            Choose("statistics", then="made by 'movers fit --parser'"),
-        )
-    return table.of(encodings)
-
-
 def _word_idf(encodings: Encodings, context: Context) -> Floats:
     """For every token the idf of the word it is in; 0 for tokens in no word."""
     _, words = context.locate(encodings.sentences, ALL_WORDS)
@@ -100,14 +89,13 @@ WEIGHTS: dict[str, Callable[[Encodings, Floats | None, Context], Floats]] = {
     "piece-idf": piece_idf,
     "sif": sif,
     "usif": usif,
-    "swf": swf,
 }
 FREQUENCY_WEIGHTS = ("sif", "usif", "idf", "piece-idf")
 """Rows that look words up in frequencies of the language, where no table of theirs is fitted."""
 
 
 def raw_weights(kind: str, encodings: Encodings, norms: Floats | None, context: Context) -> Ragged:
-    """Weights of every kept word as their row of the table defines them."""
+    """Return weights of every kept word as their row of the table defines them."""
     found = np.asarray(WEIGHTS[kind](encodings, norms, context), np.float64)
     raw = Ragged(found, encodings.spans.starts)
     totals = raw.sums()
@@ -122,6 +110,6 @@ def raw_weights(kind: str, encodings: Encodings, norms: Floats | None, context: 
 
 
 def normalised(raw: Ragged) -> Ragged:
-    """Weights that sum to one in each sentence that has any words."""
+    """Return weights that sum to one in each sentence that has any words."""
     with np.errstate(invalid="ignore"):
         return replace(raw, data=raw.data / np.repeat(raw.sums(), raw.lengths))

@@ -45,14 +45,14 @@ class WordTable:
 
 
 def spelled(encodings: Encodings, row: int, recipe: Recipe) -> list[str]:
-    """The kept words of a sentence as a recipe spells them for look-ups."""
+    """Return the kept words of a sentence as a recipe spells them for look-ups."""
     if recipe == "paper":
         return [word.lower() for word in encodings.surface(row)]
     return encodings.spellings[row]
 
 
 def all_spelled(encodings: Encodings, recipe: Recipe) -> list[str]:
-    """The kept words of all sentences, one after another."""
+    """Return the kept words of all sentences, one after another."""
     return [word for row in range(len(encodings)) for word in spelled(encodings, row, recipe)]
 
 

@@ -5,32 +5,13 @@
 The matrix need not be definite: the result is a local minimum, never above the start.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from movers.arrays import Floats, Ints
+from movers.arrays import Floats
 from movers.runtime.compiling import kernel
+from movers.solve.kernels.workspace import Programme
 
 FLAT = 1e-12
-
-
-class Programme(NamedTuple):
-    """A programme and a point; for every round the entries in use, a factor and the step."""
-
-    gram: Floats
-    slope: Floats
-    x: Floats
-    members: Ints
-    factor: Floats
-    step: Floats
-
-
-def make_programme(size: int) -> Programme:
-    """Make room for so many entries."""
-    gram, slope, x = np.empty((size, size)), np.empty(size), np.empty(size)
-    members, factor = np.empty(size, np.int64), np.empty((size, size))
-    return Programme(gram, slope, x, members, factor, np.empty(size))
 
 
 @kernel

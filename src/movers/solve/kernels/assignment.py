@@ -6,36 +6,15 @@
 would rather have another column: ``G[i, j] - duals[j] >= G[i, s(i)] - duals[s(i)]``.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import kernel
 from movers.solve.kernels import LANES
 from movers.solve.kernels.instructions import cheapest_rows
+from movers.solve.kernels.workspace import Matching
 
 SWEEPS = 6
-
-
-class Matching(NamedTuple):
-    """The column of each row and the row of each column, potentials, and room for a search."""
-
-    match: Ints
-    owner: Ints
-    duals: Floats
-    prices: Floats
-    distance: Floats
-    previous: Ints
-    state: Ints
-
-
-def make_matching(size: int) -> Matching:
-    """Make room for so many tokens on each side."""
-    duals, prices, distance = np.empty(size), np.empty(size), np.empty(size)
-    match, owner = np.empty(size, np.int64), np.empty(size, np.int64)
-    previous, state = np.empty(size, np.int64), np.empty(size, np.int64)
-    return Matching(match, owner, duals, prices, distance, previous, state)
 
 
 @kernel

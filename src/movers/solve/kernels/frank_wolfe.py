@@ -13,9 +13,8 @@ import numpy as np
 from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels.active_set import minimise_on_simplex
 from movers.solve.kernels.gradient import padded, set_gradient
-from movers.solve.kernels.margins import Margins
 from movers.solve.kernels.vertices import find_active, find_vertex, on_cells
-from movers.solve.kernels.workspace import CALLS, Workspace
+from movers.solve.kernels.workspace import CALLS, Margins, Workspace
 
 RELATIVE = 1e-9
 REPEATS = 6

@@ -14,8 +14,8 @@ from movers.runtime.compiling import inlined
 from movers.solve.kernels import LANES, ROWS
 from movers.solve.kernels.batch_arrays import Batch, Structures
 from movers.solve.kernels.instructions import product_tile
-from movers.solve.kernels.margins import Margins, add_margins, set_margins
-from movers.solve.kernels.workspace import Workspace
+from movers.solve.kernels.margins import add_margins, set_margins
+from movers.solve.kernels.workspace import Margins, Workspace
 
 FORBIDDEN = 1e100
 

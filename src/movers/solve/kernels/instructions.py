@@ -10,5 +10,3 @@ def _in(module: str, *names: str) -> list[Any]:
 
 
 product_tile, cheapest_rows = _in("simd", "product_tile", "cheapest_rows")
-load, put, spread, least = _in("simd_vectors", "load", "put", "spread", "least")
-root, power, logarithm = _in("simd_vectors", "root", "power", "logarithm")

@@ -8,32 +8,9 @@ marginals make the first two parts a constant; otherwise the gradient has, besid
 with squares taken entry by entry.
 """
 
-from typing import NamedTuple
-
-import numpy as np
-
 from movers.arrays import Floats
 from movers.runtime.compiling import inlined, kernel
-from movers.solve.kernels.workspace import Cells
-
-
-class Margins(NamedTuple):
-    """Squared structures of a head, and the marginals of one plan with their share of a gradient.
-
-    The last row and the last column of a plan are the homes; they belong to neither marginal.
-    """
-
-    squares_a: Floats
-    squares_b: Floats
-    p: Floats
-    q: Floats
-    row: Floats
-    column: Floats
-
-
-def allocate_margins(n: int, m: int) -> Margins:
-    """Allocate for n x m words."""
-    return Margins(*(np.empty(shape) for shape in ((n, n), (m, m), n, m, n, m)))
+from movers.solve.kernels.workspace import Cells, Margins
 
 
 @kernel

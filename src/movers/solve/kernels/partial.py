@@ -5,28 +5,20 @@ marginals that vary (`movers.solve.kernels.margins`). A head is solved from more
 and the best plan wins.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from movers.arrays import Floats, Ints
+from movers.arrays import Floats
 from movers.runtime.compiling import entry, inlined, kernel
 from movers.solve.kernels.batch_arrays import LARGEST, Batch, Outputs, Structures, Terms, refuse
 from movers.solve.kernels.frank_wolfe import descend
 from movers.solve.kernels.gradient import at_product, padded, set_gradient
-from movers.solve.kernels.margins import (
-    Margins,
-    add_margins,
-    allocate_margins,
-    margin_energy,
-    set_margins,
-)
+from movers.solve.kernels.margins import add_margins, margin_energy, set_margins
 from movers.solve.kernels.pair_setup import WHOLE, copy_optimum, optimum, solve_linear, total_of
 from movers.solve.kernels.plans import bent, gather, write_plan
 from movers.solve.kernels.simplex import northwest
 from movers.solve.kernels.unmatched_mass import Masses, load_head, load_home_cost, load_masses
 from movers.solve.kernels.vertices import energy, list_cells, on_cells
-from movers.solve.kernels.workspace import Cells, Workspace, make_cells
+from movers.solve.kernels.workspace import Margins, PartialWorkspace, Workspace
 
 FLOOR = 1e-12
 FROM_WORDS, FROM_PRODUCT, STARTS = 0, 1, 6
@@ -34,23 +26,6 @@ FEW = 3
 """Cells per word, up to which an energy is summed over pairs of cells."""
 SAME = 1e-12
 Held = tuple[float, float, float, float]
-
-
-class PartialWorkspace(NamedTuple):
-    """Memory beside the workspace: dense plans with homes, and the cells of one."""
-
-    margins: Margins
-    start: Floats
-    plan: Floats
-    best: Floats
-    cells: Cells
-
-
-def allocate_partial(shapes: Ints) -> PartialWorkspace:
-    """Allocate for problems of the given shapes."""
-    n, m = shapes.max(axis=0, initial=1).tolist()
-    start, plan, best = np.zeros((3, n + 1, m + 1))
-    return PartialWorkspace(allocate_margins(n, m), start, plan, best, make_cells(n * m))
 
 
 @entry

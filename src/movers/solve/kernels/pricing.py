@@ -11,32 +11,33 @@ CONSTANT = 1e-12
 """Below this share of the squares, two structures differ by rounding only."""
 
 
+@kernel
+def _gather(plans: Floats, start: int, n: int, m: int, room: Cells) -> int:
+    """List the cells of a plan that hold mass, and return how many there are."""
+    rows, columns, mass = room
+    filled = 0
+    for i in range(n):
+        for j in range(m):
+            moved = plans[start + i * m + j]
+            if moved > 0.0:
+                rows[filled], columns[filled], mass[filled] = i, j, moved
+                filled += 1
+    return filled
+
+
 @entry
 def price_range(
-    low: int,
-    high: int,
-    batch: Batch,
-    plans: Floats,
-    given: Structures,
-    room: Cells,
-    sides: Floats,
-    out: Floats,
+    low: int, high: int, batch: Batch, plans: Floats, given: Structures, room: Cells, out: Floats
 ) -> None:
     """Fill in ``sum (A[i, k] - B[j, l])**2 Q[i, j] Q[k, l]`` for every pair and head.
 
-    There is room for the cells of one plan; ``sides`` is not looked at.
+    There is room for the cells of one plan.
     """
     rows, columns, mass = room
     structure = given.single
     for p in range(low, high):
         n, m = batch.shapes[p, 0], batch.shapes[p, 1]
-        filled = 0
-        for i in range(n):
-            for j in range(m):
-                moved = plans[batch.cost_start[p] + i * m + j]
-                if moved > 0.0:
-                    rows[filled], columns[filled], mass[filled] = i, j, moved
-                    filled += 1
+        filled = _gather(plans, batch.cost_start[p], n, m, room)
         for h in range(out.shape[1]):
             a, b = given.a_start[p] + h * n * n, given.b_start[p] + h * m * m
             total = 0.0
@@ -93,20 +94,15 @@ def broken_range(
     structure = given.single
     for p in range(low, high):
         n, m = batch.shapes[p, 0], batch.shapes[p, 1]
-        filled, total = 0, 0.0
+        filled, total = _gather(plans, batch.cost_start[p], n, m, room), 0.0
         for i in range(n):
             sides[0, i] = 0.0
         for j in range(m):
             sides[1, j] = 0.0
-        for i in range(n):
-            for j in range(m):
-                moved = plans[batch.cost_start[p] + i * m + j]
-                if moved > 0.0:
-                    rows[filled], columns[filled], mass[filled] = i, j, moved
-                    filled += 1
-                    total += moved
-                    sides[0, i] += moved
-                    sides[1, j] += moved
+        for c in range(filled):
+            total += mass[c]
+            sides[0, rows[c]] += mass[c]
+            sides[1, columns[c]] += mass[c]
         for h in range(out.shape[1]):
             a, b = given.a_start[p] + h * n * n, given.b_start[p] + h * m * m
             first = _cut(structure, a, n, sides[0], sides[2])

@@ -8,43 +8,20 @@ held in float64, so flows are exact; together with a strongly feasible tree (an 
 points to the root) and Cunningham's choice of the leaving arc, degenerate pivots cannot cycle.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels import LANES
 from movers.solve.kernels.instructions import cheapest_rows
+from movers.solve.kernels.workspace import LINKS, Network
 
-PARENT, DEPTH, CHILD, NEXT, BEFORE = range(5)
-LINKS = 5
+PARENT, DEPTH, CHILD, NEXT, BEFORE = range(LINKS)
 EPSILON = 2.0**-52
 ROUNDING = 16 * EPSILON
 """What the digits of the largest potential leave undecided in a reduced cost."""
 MOST = 1000
 """Pivots per node, and one more: far more than any search takes that gets anywhere."""
-
-
-class Network(NamedTuple):
-    """A tree, its flows (whole and real), potentials with their tails, and room for a search."""
-
-    tree: Ints
-    flow: Floats
-    real: Floats
-    potential: Floats
-    tails: Floats
-    lowest: Floats
-    rows: Ints
-    links: Ints
-
-
-def make_network(nodes: int, width: int) -> Network:
-    """Make room for so many nodes, and columns with their padding."""
-    tree, links = np.empty((LINKS, nodes), np.int64), np.empty((2, nodes), np.int64)
-    flow, real, potential, tails = [np.empty(nodes) for _ in range(4)]
-    lowest, rows = np.empty(width), np.empty(width, np.int64)
-    return Network(tree, flow, real, potential, tails, lowest, rows, links)
 
 
 @kernel

@@ -6,12 +6,11 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.solve.kernels import LANES, ROWS
-from movers.solve.kernels.active_set import Programme, make_programme
-from movers.solve.kernels.assignment import Matching, make_matching
-from movers.solve.kernels.simplex import LINKS, Network, make_network
 
 CALLS = 100
 SLOTS = CALLS + 1
+LINKS = 5
+"""Numbers that tie a node of a tree to others."""
 
 
 class Cells(NamedTuple):
@@ -25,6 +24,42 @@ class Cells(NamedTuple):
 def make_cells(most: int) -> Cells:
     """Make room for so many cells."""
     return Cells(np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most))
+
+
+class Network(NamedTuple):
+    """A tree, its flows (whole and real), potentials with their tails, and room for a search."""
+
+    tree: Ints
+    flow: Floats
+    real: Floats
+    potential: Floats
+    tails: Floats
+    lowest: Floats
+    rows: Ints
+    links: Ints
+
+
+class Matching(NamedTuple):
+    """The column of each row and the row of each column, potentials, and room for a search."""
+
+    match: Ints
+    owner: Ints
+    duals: Floats
+    prices: Floats
+    distance: Floats
+    previous: Ints
+    state: Ints
+
+
+class Programme(NamedTuple):
+    """A programme and a point; for every round the entries in use, a factor and the step."""
+
+    gram: Floats
+    slope: Floats
+    x: Floats
+    members: Ints
+    factor: Floats
+    step: Floats
 
 
 class Optimum(NamedTuple):
@@ -106,8 +141,25 @@ def allocate(shapes: Ints, slots: int, stop: Ints) -> Workspace:
         counting=np.arange(n),
         scratch=np.empty(2 * width),
         gradient=np.empty((rows, width)),
-        network=make_network(nodes, width),
-        matching=make_matching(side),
+        network=Network(
+            tree=np.empty((LINKS, nodes), np.int64),
+            flow=np.empty(nodes),
+            real=np.empty(nodes),
+            potential=np.empty(nodes),
+            tails=np.empty(nodes),
+            lowest=np.empty(width),
+            rows=np.empty(width, np.int64),
+            links=np.empty((2, nodes), np.int64),
+        ),
+        matching=Matching(
+            match=np.empty(side, np.int64),
+            owner=np.empty(side, np.int64),
+            duals=np.empty(side),
+            prices=np.empty(side),
+            distance=np.empty(side),
+            previous=np.empty(side, np.int64),
+            state=np.empty(side, np.int64),
+        ),
         cells=make_cells(slots * nodes),
         counts=np.zeros(slots, np.int64),
         gradients=np.empty((slots, rows, width)),
@@ -115,6 +167,45 @@ def allocate(shapes: Ints, slots: int, stop: Ints) -> Workspace:
         linear_of=np.empty(slots),
         weight=np.empty(slots),
         active=np.empty(slots, np.int64),
-        programme=make_programme(slots),
+        programme=Programme(
+            gram=np.empty((slots, slots)),
+            slope=np.empty(slots),
+            x=np.empty(slots),
+            members=np.empty(slots, np.int64),
+            factor=np.empty((slots, slots)),
+            step=np.empty(slots),
+        ),
         stop=stop,
     )
+
+
+class Margins(NamedTuple):
+    """Squared structures of a head, and the marginals of one plan with their share of a gradient.
+
+    The last row and the last column of a plan are the homes; they belong to neither marginal.
+    """
+
+    squares_a: Floats
+    squares_b: Floats
+    p: Floats
+    q: Floats
+    row: Floats
+    column: Floats
+
+
+class PartialWorkspace(NamedTuple):
+    """Memory beside the workspace: dense plans with homes, and the cells of one."""
+
+    margins: Margins
+    start: Floats
+    plan: Floats
+    best: Floats
+    cells: Cells
+
+
+def allocate_partial(shapes: Ints) -> PartialWorkspace:
+    """Allocate for problems of the given shapes, where mass may stay at home."""
+    n, m = shapes.max(axis=0, initial=1).tolist()
+    margins = Margins(*(np.empty(shape) for shape in ((n, n), (m, m), n, m, n, m)))
+    start, plan, best = np.zeros((3, n + 1, m + 1))
+    return PartialWorkspace(margins, start, plan, best, make_cells(n * m))

@@ -15,12 +15,12 @@ from movers.encode.products import product
 from movers.encode.tokens import PUNCTUATION, START_MARKERS
 from movers.encode.trees import Tree
 from movers.measures.base import Measure
-from movers.measures.opwd import Grid
 from movers.measures.parts.costs import norms_of, pair_costs
 from movers.measures.pooled import cosine_distances, moments_in_use, negation
 from movers.measures.sentences import WeightedSentences, renumbered
 from movers.solve.entropic import sinkhorn_batch
 from movers.solve.problems import Problems
+from movers_research.baselines.opwd import Grid
 
 LEVELS = 5
 PRIOR = 10.0

@@ -6,7 +6,7 @@ import pytest
 
 import movers
 from movers.encode.trees import Tree
-from movers.measures.rots import segmentations
+from movers_research.baselines.rots import segmentations
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
 

@@ -9,18 +9,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged, boundaries
-from movers.encode.encodings import Encodings
+from movers.encode.encodings import Encodings, Request
 from movers.encode.tokens import Recipe
 from movers.encode.trees import Tree
-from movers.errors import InputError
-from movers.measures.parts.cost_kernels import Between, fill_subtrees
-from movers.measures.parts.costs import norms_of, pair_cells, pair_costs
+from movers.errors import Choose, Do, InputError
+from movers.measures.base import FitCorpus
+from movers.measures.bounds import Bound
+from movers.measures.parts.context import Context
+from movers.measures.parts.cost_kernels import Between, cosine, fill_subtrees
+from movers.measures.parts.costs import COSTS, Cost, norms_of, pair_cells, pair_costs
+from movers.measures.parts.statistics import Statistics
+from movers.measures.parts.weights import WEIGHTS
 from movers.measures.parts.wordtable import WordTable, spelled
+from movers.measures.sentences import WeightedSentences
+from movers.measures.structural_transport import StructuralTransport, WordPart
+from movers.measures.word_transport import WordTransport
 from movers.runtime.threads import share_out
 
 EDGES = 3
@@ -29,6 +37,101 @@ DAMPING = 0.2
 CODED_TOLERANCE = 1e-6
 TOLERANCE = 1e-12
 NOT_BLANK = re.compile(r"\S+")
+
+
+def swf(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
+    """One over the word's PageRank in the trees of a corpus (Wei et al., 2023)."""
+    if (table := context.statistics.tables.get("swf")) is None:
+        raise InputError(
+            "swf weights need the trees of a corpus",
+            Do("fit", "with a parser first"),
+            Choose("statistics", then="made by 'movers fit --parser'"),
+        )
+    return table.of(encodings)
+
+
+WEIGHTS["swf"] = swf
+COSTS["swd"] = Cost("swd", cosine, np.zeros_like)  # to which sub-trees add, see `Syntactic.costs`
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParsedSentences(WeightedSentences):
+    """Weighted sentences with the sub-trees around their words."""
+
+    subtrees: SubTrees
+
+
+@dataclass(frozen=True)
+class Syntactic(WordTransport):
+    """Transport of words weighed by their place in trees, of a cost with sub-trees if it is swd."""
+
+    weights: str = "swf"
+    stopwords: bool = False
+    parsed: bool = True
+
+    def missing(self, context: Context) -> str | None:
+        """Name what a context lacks for it: "attention", "parser" or "statistics"."""
+        lacking = super().missing(context)
+        return lacking or (None if "swf" in context.statistics.tables else "statistics")
+
+    def fit(self, corpus: FitCorpus) -> Statistics:
+        """Return the statistics with the weights that the trees of a corpus give."""
+        context, statistics = self.context, self.context.statistics
+        encodings = context.encoder.encode(list(corpus.counts), Request(rules=context.rules))
+        trees = context.trees(encodings.sentences)
+        times = [corpus.counts[text] for text in encodings.sentences]
+        table = fit_swf(encodings, times, trees, context.recipe)
+        return replace(statistics, tables={**statistics.tables, "swf": table})
+
+    def _fitted(self) -> dict[str, str]:
+        return {name: value for name, value in super()._fitted().items() if name != "fitted"}
+
+    def weigh(self, encodings: Encodings) -> WeightedSentences:
+        """Weigh the words, and find the sub-trees around them where the cost looks at these."""
+        sentences = super().weigh(encodings)
+        if self.cost != "swd":
+            return sentences
+        vectors, norms, context = sentences.vectors, sentences.norms, self.context
+        assert vectors is not None and norms is not None
+        trees = context.trees(encodings.sentences)
+        pieces = None  # tokens of every word
+        if context.recipe == "reference":
+            first, end = context.locate(encodings.sentences)[1].data.T
+            pieces = np.asarray(end - first, np.int64)
+        weights = sentences.weights.data
+        subtrees = find_subtrees(encodings, trees, vectors, norms.data, weights, pieces)
+        known = {part.name: getattr(sentences, part.name) for part in fields(sentences)}
+        return ParsedSentences(**known, subtrees=subtrees)
+
+    def costs(self, sentences: WeightedSentences, rows: Ints) -> tuple[Ragged, Floats | float]:
+        """Return what moving each word costs, and what tokens without a row would add in sum."""
+        costs, apart = super().costs(sentences, rows)
+        if not isinstance(sentences, ParsedSentences):
+            return costs, apart
+        (sources, targets), threads = rows.T, self.context.threads
+        return costs, add_subtree_costs(costs, sentences.subtrees, sources, targets, threads)
+
+    @property
+    def bound(self) -> Bound:
+        """What every distance is at least; refused where trees enter the cost."""
+        if self.cost == "swd":
+            raise InputError(
+                f"{self.name} needs the dependency trees of every sentence, which an index does "
+                "not keep",
+                Do("rank"),
+                Choose("method", "synwmd-cos"),
+            )
+        return super().bound
+
+
+@dataclass(frozen=True)
+class SyntacticStructure(Syntactic, StructuralTransport):
+    """The same fused with attention."""
+
+
+@dataclass(frozen=True)
+class SyntacticWordPart(Syntactic, WordPart):
+    """The cost of the words alone under the plan of `SyntacticStructure`."""
 
 
 def fit_swf(

@@ -5,7 +5,7 @@ import ot
 import pytest
 
 import movers
-from movers.measures.wmdo import _coded_fragmentation, fragmentation, nearest
+from movers_research.baselines.wmdo import _coded_fragmentation, fragmentation, nearest
 from tiny_models import PAIRS, SENTENCES
 
 

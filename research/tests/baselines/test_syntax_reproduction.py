@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import spearmanr
 
 import movers
-from movers.measures import wmdo
 from movers.solve.solution import linear_solution
+from movers_research.baselines import wmdo
 
 pytestmark = pytest.mark.published
 

@@ -5,7 +5,7 @@ import pytest
 
 import movers
 from movers.arrays import Ragged
-from movers.measures.opwd import Grid, log_kernel, shares_of_largest
+from movers_research.baselines.opwd import Grid, log_kernel, shares_of_largest
 from tiny_models import PAIRS, SENTENCES
 
 
