@@ -21,6 +21,7 @@ LAYERS = [
     ("scale",),
     ("explain", "align"),
     ("results",),
+    ("judge",),
     ("measures",),
     ("settings",),
     ("blocks",),

@@ -138,7 +138,7 @@ def test_command_is_installed(installed, wheel, tmp_path):
 
 def test_extras_are_those_documented():
     stores = {"faiss", "lance", "qdrant"}
-    light = {"compile", "frequencies", "tables", "torch"}
+    light = {"compile", "frequencies", "judge", "tables", "torch"}
     others = {"plot", "search", "web", "ray", "parse", "plugins", "dev"}
     assert light | others | stores == set(EXTRAS)
 

@@ -48,6 +48,7 @@ class Wording:
         "add": "open it and add to it",
         "fit": "call fit(sentences)",
         "fit alone": "fit it in one process with Scorer.fit",
+        "learn": "call learn(pairs, labels)",
         "pick candidates": "pass their numbers",
         "rank": "use Scorer.rank, which compares every sentence",
     }
@@ -157,6 +158,7 @@ EXTRAS = {
     **dict.fromkeys(("numba", "llvmlite"), "compile"),
     "pyarrow": "tables",
     "wordfreq": "frequencies",
+    "sklearn": "judge",
     "matplotlib": "plot",
     **dict.fromkeys(("fastapi", "uvicorn", "prometheus_client"), "web"),
 }

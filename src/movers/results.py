@@ -17,7 +17,7 @@ from movers.explain.compared import LINKED, Broken, Compared, Flow, HeadValue, S
 from movers.explain.explanation import Explanation
 from movers.explain.plan_drawing import draw_plan
 from movers.explain.relations import broken_relations
-from movers.explain.summary import tell_figures, tell_story, tell_verdict
+from movers.explain.summary import tell_figures, tell_judgement, tell_story, tell_verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,6 +50,11 @@ class Comparison(Compared):
     def verdict(self) -> str | None:
         """Similarity and differences in a sentence; None where the measure has no scale."""
         return tell_verdict(self)
+
+    @property
+    def judgement(self) -> dict[str, Any] | None:
+        """What a judge says, as plain values with "says", "probability" and "text"."""
+        return tell_judgement(self)
 
     @property
     def story(self) -> tuple[str, ...]:
@@ -118,6 +123,7 @@ class Comparison(Compared):
             "distance": _number(self.distance),
             "similarity": None if self.similarity is None else _number(self.similarity),
             "verdict": self.verdict,
+            "judged": self.judgement,
             "differences": [one.to_dict() for one in self.differences],
             "story": list(self.story),
             "figures": list(self.figures),

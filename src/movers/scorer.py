@@ -29,12 +29,16 @@ from movers.encode.encoding_cache import EncodingCache, Store
 from movers.encode.encodings import Encodings, Head, Request
 from movers.encode.stopwords import describe_stopwords
 from movers.errors import Choose, Do, InputError
-from movers.explain.compared import Signature
+from movers.explain.compared import Judged, Signature
 from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, Step, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
 from movers.io.pairs import check_asked, check_sentences, check_text, check_words, read_pairs
+from movers.judge.learning import Lesson, learn, suggest
+from movers.judge.report import JudgeReport
 from movers.measures.base import FitCorpus, Measure
+from movers.measures.evidence import names_of
+from movers.measures.judge import SAME, SHIPPED, Judge, judge_of
 from movers.measures.parts.context import Context
 from movers.measures.parts.fitting import corpus_digest, fit_statistics
 from movers.measures.parts.statistics import Statistics
@@ -74,6 +78,7 @@ class Scorer:
         self._source, self._statistics = encoder, settings.fitted
         self._warned: set[int] = set()
         self._sentences: WeightedSentences | None = None
+        self.report: JudgeReport | None = None
 
     def __repr__(self) -> str:
         unloaded = f"{self.settings.measure.name}, model not loaded yet"
@@ -204,7 +209,7 @@ class Scorer:
         if fixed:
             raise InputError(f"{fixed[0]} belongs to the model; make another scorer with load")
         if method is not None:
-            changes["method"] = method
+            changes = {"judge": None, **changes, "method": method}
         changes = {"statistics": self._statistics, "threads": self.threads, **changes}
         other = Scorer(replace(self.settings, **changes), self._source)
         other.cache, other._warned = self.cache, self._warned
@@ -418,8 +423,105 @@ class Scorer:
             self._adopt(replace(self.statistics, arrays=arrays))
 
     def save(self, path: str | Path) -> None:
-        """Save the fitted statistics; ``movers.load(statistics=path)`` reads them."""
-        self.statistics.save(path)
+        """Save the fitted statistics; ``movers.load(statistics=path)`` reads them.
+
+        Of a judge, save what it learned; ``movers.load(judge=path)`` reads that.
+        """
+        measure = self.measure
+        (measure.knowledge if isinstance(measure, Judge) else self.statistics).save(path)
+
+    def learn(
+        self, pairs: Any, labels: Iterable[float], *, report: bool = True, progress: bool = False
+    ) -> Scorer:
+        """Learn a judge from labelled pairs: a scorer whose distance is one minus a probability.
+
+        Few labels are held near what is known without any: the judge "same", or this scorer's
+        own if it is a judge already. The attribute ``report`` of what comes back has what
+        cross-validation says of it; `save` keeps the judge.
+
+        Parameters
+        ----------
+        pairs
+            Pairs of sentences, as in `distances`.
+        labels
+            For every pair 1 if it says the same, 0 if not; or grades, such as 0 to 5.
+        report
+            Whether to cross-validate, which fits some dozen times.
+        progress
+            Show progress bars.
+        """
+        texts = read_pairs(pairs)
+        measure = self.measure
+        scorer = self if isinstance(measure, Judge) else self.using(judge=SAME)
+        before = scorer._judge.knowledge
+        evidence = scorer.evidence(texts, progress=progress)
+        others = {"cosine": evidence[:, 0]}
+        if report:
+            others[measure.name] = self.distances(texts)
+        given = np.array([*labels], float)
+        known, tested = learn(Lesson(texts, given, evidence, others), before, report=report)
+        judge = scorer.using(judge=judge_of(known))
+        judge.report = tested
+        return judge
+
+    def evidence(self, pairs: Any, *, progress: bool = False) -> Floats:
+        """Numbers that a judge looks at, ``(pairs, columns)``, in the order of its names.
+
+        What cannot be compared, for a side is empty, is refused.
+        """
+        texts, measure = read_pairs(pairs), self._judge
+        out = np.zeros((len(texts), len(names_of(measure.heads))))
+        for place, sentences, rows in self._blocks(texts, progress=progress):
+            given = measure.evidence, measure, sentences, rows
+            out[place] = blocks.compare_defined(*given, policy="raise")
+        return out
+
+    def probabilities(
+        self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
+    ) -> Floats:
+        """Probability that every pair says the same, ``(pairs,)``; of a judge alone.
+
+        A graded judge gives the grade as a share of its scale.
+
+        Parameters
+        ----------
+        pairs, targets, progress
+            As in `distances`.
+
+        Examples
+        --------
+        >>> import movers
+        >>> judge = movers.load(judge="same")
+        >>> swapped, passive = "a man bites a dog", "a man is bitten by a dog"
+        >>> (judge.probabilities(["a dog bites a man"] * 2, [swapped, passive]) > 0.5).tolist()
+        [False, True]
+        """
+        assert self._judge  # refuses measures
+        return np.asarray(1.0 - self.distances(pairs, targets, progress=progress))
+
+    def suggest(self, pairs: Any, count: int = 50) -> list[int]:
+        """Numbers of the pairs whose labels would teach a judge most, the best first."""
+        texts = read_pairs(pairs)
+        chosen = suggest(self._judge.knowledge, self.evidence(texts), count)
+        return [int(row) for row in chosen]
+
+    @property
+    def _judge(self) -> Judge:
+        if not isinstance(self.measure, Judge):
+            raise InputError(
+                f"{self.measure.name} is no judge", Choose("judge", SAME.name), Do("learn")
+            )
+        return self.measure
+
+    def _judged(self, source: str, target: str) -> Judged | None:
+        """What the shipped judge says beside the default measure."""
+        if not self.measure.asks_judge or self.encoder.fingerprint not in SHIPPED:
+            return None
+        judge = self.using(judge=SAME)
+        sentences = judge.weigh([source, target])
+        rows = sentences.numbers([source, target])[None]
+        measure = judge._judge
+        return None if measure.undefined(sentences, rows)[0] else measure.judge(sentences, rows)
 
     def compare(self, source: Text, target: Text, *, spelling: Spelling = "keep") -> Comparison:
         """Compare two sentences, with differences, plan, alignment and values head by head.
@@ -460,6 +562,7 @@ class Scorer:
 
     def _compare_sentences(self, source: str, target: str) -> Comparison:
         """Compare two sentences word by word."""
+        judged = self._judged(source, target)  # first, so that the sentences are encoded once
         sentences = self.weigh([source, target])
         rows = sentences.numbers([source, target])
         why, policy = self.measure.undefined(sentences, rows[None]), self.settings.empty or "raise"
@@ -468,12 +571,16 @@ class Scorer:
         found = self.measure.explain(sentences, *rows.tolist())
         if why.any() and policy == "nan":
             found = found.undefined()
+        ends = self.unread(source), self.unread(target)
+        # No judge says that texts are the same whose ends nobody read.
+        judged = None if any(ends) and source != target else judged or found.judged
         return replace(
             found,
             signature=self.signature,
             far=self.far,
-            source_unread=self.unread(source),
-            target_unread=self.unread(target),
+            source_unread=ends[0],
+            target_unread=ends[1],
+            judged=judged,
         )
 
     def differences(self, source: str, target: str) -> tuple[Difference, ...]:

@@ -22,6 +22,7 @@ from movers.encode.tokens import Recipe, Subwords, TokenRules
 from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError, no_such
 from movers.measures.base import Measure
+from movers.measures.judge import Judge, find_judge
 from movers.measures.parts.statistics import Statistics, load_statistics
 from movers.measures.parts.structure import Selection
 from movers.measures.registry import find_measure
@@ -276,6 +277,14 @@ class Settings:
         typed=Path | None,
         write=lambda path: None if path is None else str(path),
     )
+    judge: str | Path | Judge | None = setting(
+        None,
+        'A judge in place of the measure: "same", which comes with the package, or a file made by '
+        "`movers learn`. The distance is one minus the probability of saying the same.",
+        "Or the judge itself.",
+        read=find_judge,
+        typed=str | None,
+    )
     parser: str | Path | Parser | Iterable[str | Path] | None = setting(
         None,
         'Dependency trees for measures of syntax: "spacy:NAME", "stanza:en" or "conllu:PATH".',
@@ -294,8 +303,9 @@ class Settings:
 
     @property
     def measure(self) -> Measure:
-        """The measure that method and recipe pick."""
-        return cast(Measure, self.method).under(self.recipe)
+        """The judge, or else the measure that method and recipe pick."""
+        judge = cast("Judge | None", self.judge)
+        return judge or cast(Measure, self.method).under(self.recipe)
 
     @property
     def left_out(self) -> frozenset[str] | None:

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from servers import serving
 
 from movers.errors import Do, InputError
-from movers.measures.registry import METHODS
+from movers.measures.registry import JUDGES, METHODS
 from movers.settings import table
 from movers.web.batcher import Job
 from movers.web.failures import PAGE
@@ -130,7 +130,7 @@ def test_lists_models_and_methods(client, bert):
     assert model["layers"] == bert.encoder.layers
     assert "/" not in json.dumps(model)  # where the model lies is nobody's business
     found = client.get("/v1/methods").json()
-    assert [method["name"] for method in found["methods"]] == list(METHODS)
+    assert [method["name"] for method in found["methods"]] == [*METHODS, *JUDGES]
     assert found["aliases"]["wsmd"] == "wsmd-wrd"
 
 

@@ -4,7 +4,7 @@ import sys
 import pytest
 from jsonschema import Draft202012Validator
 
-from movers.measures.registry import ALIASES, METHODS
+from movers.measures.registry import ALIASES, JUDGES, METHODS
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::movers.runtime.notices.{name}Warning")
@@ -75,7 +75,7 @@ def test_the_document_leaves_nothing_unsaid(client):
     ]
     assert unsaid == []
     method = schemas["CompareRequest"]["properties"]["method"]
-    assert set(method["enum"]) == {*METHODS, *ALIASES}
+    assert set(method["enum"]) == {*METHODS, *JUDGES, *ALIASES}
     assert schemas["ScoreRequest"]["properties"]["methods"]["items"]["enum"] == method["enum"]
     for path, item in document["paths"].items():
         for operation in item.values():

@@ -135,8 +135,8 @@ def reproduce(
     ----------
     tables
         main, scatter, variability, sick, qqp-train, common-words, example, other-models.
-        Default: all but the last. By themselves: default-measure and long-texts, which are not of
-        the paper.
+        Default: all but the last. By themselves: default-measure, judge and long-texts, which are
+        not of the paper.
     output
         Folder for values, report and figures; a run broken off goes on in it with --resume.
     data
@@ -148,7 +148,7 @@ def reproduce(
     sample
         For default-measure, take so many pairs of each data set at random; for slow models.
     """
-    from movers_research import long_texts
+    from movers_research import judge, long_texts
     from movers_research.default_measure import NAME
 
     if long_texts.NAME in tables:
@@ -160,9 +160,12 @@ def reproduce(
         return print(report)
     keeping: dict[str, Any] = {"data": data, "limit": limit}
     keeping |= {"resume": resume, "progress": not quiet}
+    if (own := {NAME, judge.NAME} & {*tables}) and len(tables) > 1:
+        raise InputError(f"{own.pop()} has a report of its own; name it alone")
+    if judge.NAME in tables:
+        findings = judge.measure_judge(options.load("movers"), output, **keeping)
+        return _reported(findings, judge.describe(findings, command_line()), output, json=json)
     if NAME in tables:
-        if len(tables) > 1:
-            raise InputError(f"{NAME} has a report of its own; name it alone")
         return _default_measure(options, output, keeping | {"sample": sample}, json=json)
     if sample is not None:
         raise InputError(f"--sample belongs to {NAME}; take --limit")
@@ -170,10 +173,10 @@ def reproduce(
     from movers_research.experiments import reproduce as run
 
     names = tables or ONE_MODEL
-    own = {find_experiment(name).models for name in names}
-    if options.model is None and len(own) > 1:
+    models = {find_experiment(name).models for name in names}
+    if options.model is None and len(models) > 1:
         raise InputError("other-models runs models of its own; name it alone, or pass --model")
-    others = () if options.model else own.pop()
+    others = () if options.model else models.pop()
     for model in others or (options.model,):
         folder = output / model.replace("/", "--") if model and others else output
         scorer = _with_files(options.but(model=model), data).load("wsmd")
@@ -188,7 +191,11 @@ def _default_measure(
     from movers_research.default_measure import describe, measure_default
 
     findings = measure_default(options.load("movers"), folder, **settings)
-    report = describe(findings, command_line())
+    _reported(findings, describe(findings, command_line()), folder, json=json)
+
+
+def _reported(findings: Any, report: str, folder: Path, *, json: bool) -> None:
+    """Write report.md and report.json, and show them."""
     (folder / "report.md").write_text(report, "utf-8")
     (folder / "report.json").write_text(dumps(findings.to_dict(), indent=1), "utf-8")
     show(findings, lambda *_: print(report), json=json)

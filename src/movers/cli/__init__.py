@@ -29,6 +29,7 @@ FILES = {
     "score_commands": ("score", "fit"),
     "search_commands": ("rank", "index", "search", "mine", "dedupe"),
     "evaluate_commands": ("threshold", "evaluate"),
+    "learn_commands": ("learn",),
     "serve_commands": ("serve",),
     "examine_commands": ("methods", "models", "doctor", "warm-up"),
 }

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SEVERAL = {"model", "statistics"}
 """Settings of which a server takes several."""
+NOT_SERVED = {*SEVERAL, "judge"}
+"""Settings that are no option of a server; a judge that ships is a method of requests."""
 SETTINGS = Group("Settings", help="What the number depends on; the signature names all of it.")
 
 
@@ -81,7 +83,7 @@ class Options(ModelOptions):
 
 
 @offering(
-    {name: OFFERED[name] for name in OFFERED if name not in SEVERAL and not OFFERED[name].wire}
+    {name: facts for name, facts in OFFERED.items() if name not in NOT_SERVED and not facts.wire}
 )
 class ServerOptions(Chosen):
     """Settings that are the server's, not a request's, to choose."""
@@ -178,6 +180,8 @@ BATCH = "Most sentences the model reads at once. Default: as many as suit the de
 Guards = Annotated[str, Parameter(name="--guard")]
 STRICT = "End with status 3 if the model did not read a text to its end."
 Strict = Annotated[Flag, Parameter(help=STRICT)]
+LEAST = "With --judge: the probability of saying the same that it must find at least."
+AtLeast = Annotated[float, Parameter(help=LEAST)]
 BatchSize = Annotated[int | None, Parameter(help=BATCH)]
 
 

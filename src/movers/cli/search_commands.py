@@ -63,6 +63,12 @@ class Work:
         """The sentences of a file; None for an index, which has them encoded."""
         return None if (file / NAME).is_file() else self.texts(file)
 
+    def guards(self, named: str, at_least: float) -> tuple[str, ...]:
+        """The guards named, and the judge, whose word counts after the exact search."""
+        from movers.search.keep_apart import judge_guard
+
+        return (*given.guard_names(named), *judge_guard(self.options.judge, at_least))
+
     @property
     def by(self) -> Any:
         """What builds, mines and searches: this process, or workers of Ray."""
@@ -81,7 +87,7 @@ class Work:
 
         Where some are longer than the model reads, it is one of ``passages`` on request.
         """
-        scorer = self.options.load(self.method)
+        scorer = self.options.but(judge=None).load(self.method)
         if short and self.engine == "local":
             from movers.search.dedupe import Readable
 
@@ -257,6 +263,8 @@ def index(
     from movers.search.index import Index
     from movers.search.passages import PassageIndex
 
+    if work.options.judge is not None:
+        raise InputError("an index is of a measure; name --judge when you search, mine or dedupe")
     if check or compact:
         found = Index.open(file, verify=check)
         say(f"removed {found.compact():,} sentences" if compact else f"{found!r} is sound")
@@ -294,6 +302,8 @@ def search(
     candidates: int | None = None,
     exact: given.Flag = False,
     guard: given.Guards = "",
+    judge: str | None = None,
+    at_least: given.AtLeast = 0.9,
     align: int = 1,
     strict: given.Strict = False,
     json: given.Json = False,
@@ -319,12 +329,16 @@ def search(
     guard
         Leave out sentences that differ from the query in these, separated by commas: numbers,
         names, negation, opposites, roles, unread.
+    judge
+        "same" or a file made by `movers learn`: leave out sentences that it is not sure of, until
+        there are as many as asked for; still the nearest of those it is sure of.
     align
         Show which word went where for so many of the first matches.
     engine
         "ray" gives every worker some of the files of the index.
     """
     from movers.search.index import Index
+    from movers.search.keep_apart import judge_guard
     from movers.search.passages import TEXTS, PassageIndex
 
     if (folder / TEXTS).is_file():
@@ -333,12 +347,12 @@ def search(
     if engine == "ray":
         if candidates is not None or exact:
             raise InputError("--engine ray searches exactly; leave out --candidates and --exact")
-        if guard:
-            raise InputError("--guard works in this process; leave out --engine ray")
+        if guard or judge:
+            raise InputError("--guard and --judge work in this process; leave out --engine ray")
         found = chosen_engine(engine, ray).search_many(index, [query], top_k, within, align)[0]
     else:
         ray.refuse()
-        guards = given.guard_names(guard)
+        guards = (*given.guard_names(guard), *judge_guard(judge, at_least))
         found = index.search(
             query,
             top_k,
@@ -359,6 +373,7 @@ def mine(
     threshold: float,
     output: given.Target | None = None,
     guard: given.Guards = "",
+    at_least: given.AtLeast = 0.9,
     dry_run: given.Flag = False,
     work: Work = USUAL,
 ) -> None:
@@ -389,7 +404,7 @@ def mine(
     from movers.search.near_texts import with_texts
 
     check_threshold(threshold)
-    guards = given.guard_names(guard)
+    guards = work.guards(guard, at_least)
     texts = work.unless_index(file)
     if dry_run:
         told = f"{{0.pairs:,}} pairs lie within {threshold:g}".format
@@ -419,6 +434,7 @@ def dedupe(
     output: given.Target | None = None,
     dropped: given.Written | None = None,
     guard: given.Guards = GUARDED,
+    at_least: given.AtLeast = 0.9,
     group_by: str | None = None,
     align: given.Flag = False,
     strict: given.Strict = False,
@@ -463,7 +479,7 @@ def dedupe(
     check_threshold(threshold)
     if file == STANDARD:
         raise InputError("what is deduplicated is read twice; put it into a file")
-    guards, texts = given.guard_names(guard), work.unless_index(file)
+    guards, texts = work.guards(guard, at_least), work.unless_index(file)
     groups = None if group_by is None else _groups(file, texts, group_by)
     if dry_run:
         told = "would have {0.found}".format

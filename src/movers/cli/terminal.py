@@ -54,7 +54,8 @@ def print_comparisons(
         cells = ("–" if part is None else f"{part:.4f}" for part in parts)
         table.add_row(one.method, alike, Text(f"{one.distance:.4f}", "bold"), *cells)
     _print_pair(console, last, table)
-    told = [last.verdict, *last.story, *(last.figures if figures else ())]
+    judged = last.judgement["text"] if last.judgement else None
+    told = [last.verdict, judged, *last.story, *(last.figures if figures else ())]
     if any(told):
         console.print("", *filter(None, told), sep="\n", highlight=False)
     if last.alignment:

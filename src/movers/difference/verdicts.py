@@ -43,6 +43,22 @@ REWORDED = 0.78
 FEW = 3
 """Differences beyond those of spelling and order from which texts that are not near are related."""
 NEAR = 0.5
+SAME, OTHER = 0.8, 0.2
+"""Probabilities of saying the same from which, and up to which, a judge is believed."""
+SAYS = {"same": "the same", "other": "not the same", "unsure": "cannot say"}
+"""What a judge can say, and how that is put."""
+
+
+def pronounce(differences: Sequence[Difference], probability: float) -> str:
+    """Choose what is said of a probability, a key of `SAYS`.
+
+    Differences that were found have a say: texts with a grave one are not called the same, nor
+    texts that differ in order and spelling alone anything else.
+    """
+    kinds = {one.kind for one in differences}
+    if probability >= SAME and not kinds & {kind for kind, _ in GRAVE}:
+        return "same"
+    return "other" if probability <= OTHER and kinds - {"spelling", "reordered"} else "unsure"
 
 
 def judge(differences: Sequence[Difference], similarity: float | None, *, shared: float) -> str:

@@ -107,6 +107,26 @@ class Broken:
     share: float
 
 
+@dataclass(frozen=True)
+class Reason:
+    """Something that argued for two sentences' saying the same, or against it if below 0.
+
+    ``weight`` is what it adds to the log-odds, held against an average pair.
+    """
+
+    about: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How probable a judge finds it that two sentences say the same; reasons weightiest first."""
+
+    probability: float
+    judge: str
+    reasons: tuple[Reason, ...]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Compared:
     """Two sentences compared: the distance and its reasons.
@@ -158,6 +178,8 @@ class Compared:
         The words without structure; None for a measure without word cost.
     source_repairs, target_repairs
         Typing errors that were mended before comparing, by their places in the texts given.
+    judged
+        What a judge says of them; None if none was asked.
     """
 
     source: str
@@ -189,6 +211,7 @@ class Compared:
     words: WordPlan | None = None
     source_repairs: tuple[Repair, ...] = ()
     target_repairs: tuple[Repair, ...] = ()
+    judged: Judged | None = None
 
     @property
     def similarity(self) -> float | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from movers.difference.misspelt import is_slip, knows_frequencies, repair
 from movers.difference.plain_words import look_english, read
 from movers.difference.polarity import share_words
-from movers.difference.verdicts import HEADLINES, judge
+from movers.difference.verdicts import HEADLINES, SAYS, judge, pronounce
 from movers.explain.compared import Broken, Compared
 
 SAMENESS = ("same", "spelling", "order", "words")
@@ -23,6 +24,8 @@ TELLING = 0.02
 """Share of the way to unrelated that two sentences differ by if one is called nearer."""
 TRACE = 5e-4
 """Share of a distance that rounds to nothing."""
+WEIGHTY = 0.3
+"""Log-odds from which a reason is named."""
 NEITHER = "B and C are equally far from A."
 
 
@@ -42,6 +45,27 @@ def tell_verdict(found: Compared) -> str | None:
         f"{HEADLINES[verdict]}: by sentence vectors {vectors:.2f} alike, "
         f"with structure {similarity:.2f}."
     )
+
+
+def tell_judgement(found: Compared) -> dict[str, Any] | None:
+    """What a judge says, as plain values: its answer, probability, reasons, and all in words."""
+    judged = found.judged
+    if judged is None:
+        return None
+    says = SAYS[pronounce(found.differences, judged.probability)]
+    sides = {
+        side: next((one.about for one in judged.reasons if sign * one.weight > WEIGHTY), None)
+        for side, sign in (("for it", 1), ("against it", -1))
+    }
+    told = "; ".join(f"{side}: {about}" for side, about in sides.items() if about)
+    text = f"Judge: {says}, {judged.probability:.2f} probable to be the same"
+    return {
+        "judge": judged.judge,
+        "says": says,
+        "probability": judged.probability,
+        "reasons": [[one.about, round(one.weight, 3)] for one in judged.reasons],
+        "text": f"{text} ({told})." if told else f"{text}.",
+    }
 
 
 def _chance(found: Compared) -> float:

@@ -13,6 +13,7 @@ from movers.errors import DependencyError, InputError, no_such
 from movers.measures.base import Measure
 from movers.measures.bow import WordCounts
 from movers.measures.default import DefaultMeasure
+from movers.measures.judge import SAME, Judge
 from movers.measures.matched import BertScore, DynaMax
 from movers.measures.pooled import ComponentRemoval, ConceptorNegation, Pooled, StartToken
 from movers.measures.structural_transport import StructuralTransport, WordPart
@@ -145,6 +146,8 @@ METHODS: dict[str, Measure] = {
         *MATCHED,
     )
 }
+JUDGES: dict[str, Judge] = {SAME.name: SAME}
+"""Measures that were learned from labels, and that no paper or corpus defines."""
 GROUP = "movers.measures"
 """Entry points of this group lead to a measure, or to several by name."""
 RESEARCH = ("moverscore", "opwd", "opwd-cos", "rots", "synwmd", "synwmd-cos", "wmdo")
@@ -153,10 +156,12 @@ ALIASES = {"wsmd": f"wsmd-{DEFAULT_BASE}", "lambda": f"lambda-{DEFAULT_BASE}"}
 
 
 def find_measure(name: str | Measure) -> Measure:
-    """Look a measure up by name or alias; a measure is itself."""
+    """Look a measure or judge up by name or alias; a measure is itself."""
     if isinstance(name, Measure):
         return name
     known = ALIASES.get(name.lower(), name.lower())
+    if known in JUDGES:
+        return JUDGES[known]
     if known not in METHODS:
         add_outside_measures()
     if known in METHODS:
@@ -166,7 +171,7 @@ def find_measure(name: str | Measure) -> Measure:
             f"{known} is a measure of movers-research, which is not installed; in a checkout of "
             "movers: pip install ./research"
         )
-    raise InputError(no_such("method", name, [*ALIASES, *METHODS]))
+    raise InputError(no_such("method", name, [*ALIASES, *METHODS, *JUDGES]))
 
 
 def add_outside_measures() -> list[str]:

@@ -21,7 +21,7 @@ from movers.runtime.locks import locked
 from movers.scorer import Scorer
 from movers.search.corpus import CorpusReader
 from movers.search.index import Index
-from movers.search.keep_apart import Objection, objection_of
+from movers.search.keep_apart import Objection
 from movers.search.mining import Blocks, Pair, check_threshold, mine, mine_file
 from movers.search.near_texts import long_texts, near_texts
 
@@ -120,7 +120,7 @@ def dedupe_file(
         not even if they are the same. None puts all in one.
     guards
         Names of `movers.difference.guards.GUARDS`, or "unread": sentences that differ in these are
-        kept, however near they are.
+        kept, however near they are. So are those that a judge is not sure of, ``same>=0.9``.
     align
         Whether the table says which word went where in sentences that are near.
     blocks
@@ -134,7 +134,7 @@ def dedupe_file(
         mine_file(index, threshold, near, blocks=blocks, progress=progress)
         with near.open(encoding="utf-8") as stream:
             pairs = [Pair(**json.loads(line)) for line in stream]
-        objection = objection_of(index.scorer, guards, by_sentences=True)
+        objection = Objection(index.scorer, guards, by_sentences=True)
         texts, pairs = _with_texts(index, every, pairs, threshold, progress=progress)
         gone, kept, found = _settled(every, texts, pairs, objection, groups)
         if dropped is not None and kind is not None:
@@ -171,7 +171,7 @@ def preview(
     """
     blocks = mine(index, BEYOND * threshold, progress=progress)
     pairs = list(chain.from_iterable(blocks))
-    objection = objection_of(index.scorer, guards, by_sentences=True)
+    objection = Objection(index.scorer, guards, by_sentences=True)
     every = _every(index, lines)
     texts, pairs = _with_texts(index, every, pairs, BEYOND * threshold, progress=progress)
     pairs.sort(key=lambda pair: pair.distance)
@@ -267,6 +267,7 @@ def _neighbours(
     """For every sentence those that may stand for it, and those that a guard keeps it from."""
     near: dict[int, list[tuple[float, int]]] = {}
     spared: dict[int, list[int]] = {}
+    objection.prepare((pair.source, pair.target) for pair in pairs)
     for pair in pairs:
         free = objection(pair.source, pair.target) is None
         for one, other in ((pair.first, pair.second), (pair.second, pair.first)):

@@ -21,7 +21,7 @@ from movers.scorer import Scorer
 from movers.search.corpus import NOTHING, Corpus, CorpusReader, distinct
 from movers.search.cosine import Keep
 from movers.search.folder import EMPTY, Folder, Piece
-from movers.search.keep_apart import objection_of
+from movers.search.keep_apart import Objection
 from movers.search.layouts import Layout, check_method, find_layout, make_layout
 from movers.search.queries import check_count, check_queries
 from movers.search.search_ranking import SearchRanking, SearchResult
@@ -306,15 +306,17 @@ class Index:
             Also search exactly, and report the recall of the candidates.
         guards
             Names of `movers.difference.guards.GUARDS`: sentences that differ from the query in
-            these are left out, and others follow.
+            these are left out, and others follow. Or a judge and the probability that it must
+            find at least, ``same>=0.9``.
         align
             Give alignments for so many of the first matches.
         """
-        objection, count = objection_of(self._scorer, guards), top_k
+        objection, count = Objection(self._scorer, guards), top_k
         while True:
             (found,) = self.search_many(
                 [query], count, within=within, candidates=candidates, exact=exact
             )
+            objection.prepare((query, match.text) for match in found)
             kept = [match for match in found if objection(query, match.text) is None]
             if len(kept) >= top_k or len(found) < count:
                 break

@@ -2,32 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
+import numpy as np
+
 from movers.difference.guards import check_guards, guarded
+from movers.errors import InputError
 from movers.scorer import Scorer
 
-Objection = Callable[[str, str], str | None]
-"""What says why two sentences are kept apart; None if nothing speaks against joining them."""
+AT_LEAST = ">="
+"""Between a judge and the probability it must give, in the name of a guard: ``same>=0.9``."""
 
 
-def objection_of(scorer: Scorer, guards: Sequence[str], *, by_sentences: bool = False) -> Objection:
-    """Make what keeps sentences apart, from the names of guards.
+class Objection:
+    """Says why two sentences are kept apart: what they differ in, or a judge that is not sure.
 
-    Texts with another end that the model does not read are kept apart whatever the guards, unless
-    they were compared ``by_sentences``, as those of an index are not.
+    Parameters
+    ----------
+    scorer
+        Whose model reads the sentences.
+    guards
+        Names of `movers.difference.guards.GUARDS`, "unread", or a judge and the least probability
+        of saying the same, ``same>=0.9`` or ``FILE>=0.8``. Texts with another end that the model
+        does not read are kept apart whatever they are.
+    by_sentences
+        Whether longer texts were compared sentence by sentence, as those of an index are not.
     """
-    names = check_guards(guards)
 
-    @cache
-    def unread(text: str) -> str:
-        return "" if by_sentences and scorer.takes_sentences(text) else scorer.encoder.unread(text)
+    def __init__(
+        self, scorer: Scorer, guards: Sequence[str], *, by_sentences: bool = False
+    ) -> None:
+        judges = [name for name in guards if AT_LEAST in name]
+        self.names = check_guards([name for name in guards if name not in judges])
+        self.judges = [_judge(scorer, name) for name in judges]
+        self._scorer, self._known = scorer, [dict[tuple[str, str], float]() for _ in judges]
+        self._by_sentences, self._unread = by_sentences, cache(self._end)
 
-    def objection(source: str, target: str) -> str | None:
-        reason = guarded(names, source, target)
-        if reason is None and unread(source) != unread(target):
+    def prepare(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Let judges look at pairs together, which is quicker than one by one."""
+        if not self.judges:
+            return
+        asked = [pair for pair in pairs if self._differ(*pair) is None]
+        for (judge, _), known in zip(self.judges, self._known, strict=True):
+            missing = [pair for pair in dict.fromkeys(asked) if pair not in known]
+            known.update(zip(missing, judge.probabilities(missing).tolist(), strict=True))
+
+    def __call__(self, source: str, target: str) -> str | None:
+        """Return the reason; None if nothing speaks against joining them."""
+        reason = self._differ(source, target)
+        if reason is not None:
+            return reason
+        self.prepare([(source, target)])
+        for (judge, least), known in zip(self.judges, self._known, strict=True):
+            chance = known[source, target]
+            if not chance >= least:
+                name = judge.settings.measure.name
+                return f"{name} finds them the same with probability {chance:.2f}"
+        return None
+
+    def _differ(self, source: str, target: str) -> str | None:
+        reason = guarded(self.names, source, target)
+        if reason is None and self._unread(source) != self._unread(target):
             reason = "another end, which the model does not read"
         return reason
 
-    return objection
+    def _end(self, text: str) -> str:
+        """Return what the model does not read of a text."""
+        if self._by_sentences and self._scorer.takes_sentences(text):
+            return ""
+        return self._scorer.encoder.unread(text)
+
+
+def _judge(scorer: Scorer, guard: str) -> tuple[Scorer, float]:
+    """Read a guard that is a judge."""
+    name, _, least = guard.rpartition(AT_LEAST)
+    try:
+        share = float(least)
+    except ValueError:
+        share = np.nan
+    if not 0.0 <= share <= 1.0:
+        raise InputError(f"a judge's probability lies between 0 and 1, got {least!r} in {guard!r}")
+    return scorer.using(judge=name), share
+
+
+def judge_guard(judge: str | None, at_least: float) -> tuple[str, ...]:
+    """Return the guard that a judge is, if there is one."""
+    return () if judge is None else (f"{judge}{AT_LEAST}{at_least:g}",)

@@ -23,7 +23,7 @@ from movers.runtime.locks import locked
 from movers.runtime.progress import Bar, progress_bar
 from movers.search.folder import digest
 from movers.search.index import Index
-from movers.search.keep_apart import objection_of
+from movers.search.keep_apart import Objection
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,8 @@ def mine_file(
     Parameters
     ----------
     guards
-        Names of `movers.difference.guards.GUARDS`: pairs that differ in these are left out.
+        Names of `movers.difference.guards.GUARDS`: pairs that differ in these are left out. Or a
+        judge and the probability that it must find at least, ``same>=0.9``.
     blocks
         What mines them, block by block: `mine`, or the same on many machines.
 
@@ -120,7 +121,7 @@ def mine_file(
     """
     kind = format_of(output)
     check_threshold(threshold)
-    objection = objection_of(index.scorer, guards)
+    objection = Objection(index.scorer, guards)
     journal = output.with_name(output.name + ".journal")
     task: dict[str, object] = {
         "signature": str(index.scorer.signature),
@@ -136,6 +137,7 @@ def mine_file(
     with locked(output.with_name(output.name + ".lock"), repr(str(output))):
         with open_journal(journal, task, lambda _: differing) as (stream, finished):
             for pairs in blocks(index, threshold, start=finished, progress=progress):
+                objection.prepare((pair.source, pair.target) for pair in pairs)
                 kept = (pair for pair in pairs if objection(pair.source, pair.target) is None)
                 record(stream, [asdict(pair) for pair in (kept if guards else pairs)])
         count = _tabulate(journal, output, kind)

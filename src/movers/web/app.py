@@ -21,7 +21,7 @@ from movers.explain.contrast import contrasted
 from movers.explain.curve import mix_curve, mixes_of
 from movers.explain.page import export_page, export_texts
 from movers.io.pairs import check_asked
-from movers.measures.registry import ALIASES, METHODS, find_measure
+from movers.measures.registry import ALIASES, JUDGES, METHODS, find_measure
 from movers.version import __version__
 from movers.web import schemas
 from movers.web.answers import Answers, Scored
@@ -157,7 +157,7 @@ class Service:
                 "settings": list(method.settings),
                 "missing": self.models.missing(method),
             }
-            for method in METHODS.values()
+            for method in (*METHODS.values(), *JUDGES.values())
         ]
         return JSONResponse({"methods": methods, "aliases": ALIASES})
 

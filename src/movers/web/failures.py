@@ -43,6 +43,7 @@ class OverHttp(Wording):
 
     acts: ClassVar = {
         "fit": (Choose("statistics", then="with a file made by movers fit"),),
+        "learn": (),
         "rank": (),
     }
 
@@ -61,7 +62,7 @@ class OverHttp(Wording):
 class OnPage(Wording):
     """Remedies for readers of the page: what its controls can do about it."""
 
-    acts: ClassVar = {"fit": (), "name layers": (Choose("layers"),), "rank": ()}
+    acts: ClassVar = {"fit": (), "learn": (), "name layers": (Choose("layers"),), "rank": ()}
 
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
         """A control, and what it calls the value."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from movers.explain.curve import STEPS
 from movers.measures.parts.structure import Selection
-from movers.measures.registry import ALIASES, METHODS
+from movers.measures.registry import ALIASES, JUDGES, METHODS
 from movers.settings import Settings, defaults, table, types
 
 SWAP = ("the press greets the president", "the president greets the press")
@@ -23,7 +23,7 @@ Method = Annotated[
         max_length=64,
         description="A measure; /v1/methods says what each is.",
         # Not a Literal, so that a name with a typo gets a suggestion instead of the whole list.
-        json_schema_extra={"enum": [*METHODS, *ALIASES]},
+        json_schema_extra={"enum": [*METHODS, *JUDGES, *ALIASES]},
     ),
 ]
 Sentences = Annotated[list[str], Field(min_length=2, max_length=2)]
@@ -231,6 +231,18 @@ class Change(BaseModel):
     text: str = _said("The same in plain words.")
 
 
+class Judgement(BaseModel):
+    """What a judge says of two sentences."""
+
+    judge: str = _said("Which judge.")
+    says: str = _said("the same, not the same, or cannot say.")
+    probability: float = _said("How probable it is that they say the same.")
+    reasons: list[list[str | float]] = _said(
+        "What argued for it, below 0 against it; weighty first."
+    )
+    text: str = _said("All of it in a sentence.")
+
+
 class Compared(BaseModel):
     """Two sentences compared, in words."""
 
@@ -238,6 +250,7 @@ class Compared(BaseModel):
     target: str = _said("The second sentence.")
     similarity: float | None = _said("From 0, unrelated, to 1, the same; null without a scale.")
     verdict: str | None = _said("Similarity and differences in words; null without a scale.")
+    judged: Judgement | None = _said("What a judge says; null if none was asked.")
     differences: list[Difference] = _said("What differs, the graver first.")
     story: list[str] = _said("What differs and what was not compared, in plain sentences.")
     figures: list[str] = _said("Where the distance comes from, in sentences with numbers.")

@@ -112,7 +112,8 @@ const list = (id, told, letter) => byId(id).replaceChildren(...told.map((text) =
 // What differs, in plain sentences, and where the distance comes from, in numbers.
 export const tellStory = (payload, letter) => {
   const priced = payload.structure && payload.structure.sentence !== null;
-  list("story", payload.story.filter((text) => !text.endsWith(UNREAD)), letter);
+  const judged = payload.judged ? [payload.judged.text] : [];
+  list("story", [...judged, ...payload.story.filter((text) => !text.endsWith(UNREAD))], letter);
   list("figures", [...priced ? [] : ofChance(payload), ...payload.figures], letter);
 };
 

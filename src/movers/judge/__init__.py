@@ -1,0 +1,1 @@
+"""Judges: what labels say about pairs, learned from numbers of them, tested and kept."""

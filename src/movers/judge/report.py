@@ -1,0 +1,197 @@
+"""What is reported of a judge: as text, as plain values, and as a page with plots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from movers.errors import InputError
+from movers.judge.page import page_of, plot, table
+from movers.runtime.atomic import replacing
+
+WORTH = 0.005
+"""Gain by twice as many labels from which they are said to help."""
+KINDS = (".html", ".json", ".txt")
+
+
+@dataclass(frozen=True)
+class Score:
+    """A metric of one method, with its interval, and how far the judge is ahead of it."""
+
+    method: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    behind: tuple[float, float, float] | None = None
+
+    @property
+    def interval(self) -> str:
+        """The interval in words, × 100."""
+        return f"{100 * self.low:.1f} to {100 * self.high:.1f}"
+
+    @property
+    def lead(self) -> str:
+        """How far the judge is ahead, in words; nothing of the judge itself."""
+        if self.behind is None:
+            return ""
+        value, low, high = (100 * part for part in self.behind)
+        return f"{value:+.1f} ({low:+.1f} to {high:+.1f})"
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Pairs of about one probability: its mean, the share that says the same, how many."""
+
+    probability: float
+    share: float
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """A pair whose label the judge would not have thought: maybe an error."""
+
+    source: str
+    target: str
+    label: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The probability from which a precision is reached, and the recall there."""
+
+    precision: float
+    probability: float | None
+    recall: float | None
+
+    @property
+    def where(self) -> str:
+        """Where it is reached, in words."""
+        if self.probability is None or self.recall is None:
+            return "not reached"
+        return f"from probability {self.probability:.2f} on, recall {100 * self.recall:.0f} %"
+
+
+@dataclass(frozen=True)
+class JudgeReport:
+    """What a judge does on pairs that it has not seen.
+
+    ``curve`` has numbers of labels and the first metric reached with them, ``gain`` what twice as
+    many labels would add to it, about. ``error`` is the expected calibration error.
+    """
+
+    pairs: int
+    groups: int
+    folds: int
+    grades: tuple[float, float] | None
+    scores: tuple[Score, ...]
+    brier: float | None
+    error: float | None
+    bins: tuple[Bin, ...]
+    curve: tuple[tuple[int, float], ...]
+    gain: float | None
+    surprises: tuple[Surprise, ...]
+    cuts: tuple[Cut, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {**asdict(self), "advice": self.advice}
+
+    @property
+    def advice(self) -> str:
+        """Whether more labels would help, in a sentence."""
+        if self.gain is None:
+            return "Too few labels to tell what more would bring; label a hundred."
+        labels = self.curve[-1][0]
+        if self.gain < WORTH:
+            return f"More labels than these {self.pairs:,} would hardly help."
+        metric = self.scores[0].metric
+        return (
+            f"More labels would help: twice as many, about {2 * labels:,}, may add "
+            f"{100 * self.gain:.1f} to {metric} × 100."
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    @property
+    def about(self) -> str:
+        """How the scores were found, in words."""
+        return (
+            f"{self.pairs:,} labelled pairs in {self.groups:,} groups that share no sentence; "
+            f"cross-validated in {self.folds} parts"
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report as plain text."""
+        yield self.about
+        for one in self.scores:
+            value = f"{100 * one.value:5.1f} ({one.interval})"
+            ahead = f"   judge {one.lead}" if one.lead else ""
+            yield f"  {one.method:<8} {one.metric:<18} {value}{ahead}"
+        if self.brier is not None:
+            yield f"  Brier score {self.brier:.3f}, calibration error {self.error:.3f}"
+        for cut in self.cuts:
+            yield f"  precision {100 * cut.precision:.0f} %: {cut.where}"
+        yield self.advice
+        if self.surprises:
+            yield "Labels that surprise most, maybe errors:"
+        for pair in self.surprises:
+            yield f"  {pair.label:g} but {pair.probability:.2f}: {pair.source} | {pair.target}"
+
+    def save(self, path: str | Path) -> None:
+        """Write the report as the name ends: .html, .json or .txt."""
+        path = check_kind(Path(path))
+        text = f"{self}\n"
+        if path.suffix == ".html":
+            text = self.to_html()
+        elif path.suffix == ".json":
+            text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+        with replacing(path) as temporary:
+            temporary.write_text(text, "utf-8")
+
+    def to_html(self) -> str:
+        """One page with plots that needs neither server nor network."""
+        return page_of("What the judge does on pairs it has not seen", self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        yield f"<p>{escape(self.about)}.</p>"
+        scores = (
+            (one.method, one.metric, f"{100 * one.value:.1f}", one.interval, one.lead)
+            for one in self.scores
+        )
+        yield table(("", "metric", "× 100", "95 %", "judge ahead"), scores)
+        if self.bins:
+            yield "<h2>Calibration</h2>"
+            points = [(one.probability, one.share) for one in self.bins]
+            yield plot(points, "probability", "share the same", diagonal=True)
+            yield f"<p>Brier score {self.brier:.3f}, expected error {self.error:.3f}.</p>"
+            yield table(
+                ("precision", ""), ((f"{cut.precision:.2f}", cut.where) for cut in self.cuts)
+            )
+        if len(self.curve) > 1:
+            yield "<h2>More labels</h2>"
+            most = self.curve[-1][0]
+            points = [(labels / most, value) for labels, value in self.curve]
+            yield plot(points, f"labels, up to {most:,}", self.scores[0].metric)
+        yield f"<p>{escape(self.advice)}</p>"
+        if self.surprises:
+            yield "<h2>Labels that surprise most, maybe errors</h2>"
+            rows = (
+                (f"{one.label:g}", f"{one.probability:.2f}", one.source, one.target)
+                for one in self.surprises
+            )
+            yield table(("label", "judge", "A", "B"), rows)
+
+
+def check_kind(path: Path) -> Path:
+    """Return a path that a report can be written to; refuse any other."""
+    if path.suffix not in KINDS:
+        raise InputError(f"a report ends in {', '.join(KINDS)}, got {path.name!r}")
+    return path

@@ -1,0 +1,252 @@
+"""Cross-validation of what `fit` makes of labels, beside other distances.
+
+Pairs that share a sentence, also by way of others, are never on both sides. Intervals are paired
+and draw groups of pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from movers.arrays import Floats, Ints
+from movers.judge.fitting import Labelled, fit
+from movers.judge.knowledge import Knowledge, logistic
+from movers.judge.report import Bin, Cut, JudgeReport, Score, Surprise
+
+FOLDS = 5
+DRAWS = 200
+"""Resamples behind an interval."""
+PRECISIONS = (0.8, 0.9, 0.95, 0.99)
+SURPRISES = 10
+SHARES = (0.125, 0.25, 0.5)
+"""Shares of the labels that the learning curve is drawn from, beside all of them."""
+BINS = 10
+ENOUGH = 80
+"""Labels below which nothing is said of what more would bring."""
+Metric = Callable[[Floats, Floats, Floats], float]
+
+
+def cross_validate(
+    labelled: Labelled,
+    before: Knowledge,
+    others: Mapping[str, Floats],
+    grades: tuple[float, float] | None = None,
+) -> JudgeReport:
+    """Test what `fit` makes of labels on folds that it has not seen, beside other distances.
+
+    Parameters
+    ----------
+    labelled
+        The pairs.
+    before
+        What is known before.
+    others
+        Distances of the pairs by other measures.
+    grades
+        The ends of the scale, if labels are grades.
+    """
+    folds = split(labelled, graded=grades is not None)
+    if len(folds) < 2:
+        groups = len(set(labelled.groups.tolist()))
+        nothing: tuple[Any, ...] = ((), None, None, (), (), None, (), ())
+        return JudgeReport(len(labelled.pairs), groups, 0, grades, *nothing)
+    odds = _unseen(labelled, before, folds)
+    chances, labels = logistic(odds), labelled.labels
+    metrics = GRADED if grades else METRICS
+    found = {"judge": chances, **{name: -values for name, values in others.items()}}
+    curve = _curve(labelled, before, folds, metrics)
+    bins: tuple[Bin, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    brier = error = None
+    if not grades:
+        brier, bins = float(((chances - labels) ** 2).mean()), calibration(chances, labels)
+        error = expected_error(bins)
+        cuts = tuple(_cut(chances, labels, wanted) for wanted in PRECISIONS)
+    return JudgeReport(
+        len(labels),
+        len(set(labelled.groups.tolist())),
+        len(folds),
+        grades,
+        tuple(_scores(found, labels, labelled.groups, metrics)),
+        brier,
+        error,
+        bins,
+        curve,
+        _gain(curve),
+        _surprises(labelled, chances, grades),
+        cuts,
+    )
+
+
+def split(labelled: Labelled, *, graded: bool) -> list[tuple[Ints, Ints]]:
+    """Return rows to learn from and rows to test on, fold by fold; groups stay together."""
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+
+    answers = labelled.labels if graded else labelled.labels.astype(int)
+    groups = labelled.groups
+    fewest = len(set(groups.tolist()))
+    if not graded:
+        sides = (set(groups[answers == answer].tolist()) for answer in (0, 1))
+        fewest = min(len(side) for side in sides)
+    count = min(FOLDS, fewest)
+    if count < 2:
+        return []
+    kind = GroupKFold if graded else StratifiedGroupKFold
+    folds = kind(count, shuffle=True, random_state=0).split(groups, answers, groups)
+    return [
+        (train, test) for train, test in folds if len(test) and np.ptp(labelled.labels[train]) > 0
+    ]
+
+
+def _unseen(labelled: Labelled, before: Knowledge, folds: Sequence[tuple[Ints, Ints]]) -> Floats:
+    """Return log-odds of every pair by a judge that has not seen it."""
+    odds = np.zeros(len(labelled.labels))
+    for train, test in folds:
+        odds[test] = fit(labelled.take(train), before).odds(labelled.evidence[test])
+    return odds
+
+
+def _curve(
+    labelled: Labelled,
+    before: Knowledge,
+    folds: Sequence[tuple[Ints, Ints]],
+    metrics: Mapping[str, Metric],
+) -> tuple[tuple[int, float], ...]:
+    """Return what is reached with shares of the labels: how many, and the first metric."""
+    metric, rng = next(iter(metrics.values())), np.random.default_rng(0)
+    points = []
+    for share in (*SHARES, 1.0):
+        values, sizes = [], []
+        for train, test in folds:
+            rows = np.sort(rng.permutation(train)[: max(2, round(share * len(train)))])
+            if np.ptp(labelled.labels[rows]) == 0 or np.ptp(labelled.labels[test]) == 0:
+                continue
+            found = fit(labelled.take(rows), before).odds(labelled.evidence[test])
+            values.append(metric(labelled.labels[test], found, np.ones(len(test))))
+            sizes.append(len(rows))
+        if values:
+            points.append((round(float(np.mean(sizes))), float(np.mean(values))))
+    return tuple(points)
+
+
+def _gain(curve: Sequence[tuple[int, float]]) -> float | None:
+    """Return what twice as many labels would add: as the last doubling did, a little less."""
+    if len(curve) < 3 or curve[-1][0] < ENOUGH:
+        return None
+    steps = np.diff([value for _, value in curve[-3:]])
+    if steps[0] <= 0 or steps[1] <= 0:
+        return 0.0
+    return float(steps[1] * min(1.0, steps[1] / steps[0]))
+
+
+def _scores(
+    found: Mapping[str, Floats], labels: Floats, groups: Ints, metrics: Mapping[str, Metric]
+) -> Iterator[Score]:
+    drawn = list(_draws(groups))
+    for title, metric in metrics.items():
+        every = {
+            name: np.array([metric(labels, values, weights) for weights in drawn])
+            for name, values in found.items()
+            if not (title == ACCURACY and name != "judge")
+        }
+        for name, values in every.items():
+            lowest, highest = np.nanpercentile(values[1:], [2.5, 97.5]).tolist()
+            behind = None
+            if name != "judge":
+                ahead = every["judge"] - values
+                low, high = np.nanpercentile(ahead[1:], [2.5, 97.5]).tolist()
+                behind = (float(ahead[0]), low, high)
+            yield Score(name, title, float(values[0]), lowest, highest, behind)
+
+
+def _draws(groups: Ints) -> Iterator[Floats]:
+    """Weights of the pairs: all alike first, then groups drawn with replacement."""
+    rng, count = np.random.default_rng(0), int(groups.max()) + 1
+    yield np.ones(len(groups))
+    for _ in range(DRAWS):
+        yield rng.multinomial(count, np.full(count, 1 / count))[groups].astype(float)
+
+
+def calibration(chances: Floats, labels: Floats) -> tuple[Bin, ...]:
+    """Return pairs by probability, in ten equal bins; those without any are left out."""
+    place = np.minimum((chances * BINS).astype(int), BINS - 1)
+    bins = (place == number for number in range(BINS))
+    return tuple(
+        Bin(float(chances[own].mean()), float(labels[own].mean()), int(own.sum()))
+        for own in bins
+        if own.any()
+    )
+
+
+def expected_error(bins: Sequence[Bin]) -> float:
+    """Return how far probabilities are from shares on average, bin by bin."""
+    total = sum(one.pairs for one in bins)
+    return sum(abs(one.probability - one.share) * one.pairs for one in bins) / total
+
+
+def _cut(chances: Floats, labels: Floats, wanted: float) -> Cut:
+    from sklearn.metrics import precision_recall_curve
+
+    precision, recall, thresholds = precision_recall_curve(labels, chances)
+    reached = np.flatnonzero(precision[:-1] >= wanted)
+    if not len(reached):
+        return Cut(wanted, None, None)
+    return Cut(wanted, float(thresholds[reached[0]]), float(recall[reached[0]]))
+
+
+def _surprises(
+    labelled: Labelled, chances: Floats, grades: tuple[float, float] | None
+) -> tuple[Surprise, ...]:
+    low, high = grades or (0.0, 1.0)
+    said = low + (high - low) * labelled.labels
+    off = np.abs(labelled.labels - chances)
+    order = [row for row in np.argsort(-off, kind="stable")[:SURPRISES].tolist() if off[row] > 0.5]
+    rows = [(labelled.pairs[row], float(said[row]), float(chances[row])) for row in order]
+    return tuple(Surprise(one, other, label, chance) for (one, other), label, chance in rows)
+
+
+def _auc(labels: Floats, found: Floats, weights: Floats) -> float:
+    yes, no = _counted(labels, found, weights)
+    below = np.cumsum(no) - no
+    pairs = yes.sum() * no.sum()
+    return float(yes @ (below + no / 2) / pairs) if pairs else np.nan
+
+
+def _precision(labels: Floats, found: Floats, weights: Floats) -> float:
+    yes, no = (side[::-1] for side in _counted(labels, found, weights))
+    before = np.cumsum(yes + no)
+    precision = np.cumsum(yes) / np.where(before > 0, before, 1.0)
+    return float(yes @ precision / yes.sum()) if yes.any() else np.nan
+
+
+def _counted(labels: Floats, found: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the weight of yes and of no at every value found, the least first."""
+    _, place = np.unique(found, return_inverse=True)
+    yes, no = (np.bincount(place, weights * side) for side in (labels, 1.0 - labels))
+    return np.asarray(yes, np.float64), np.asarray(no, np.float64)
+
+
+def _accuracy(labels: Floats, found: Floats, weights: Floats) -> float:
+    return float(np.average((found >= 0.5) == (labels >= 0.5), weights=weights))
+
+
+def _spearman(labels: Floats, found: Floats, weights: Floats) -> float:
+    from scipy.stats import rankdata
+
+    ranks = [rankdata(values) for values in (labels, found)]
+    left, right = (one - np.average(one, weights=weights) for one in ranks)
+    spread = (weights @ left**2) * (weights @ right**2)
+    return float(weights @ (left * right) / np.sqrt(spread)) if spread > 0 else np.nan
+
+
+ACCURACY = "accuracy"
+METRICS: dict[str, Metric] = {
+    "AUC": _auc,
+    "average precision": _precision,
+    ACCURACY: _accuracy,
+}
+GRADED: dict[str, Metric] = {"Spearman's ρ": _spearman}
+"""Metrics of labels and of grades; each takes labels, similarities and weights."""
