@@ -68,8 +68,8 @@ def library_rates(pairs: list[list[str]]) -> NDArray[np.float64]:
 class Server:
     """A running `movers serve`."""
 
-    def __init__(self) -> None:
-        command = [sys.executable, "-m", "movers", "serve", "--port", "0"]
+    def __init__(self, *options: str) -> None:
+        command = [sys.executable, "-m", "movers", "serve", "--port", "0", *options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert self.process.stderr is not None
         line = next(line for line in self.process.stderr if "serving on" in line)

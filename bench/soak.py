@@ -4,8 +4,9 @@
 
 Starts `movers serve` on loopback. Clients ask short and long questions of all kinds; others leave
 in the middle of a request or before its answer. Meanwhile processes add to an index, many of which
-are killed, and it is searched all the while. Every answer that is no refusal is compared with what
-the library says, every search with an exact ranking of what the index holds. Memory and open files
+are killed, and it is searched all the while, in this process and over HTTP. Every answer that is no
+refusal is compared with what the library says, every search with an exact ranking of what the index
+held in the state that answered. Memory and open files
 are watched: after the first third of a run of 20 minutes or more they may not grow. Ends by itself,
 with 1 if anything was wrong.
 """
@@ -251,6 +252,7 @@ class Record:
     seconds: dict[str, list[float]] = field(default_factory=dict)
     watched: list[tuple[float, float, int, int]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    states: dict[str, list[str]] = field(default_factory=dict)
     over: threading.Event = field(default_factory=threading.Event)
 
     def fault(self, what: str) -> None:
@@ -259,10 +261,11 @@ class Record:
         print(f"FAULT: {what}", file=sys.stderr, flush=True)
 
 
-def served(log: Path) -> tuple[subprocess.Popen[str], int]:
+def served(log: Path, folder: Path) -> tuple[subprocess.Popen[str], int]:
     """Start `movers serve`, and wait until it takes requests; the process, and its port."""
     with log.open("w") as written:
         command = [sys.executable, "-m", "movers", "serve", "--port", "0"]
+        command += ["--index", f"soak={folder}"]
         process = subprocess.Popen(command, stderr=written, text=True)
     while process.poll() is None:
         if found := re.search(r"serving on \S+:(\d+)", log.read_text("utf-8")):
@@ -340,15 +343,21 @@ def vanish(record: Record, port: int) -> None:
         record.over.wait(rng.random())
 
 
+def begin_index(record: Record, folder: Path, texts: Texts, scorer: Scorer) -> list[str]:
+    """Begin a new index, in the place of the last; the sentences it has."""
+    known = list(dict.fromkeys(texts.any() for _ in range(20)))
+    index = movers.Index.build(scorer, known, folder, replace=True)
+    record.states[index.state] = [*known]
+    return known
+
+
 def keep_index(record: Record, place: Path) -> None:
     """Add to an index in processes of their own, kill many, and look what is there."""
-    texts, generation = Texts(2000), 0
+    texts, folder = Texts(2000), place / "index"
     scorer = movers.load(threads=1)
     seconds = [3.0]
     while not record.over.is_set():
-        folder, generation = place / f"index-{generation}", generation + 1
-        known = list(dict.fromkeys(texts.any() for _ in range(20)))
-        movers.Index.build(scorer, known, folder)
+        known = begin_index(record, folder, texts, scorer)
         searching = Searching(record, folder, known)
         searching.start()
         while not record.over.is_set() and len(known) < LARGEST:
@@ -358,7 +367,8 @@ def keep_index(record: Record, place: Path) -> None:
             took = add(folder, batch, place / "batch.txt", delay if doomed else None)
             record.counts["additions" if took else "additions killed"] += 1
             seconds += [took] if took else []
-            held = movers.Index.open(folder, scorer=scorer, verify=True).sentences
+            index = movers.Index.open(folder, scorer=scorer, verify=True)
+            held = record.states[index.state] = index.sentences
             if held == known + batch:
                 record.counts["killed after the end"] += took is None
                 known += batch
@@ -366,6 +376,36 @@ def keep_index(record: Record, place: Path) -> None:
                 record.fault(f"an index of {len(known)} and {len(batch)} has {len(held)}")
                 return
         searching.stop()
+
+
+def search_served(record: Record, port: int) -> None:
+    """Search over HTTP, and compare with the exact ranking in the state that answered."""
+    texts, scorer = Texts(4000), movers.load(threads=1)
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=90) as client:
+        while not record.over.wait(texts.rng.random()):
+            query = texts.any()
+            started = time.monotonic()
+            reply = client.post("/v1/search", json={"query": query, "top_k": 5})
+            record.statuses["search", reply.status_code] += 1
+            if reply.status_code in REFUSALS:
+                record.over.wait(float(reply.headers.get("Retry-After", 1)))
+                continue
+            if reply.status_code != 200:
+                record.fault(f"a search was answered {reply.status_code}: {reply.text[:200]}")
+                continue
+            record.seconds.setdefault("search", []).append(time.monotonic() - started)
+            answer = reply.json()
+            while answer["state"] not in record.states and not record.over.is_set():
+                time.sleep(0.1)  # until who added has looked
+            if (held := record.states.get(answer["state"])) is None:
+                continue
+            found = [[match["text"], match["distance"]] for match in answer["matches"]]
+            best = [[match.text, match.distance] for match in scorer.rank(query, held, top_k=5)]
+            record.counts["searches over HTTP checked"] += 1
+            if where := difference(found, best) or answer["sentences"] != len(held):
+                record.fault(f"a search over HTTP for {query!r} differs: {where}")
+            if scorer.kept_bytes > 1 << 28:
+                scorer.forget()
 
 
 def add(folder: Path, batch: list[str], file: Path, delay: float | None) -> float | None:
@@ -469,7 +509,8 @@ def soak(minutes: float, place: Path) -> tuple[Record, float]:
     record, loads = Record(), [os.getloadavg()[0]]
     answers: queue.Queue[Any] = queue.Queue(maxsize=20)
     log = place / "server.log"
-    process, port = served(log)
+    begin_index(record, place / "index", Texts(1999), movers.load(threads=1))
+    process, port = served(log, place / "index")
     try:
         checker = threading.Thread(target=check, args=[record, answers])
         checker.start()
@@ -478,6 +519,7 @@ def soak(minutes: float, place: Path) -> tuple[Record, float]:
             lambda: ask_wrongly(record, port),
             lambda: vanish(record, port),
             lambda: keep_index(record, place),
+            lambda: search_served(record, port),
             lambda: watch(record, psutil.Process(process.pid)),
         ]
         with threads(record, *works):
@@ -518,7 +560,7 @@ def written(record: Record, minutes: float, load: float) -> str:
     machine = f"{platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB"
     command = "make soak" if minutes == 30 else f"make soak MINUTES={minutes:g}"
     rows = []
-    for name in (*SHORT, *LONG, *BROKEN):
+    for name in (*SHORT, *LONG, "search", *BROKEN):
         statuses = {code: n for (kind, code), n in sorted(record.statuses.items()) if kind == name}
         took = sorted(record.seconds.get(name, [math.nan]))
         times = (
@@ -538,8 +580,9 @@ its own clients, checks and index processes included.
 
 {CLIENTS} clients with questions of all kinds and one that sends nonsense, clients that leave in the
 middle, and an index that is added to by processes of which many are killed (SIGKILL), searched all
-the while. Every answer was compared with the library (to {TOLERANCE:g}), every search with the
-exact ranking of what the index held; refusals (429, 504) are told below. Result: {verdict}.
+the while here and over HTTP. Every answer was compared with the library (to {TOLERANCE:g}), every
+search with the exact ranking of what the index held in the state that answered; refusals (429, 504)
+are told below. Result: {verdict}.
 
 | question | answers | median, longest |
 |---|---|---|

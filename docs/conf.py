@@ -68,7 +68,15 @@ autodoc_type_aliases = {
         "Selection",
     )
 }
-autodoc_mock_imports = ["mteb", "ray", "sentence_transformers", "torch", "torchmetrics"]  # slow
+autodoc_mock_imports = [  # slow
+    "langchain_core",
+    "llama_index",
+    "mteb",
+    "ray",
+    "sentence_transformers",
+    "torch",
+    "torchmetrics",
+]
 napoleon_google_docstring = False
 napoleon_use_param = False  # types of parameters are shapes, not names to link
 napoleon_use_rtype = False

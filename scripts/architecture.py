@@ -30,14 +30,15 @@ LAYERS = [
     ("loading", "references", "plugins"),
     ("shortcuts",),
     ("bulk", "search", "evaluate", "doctor"),
-    ("integrations", "web", "compile_ahead"),
+    ("cache", "checks", "client"),
+    ("integrations", "web", "compile_ahead", "pytest_plugin"),
     ("building",),
     ("cli",),
     ("__init__",),
     ("__main__",),
 ]
 """Folders and files of the package from left to right; each imports from its left alone."""
-APART = [{"solve", "encode"}, {"web", "evaluate"}, {"web", "search"}]
+APART = [{"solve", "encode"}, {"web", "evaluate"}]
 """Parts that know nothing of each other, though the order would let them."""
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from movers.loading import load_encoder
-from movers_research.judge import learn_same
+from movers_research.same_judge import learn_same
 
 TARGET = Path(__file__).parent.parent / "src" / "movers" / "data" / "same.judge"
 

@@ -12,7 +12,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from nbclient import NotebookClient
 
-from movers.cli import app
+from movers.cli import app, main
 from movers.measures.parts.costs import COSTS
 from movers.measures.parts.weights import WEIGHTS
 from movers.measures.registry import METHODS
@@ -46,7 +46,12 @@ def runnable(page):
     return pytest.param(page, marks=marks, id=page.name)
 
 
-@pytest.mark.parametrize("page", [*map(runnable, PAGES)])
+JOBS = ROOT / "docs" / "jobs.md"
+STAYING = {"serve"}
+"""Commands that do not end by themselves."""
+
+
+@pytest.mark.parametrize("page", [*map(runnable, (page for page in PAGES if page != JOBS))])
 def test_code_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -74,6 +79,20 @@ def commands(block):
     for line in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         words = shlex.split(line, comments=True)
         yield words[: next((k for k, word in enumerate(words) if word in "<>|&&"), None)]
+
+
+def test_every_recipe_of_the_jobs_is_executed(tmp_path, monkeypatch):
+    """Commands and Python in the order of the page, in one folder."""
+    monkeypatch.chdir(tmp_path)
+    namespace: dict = {}
+    for language, block in BLOCK.findall(JOBS.read_text("utf-8")):
+        if language == "python":
+            exec(compile(block, JOBS.name, "exec"), namespace)
+        elif language == "console":
+            for _, *arguments in commands(block):
+                if arguments[0] not in STAYING:
+                    with pytest.raises(SystemExit, match=r"^0$"):
+                        main(arguments)
 
 
 def check_movers(arguments):

@@ -14,6 +14,8 @@ APART = {"ray_score"}
 SAYS = {
     "demo": "wsmd-wrd  words + structure, contextual vectors",
     "frames": "distance: double",
+    "langchain_retrieve": "from checking to savings?  →  to savings",
+    "llama_index_rerank": "reranked: The senator sued the newspaper.",
     "mteb_sts": "movers/wsmd-wrd-all-MiniLM-L6-v2",
     "ray_score": "equal to one process bit for bit: True",
     "sentence_transformers_rerank": "reranked by the same model",

@@ -140,7 +140,8 @@ def test_extras_are_those_documented():
     stores = {"faiss", "lance", "qdrant"}
     light = {"compile", "frequencies", "judge", "tables", "torch"}
     others = {"plot", "search", "web", "ray", "parse", "plugins", "dev"}
-    assert light | others | stores == set(EXTRAS)
+    frameworks = {"client", "langchain", "llama-index", "ray-serve"}
+    assert light | others | stores | frameworks == set(EXTRAS)
 
 
 def test_the_base_installation_is_light():

@@ -7,7 +7,9 @@ from movers.version import __version__
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
 
 if TYPE_CHECKING:
-    from movers import solve
+    from movers import cache, solve
+    from movers.checks import assert_same
+    from movers.client import AsyncClient, Client
     from movers.difference.finder import differences
     from movers.errors import DependencyError, InputError, ModelError, MoversError, StorageError
     from movers.loading import load
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS",
+    "AsyncClient",
+    "Client",
     "Comparison",
     "DependencyError",
     "Index",
@@ -29,6 +33,8 @@ __all__ = [
     "Scorer",
     "StorageError",
     "__version__",
+    "assert_same",
+    "cache",
     "differences",
     "distance",
     "load",
@@ -42,10 +48,13 @@ _HOMES = {
         "movers.errors",
     ),
     "METHODS": "movers.measures.registry",
+    "AsyncClient": "movers.client",
+    "Client": "movers.client",
     "Comparison": "movers.results",
     "Index": "movers.search.index",
     "Ranking": "movers.results",
     "Scorer": "movers.scorer",
+    "assert_same": "movers.checks",
     "differences": "movers.difference.finder",
     "distance": "movers.shortcuts",
     "load": "movers.loading",
@@ -55,7 +64,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """Import public names when they are first used, so that ``import movers`` stays quick."""
-    if name in ("errors", "solve"):
+    if name in ("cache", "errors", "solve"):
         return import_module(f"movers.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)

@@ -160,7 +160,10 @@ EXTRAS = {
     "wordfreq": "frequencies",
     "sklearn": "judge",
     "matplotlib": "plot",
-    **dict.fromkeys(("fastapi", "uvicorn", "prometheus_client"), "web"),
+    **dict.fromkeys(("fastapi", "fastapi_offline", "uvicorn", "prometheus_client"), "web"),
+    "httpx": "client",
+    "langchain_core": "langchain",
+    "llama_index": "llama-index",
 }
 """The extra that brings each package that the base installation does without."""
 

@@ -132,6 +132,7 @@ class Comparison(Compared):
             "linear": _number(self.linear),
             "structural": _number(self.structural),
             "home": self.at_home,
+            "parts": {name: _number(value) for name, value in self.parts.items()},
             "mix": self.mix,
             "source_words": list(self.source_words),
             "target_words": list(self.target_words),

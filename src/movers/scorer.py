@@ -872,12 +872,23 @@ class Scorer:
         return out
 
     def rank(
-        self, query: str, corpus: Sequence[str], *, top_k: int | None = 10, progress: bool = False
+        self,
+        query: str,
+        corpus: Iterable[Any],
+        *,
+        top_k: int | None = 10,
+        key: Callable[[Any], str] | None = None,
+        progress: bool = False,
     ) -> Ranking:
-        """Rank a corpus by distance to a query, exactly; ``top_k=None`` ranks all of it."""
+        """Rank a corpus by distance to a query, exactly; ``top_k=None`` ranks all of it.
+
+        With ``key``, which gives the text of a document, these may be of any kind; a match has the
+        place of its document as ``index``.
+        """
         if top_k is not None and top_k < 1:
             raise InputError(f"top_k must be at least 1 or None, got {top_k}")
-        texts = check_sentences(corpus, "corpus sentence", check_text)
+        given = corpus if key is None else map(key, corpus)
+        texts = check_sentences(given, "corpus sentence", check_text)
         check_asked(check_text(query, "query"), "query")
         found = self.matrix([query], texts, progress=progress)[0]
         best = np.argsort(found, kind="stable")[:top_k]

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from movers.encode.engines import Engine
-from movers.encode.parse import Parser, load_parser
 from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import Recipe, Subwords, TokenRules
+from movers.encode.trees import Parser, load_parser
 from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError, no_such
 from movers.measures.base import Measure

@@ -49,6 +49,11 @@ def similarity(source: str, target: str, method: str = "movers", **settings: Any
     return float(_scorer(method, settings).similarities([(source, target)])[0])
 
 
+def kept_scorer(method: str = "movers") -> Scorer:
+    """The scorer that `distance` and `similarity` use."""
+    return _kept(method)
+
+
 def _scorer(method: str, settings: dict[str, Any]) -> Scorer:
     try:
         return _kept(method, *sorted(settings.items()))

@@ -18,6 +18,7 @@ EXCHANGED = [
     ("My dentist sued the tenants.", "The tenants sued my dentist."),
     ("She got help from her coach.", "Her coach got help from her."),
     ("The old man met the young king's aunt.", "The young man met the old king's aunt."),
+    ("Move money from savings to checking.", "Move money from checking to savings."),
 ]
 HARMLESS = [
     ("The farmer paid the clerk.", "The clerk was paid by the farmer."),

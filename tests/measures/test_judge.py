@@ -6,7 +6,7 @@ import pytest
 import movers
 from movers.difference.verdicts import pronounce
 from movers.errors import InputError
-from movers.judge.fitting import LabelWarning
+from movers.judge.logistic_fit import LabelWarning
 from movers.measures import calibration
 from movers.measures import judge as module
 from movers.measures.judge import SAME, learn_contrasts, same_of

@@ -840,3 +840,49 @@ def test_texts_that_are_refused_say_why(tab, server):
     tab.click("#example")
     tab.wait_for_selector(".sentence.changed")
     assert tab.locator("#trouble").is_hidden()
+
+
+def test_the_view_of_an_index_shows_what_the_library_finds(tab, client, indexed, axe):
+    query = "the fox greets a dog"
+    tab.goto(f"{client.base_url}/search?{urlencode({'query': query})}")
+    tab.wait_for_selector("#matches li")
+    found = movers.Index.open(indexed).search(query, 10, align=10)
+    assert tab.locator("#matches summary").all_inner_texts() == [one.text for one in found]
+    numbers = tab.locator("#matches .figures .whole").all_inner_texts()
+    assert numbers == [f"{one.similarity:.2f}" for one in found]
+    tab.locator("#matches summary").nth(1).click()
+    told = tab.locator("#matches > li").nth(1).locator("ul li").all_inner_texts()
+    assert told == list(found.comparisons[1].story)
+    tab.evaluate(axe)
+    violations = tab.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
+    assert [one["id"] for one in violations] == []
+    tab.get_by_label("roles").check()
+    kept = movers.Index.open(indexed).search(query, 10, guards=["roles"])
+    first = [one.text for one in kept]
+    tab.wait_for_function(
+        "(texts) => JSON.stringify([...document.querySelectorAll('#matches summary')]"
+        ".map((one) => one.textContent)) === JSON.stringify(texts)",
+        arg=first,
+    )
+    tab.locator("#matches summary").first.click()
+    tab.get_by_role("link", name="Word by word").click()
+    ready(tab)
+    assert tab.input_value("#ask-source") == query and tab.input_value("#ask-target") == first[0]
+    tab.get_by_role("link", name="Search an index").click()
+    tab.wait_for_selector("#guards input")
+    assert tab.said == []
+
+
+def test_the_manual_shows_every_route_and_takes_a_token(tab, models):
+    with serving(models, token="sesame") as client:
+        tab.goto(f"{client.base_url}/docs")
+        tab.get_by_label("needs its token").fill("sesame")
+        tab.get_by_role("button", name="Go on").click()
+        tab.wait_for_selector(".opblock")
+        routes = tab.locator(".opblock-summary-path").all_inner_texts()
+        assert {"/v1/search", "/v1/align", "/v1/differences"} <= {
+            one.replace("\u200b", "") for one in routes
+        }
+        assert all(one.url.startswith((str(client.base_url), "data:")) for one in tab.asked)
+        refused = [text for text in tab.said if "401" not in text]
+        assert refused == []

@@ -38,7 +38,7 @@ def test_generated_requests_meet_no_server_error_and_keep_to_the_document(
         timeout=200,
     )
     assert done.returncode == 0, done.stdout
-    assert "10 selected / 11 total" in done.stdout
+    assert "14 selected / 15 total" in done.stdout
     assert client.get("/healthz").status_code == 200
 
 
@@ -46,7 +46,7 @@ def test_every_example_is_answered_as_documented(client):
     document = client.get("/openapi.json").json()
     schemas = document["components"]["schemas"]
     posts = {path: item["post"] for path, item in document["paths"].items() if "post" in item}
-    names = "compare score rank explain contrast curve page"
+    names = "compare score rank search differences align explain contrast curve page"
     assert set(posts) == {f"/v1/{name}" for name in names.split()}
     for path, operation in posts.items():
         reference = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]

@@ -148,7 +148,8 @@ def reproduce(
     sample
         For default-measure, take so many pairs of each data set at random; for slow models.
     """
-    from movers_research import judge, long_texts
+    from movers_research import long_texts
+    from movers_research import same_judge as judge
     from movers_research.default_measure import NAME
 
     if long_texts.NAME in tables:

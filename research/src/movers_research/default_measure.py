@@ -254,8 +254,9 @@ def _contrast_trials(given: Contrasts) -> Iterator[Trial]:
         rows = zip(wanted, given.kinds, strict=True)
         own = given.take(~given.fit & np.array([bool(re.fullmatch(*row)) for row in rows]))
         score = partial(_agreement, "auc", own.same.astype(float))
-        name = f"contrasts-{title.replace(' ', '-')}"
-        yield Trial(name, own.pairs, len(own.pairs), {title: score})
+        yield Trial(
+            f"contrasts-{title.replace(' ', '-')}", own.pairs, len(own.pairs), {title: score}
+        )
     changes = given.take(~given.fit & change).pairs
     yield Trial("changes", changes[::2] + changes[1::2], len(changes) // 2, {CHANGED: _as_far})
 

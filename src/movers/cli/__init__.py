@@ -30,6 +30,7 @@ FILES = {
     "search_commands": ("rank", "index", "search", "mine", "dedupe"),
     "evaluate_commands": ("threshold", "evaluate"),
     "learn_commands": ("learn",),
+    "check_commands": ("check",),
     "serve_commands": ("serve",),
     "examine_commands": ("methods", "models", "doctor", "warm-up"),
 }

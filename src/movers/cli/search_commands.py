@@ -328,7 +328,7 @@ def search(
         With --candidates: search exactly as well, and report the recall.
     guard
         Leave out sentences that differ from the query in these, separated by commas: numbers,
-        names, negation, opposites, roles, unread.
+        names, renamed, negation, opposites, roles, unread.
     judge
         "same" or a file made by `movers learn`: leave out sentences that it is not sure of, until
         there are as many as asked for; still the nearest of those it is sure of.
@@ -464,7 +464,7 @@ def dedupe(
         they differ in: .tsv, .csv, .jsonl or .parquet.
     guard
         Keep sentences that differ in these, separated by commas, however near they are: numbers,
-        names, negation, opposites, roles, unread; "none" for none.
+        names, renamed, negation, opposites, roles, unread; "none" for none.
     group_by
         Column of the table: rows that differ in it never stand for each other.
     align

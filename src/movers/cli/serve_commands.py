@@ -26,13 +26,14 @@ def serve(
     model: tuple[str, ...] = (),
     token: Annotated[str | None, Parameter(env_var="MOVERS_TOKEN")] = None,
     name: tuple[str, ...] = (),
+    index: tuple[str, ...] = (),
     statistics: tuple[Path, ...] = (),
     options: ServerOptions = SERVER_DEFAULTS,
     limits: Bounds = Limits(),  # noqa: B008 (frozen)
 ) -> None:
-    """Serve comparisons over HTTP: the page at /, the API under /v1, counters at /metrics.
+    """Serve comparisons and searches over HTTP: a page at /, the API at /v1, its manual at /docs.
 
-    Example: `movers serve --port 8000`
+    Example: `movers serve --port 8000 --index news=news.index`
 
     Parameters
     ----------
@@ -49,11 +50,15 @@ def serve(
     name
         Another name of this machine, such as the one a proxy passes on; may be given several
         times. While only this machine can connect, requests for other names are refused.
+    index
+        An index to search, as NAME=FOLDER; may be given several times. What is added to the folder
+        meanwhile is found at once.
     statistics
         Files made by `movers fit`; each serves the model it was fitted with.
     """
     try:
         from movers.web.gates import check_token
+        from movers.web.indexes import parse_indexes
         from movers.web.models import Models
         from movers.web.server import bind, run
     except ModuleNotFoundError as error:
@@ -67,7 +72,8 @@ def serve(
         if token is None and not ip_address(listener.getsockname()[0]).is_loopback:
             token = token_urlsafe()
             say(f"other machines reach {host}, so that clients need a token: {token}")
-        models = Models.load(model, statistics=statistics, **vars(options))
+        indexes = parse_indexes(index)
+        models = Models.load(model, statistics=statistics, indexes=indexes, **vars(options))
         ready = partial(say, f"serving on {address}")
         run(models, limits, listener, token=token, names=name, ready=ready)
     say("stopped")

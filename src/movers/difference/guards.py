@@ -54,6 +54,7 @@ def _of_kind(*kinds: Kind) -> Guard:
 GUARDS: dict[str, Guard] = {
     "numbers": _numbers,
     "names": _other_names,
+    "renamed": _of_kind("name"),
     "negation": _of_kind("negation"),
     "opposites": _of_kind("opposite"),
     "roles": _of_kind("roles"),

@@ -20,6 +20,7 @@ from movers.difference.counterparts import (
     PERSONS,
     Counterparts,
     Link,
+    preposition_before,
 )
 from movers.difference.plain_words import (
     CONTENT,
@@ -104,7 +105,7 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
         for first, second in combinations(links[:LONGEST], 2)
         if first[1] > second[1]
         and (first[0] in kept or second[0] in kept)
-        and sorts[first[0]] == sorts[second[0]]
+        and (sorts[first[0]] == sorts[second[0]] or _changed_prepositions(found, first, second))
     )
     candidates = [*islice(inverted, MOST)]
     if not candidates:
@@ -130,6 +131,17 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
         if not any(link in pair for pair in best for link in (first, second)):
             best.append((first, second))
     return best
+
+
+def _changed_prepositions(found: Counterparts, first: Link, second: Link) -> bool:
+    """Whether each of two words follows the other's preposition: *from left to right*.
+
+    Whatever follows a preposition is a thing, whichever other sort a list of words has it in.
+    """
+    source, target = found.words
+    before = [preposition_before(source, link[0]) for link in (first, second)]
+    after = [preposition_before(target, link[1]) for link in (second, first)]
+    return None not in before and before == after and before[0] != before[1]
 
 
 def _neighbours(found: Counterparts, first: Link, second: Link) -> bool:

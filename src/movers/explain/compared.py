@@ -33,6 +33,12 @@ class Signature:
     def __str__(self) -> str:
         return "|".join(f"{name}:{value}" for name, value in self.fields)
 
+    @classmethod
+    def parse(cls, line: str) -> Self:
+        """Read what ``str`` printed."""
+        fields = (field.partition(":") for field in line.split("|") if field)
+        return cls(tuple((name, value) for name, _, value in fields))
+
 
 @dataclass(frozen=True)
 class Flow:

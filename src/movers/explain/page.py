@@ -18,6 +18,8 @@ MODULES = ("elements", "reading", "layout", "stage", "verdict", "cause", "heatma
 TEXTS = ("elements", "asking", "texts")
 """Those of the page of two texts."""
 TITLE = "<title>movers</title>"
+LIVE_LINK = re.compile(r"\n *(?:<p[^>]*>)?<a [^>]*href=[^>]*>.*?</a>(?:</p>)?")
+"""A link to another page of the server, on a line of its own."""
 UNSAFE = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 """Characters that could end the data or the script early."""
 
@@ -48,7 +50,7 @@ def _export(name: str, modules: tuple[str, ...], payload: dict[str, Any], title:
     policy = f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
     data = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     held = f'<script type="application/json" id="payload">{data.translate(UNSAFE)}</script>'
-    page = re.sub(r"\n *<p class=.live-only.><a .*?</p>", "", _read(f"{name}.html"))
+    page = LIVE_LINK.sub("", _read(f"{name}.html"))
     linked_style = f'<link rel="stylesheet" href="static/{name}.css">'
     linked_script = f'<script type="module" src="static/{name}.js"></script>'
     for linked, inlined in (

@@ -10,8 +10,8 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.errors import InputError
-from movers.judge.fitting import RIDGE, Labelled, fit, read_labels
 from movers.judge.knowledge import Knowledge, digest_of
+from movers.judge.logistic_fit import RIDGE, Labelled, fit, read_labels
 from movers.judge.report import JudgeReport
 from movers.judge.validation import cross_validate
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from movers.errors import InputError
-from movers.judge.page import page_of, plot, table
+from movers.judge.report_page import page_of, plot, table
 from movers.runtime.atomic import replacing
 
 WORTH = 0.005

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Floats, Ints
-from movers.judge.fitting import Labelled, fit
 from movers.judge.knowledge import Knowledge, logistic
+from movers.judge.logistic_fit import Labelled, fit
 from movers.judge.report import Bin, Cut, JudgeReport, Score, Surprise
 
 FOLDS = 5

@@ -24,8 +24,8 @@ from movers.encode.encodings import Head, Request
 from movers.encode.models import EMBEDDED_FINGERPRINT
 from movers.errors import Do, InputError
 from movers.explain.compared import Judged, Reason
-from movers.judge.fitting import Labelled, blank, fit
 from movers.judge.knowledge import Knowledge, digest_of
+from movers.judge.logistic_fit import Labelled, blank, fit
 from movers.measures.bounds import Bound
 from movers.measures.calibration import contrasts
 from movers.measures.default import DefaultMeasure

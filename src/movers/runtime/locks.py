@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,16 +27,21 @@ else:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+PAUSE = 0.02
+"""Seconds until another look at a lock that somebody holds."""
+
+
 @contextmanager
-def locked(path: Path, what: str) -> Iterator[None]:
-    """Hold a lock file for the length of a block, or say at once who holds it.
+def locked(path: Path, what: str, *, wait: float = 0.0) -> Iterator[None]:
+    """Hold a lock file for the length of a block, or say who holds it.
 
     The system lets go of it when the process ends, in whatever way.
 
-    ``what`` names in the message what only one may write at a time.
+    ``what`` names in the message what only one may write at a time; ``wait`` is for how many
+    seconds to wait for the holder.
     """
     with folder_of(path):
-        stream = _acquired(path, what)
+        stream = _acquired(path, what, time.monotonic() + wait)
         try:
             stream.truncate(0)
             stream.write(f"process {os.getpid()} on {socket.gethostname()}")
@@ -48,7 +54,7 @@ def locked(path: Path, what: str) -> Iterator[None]:
                 stream.close()
 
 
-def _acquired(path: Path, what: str) -> IO[str]:
+def _acquired(path: Path, what: str, until: float) -> IO[str]:
     while True:
         stream = path.open("a+", encoding="utf-8")
         try:
@@ -57,6 +63,9 @@ def _acquired(path: Path, what: str) -> IO[str]:
             with stream:
                 stream.seek(0)
                 holder = stream.read() or "another process"
+            if time.monotonic() < until:
+                time.sleep(PAUSE)
+                continue
             raise InputError(
                 f"{what} is being written by {holder}; wait until that is done"
             ) from None

@@ -39,6 +39,10 @@ LOCK = "writer.lock"
 EMPTY = "there is no sentence to index"
 
 
+class ReplacedError(InputError):
+    """An index of another measure lies where the one that was opened did."""
+
+
 class Folder:
     """An index on disk as it was when last looked at.
 
@@ -67,7 +71,7 @@ class Folder:
             return
         manifest = Manifest.decoded(raw, self.path / NAME)
         if (manifest.signature, manifest.layout) != (self.manifest.signature, self.manifest.layout):
-            raise InputError(
+            raise ReplacedError(
                 f"the index {str(self.path)!r} was replaced by one built with "
                 f"{manifest.signature} ({manifest.layout}); open it again"
             )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Ints
+from movers.encode.encoder import Encoder
 from movers.errors import InputError
 from movers.loading import load
 from movers.runtime.progress import progress_bar
@@ -73,6 +74,21 @@ class Index:
     def folder(self) -> Path | None:
         """Where the index lies; None if in memory."""
         return None if self._files is None else self._files.path
+
+    @property
+    def state(self) -> str:
+        """What tells one state of the index on disk from another; empty in memory."""
+        return "" if self._files is None else self._files.manifest.digest
+
+    @property
+    def parts(self) -> int:
+        """How many files hold the sentences; 0 in memory."""
+        return 0 if self._files is None else len(self._files.manifest.parts)
+
+    def refresh(self) -> None:
+        """Take in what others wrote to the folder; every search does."""
+        if self._files is not None:
+            self._files.refresh()
 
     @property
     def scorer(self) -> Scorer:
@@ -153,7 +169,12 @@ class Index:
 
     @classmethod
     def open(
-        cls, folder: str | Path, *, scorer: Scorer | None = None, verify: bool = False
+        cls,
+        folder: str | Path,
+        *,
+        scorer: Scorer | None = None,
+        encoder: Encoder | None = None,
+        verify: bool = False,
     ) -> Index:
         """Map an index from disk; neither model nor sentences are read before they are needed.
 
@@ -163,6 +184,8 @@ class Index:
             What `build` or `save` wrote.
         scorer
             The scorer it was built with, if it cannot be made from names alone; None makes it.
+        encoder
+            A loaded model, taken for the new scorer if it is the one the index was built with.
         verify
             Compare every byte with its checksum now, not each file when it is first used.
         """
@@ -171,6 +194,9 @@ class Index:
             statistics = files.load_statistics()
         if scorer is None:
             scorer = load(**files.manifest.settings, statistics=statistics)
+            wanted = statistics.fingerprint, scorer.settings.dtype
+            if encoder is not None and (encoder.fingerprint, encoder.dtype) == wanted:
+                scorer.encoder = encoder
         index = cls(scorer, find_layout(files.manifest.layout), files=files)
         if verify:
             _ = index.shards
@@ -311,19 +337,16 @@ class Index:
         align
             Give alignments for so many of the first matches.
         """
-        objection, count = Objection(self._scorer, guards), top_k
-        while True:
-            (found,) = self.search_many(
-                [query], count, within=within, candidates=candidates, exact=exact
-            )
-            objection.prepare((query, match.text) for match in found)
-            kept = [match for match in found if objection(query, match.text) is None]
-            if len(kept) >= top_k or len(found) < count:
-                break
-            count *= WIDER
-        matches = tuple(kept[:top_k])
-        compared = tuple(self._scorer.compare(query, match.text) for match in matches[:align])
-        return replace(found, matches=matches, comparisons=compared)
+        (found,) = self.search_many(
+            [query],
+            top_k,
+            within=within,
+            candidates=candidates,
+            exact=exact,
+            guards=guards,
+            align=align,
+        )
+        return found
 
     def search_many(
         self,
@@ -333,32 +356,44 @@ class Index:
         within: float | None = None,
         candidates: int | Iterable[int] | None = None,
         exact: bool = False,
+        guards: Sequence[str] = (),
         align: int = 0,
     ) -> list[SearchRanking]:
         """Search for every query; `search` explains the options.
 
-        Under the default measure, queries share one product with every block of vectors.
+        Under the default measure, queries share one product with every block of vectors. All
+        answers are of one state of the index.
         """
         texts, limit = check_queries(queries, within, top_k=top_k)
-        if self._files is not None:
-            self._files.refresh()
+        self.refresh()
         self._check_scorer()  # loads the model
         corpus, chosen = self.corpus, None
         if candidates is not None:
             chosen = self._candidates(corpus, candidates)
-        run = partial(self.layout.search, self._scorer, top_k=top_k, within=limit)
+        run = partial(self.layout.search, self._scorer, corpus, within=limit)
         started = time.process_time()
-        found = run(corpus, texts, candidates=chosen)
+        objection, found = Objection(self._scorer, guards), dict[int, SearchResult]()
+        left, count = [*range(len(texts))], top_k
+        while left:  # guards may leave too few
+            seen = run([texts[one] for one in left], top_k=count, candidates=chosen)
+            for place, one in zip(left, seen, strict=True):
+                objection.prepare((texts[place], corpus.text(row)) for row in one.rows.tolist())
+                found[place] = _kept(one, texts[place], corpus, objection) if guards else one
+            short = zip(left, seen, strict=True)
+            left = [p for p, one in short if len(found[p].rows) < top_k and len(one.rows) == count]
+            count *= WIDER
         seconds = (time.process_time() - started) / max(1, len(texts))
         recalls: list[float | None] = [None] * len(texts)
         if exact and candidates is not None:
-            truths = (set(one.rows.tolist()) for one in run(corpus, texts))
-            held = (set(one.rows.tolist()) for one in found)
+            truths = (set(one.rows.tolist()) for one in run(texts, top_k=top_k))
+            held = (set(found[place].rows.tolist()) for place in range(len(texts)))
             both = zip(truths, held, strict=True)
             recalls = [len(truth & own) / len(truth) if truth else 1.0 for truth, own in both]
         return [
-            self.make_ranking(text, corpus, one, seconds, recall=recall, align=align)
-            for text, one, recall in zip(texts, found, recalls, strict=True)
+            self.make_ranking(
+                text, corpus, found[place].first(top_k), seconds, recall=recall, align=align
+            )
+            for place, (text, recall) in enumerate(zip(texts, recalls, strict=True))
         ]
 
     def make_ranking(
@@ -424,6 +459,13 @@ def any_engine(signature: str) -> str:
     True
     """
     return "|".join(one for one in signature.split("|") if not one.startswith("engine:"))
+
+
+def _kept(
+    found: SearchResult, query: str, corpus: Corpus[Any], objection: Objection
+) -> SearchResult:
+    """What was found without the sentences that guards object to."""
+    return found.only([objection(query, corpus.text(row)) is None for row in found.rows.tolist()])
 
 
 def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:

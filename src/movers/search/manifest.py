@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,11 @@ class Manifest:
         """How many sentences are there, without the deleted ones."""
         gone = 0 if self.deleted is None else self.deleted.sentences
         return sum(part.sentences for part in self.parts) - gone
+
+    @cached_property
+    def digest(self) -> str:
+        """Sixteen hex digits that tell one state of an index from another."""
+        return _digest({"format": FORMAT, **asdict(self)})[:16]
 
     def encoded(self) -> bytes:
         """Return the file that makes a folder this index."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.results import Comparison, Ranking
@@ -57,6 +60,15 @@ class SearchResult:
     pruning: Pruning = Pruning(0)
     certified: bool = True
     bound: float | None = None
+
+    def only(self, kept: Sequence[bool]) -> SearchResult:
+        """The same without some of the sentences."""
+        chosen = np.asarray(kept, bool)
+        return replace(self, rows=self.rows[chosen], distances=self.distances[chosen])
+
+    def first(self, count: int) -> SearchResult:
+        """The same with so many sentences at most."""
+        return replace(self, rows=self.rows[:count], distances=self.distances[:count])
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,12 +8,15 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
+from movers.difference.misspelt import Spelling
 from movers.errors import InputError
 from movers.explain.curve import Step
+from movers.results import Comparison
 from movers.runtime.interrupts import end_if_unwanted
 from movers.scorer import Scorer
 from movers.web.batcher import Answer, Pair
 from movers.web.failures import HTTP, sendable
+from movers.web.indexes import Search
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class Answers:
         # Made once: jobs with the same answer share a call.
         self.distances: Answer = partial(self._answer, _distances)
         self.comparisons: Answer = partial(self._answer, _comparisons)
+        self.differences: Answer = partial(self._answer, partial(_each, _differences))
+        self.alignments: Answer = partial(self._answer, partial(_each, _alignment))
         self.steps: Answer = partial(self._answer, partial(_each, _step))
 
     def explanations(self, *, attention: bool, links: bool) -> Answer:
@@ -50,8 +55,16 @@ class Answers:
 
         return partial(self._answer, partial(_each, explained))
 
+    def searches(self, search: Search, queries: Sequence[Pair]) -> list[Any]:
+        """Search for queries that are short enough."""
+
+        def run(_: Scorer, kept: Sequence[Pair]) -> list[Any]:
+            return search.run([query for (query,) in kept]) if kept else []
+
+        return self._answer(run, search.scorer, queries)
+
     def _answer(self, answer: Answer, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-        """Answer the pairs whose sentences are short enough."""
+        """Answer the pairs, or queries, whose sentences are short enough."""
         # A word has at least one character, so that short sentences need not be tokenized here.
         long = list({text for pair in pairs for text in pair[:2] if len(text) > self.max_words})
         _, words = scorer.encoder.located(long, scorer.settings.rules)
@@ -59,7 +72,8 @@ class Answers:
         refused = {
             text
             for text, count in counts
-            if count > self.max_words and not scorer.takes_sentences(text)
+            if count > self.max_words
+            and not (answer in (_distances, _comparisons) and scorer.takes_sentences(text))
         }
         found = iter(answer(scorer, [pair for pair in pairs if refused.isdisjoint(pair)]))
         return [
@@ -68,7 +82,8 @@ class Answers:
         ]
 
     def _refusal(self, pair: Pair, refused: set[str]) -> InputError:
-        side, text = ("source", pair[0]) if pair[0] in refused else ("target", pair[1])
+        sides = ("source", "target") if len(pair) > 1 else ("query",)
+        side, text = next(one for one in zip(sides, pair, strict=False) if one[1] in refused)
         return InputError(
             f"the {side} has more than the {self.max_words} words this server compares "
             f"({text[:40]!r} …); split it into sentences, or start the server with --max-words"
@@ -95,9 +110,23 @@ def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
 
 
 def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-    texts = (text for pair in pairs for text in pair)
+    texts = (text for pair in pairs for text in pair[:2])
     scorer.prepare([text for text in texts if not scorer.takes_sentences(text)])
-    return _each(lambda scorer, *pair: scorer.compare(*pair).to_dict(), scorer, pairs)
+    return _each(lambda *asked: _compare(*asked).to_dict(), scorer, pairs)
+
+
+def _compare(scorer: Scorer, source: str, target: str, spelling: Spelling) -> Comparison:
+    return scorer.compare(source, target, spelling=spelling)
+
+
+def _differences(*asked: Any) -> dict[str, Any]:
+    found = _compare(*asked).to_dict()
+    names = "source", "target", "differences", "source_repairs", "target_repairs", "signature"
+    return {name: found[name] for name in names}
+
+
+def _alignment(scorer: Scorer, source: str, target: str, aligner: str) -> dict[str, Any]:
+    return scorer.align(source, target, aligner=aligner).to_dict()
 
 
 def _step(scorer: Scorer, source: str, target: str, mix: float) -> Step:

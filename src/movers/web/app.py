@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.resources import files
 from math import inf
 from pathlib import Path
@@ -16,6 +17,7 @@ from fastapi.security import HTTPBearer
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
+from movers.align.aligners import find_aligner
 from movers.errors import InputError, MoversError
 from movers.explain.contrast import contrasted
 from movers.explain.curve import mix_curve, mixes_of
@@ -50,7 +52,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     for status, description in {
         400: "The body is no JSON, or its length is told in two ways.",
         401: "The server needs its token, or another one.",
-        404: "No such model.",
+        404: "No such model or index.",
         408: "The request took too long to arrive.",
         413: "The body is too large.",
         415: "The body has an encoding that is not taken.",
@@ -84,8 +86,36 @@ class Service:
 
     async def compare(self, body: schemas.CompareRequest) -> Response:
         """Compare two sentences: the distance, its parts, the plan and the alignment."""
-        (found,) = await self._paired(body, self.answers.comparisons)
+        (found,) = await self._paired(body, self.answers.comparisons, last=body.spelling)
         return JSONResponse(found)
+
+    async def differences(self, body: schemas.CompareRequest) -> Response:
+        """What two sentences differ in, each with its words, places and a plain sentence."""
+        (found,) = await self._paired(body, self.answers.differences, last=body.spelling)
+        return JSONResponse(found)
+
+    async def align(self, body: schemas.AlignRequest) -> Response:
+        """Link the words of two sentences: which goes with which, and which with none."""
+        find_aligner(body.aligner)
+        (found,) = await self._paired(body, self.answers.alignments, last=body.aligner)
+        return JSONResponse(found)
+
+    async def search(self, body: schemas.SearchRequest) -> Response:
+        """Find the nearest sentences of an index, exactly."""
+        self.limits.check_sentence(body.query, "the query")
+        check_asked(body.query, "query")
+        self.limits.check_pairs(range(body.top_k))
+        asked = body.model_dump(include={"top_k", "within", "explain"})
+        setup = self.models.indexes.setup(body.index, body.guards, **asked)
+        effort = self.models.indexes.effort(setup)
+        job = Job(setup, self.answers.searches, [(body.query,)], [effort])
+        ((found,),) = await self._ask([job])
+        return JSONResponse(found)
+
+    async def list_indexes(self) -> Response:
+        """The indexes served here, as they are now; the first is the default."""
+        found = await asyncio.to_thread(self.models.indexes.describe)
+        return JSONResponse({"indexes": found})
 
     async def explain(self, body: schemas.ExplainRequest) -> Response:
         """Compare two sentences under every head, as the page shows it."""
@@ -99,7 +129,7 @@ class Service:
     async def page(self, body: schemas.PageRequest) -> Response:
         """The explanation of two sentences, or three, as an HTML file that needs no server."""
         if _texts(body) == "sentences" and body.other is None:
-            (text,) = await self._paired(body, self.answers.comparisons)
+            (text,) = await self._paired(body, self.answers.comparisons, last="keep")
             return HTMLResponse(export_texts(text))
         found = await self._explained(body, *([] if body.other is None else [body.other]))
         return HTMLResponse(export_page(contrasted(*found) if len(found) > 1 else found[0]))
@@ -180,21 +210,28 @@ class Service:
 
     async def _paired(
         self,
-        body: schemas.CompareRequest,
+        body: schemas.PairRequest | schemas.AlignRequest,
         answer: Answer,
         *others: str,
         mixes: Sequence[float] = (),
+        last: str = "",
         every_head: bool = False,
     ) -> list[Any]:
-        """What is found for the source with its target, and with others, or at several mixes."""
+        """What is found for the source with its target, and with others, or at several mixes.
+
+        ``last`` is what else the answer wants to know of a pair.
+        """
         targets = (body.target, *others)
+        method = body.method if isinstance(body, schemas.PairRequest) else "movers"
         for text, what in zip((body.source, *targets), SENTENCES, strict=False):
-            long = answer is self.answers.comparisons and _takes_texts(body, body.method)
+            long = answer is self.answers.comparisons and _takes_texts(body, method)
             self.limits.check_sentence(text, what, long=long)
         pairs: list[Pair] = [(body.source, target) for target in targets]
         if mixes:
             pairs = [(body.source, body.target, mix) for mix in mixes]
-        job = self._job(body, body.method, answer, pairs, plans=True, every_head=every_head)
+        elif last:
+            pairs = [(body.source, body.target, last)]
+        job = self._job(body, method, answer, pairs, plans=True, every_head=every_head)
         (found,) = await self._ask([job], third=bool(others))
         return found
 
@@ -260,7 +297,7 @@ def create_app(
         yield
         await asyncio.to_thread(service.queues.close)
 
-    # The documentation pages of FastAPI load scripts from elsewhere; the document itself stays.
+    # The documentation pages of FastAPI load scripts from elsewhere; /docs has one of its own.
     app = FastAPI(
         title="movers",
         version=__version__,
@@ -290,6 +327,9 @@ def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
         ("/v1/compare", service.compare, schemas.CompareAnswer),
         ("/v1/score", service.score, schemas.ScoreAnswer),
         ("/v1/rank", service.rank, schemas.RankAnswer),
+        ("/v1/search", service.search, schemas.SearchAnswer),
+        ("/v1/differences", service.differences, schemas.DifferencesAnswer),
+        ("/v1/align", service.align, schemas.AlignAnswer),
         ("/v1/explain", service.explain, schemas.ExplainAnswer),
         ("/v1/contrast", service.contrast, schemas.ContrastAnswer),
         ("/v1/curve", service.curve, schemas.CurveAnswer),
@@ -301,20 +341,22 @@ def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
     for path, listed, facts in (
         ("/v1/models", service.list_models, schemas.ModelsAnswer),
         ("/v1/methods", service.list_methods, schemas.MethodsAnswer),
+        ("/v1/indexes", service.list_indexes, schemas.IndexesAnswer),
     ):
         router.add_api_route(path, listed, response_model=facts, responses=READING)
     router.add_api_route("/metrics", service.report, response_class=Response, responses=READING)
     app.include_router(router)
     app.add_api_route("/healthz", service.health, response_model=schemas.Health, responses=READING)
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
+    app.mount("/swagger", StaticFiles(packages=[("fastapi_offline", "static")]))
+    for path in ("search", "docs", "texts"):
+        shown = partial(_page, STATIC / f"{path}.html")
+        app.add_api_route(f"/{path}", shown, include_in_schema=False)
+    app.add_api_route("/", partial(_page, STATIC / "page.html"), include_in_schema=False)
 
-    @app.get("/", include_in_schema=False)
-    async def page() -> FileResponse:
-        return FileResponse(STATIC / "page.html")
 
-    @app.get("/texts", include_in_schema=False)
-    async def texts() -> FileResponse:
-        return FileResponse(STATIC / "texts.html")
+async def _page(file: Path) -> FileResponse:
+    return FileResponse(file)
 
 
 def _texts(body: schemas.Asked) -> str:

@@ -34,8 +34,8 @@ class InternalError(Exception):
         super().__init__("something went wrong inside the server; its log has the details")
 
 
-class UnknownModelError(MoversError):
-    """A request names a model that is not served."""
+class NotServedError(MoversError):
+    """A request names a model or an index that is not served."""
 
 
 class OverHttp(Wording):
@@ -102,7 +102,7 @@ def failure(
 
 
 STATUSES: dict[type[Exception], int] = {
-    UnknownModelError: 404,
+    NotServedError: 404,
     MoversError: 422,
     BusyError: 429,
     ClosedError: 503,

@@ -6,7 +6,7 @@ Nothing else is ever loaded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from movers.measures.base import Measure
 from movers.measures.parts.statistics import Statistics
 from movers.measures.registry import find_measure
 from movers.scorer import Scorer
-from movers.web.failures import UnknownModelError
+from movers.web.failures import NotServedError
+from movers.web.indexes import Indexes, Search, SearchSetup, for_another_thread, forget_much
 
 SMALL = 6 * 384**2
 """Layers times dimension squared of the model that efforts are told for."""
@@ -29,8 +30,6 @@ CELL = 2e-7
 """Seconds on one ordinary core: for a pair as such; for a word in a model of six layers of 384; for
 a product of three lengths in solving, which takes their third power; for a cell of a plan that is
 shown. Only their proportions matter for long: the pace that is measured corrects the rest."""
-KEPT_BYTES = 1 << 26
-"""Encodings that a thread keeps of a model for requests to come; beyond that it begins anew."""
 WORD = 6
 """Bytes of a word of text that is not cut into words by blanks."""
 
@@ -66,6 +65,11 @@ class Setup:
     method: str
     options: tuple[tuple[str, Any], ...] = ()
 
+    @property
+    def alone(self) -> bool:
+        """Whether no two threads may work on it: parsers are made for one."""
+        return "parser" in find_measure(self.method).settings
+
 
 LACKING = {
     "attention": "needs a model with attention",
@@ -78,18 +82,28 @@ LACKING = {
 class Models:
     """Scorers by the name of their model; the first is used where a request names none."""
 
-    def __init__(self, scorers: Mapping[str, Scorer]) -> None:
+    def __init__(
+        self, scorers: Mapping[str, Scorer], indexes: Mapping[str, Path] | None = None
+    ) -> None:
         self.scorers = dict(scorers)
         self.default = next(iter(self.scorers))
+        encoders = [scorer.encoder for scorer in self.scorers.values()] if indexes else []
+        self.indexes = Indexes.open(indexes or {}, encoders)
 
     @classmethod
     def load(
-        cls, names: Iterable[str], *, statistics: Iterable[Path] = (), **settings: Any
+        cls,
+        names: Iterable[str],
+        *,
+        statistics: Iterable[Path] = (),
+        indexes: Mapping[str, Path] | None = None,
+        **settings: Any,
     ) -> Models:
         """Load models by Hugging Face name or folder; none means the model installed with movers.
 
         Each gets the statistics, files made by `movers fit`, that were fitted for it. The settings
-        are those of `movers.load` that requests cannot choose: device, parser and the like.
+        are those of `movers.load` that requests cannot choose: device, parser and the like. Indexes
+        are folders by the names requests use.
         """
         from movers.loading import load
 
@@ -104,16 +118,22 @@ class Models:
             scorers[shown] = scorer.using(statistics=fitted.pop(encoder.fingerprint, None))
         if fitted:
             raise InputError(f"no model served has the weights {', '.join(fitted)} of --statistics")
-        return cls(scorers)
+        return cls(scorers, indexes)
 
     def setup(self, model: str | None, method: str, options: tuple[tuple[str, Any], ...]) -> Setup:
         """Look a model and a method up."""
         name = self.default if model is None else model
         if name not in self.scorers:
-            raise UnknownModelError(
+            raise NotServedError(
                 f"no model {name[:80]!r} here; this server has: {', '.join(self.scorers)}"
             )
         return Setup(name, find_measure(method).name, options)
+
+    def make(self, setup: Setup | SearchSetup) -> Scorer | Search:
+        """What answers under a setup."""
+        if isinstance(setup, SearchSetup):
+            return self.indexes.search(setup)
+        return self.scorer(setup)
 
     def scorer(self, setup: Setup) -> Scorer:
         """Make the scorer of a setup, sharing its model and what that has encoded lately.
@@ -121,8 +141,7 @@ class Models:
         Scorers are made anew for every batch: one that is kept would keep old encodings alive.
         """
         scorer = self.scorers[setup.model].using(setup.method, **dict(setup.options))
-        if scorer.kept_bytes > KEPT_BYTES:
-            scorer.forget()
+        forget_much(scorer)
         scorer.prepare()
         return scorer
 
@@ -131,10 +150,9 @@ class Models:
         other = copy(self)
         other.scorers = {}
         for name, scorer in self.scorers.items():
-            encoder = copy(scorer.encoder)
-            encoder.tokenizer = deepcopy(encoder.tokenizer)  # serves one thread at a time
             settings = replace(scorer.settings, statistics=scorer.statistics)
-            other.scorers[name] = Scorer(settings, encoder)
+            other.scorers[name] = Scorer(settings, for_another_thread(scorer.encoder))
+        other.indexes = self.indexes.apart()
         return other
 
     def effort(
@@ -164,6 +182,7 @@ class Models:
             methods = ("wmd", "wsmd", "movers") if scorer.encoder.heads else ("wmd",)
             for method in methods:
                 scorer.using(method, empty="nan").compare(*WARM_UP)
+        self.indexes.warm_up(WARM_UP[0])
 
     def describe(self) -> list[dict[str, Any]]:
         """Facts about every model."""

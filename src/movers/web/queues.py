@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from movers.measures.registry import find_measure
 from movers.web.batcher import Batcher, Job
 from movers.web.limits import Limits
 from movers.web.models import Models
@@ -28,7 +27,7 @@ class Queues:
     ) -> None:
         self.quick, self.long = (
             Batcher(
-                scorers.scorer,
+                scorers.make,
                 capacity=limits.queue,
                 timeout=limits.timeout,
                 stride=min(STRIDE, limits.timeout / 8),
@@ -49,9 +48,8 @@ class Queues:
 
     def submit(self, jobs: Sequence[Job]) -> None:
         """Queue the jobs of a request, all of them or none."""
-        # Parsers are not made for two threads.
-        trees = any("parser" in find_measure(job.setup.method).settings for job in jobs)
-        quick = not trees and sum(job.effort_left for job in jobs) <= QUICK
+        alone = any(job.setup.alone for job in jobs)
+        quick = not alone and sum(job.effort_left for job in jobs) <= QUICK
         (self.quick if quick else self.long).submit(jobs)
 
     def close(self) -> None:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from movers.align.aligners import DEFAULT as DEFAULT_ALIGNER
+from movers.difference.guards import GUARDS, UNREAD
+from movers.difference.misspelt import Spelling
 from movers.explain.curve import STEPS
 from movers.measures.parts.structure import Selection
 from movers.measures.registry import ALIASES, JUDGES, METHODS
@@ -26,6 +29,7 @@ Method = Annotated[
         json_schema_extra={"enum": [*METHODS, *JUDGES, *ALIASES]},
     ),
 ]
+Guarded = Annotated[str, Field(max_length=64, json_schema_extra={"enum": [*GUARDS, UNREAD]})]
 Sentences = Annotated[list[str], Field(min_length=2, max_length=2)]
 Head = Annotated[list[int], Field(min_length=2, max_length=2)]
 Cells = list[list[float | None]]
@@ -49,7 +53,8 @@ class Asked(BaseModel):
 
     def options(self) -> tuple[tuple[str, Any], ...]:
         """The settings as `movers.load` names them."""
-        chosen = [(name, getattr(self, name)) for name, about in table().items() if about.wire]
+        wired = (name for name, about in table().items() if about.wire)
+        chosen = [(name, getattr(self, name)) for name in wired if name in type(self).model_fields]
         return tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in chosen)
 
 
@@ -77,8 +82,8 @@ else:
     """What the numbers depend on; the signature names all of it."""
 
 
-class CompareRequest(Chosen):
-    """Two sentences to compare."""
+class PairRequest(Chosen):
+    """Two sentences."""
 
     model_config = _example(source=SWAP[0], target=SWAP[1], method="movers")
 
@@ -87,10 +92,43 @@ class CompareRequest(Chosen):
     method: Method = "movers"
 
 
+class CompareRequest(PairRequest):
+    """Two sentences to compare."""
+
+    spelling: Spelling = _said('"repair" compares them with their typing errors mended.', "keep")
+
+
+class AlignRequest(Asked):
+    """Two sentences whose words to link."""
+
+    model_config = _example(source=SWAP[0], target=REWORDED)
+
+    source: str = _said("The first sentence.")
+    target: str = _said("The second sentence.")
+    aligner: str = _said("How words are linked.", DEFAULT_ALIGNER, max_length=64)
+
+
+class SearchRequest(BaseModel):
+    """A sentence to look for in an index."""
+
+    model_config = _example(query=SWAP[0], top_k=3)
+
+    query: str = _said("The sentence to look for.")
+    index: str | None = _said("One of /v1/indexes; the first if missing.", None)
+    top_k: int = _said("How many sentences to find.", 10, ge=1)
+    within: float | None = _said("Leave out what is farther away; null for nothing.", None, ge=0)
+    guards: list[Guarded] = _said(
+        "Differences from the query that keep a sentence out: numbers, negation, …",
+        [],
+        max_length=16,
+    )
+    explain: int = _said("How many of the first matches to compare in full.", 0, ge=0)
+
+
 LINKS = _said("Whether to link the words: which goes with which, which with none.", False)
 
 
-class ExplainRequest(CompareRequest):
+class ExplainRequest(PairRequest):
     """Two sentences to explain."""
 
     links: bool = LINKS
@@ -107,7 +145,7 @@ class ContrastRequest(ExplainRequest):
     other: str = _said("The third sentence.")
 
 
-class PageRequest(CompareRequest):
+class PageRequest(PairRequest):
     """Two sentences to explain, or three, as a page."""
 
     model_config = _example(source=SWAP[0], target=REWORDED, other=SWAP[1])
@@ -116,7 +154,7 @@ class PageRequest(CompareRequest):
     other: str | None = _said("A third sentence; null for none.", None)
 
 
-class CurveRequest(CompareRequest):
+class CurveRequest(PairRequest):
     """Two sentences to compare at every mix."""
 
     model_config = _example(source=SWAP[0], target=SWAP[1], method="wsmd", steps=11)
@@ -271,6 +309,7 @@ class CompareAnswer(Compared):
     linear: float | None = _said("Its part of the words, mean over heads.")
     structural: float | None = _said("Its part of the structure, mean over heads.")
     home: float | None = _said("Its part of words that match nothing; null where all must move.")
+    parts: dict[str, float | None] = _said("What the distance adds up from, by name.")
     mix: float = _said("Share of the structural part.")
     source_repairs: list[Repair] = _said("Typing errors mended in the first sentence.")
     target_repairs: list[Repair] = _said("Typing errors mended in the second sentence.")
@@ -423,6 +462,90 @@ class RankAnswer(BaseModel):
         "Nearest first; ties in their own order, those without a distance last."
     )
     signature: str = _said("All settings that change the numbers.")
+
+
+class DifferencesAnswer(BaseModel):
+    """What two sentences differ in."""
+
+    source: str = _said("The first sentence.")
+    target: str = _said("The second sentence.")
+    differences: list[Difference] = _said("What differs, the graver first.")
+    source_repairs: list[Repair] = _said("Typing errors mended in the first sentence.")
+    target_repairs: list[Repair] = _said("Typing errors mended in the second sentence.")
+    signature: str = _said("All settings that change what is found.")
+
+
+class Link(BaseModel):
+    """Two words that go together."""
+
+    source_index: int = _said("Which word of the first sentence it is, from 0.")
+    target_index: int = _said("Which word of the second sentence it is, from 0.")
+    source: str = _said("The word of the first sentence.")
+    target: str = _said("The word of the second sentence.")
+    source_span: list[int] = _said("Where it stands in the first: start and end.")
+    target_span: list[int] = _said("Where it stands in the second.")
+    mass: float = _said("How much of the two goes to each other, from 0 to 1.")
+    cost: float = _said("One minus the cosine of the two.")
+    confidence: float = _said("How sure the link is, from 0 to 1.")
+
+
+class AlignAnswer(BaseModel):
+    """The words of two sentences, linked."""
+
+    source: str = _said("The first sentence.")
+    target: str = _said("The second sentence.")
+    source_words: list[str] = _said("All words of the first sentence.")
+    target_words: list[str] = _said("All words of the second sentence.")
+    source_spans: list[list[int]] = _said("Where they stand in the first: start and end.")
+    target_spans: list[list[int]] = _said("Where they stand in the second.")
+    links: list[Link] = _said("The links, by word of the first sentence.")
+    unmatched_source: list[int] = _said("Words of the first sentence that match nothing.")
+    unmatched_target: list[int] = _said("Words of the second sentence that match nothing.")
+    pharaoh: str = _said("The links as pairs of word numbers.")
+    signature: str = _said("All settings that change a link.")
+
+
+class SearchMatch(BaseModel):
+    """A sentence of an index."""
+
+    index: int = _said("Its number in this state of the index, from 0.")
+    text: str = _said("The sentence.")
+    distance: float | None = _said("Its distance to the query; null where there is none.")
+    similarity: float | None = _said("From 0, unrelated, to 1, the same; null without a scale.")
+
+
+class SearchAnswer(BaseModel):
+    """The nearest sentences of an index."""
+
+    query: str = _said("The query.")
+    index: str = _said("Name of the index.")
+    state: str = _said("Which state of the index answered; another one after every change.")
+    sentences: int = _said("How many sentences it had.")
+    matches: list[SearchMatch] = _said("Nearest first, ties in the order of the index.")
+    certified: bool = _said("Whether no sentence that was left out can belong here.")
+    bound: float | None = _said("Else what no sentence not compared is nearer than.")
+    compared: int = _said("Sentences that were fully compared.")
+    pruning: dict[str, float] = _said("What became of the others, and processor time.")
+    recall: float | None = _said("Always null: all searches here are exact.")
+    comparisons: list[CompareAnswer] = _said("The first matches with their reasons.")
+    far: float | None = _said("Distance of unrelated sentences; null if that is not known.")
+    signature: str = _said("All settings that change the numbers.")
+
+
+class IndexFacts(BaseModel):
+    """An index served here."""
+
+    name: str = _said("What requests call it.")
+    sentences: int = _said("How many sentences it has.")
+    state: str = _said("Another one after every change.")
+    method: str = _said("The measure it was built for.")
+    signature: str = _said("All settings that change its numbers.")
+
+
+class IndexesAnswer(BaseModel):
+    """All indexes."""
+
+    indexes: list[IndexFacts] = _said("The indexes; the first is the default.")
 
 
 class ModelFacts(BaseModel):

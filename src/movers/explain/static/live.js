@@ -107,9 +107,10 @@ class Live {
 
   async start() {
     this.wait(true);
-    const facts = await Promise.all([this.ask("v1/models"), this.ask("v1/methods")]).catch((error) => this.fail(error));
+    const facts = await Promise.all(["models", "methods", "indexes"].map((one) => this.ask(`v1/${one}`))).catch((error) => this.fail(error));
     if (!facts) return;
-    const [{ models }, { methods, aliases }] = facts;
+    const [{ models }, { methods, aliases }, { indexes }] = facts;
+    byId("to-search").hidden = !indexes.length;
     Object.assign(this, { models, methods });
     offer("model", models.map(({ name }) => [name, name.split("/").at(-1)]));
     byId("ask").querySelector(".model").hidden = models.length < 2;

@@ -27,7 +27,7 @@ const dot = (kind, { near }) => {
   return node;
 };
 
-const track = ({ alone, whole }) => {
+export const track = ({ alone, whole }) => {
   const node = html("div", { class: "track", "aria-hidden": "true" });
   if (whole?.near === null || !whole) return node;
   if (alone && alone.near !== null) {

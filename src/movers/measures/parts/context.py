@@ -8,9 +8,8 @@ from pathlib import Path
 
 from movers.arrays import Ragged
 from movers.encode.encoder import Encoder
-from movers.encode.parse import EXTRA, Parser
 from movers.encode.tokens import Recipe, TokenRules
-from movers.encode.trees import Tree
+from movers.encode.trees import EXTRA, Parser, Tree
 from movers.errors import Choose, InputError
 from movers.measures.parts.statistics import Statistics
 from movers.measures.parts.structure import Selection

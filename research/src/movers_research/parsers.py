@@ -1,55 +1,21 @@
 """Parsers: sentences in, dependency trees out.
 
-Trees come from CoNLL-U files, from spaCy or from stanza; anything else with a ``parse`` method
-will do. Nothing is imported or read before the first sentence.
+Trees come from CoNLL-U files, from spaCy or from stanza. Nothing is imported or read before the
+first sentence.
 """
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from movers.encode.trees import Tree
+from movers.encode.trees import EXTRA, Parser, Tree
 from movers.errors import DependencyError, InputError
-
-EXTRA = "pip install movers[parse]"
-CACHED = 1 << 17
-"""Trees to keep; a cache that is full starts afresh."""
-
-
-class Parser(Protocol):
-    """Anything that parses sentences.
-
-    A parser may have a ``name`` for signatures, and ``lookup = True`` if it only knows certain
-    sentences.
-    """
-
-    def parse(self, sentences: Sequence[str]) -> list[Tree]:
-        """Parse sentences, in order."""
-
-
-class CachedParser:
-    """A parser that parses a sentence once."""
-
-    def __init__(self, parser: Parser) -> None:
-        self.parser = parser
-        self.name = str(getattr(parser, "name", type(parser).__name__))
-        self.lookup = bool(getattr(parser, "lookup", False))
-        self._trees: dict[str, Tree] = {}
-
-    def parse(self, sentences: Sequence[str]) -> list[Tree]:
-        """Parse the sentences not seen before."""
-        if len(self._trees) > CACHED:
-            self._trees = {}
-        missing = [text for text in dict.fromkeys(sentences) if text not in self._trees]
-        if missing:
-            self._trees.update(zip(missing, self.parser.parse(missing), strict=True))
-        return [self._trees[text] for text in sentences]
 
 
 class ConlluParser:
@@ -235,30 +201,28 @@ def _optional(package: str) -> Any:
         raise DependencyError(message) from error
 
 
-KINDS = {"conllu": ConlluParser, "spacy": SpacyParser, "stanza": StanzaParser}
+KINDS: dict[str, Callable[[str], Parser]] = {
+    "conllu": ConlluParser,
+    "spacy": SpacyParser,
+    "stanza": StanzaParser,
+}
 
 
-def load_parser(parser: Any) -> CachedParser | None:
-    """Make a parser of what a user passes; None stays None.
+def make_parser(parser: Any) -> Parser | None:
+    """Make a parser of what a user names; None of anything else.
 
     ``"spacy:en_core_web_sm"``, ``"conllu:PATH"``, ``"stanza:en"``, the path of a CoNLL-U file or
-    folder, several paths, a loaded spaCy pipeline, or an object with ``parse``.
+    folder, several paths, or a loaded spaCy pipeline.
     """
-    if parser is None or isinstance(parser, CachedParser):
-        return parser
     if isinstance(parser, str):
         kind, colon, rest = parser.partition(":")
         if colon and rest and kind in KINDS:
-            return CachedParser(KINDS[kind](rest))
+            return KINDS[kind](rest)
         if not Path(parser).exists():
             raise InputError(
                 f"no parser {parser!r}; pass 'spacy:NAME', 'conllu:PATH', 'stanza:LANGUAGE' or "
                 "the path of a CoNLL-U file or folder"
             )
     if isinstance(parser, str | Path | list | tuple):
-        parser = ConlluParser(*(parser if isinstance(parser, list | tuple) else [parser]))
-    elif hasattr(parser, "pipe") and not hasattr(parser, "parse"):
-        parser = SpacyParser(parser)
-    if not hasattr(parser, "parse"):
-        raise InputError(f"parser must be a name, a path or an object with parse(), got {parser!r}")
-    return CachedParser(parser)
+        return ConlluParser(*(parser if isinstance(parser, list | tuple) else [parser]))
+    return SpacyParser(parser) if hasattr(parser, "pipe") else None

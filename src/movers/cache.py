@@ -1,0 +1,152 @@
+"""A cache of answers by what a question says, that can be trusted with word order."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from movers.difference.finder import differences
+from movers.errors import InputError
+from movers.results import Match
+from movers.scorer import Scorer
+from movers.search.collection import Collection, Record
+from movers.search.keep_apart import Objection
+
+GUARDS = ("numbers", "renamed", "negation", "opposites", "roles", "unread")
+"""What keeps an answer from another question, unless told otherwise."""
+LEAST = 0.85
+"""Similarity from which a question counts as one that was answered."""
+TRIED = 5
+"""Stored questions that are looked at, nearest first."""
+
+
+class Hit(NamedTuple):
+    """What a cache says to a question.
+
+    ``answer`` is None for a miss; ``match`` the stored question that is nearest, or answers; and
+    ``why`` says in words what decided.
+    """
+
+    answer: Any
+    match: Match | None
+    why: str
+
+
+class SemanticCache:
+    """Answers by question, given again to questions that say the same.
+
+    A stored question answers another if they are similar enough and no guard objects: other
+    numbers, names, roles, a negation or an opposite keep them apart however near they are.
+    Several processes may use one folder.
+
+    Parameters
+    ----------
+    folder
+        Where answers lie or will lie; None keeps them in memory.
+    guard
+        Names of `movers.difference.guards.GUARDS`.
+    least
+        Similarity, from 0 to 1, from which a stored question answers.
+    ttl
+        Seconds that an answer lasts; None is for ever.
+    size
+        Most answers; those that were not used for longest go first. None is no limit.
+    scorer
+        The measure that finds questions; it needs a scale and an index. None is the default one.
+    judge
+        Another measure that decides on what was found, by its own similarity; None leaves that to
+        the first.
+
+    Examples
+    --------
+    >>> cache = SemanticCache()
+    >>> cache.set("how do I transfer money from savings to checking?", "Menu, Transfer.")
+    >>> cache.get("How do I transfer money from savings to checking").answer
+    'Menu, Transfer.'
+    >>> cache.get("how do I transfer money from checking to savings?").answer is None
+    True
+    """
+
+    def __init__(
+        self,
+        folder: str | Path | None = None,
+        *,
+        guard: Sequence[str] = GUARDS,
+        least: float = LEAST,
+        ttl: float | None = None,
+        size: int | None = None,
+        scorer: Scorer | None = None,
+        judge: Scorer | None = None,
+    ) -> None:
+        if not 0.0 <= least <= 1.0:
+            raise InputError(f"least must be a similarity from 0 to 1, got {least}")
+        if size is not None and size < 1:
+            raise InputError(f"size must be at least 1 or None, got {size}")
+        self.least, self.ttl, self.size, self.judge = least, ttl, size, judge
+        self._kept = Collection(folder, scorer=scorer)
+        self._objection = Objection(self._kept.scorer, guard)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, text: str) -> Hit:
+        """Look for an answer."""
+        if (same := self._alive(self._kept.get([text]))) is not None:
+            return self._hit(same, Match(0, text, 0.0, 1.0), "the same text")
+        if not text.strip():
+            return Hit(None, None, "there is no text")
+        first, why = None, "nothing is stored"
+        for match, record in self._kept.find(text, TRIED):
+            first, refusal = first or match, self._refusal(text, match)
+            if refusal is None and self._alive([record]) is not None:
+                told = [one.text for one in differences(match.text, text)]
+                return self._hit(
+                    record, match, " ".join([f"{self._alike(text, match):.2f} alike.", *told])
+                )
+            if match is first:
+                why = refusal or "the answer has expired"
+        return Hit(None, first, why)
+
+    def set(self, text: str, answer: Any) -> None:
+        """Store an answer, anything that JSON can hold; what is stale or too much goes."""
+        self._kept.put([Record(text, text, json.dumps(answer))])
+        oldest = 0.0 if self.ttl is None else time.time() - self.ttl
+        if stale := self._kept.stale(before=oldest, beyond=self.size):
+            self._kept.drop(stale)
+
+    def forget(self, *texts: str) -> None:
+        """Remove the answers to some questions."""
+        self._kept.drop(texts)
+
+    def clear(self) -> None:
+        """Remove all answers."""
+        self._kept.drop(self._kept.stale(before=float("inf"), beyond=None))
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._kept.close()
+
+    def _alive(self, records: Sequence[Record]) -> Record | None:
+        oldest = 0.0 if self.ttl is None else time.time() - self.ttl
+        return next((one for one in records if one.written >= oldest), None)
+
+    def _alike(self, text: str, match: Match) -> float:
+        if self.judge is not None:
+            return float(self.judge.similarities([(text, match.text)])[0])
+        if match.similarity is None:
+            raise InputError("a cache needs a measure with a scale; fit the scorer first")
+        return match.similarity
+
+    def _refusal(self, text: str, match: Match) -> str | None:
+        """Why a stored question does not answer; None if it does."""
+        alike = self._alike(text, match)
+        if not alike >= self.least:
+            return f"the nearest is {alike:.2f} alike, less than {self.least:g}"
+        return self._objection(match.text, text)
+
+    def _hit(self, record: Record, match: Match, why: str) -> Hit:
+        self._kept.touch(record)
+        return Hit(json.loads(record.value), match, why)

@@ -1,0 +1,142 @@
+"""Checks that a text says what another does, for tests and pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+from movers.difference.guards import DEFAULT
+from movers.errors import InputError
+from movers.scorer import Scorer
+from movers.search.keep_apart import Objection
+from movers.shortcuts import kept_scorer
+
+LEAST = 0.8
+"""Similarity from which texts say the same, unless told otherwise."""
+QUOTED = 80
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One text held against what was expected; ``objection`` is None if it says the same."""
+
+    expected: str
+    actual: str
+    similarity: float
+    objection: str | None
+    story: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"expected: {self.expected}", f"actual:   {self.actual}"]
+        if self.objection is not None:
+            lines.insert(0, f"the texts do not say the same: {self.objection}")
+        return "\n".join([*lines, *(f"  {line}" for line in self.story)])
+
+
+def check(
+    pairs: Iterable[tuple[str, str]],
+    *,
+    least: float = LEAST,
+    guard: Sequence[str] = DEFAULT,
+    scorer: Scorer | None = None,
+) -> list[Checked]:
+    """Hold actual texts against expected ones.
+
+    Parameters
+    ----------
+    pairs
+        An expected and an actual text each.
+    least
+        Similarity, from 0 to 1, below which they do not say the same.
+    guard
+        Differences that no similarity outweighs: names of `movers.difference.guards.GUARDS`.
+    scorer
+        The measure, or a judge; None is the default one.
+    """
+    if not 0.0 <= least <= 1.0:
+        raise InputError(f"least must be a similarity from 0 to 1, got {least}")
+    scorer = scorer or kept_scorer()
+    objection, given = Objection(scorer, guard), [*pairs]
+    alike = scorer.using(empty="nan").similarities(given)
+    found = []
+    for (expected, actual), similarity in zip(given, alike.tolist(), strict=True):
+        reason = None
+        if expected.split() != actual.split():
+            reason = objection(expected, actual)
+            if reason is None and not similarity >= least:
+                reason = f"similarity {similarity:.2f}, below {least:g}"
+        told = _told(scorer, expected, actual) if reason is not None else ()
+        found.append(Checked(expected, actual, similarity, reason, told))
+    return found
+
+
+def _told(scorer: Scorer, expected: str, actual: str) -> tuple[str, ...]:
+    """What differs, with A for what was expected."""
+    try:
+        return scorer.compare(expected, actual).story
+    except InputError as error:
+        return (str(error),)
+
+
+def assert_same(
+    actual: str,
+    expected: str,
+    *,
+    least: float = LEAST,
+    guard: Sequence[str] = DEFAULT,
+    scorer: Scorer | None = None,
+) -> None:
+    """Raise AssertionError, with the differences, unless two texts say the same.
+
+    `check` explains the options.
+
+    Examples
+    --------
+    >>> import movers
+    >>> movers.assert_same("Paris is France's capital.", "The capital of France is Paris.")
+    >>> movers.assert_same("Take 20 tablets.", "Take 2 tablets.")
+    Traceback (most recent call last):
+    ...
+    AssertionError: the texts do not say the same: another number: 2 / 20
+    expected: Take 2 tablets.
+    actual:   Take 20 tablets.
+      “2” in A, “20” in B.
+    """
+    __tracebackhide__ = True
+    (found,) = check([(expected, actual)], least=least, guard=guard, scorer=scorer)
+    if found.objection is not None:
+        raise AssertionError(str(found))
+
+
+def to_junit(found: Sequence[Checked], name: str) -> str:
+    """Checks as a report that systems of continuous integration read."""
+    failed = sum(one.objection is not None for one in found)
+    counts = {"name": name, "tests": str(len(found)), "failures": str(failed), "errors": "0"}
+    suite = ElementTree.Element("testsuite", counts)
+    for row, one in enumerate(found, 1):
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=name, name=f"row {row}: {_plain(one.expected)[:QUOTED]}"
+        )
+        if one.objection is not None:
+            failure = ElementTree.SubElement(case, "failure", message=_plain(one.objection))
+            failure.text = _plain(str(one))
+    return ElementTree.tostring(suite, "unicode", xml_declaration=True)
+
+
+def _plain(text: str) -> str:
+    """Text without characters that XML cannot hold."""
+    return "".join(one if one.isprintable() or one == "\n" else "�" for one in text)
+
+
+def to_markdown(found: Sequence[Checked], name: str) -> str:
+    """Checks as a summary with a table of what failed."""
+    failed = [(row, one) for row, one in enumerate(found, 1) if one.objection is not None]
+    lines = [f"## {name}", "", f"{len(found) - len(failed)} of {len(found)} say the same."]
+    if failed:
+        lines += ["", "| row | expected | actual | similarity | why |", "|---|---|---|---|---|"]
+    for row, one in failed:
+        cells = (one.expected, one.actual, f"{one.similarity:.2f}", one.objection or "")
+        escaped = (" ".join(cell.split()).replace("|", "\\|") for cell in cells)
+        lines.append(f"| {row} | {' | '.join(escaped)} |")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,92 @@
+"""The command that holds texts against what was expected of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from movers.cli import options as given
+from movers.cli.messages import print_json
+from movers.cli.options import DEFAULTS
+from movers.errors import InputError
+from movers.runtime.atomic import replacing
+
+
+class FailedCheckError(InputError):
+    """Too few texts say what was expected."""
+
+
+def check(
+    expected: Path,
+    actual: Path,
+    /,
+    *,
+    fail_under: float = 1.0,
+    least: float = 0.8,
+    guard: given.Guards = "numbers,negation,unread",
+    column: str | None = None,
+    junit: given.Written | None = None,
+    markdown: given.Written | None = None,
+    method: str = "movers",
+    json: given.Flag = False,
+    options: given.Options = DEFAULTS,
+) -> None:
+    """Check that texts say what was expected, row by row; fails if too few do.
+
+    Example: `movers check expected.tsv actual.tsv --fail-under 0.9 --guard numbers,negation`
+
+    Parameters
+    ----------
+    expected
+        What the texts should say: lines, or a table with a column of texts.
+    actual
+        The texts, in the same order.
+    fail_under
+        Share of rows that have to say the same, from 0 to 1; with fewer the exit status is 1.
+    least
+        Similarity from which two texts say the same, from 0 to 1.
+    guard
+        Differences that no similarity outweighs, separated by commas: numbers, names, negation,
+        opposites, roles, unread.
+    column
+        Column of the texts in tables.
+    junit
+        File to write a JUnit report to.
+    markdown
+        File to write a summary with a table of failures to.
+    method
+        The measure; `movers methods` lists them.
+    json
+        Print every row as JSON.
+    """
+    from dataclasses import asdict
+
+    from movers import checks
+    from movers.io.texts import Texts
+
+    sides = [[*Texts(file, column)] for file in (expected, actual)]
+    if len(sides[0]) != len(sides[1]):
+        raise InputError(
+            f"{expected} has {len(sides[0])} texts and {actual} has {len(sides[1])}; every text "
+            "needs what is expected of it"
+        )
+    if not sides[0]:
+        raise InputError(f"{expected} has no text")
+    names = given.guard_names(guard)
+    pairs = zip(*sides, strict=True)
+    found = checks.check(pairs, least=least, guard=names, scorer=options.load(method))
+    for file, report in ((junit, checks.to_junit), (markdown, checks.to_markdown)):
+        if file is not None:
+            with replacing(file) as temporary:
+                temporary.write_text(report(found, actual.name), "utf-8")
+    passed = sum(one.objection is None for one in found)
+    if json:
+        print_json([asdict(one) for one in found])
+    else:
+        for row, one in enumerate(found, 1):
+            if one.objection is not None:
+                print(f"row {row}: {one}\n")
+        print(f"{passed} of {len(found)} say the same")
+    if passed < fail_under * len(found):
+        raise FailedCheckError(
+            f"{passed / len(found):.1%} of the rows say the same, less than {fail_under:.1%}"
+        )

@@ -1,0 +1,191 @@
+"""Records that are found by their text: values in SQLite, texts in an index beside them."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from movers.loading import load
+from movers.results import Match
+from movers.runtime.locks import locked
+from movers.scorer import Scorer
+from movers.search.index import Index
+from movers.search.manifest import NAME
+
+TABLE = """
+CREATE TABLE IF NOT EXISTS records (
+    id TEXT PRIMARY KEY, text TEXT NOT NULL, value TEXT NOT NULL, written REAL NOT NULL,
+    used REAL NOT NULL
+);
+CREATE INDEX IF NOT EXISTS by_text ON records (text);
+CREATE INDEX IF NOT EXISTS by_use ON records (used);
+"""
+COLUMNS = "id, text, value, written"
+PATIENCE = 60.0
+"""Seconds to wait for others who write."""
+WIDER = 4
+"""How many times as many texts are looked for where too few have a record."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A value with its text; ``written`` is the time in seconds, 0 for now."""
+
+    id: str
+    text: str
+    value: str
+    written: float = 0.0
+
+
+class Collection:
+    """Records in a folder that several processes may use, or in memory.
+
+    A record whose process was killed before its text was in the index is found by id and by its
+    very text; the next that has this text completes it.
+
+    Parameters
+    ----------
+    folder
+        Where the records lie or will lie; None keeps them in memory.
+    scorer
+        The measure that finds them; None is the default one.
+    """
+
+    def __init__(self, folder: str | Path | None = None, *, scorer: Scorer | None = None) -> None:
+        self.folder, self.scorer = None if folder is None else Path(folder), scorer or load()
+        self._mutex = threading.RLock()
+        self._index: Index | None = None
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        place = ":memory:" if self.folder is None else self.folder / "records.sqlite"
+        self._base = sqlite3.connect(
+            place, timeout=PATIENCE, check_same_thread=False, isolation_level=None
+        )
+        self._base.execute("PRAGMA journal_mode=WAL")
+        self._base.executescript(TABLE)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        with self._mutex:
+            self._base.close()
+            self._index = None
+
+    def __len__(self) -> int:
+        ((count,),) = self._rows("SELECT count(*) FROM records")
+        return int(count)
+
+    def _rows(self, command: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._mutex:
+            return self._base.execute(command, values).fetchall()
+
+    def _records(self, column: str, keys: Sequence[str]) -> list[Record]:
+        marks = ",".join("?" * len(keys))
+        command = f"SELECT {COLUMNS} FROM records WHERE {column} IN ({marks}) ORDER BY rowid"
+        return [Record(*row) for row in self._rows(command, *keys)]
+
+    def get(self, ids: Sequence[str]) -> list[Record]:
+        """Records by id; unknown ones are left out."""
+        return self._records("id", ids)
+
+    def of_text(self, text: str) -> list[Record]:
+        """Records of one text."""
+        return self._records("text", [text])
+
+    def put(self, records: Iterable[Record]) -> None:
+        """Write records, in the place of those with the same id."""
+        given = list(records)
+        now = time.time()
+        rows = [(one.id, one.text, one.value, one.written or now, now) for one in given]
+        with self._writing():
+            old = {one.text for one in self.get([one.id for one in given])}
+            with self._base:
+                self._base.execute("BEGIN")
+                self._base.executemany("REPLACE INTO records VALUES (?, ?, ?, ?, ?)", rows)
+            self._leave_out(old - {one.text for one in given})
+            self._add([one.text for one in given])
+
+    def drop(self, ids: Sequence[str]) -> None:
+        """Remove records by id."""
+        with self._writing():
+            texts = {one.text for one in self.get(ids)}
+            with self._base:
+                self._base.execute("BEGIN")
+                self._base.executemany("DELETE FROM records WHERE id = ?", [(one,) for one in ids])
+            self._leave_out(texts)
+
+    def touch(self, record: Record) -> None:
+        """Note that a record was of use."""
+        self._rows("UPDATE records SET used = ? WHERE id = ?", time.time(), record.id)
+
+    def stale(self, *, before: float, beyond: int | None) -> list[str]:
+        """Ids of records written before a time, and of those least lately used beyond a number."""
+        old = self._rows("SELECT id FROM records WHERE written < ?", before)
+        if beyond is not None:
+            order = "SELECT id FROM records ORDER BY used DESC LIMIT -1 OFFSET ?"
+            old += self._rows(order, beyond)
+        return [one for (one,) in dict.fromkeys(old)]
+
+    def find(self, query: str, top_k: int = 10) -> list[tuple[Match, Record]]:
+        """The records whose texts are nearest to a query, nearest first."""
+        with self._mutex:
+            if (index := self._opened()) is None:
+                return []
+            count = top_k
+            while True:
+                matches = index.search(query, count).matches
+                found = [(match, one) for match in matches for one in self.of_text(match.text)]
+                if len(found) >= top_k or len(matches) < count:
+                    return found[:top_k]
+                count *= WIDER
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Be the only one who writes."""
+        with self._mutex, ExitStack() as stack:
+            if self.folder is not None:
+                what = f"the collection {str(self.folder)!r}"
+                stack.enter_context(locked(self.folder / "writer.lock", what, wait=PATIENCE))
+            yield
+
+    def _opened(self) -> Index | None:
+        """The index as it is; None while there is no text."""
+        there = self.folder is not None and (self._place / NAME).is_file()
+        if self._index is None and there:
+            self._index = Index.open(self._place, scorer=self.scorer)
+        return self._index
+
+    @property
+    def _place(self) -> Path:
+        assert self.folder is not None
+        return self.folder / "index"
+
+    def _add(self, texts: Sequence[str]) -> None:
+        worded = [text for text in texts if text.strip()]
+        if not worded:
+            return
+        if (index := self._opened()) is not None:
+            index.add(worded)
+        else:
+            folder = None if self.folder is None else self._place
+            self._index = Index.build(self.scorer, worded, folder)
+
+    def _leave_out(self, texts: Iterable[str]) -> None:
+        """Take texts out of the index that no record has any more."""
+        gone = [text for text in texts if text.strip() and not self.of_text(text)]
+        if not gone or (index := self._opened()) is None:
+            return
+        if {*index.sentences} <= {*gone}:  # an index is never empty
+            self._index = None
+            if self.folder is not None:
+                shutil.rmtree(self._place)
+            return
+        index.delete(gone)
+        if len(index.corpus.hidden) > len(index):
+            index.compact()

@@ -1,0 +1,167 @@
+"""The indexes a server offers, by the names requests use, always in the state of their folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy, deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from movers.difference.guards import check_guards
+from movers.encode.encoder import Encoder
+from movers.errors import InputError
+from movers.explain.compared import Signature
+from movers.scorer import Scorer
+from movers.search.folder import ReplacedError
+from movers.search.index import Index
+from movers.search.manifest import Manifest
+from movers.web.failures import NotServedError
+
+KEPT_BYTES = 1 << 26
+"""Encodings that a thread keeps of a model for requests to come; beyond that it begins anew."""
+SENTENCE, MATCH, EXPLAINED = 5e-8, 0.015, 0.05
+"""Seconds on one ordinary core: for a sentence of an index, for a match, for one with reasons."""
+
+
+@dataclass(frozen=True)
+class SearchSetup:
+    """What decides about a search besides the query; can be compared and hashed."""
+
+    index: str
+    top_k: int = 10
+    within: float | None = None
+    guards: tuple[str, ...] = ()
+    explain: int = 0
+    alone: ClassVar = False
+
+
+def parse_indexes(given: Iterable[str]) -> dict[str, Path]:
+    """Folders by name, from ``NAME=FOLDER``.
+
+    Examples
+    --------
+    >>> parse_indexes(["news=/data/news.index"])
+    {'news': PosixPath('/data/news.index')}
+    """
+    found: dict[str, Path] = {}
+    for one in given:
+        name, _, folder = one.partition("=")
+        if not name or not folder or not name.isprintable():
+            raise InputError(f"an index is served as NAME=FOLDER, got {one!r}")
+        if name in found:
+            raise InputError(f"two indexes are called {name!r}; give one another name")
+        found[name] = Path(folder)
+    return found
+
+
+class Indexes:
+    """Open indexes by name, for one thread."""
+
+    def __init__(self, opened: Mapping[str, Index]) -> None:
+        self.opened = dict(opened)
+
+    @classmethod
+    def open(cls, folders: Mapping[str, Path], encoders: Sequence[Encoder]) -> Indexes:
+        """Open folders; what was built with a model that is loaded already shares it."""
+        known = {encoder.fingerprint: encoder for encoder in encoders}
+        opened = {}
+        for name, folder in folders.items():
+            model = dict(Signature.parse(Manifest.read(folder).signature).fields)["model"]
+            opened[name] = Index.open(folder, encoder=known.get(model.rpartition("@")[2]))
+        return cls(opened)
+
+    def apart(self) -> Indexes:
+        """The same indexes for another thread; files and weights are shared."""
+        every = self.opened.items()
+        return Indexes({name: _opened(index, index.scorer.encoder) for name, index in every})
+
+    def setup(self, name: str | None, guards: Sequence[str], **asked: Any) -> SearchSetup:
+        """Look an index up; None is the first."""
+        if name is None and self.opened:
+            name = next(iter(self.opened))
+        if name not in self.opened:
+            there = ", ".join(self.opened) or "none; start the server with --index NAME=FOLDER"
+            what = "is served" if name is None else f"{name[:80]!r} here"
+            raise NotServedError(f"no index {what}; there are: {there}")
+        return SearchSetup(name, guards=check_guards(guards), **asked)
+
+    def effort(self, setup: SearchSetup) -> float:
+        """Seconds that a search takes, roughly, on one ordinary core."""
+        work = MATCH * setup.top_k + EXPLAINED * min(setup.explain, setup.top_k)
+        return SENTENCE * len(self.opened[setup.index]) + work
+
+    def search(self, setup: SearchSetup) -> Search:
+        """What searches under a setup."""
+        forget_much(self.opened[setup.index].scorer)
+        return Search(self, setup)
+
+    def reopen(self, name: str) -> None:
+        """Open an index anew that one of another measure was put in the place of."""
+        self.opened[name] = _opened(self.opened[name], self.opened[name].scorer.encoder)
+
+    def warm_up(self, query: str) -> None:
+        """Search every index once, so that the first request is quick."""
+        for index in self.opened.values():
+            index.search(query, 1, align=1)
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Facts about every index as its folder is now."""
+        found = []
+        for name, index in self.opened.items():
+            assert index.folder is not None
+            manifest = Manifest.read(index.folder)
+            facts = {"name": name, "sentences": manifest.sentences, "state": manifest.digest}
+            method = dict(Signature.parse(manifest.signature).fields)["method"]
+            found.append({**facts, "method": method, "signature": manifest.signature})
+        return found
+
+
+@dataclass(frozen=True)
+class Search:
+    """Searches of one index under one setup."""
+
+    indexes: Indexes
+    setup: SearchSetup
+
+    @property
+    def scorer(self) -> Scorer:
+        """The measure of the index."""
+        return self.indexes.opened[self.setup.index].scorer
+
+    def run(self, queries: Sequence[str]) -> list[dict[str, Any]]:
+        """Search for every query, all in one state of the index."""
+        setup = self.setup
+        while True:
+            index = self.indexes.opened[setup.index]
+            try:
+                found = index.search_many(
+                    queries,
+                    setup.top_k,
+                    within=setup.within,
+                    guards=setup.guards,
+                    align=setup.explain,
+                )
+            except ReplacedError:
+                self.indexes.reopen(setup.index)
+                continue
+            facts = {"index": setup.index, "state": index.state, "sentences": len(index)}
+            return [{**one.to_dict(), **facts, "far": index.scorer.far} for one in found]
+
+
+def _opened(index: Index, encoder: Encoder) -> Index:
+    assert index.folder is not None
+    return Index.open(index.folder, encoder=for_another_thread(encoder))
+
+
+def for_another_thread(encoder: Encoder) -> Encoder:
+    """The same model with a tokenizer of its own, which serves one thread at a time."""
+    other = copy(encoder)
+    other.tokenizer = deepcopy(encoder.tokenizer)
+    return other
+
+
+def forget_much(scorer: Scorer) -> None:
+    """Forget encodings when they are many."""
+    if scorer.kept_bytes > KEPT_BYTES:
+        scorer.forget()
