@@ -25,6 +25,7 @@ LAYERS = [
     ("measures",),
     ("settings",),
     ("blocks",),
+    ("documents",),
     ("scorer",),
     ("loading", "references", "plugins"),
     ("shortcuts",),

@@ -126,7 +126,9 @@ def no_such(what: str, name: str, known: Collection[str]) -> str:
 
 
 class MoversError(Advised):
-    """Base of every error that movers raises on purpose."""
+    """Base of every error that movers raises on purpose; commands end with its ``status``."""
+
+    status: ClassVar[int] = 1
 
 
 class InputError(MoversError, ValueError):
@@ -139,6 +141,12 @@ class ModelError(MoversError):
 
 class DependencyError(MoversError, ImportError):
     """An optional package is needed; the message names the extra to install."""
+
+
+class UnreadError(MoversError):
+    """Something was not read to its end, where only whole texts are allowed."""
+
+    status = 3
 
 
 class StorageError(MoversError, OSError):

@@ -174,12 +174,13 @@ class Comparison(Compared):
 
 @dataclass(frozen=True)
 class Match:
-    """One sentence of a ranking."""
+    """One sentence of a ranking; ``unread`` counts its words that the model did not read."""
 
     index: int
     text: str
     distance: float
     similarity: float | None = None
+    unread: int = 0
 
 
 @dataclass(frozen=True, repr=False)

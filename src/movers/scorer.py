@@ -18,9 +18,12 @@ from movers.align.align_texts import align_pairs
 from movers.align.aligners import DEFAULT as DEFAULT_ALIGNER
 from movers.align.alignment import Alignment
 from movers.align.reading import Given
-from movers.arrays import Floats, Ints
+from movers.arrays import Floats, Ints, Singles
 from movers.difference.kinds import Difference
 from movers.difference.misspelt import Spelling, repair
+from movers.documents.comparison import TextComparison
+from movers.documents.measure import TextMeasure
+from movers.documents.splitting import Document, Text, read_document
 from movers.encode.encoder import Encoder
 from movers.encode.encoding_cache import EncodingCache, Store
 from movers.encode.encodings import Encodings, Head, Request
@@ -30,7 +33,7 @@ from movers.explain.compared import Judged, Signature
 from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, Step, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
-from movers.io.pairs import check_asked, check_sentence, check_sentences, check_words, read_pairs
+from movers.io.pairs import check_asked, check_sentences, check_text, check_words, read_pairs
 from movers.judge.learning import Lesson, learn, suggest
 from movers.judge.report import JudgeReport
 from movers.measures.base import FitCorpus, Measure
@@ -48,6 +51,10 @@ from movers.settings import Settings, check_names, table
 from movers.solve.solution import NUMBERS, Many, joined
 from movers.version import __version__
 
+KEPT = 4096
+"""Sentences of texts that are encoded together with all that comparing them takes."""
+TEXTS = ("comparing", "texts")
+"""What a progress bar says."""
 SCALE = "scale"
 """What the names of fitted scales begin with."""
 
@@ -168,6 +175,7 @@ class Scorer:
             "dtype": encoder.dtype,
             "engine": encoder.engine,
             "empty": "keep" if settings.empty == "keep" else "",
+            "texts": "" if settings.texts == "auto" else settings.texts,
             "scale": "" if far is None else f"{far:.4g}",
         }
         return Signature(tuple((name, value) for name, value in fields.items() if value))
@@ -181,7 +189,7 @@ class Scorer:
     @property
     def _scale_key(self) -> str:
         """Name under which statistics keep the scale of one measure with all its settings."""
-        named = (field for field in self._sign(None).fields if field[0] not in ("movers", "engine"))
+        named = (field for field in self._sign(None).fields if field[0] not in UNSCALED)
         fields = "|".join(f"{name}:{value}" for name, value in named)
         return f"{SCALE}.{sha256(fields.encode()).hexdigest()[:8]}"
 
@@ -208,6 +216,93 @@ class Scorer:
         if "encoder" in vars(self):
             other.encoder = self.encoder
         return other
+
+    # texts longer than the model
+
+    @property
+    def _by_sentences(self) -> bool:
+        """Whether longer texts are compared sentence by sentence."""
+        return self.settings.texts != "whole" and self.measure.by_sentences and self.far is not None
+
+    def unread(self, text: Text) -> str:
+        """The end of a text that no number of this scorer depends on."""
+        if self._by_sentences or not isinstance(text, str):
+            return ""
+        return self.encoder.unread(text)
+
+    def unread_words(self, pairs: Sequence[tuple[Text, Text]]) -> Ints:
+        """How many words of every pair no number of this scorer depends on, ``(pairs,)``."""
+        counts = {text: len(self.unread(text).split()) for pair in pairs for text in pair}
+        return np.array([counts[one] + counts[two] for one, two in pairs], np.int64)
+
+    def _long(self, texts: Iterable[Text]) -> set[Text]:
+        """Those of some texts that are compared sentence by sentence, with whatever others."""
+        known = {*texts}
+        listed = {text for text in known if not isinstance(text, str)}
+        wanted = self.settings.texts == "sentences"
+        if self._by_sentences:
+            return {text for text in known if wanted or text in listed or self._cut(text)}
+        if listed or (wanted and known):
+            raise InputError(
+                f"{self.measure.name} does not compare texts sentence by sentence",
+                Choose("method", "movers"),
+                Choose("texts", "auto"),
+            )
+        return set()
+
+    def _cut(self, text: Text) -> bool:
+        return isinstance(text, str) and bool(self.encoder.unread(text))
+
+    def takes_sentences(self, text: Text) -> bool:
+        """Whether a text is compared sentence by sentence, with whatever other."""
+        return self._by_sentences and bool(self._long((text,)))
+
+    def document(self, text: Text) -> Document:
+        """A text as sentences that the model reads to their end."""
+        return read_document(text, lambda sentence: not self.encoder.unread(sentence))
+
+    def _text_measure(self, *, progress: bool = False) -> TextMeasure:
+        """What compares texts by sentences of this scorer."""
+        assert self.far is not None
+        return TextMeasure(
+            partial(self._vectors, progress=progress),
+            partial(self._sentence_distances, progress=progress),
+            self.far,
+        )
+
+    def _vectors(self, sentences: Sequence[str], *, progress: bool) -> Singles:
+        """Vectors of sentences; of many, nothing else is kept."""
+        each = list(dict.fromkeys(sentences))
+        if len(each) <= KEPT:
+            weighed = self.weigh(each, progress=progress)
+            return weighed.pooled[weighed.numbers(sentences)]
+        rows = {text: row for row, text in enumerate(each)}
+        encoded = self.encoder.encode(each, Request(pooled=True), progress=progress)
+        numbers = encoded.numbers(each)
+        return encoded.pooled[numbers[[rows[text] for text in sentences]]]
+
+    def _sentence_distances(
+        self, pairs: Sequence[tuple[str, str]], *, progress: bool = False
+    ) -> Floats:
+        """Distances of pairs of sentences, some at a time; unrelated where there are no words."""
+        out = np.zeros(len(pairs))
+        with progress_bar(*blocks.PAIRS, len(pairs), progress=progress) as bar:
+            for start in range(0, len(pairs), KEPT // 2):
+                sides = [text for pair in pairs[start : start + KEPT // 2] for text in pair]
+                weighed = self.weigh(sides)
+                rows = weighed.numbers(sides).reshape(-1, 2)
+                out[start : start + len(rows)] = self.between(weighed, rows)
+                bar.update(len(rows))
+        return np.where(np.isnan(out), self.far or 1.0, out)
+
+    def _text_distances(
+        self, pairs: Sequence[tuple[Text, Text]], *, progress: bool = False
+    ) -> Floats:
+        """Distances of texts by their sentences; sentences of many pairs are encoded together."""
+        documents = {text: self.document(text) for pair in pairs for text in pair}
+        read = [(documents[one], documents[two]) for one, two in pairs]
+        with progress_bar(*TEXTS, len(pairs), progress=progress) as bar:
+            return self._text_measure(progress=progress).distances(read, KEPT, bar)
 
     # encoding and weighing
 
@@ -428,24 +523,45 @@ class Scorer:
         measure = judge._judge
         return None if measure.undefined(sentences, rows)[0] else measure.judge(sentences, rows)
 
-    def compare(self, source: str, target: str, *, spelling: Spelling = "keep") -> Comparison:
+    def compare(self, source: Text, target: Text, *, spelling: Spelling = "keep") -> Comparison:
         """Compare two sentences, with differences, plan, alignment and values head by head.
+
+        Texts longer than the model reads are compared sentence by sentence, and a
+        `movers.documents.comparison.TextComparison` says what became of each.
 
         Parameters
         ----------
         source, target
-            The sentences.
+            The sentences, texts of any length, or lists of sentences.
         spelling
             "repair" compares them with their typing errors mended, and names these.
         """
-        check_sentence(source, "source")
-        check_sentence(target, "target")
-        if spelling == "repair":
+        source, target = check_text(source, "source"), check_text(target, "target")
+        if spelling == "repair" and isinstance(source, str) and isinstance(target, str):
             first, second = repair(source, beside=target), repair(target, beside=source)
             found = self.compare(first.text, second.text)
             return replace(found, source_repairs=first.repairs, target_repairs=second.repairs)
         if spelling != "keep":
-            raise InputError(f"spelling must be 'keep' or 'repair', got {spelling!r}")
+            raise InputError(f"spelling must be 'keep' or 'repair' of texts, got {spelling!r}")
+        if self._long((source, target)):
+            return self.compare_texts(source, target)
+        return self._compare_sentences(str(source), str(target))
+
+    def compare_texts(
+        self, source: Text, target: Text, *, progress: bool = False
+    ) -> TextComparison:
+        """Compare two texts sentence by sentence, however short they are; see `compare`."""
+        source, target = check_text(source, "source"), check_text(target, "target")
+        self.using(texts="sentences")._long((source, target))  # refuses a measure that cannot
+        read = self.document(source), self.document(target)
+        for side, document in zip(("source", "target"), read, strict=True):
+            if not document.sentences:
+                raise InputError(f"the {side} is empty; drop the pair or fill it in")
+        matched = self._text_measure(progress=progress).compare(*read)
+        return TextComparison.of(matched, self.measure.name, self.signature)
+
+    def _compare_sentences(self, source: str, target: str) -> Comparison:
+        """Compare two sentences word by word."""
         judged = self._judged(source, target)  # first, so that the sentences are encoded once
         sentences = self.weigh([source, target])
         rows = sentences.numbers([source, target])
@@ -455,13 +571,16 @@ class Scorer:
         found = self.measure.explain(sentences, *rows.tolist())
         if why.any() and policy == "nan":
             found = found.undefined()
+        ends = self.unread(source), self.unread(target)
+        # No judge says that texts are the same whose ends nobody read.
+        judged = None if any(ends) and source != target else judged or found.judged
         return replace(
             found,
             signature=self.signature,
             far=self.far,
-            source_unread=self.encoder.unread(source),
-            target_unread=self.encoder.unread(target),
-            judged=judged or found.judged,
+            source_unread=ends[0],
+            target_unread=ends[1],
+            judged=judged,
         )
 
     def differences(self, source: str, target: str) -> tuple[Difference, ...]:
@@ -521,6 +640,11 @@ class Scorer:
         (72, 12)
         """
         linked = self.align_all([(source, target)])[0].to_dict() if links else None
+        if self._long((source, target)):
+            raise InputError(
+                "words are explained of sentences; these texts are longer than the model reads",
+                Do("compare", ", which takes them sentence by sentence"),
+            )
         if not self.heads:
             return Explanation.of(self.compare(source, target), linked)
         # All heads first, so that the sentences are encoded once.
@@ -585,17 +709,23 @@ class Scorer:
         Parameters
         ----------
         pairs
-            Pairs of sentences: 2-tuples, or a data frame with two columns. With targets, the
-            sources.
+            Pairs of sentences or texts of any length: 2-tuples, or a data frame with two columns.
+            With targets, the sources.
         targets
             The second sentence of every pair, in the order of the sources.
         progress
             Show progress bars.
         """
-        texts = read_pairs(pairs, targets)
-        out = np.zeros(len(texts))
-        for place, sentences, rows in self._blocks(texts, progress=progress):
-            out[place] = self._compare(self.measure.distances, sentences, rows)
+        texts = read_pairs(pairs, targets, check=check_text)
+        long = self._long(text for pair in texts for text in pair)
+        apart = np.array([not long.isdisjoint(pair) for pair in texts], bool)
+        out, short = np.zeros(len(texts)), np.flatnonzero(~apart)
+        words = texts if not long else [texts[number] for number in short]
+        for place, sentences, rows in self._blocks(words, progress=progress):
+            out[short[place]] = self._compare(self.measure.distances, sentences, rows)
+        if long:
+            some = [texts[number] for number in np.flatnonzero(apart)]
+            out[apart] = self._text_distances(some, progress=progress)
         blocks.warn_undefined(np.isnan(out))
         return out
 
@@ -662,7 +792,8 @@ class Scorer:
         """Add a column of distances to a data frame; the same kind of frame comes back.
 
         Where the measure has a scale, a column of similarities follows: "similarity", or
-        ``NAME_similarity`` beside a column of another name. `movers.io.frames.score_frame`
+        ``NAME_similarity`` beside a column of another name; the last, "unread" or ``NAME_unread``,
+        counts the words of a pair that the model did not read. `movers.io.frames.score_frame`
         lists the kinds of frames, and takes several measures at once.
 
         Parameters
@@ -692,9 +823,11 @@ class Scorer:
         Without targets, between the sources themselves; a symmetric measure then gives a
         symmetric matrix.
         """
-        left = check_sentences(sources, "source")
-        right = left if targets is None else check_sentences(targets, "target")
+        left = check_sentences(sources, "source", check_text)
+        right = left if targets is None else check_sentences(targets, "target", check_text)
         mirrored = targets is None and self.measure.symmetric
+        if long := self._long((*left, *right)):
+            return self._matrix_of_texts(left, right, long, mirrored, progress=progress)
         out = np.zeros((len(left), len(right)))
         total = len(left) * (len(left) + 1) // 2 if mirrored else out.size
         size = blocks.block_size(self.measure)
@@ -713,6 +846,31 @@ class Scorer:
         blocks.warn_undefined(np.isnan(out))
         return out
 
+    def _matrix_of_texts(
+        self,
+        left: list[Text],
+        right: list[Text],
+        long: set[Text],
+        mirrored: bool,
+        *,
+        progress: bool,
+    ) -> Floats:
+        """The matrix where some texts are compared sentence by sentence."""
+        out = np.zeros((len(left), len(right)))
+        i, j = np.indices(out.shape).reshape(2, -1)
+        apart = np.array([text in long for text in left])[:, None] | [x in long for x in right]
+        asked = apart.ravel() & ((j >= i) | (not mirrored))
+        pairs = [(left[a], right[b]) for a, b in zip(i[asked], j[asked], strict=True)]
+        out[i[asked], j[asked]] = found = self._text_distances(pairs, progress=progress)
+        if mirrored:
+            out[j[asked], i[asked]] = found
+        short = [[k for k, text in enumerate(side) if text not in long] for side in (left, right)]
+        if all(short):
+            sources, targets = ([str(left[k]) for k in short[0]], [str(right[k]) for k in short[1]])
+            others = None if mirrored else targets
+            out[np.ix_(*short)] = self.matrix(sources, others, progress=progress)
+        return out
+
     def rank(
         self,
         query: str,
@@ -729,20 +887,28 @@ class Scorer:
         """
         if top_k is not None and top_k < 1:
             raise InputError(f"top_k must be at least 1 or None, got {top_k}")
-        texts = check_sentences(corpus if key is None else map(key, corpus), "corpus sentence")
-        check_asked(check_sentence(query, "query"), "query")
+        given = corpus if key is None else map(key, corpus)
+        texts = check_sentences(given, "corpus sentence", check_text)
+        check_asked(check_text(query, "query"), "query")
         found = self.matrix([query], texts, progress=progress)[0]
         best = np.argsort(found, kind="stable")[:top_k]
         return Ranking(query, self.matches(best, found[best], texts.__getitem__), self.signature)
 
     def matches(
-        self, rows: Ints, distances: Floats, sentence: Callable[[int], str]
+        self,
+        rows: Ints,
+        distances: Floats,
+        sentence: Callable[[int], Any],
+        unread: Callable[[str], str] | None = None,
     ) -> tuple[Match, ...]:
-        """Return rows of a corpus as matches, with their similarities where there is a scale."""
-        scaled = self.scaled(distances)
+        """Rows of a corpus as matches, with their similarities where there is a scale.
+
+        ``unread`` gives the end of a text that was not read, by default that of this scorer.
+        """
+        scaled, rest = self.scaled(distances), unread or self.unread
         alike = [None] * len(rows) if scaled is None else scaled.tolist()
         return tuple(
-            Match(row, sentence(row), distance, similarity)
+            Match(row, text := sentence(row), distance, similarity, len(rest(text).split()))
             for row, distance, similarity in zip(
                 rows.tolist(), distances.tolist(), alike, strict=True
             )
@@ -756,5 +922,7 @@ class Scorer:
         return out
 
 
+UNSCALED = ("movers", "engine", "texts")
+"""Fields of the signature that leave unrelated sentences as far apart as they are."""
 DERIVED = ("encoder", "measure")
 """What is worked out once for settings, model and statistics, and not pickled."""

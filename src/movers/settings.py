@@ -28,6 +28,7 @@ from movers.measures.parts.structure import Selection
 from movers.measures.registry import find_measure
 
 Empty = Literal["raise", "keep", "nan"]
+Texts = Literal["auto", "whole", "sentences"]
 WhiteningChoice = Literal["clean", "as-coded", "none"]
 Value = TypeVar("Value")
 
@@ -233,6 +234,15 @@ class Settings:
         wire=HttpField(help="Pairs without a proper distance: an error, what there is, or null."),
         write=itself,
         varied=True,
+    )
+    texts: Texts = setting(
+        "auto",
+        'Texts longer than the model reads: "auto" compares a pair with one of them sentence by '
+        'sentence, "sentences" every pair, and "whole" none: what the model does not read is then '
+        "left out, and told.",
+        "`movers.documents` says how; measures that cannot do it leave out and tell, too.",
+        wire=HttpField(),
+        write=itself,
     )
     statistics: str | Path | Statistics | None = setting(
         None,

@@ -86,9 +86,9 @@ def test_score_keeps_columns_adds_distances_and_counts_undefined(capsys, pairs):
     code, out, err = run(capsys, "score", pairs, "--methods", "wmd,wsmd")
     assert code == 0
     header, first, second = (line.split("\t") for line in out.splitlines())
-    assert header == ["id", "source", "target", "wmd", "wsmd"]
+    assert header == ["id", "source", "target", "wmd", "wsmd", "unread"]
     assert float(first[4]) == movers.load("wsmd").compare(*SWAP).distance
-    assert second[3:] == ["nan", "nan"]
+    assert second[3:] == ["nan", "nan", "0"]
     assert "wmd: 1 pairs without a proper distance, row 2; see --empty" in err
     assert "method:wsmd-wrd" in err
 
@@ -99,7 +99,7 @@ def test_score_writes_the_format_of_the_output(capsys, pairs, tmp_path, suffix):
     code, out, _ = run(capsys, "score", pairs, "-o", output, "--empty", "keep")
     assert (code, out) == (0, "")
     if suffix == ".parquet":
-        names = ["id", "source", "target", "movers", "movers_similarity"]
+        names = ["id", "source", "target", "movers", "movers_similarity", "unread"]
         table = pq.read_table(output)
         assert table.column_names == names
         expected = movers.load().compare(*SWAP).similarity
@@ -262,8 +262,8 @@ def test_two_texts_are_scored_line_by_line(capsys, tmp_path):
     sources.write_text(SWAP[0] + "\n", "utf-8"), targets.write_text(SWAP[1] + "\n", "utf-8")
     both = ["--source-file", sources, "--target-file", targets]
     code, out, _ = run(capsys, "score", *both, "--methods", "wmd")
-    assert code == 0 and out.splitlines()[0] == "source\ttarget\twmd"
-    assert float(out.split()[-1]) == movers.load("wmd").distances([SWAP])[0]
+    assert code == 0 and out.splitlines()[0] == "source\ttarget\twmd\tunread"
+    assert float(out.split()[-2]) == movers.load("wmd").distances([SWAP])[0]
     code, _, err = run(capsys, "compare", sources, targets)
     assert code == 1 and f"movers score --source-file {sources} --target-file {targets}" in err
     assert "not both" in run(capsys, "score", sources, *both)[2]
@@ -386,7 +386,9 @@ def test_cells_of_a_csv_are_separated_as_its_header_or_the_user_says(capsys, tmp
         path.write_text(f"source{mark}target\na dog, a cat{mark}a cat\n", "utf-8")
         code, _, err = run(capsys, "score", path, "-o", output, "--methods", "bow", *option)
         assert code == 0, err
-        assert output.read_text("utf-8").startswith('source,target,bow\n"a dog, a cat",a cat,')
+        assert output.read_text("utf-8").startswith(
+            'source,target,bow,unread\n"a dog, a cat",a cat,'
+        )
     assert "one character" in run(capsys, "score", path, "--delimiter", "::")[2]
     assert "for CSV" in run(capsys, "score", path, "--delimiter", ";", "--format", "tsv")[2]
 

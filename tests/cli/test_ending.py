@@ -74,7 +74,8 @@ def test_a_bar_moves_and_a_terminal_that_hangs_up_loses_nothing(tmp_path, pairs)
     assert child.exitcode == 128 + signal.SIGHUP
     assert output.read_text("utf-8") == "old\n"
     kept = (tmp_path / "out.tsv.partial").read_text("utf-8")
-    assert kept.startswith("source\ttarget\tbow\nrow 0 about cats\tabout dogs and rivers 0\t")
+    header = "source\ttarget\tbow\tunread\n"
+    assert kept.startswith(f"{header}row 0 about cats\tabout dogs and rivers 0\t")
     assert kept.endswith("\n") and 2 < kept.count("\n") < 300_001
     assert {path.name for path in tmp_path.iterdir()} == {
         *("pairs.tsv", "out.tsv", "out.tsv.partial", "out.tsv.journal")

@@ -99,8 +99,8 @@ def test_dedupe_respects_word_order(capsys, corpus, tmp_path):
     assert output.read_text().splitlines() == list(SENTENCES[:3])
     _, near, repeated, blank = dropped.read_text().splitlines()
     assert near.startswith(f"4,near,{SENTENCES[3]},1,{SENTENCES[0]},0.0")
-    assert repeated == f"5,repeated,{SENTENCES[1]},2,{SENTENCES[1]},0.0,"
-    assert blank == "6,blank,,,,,"
+    assert repeated == f"5,repeated,{SENTENCES[1]},2,{SENTENCES[1]},0.0,0,"
+    assert blank == "6,blank,,,,,0,"
     code, _, _ = run(capsys, "dedupe", corpus, *arguments, "--align")
     assert code == 0
     header, near, *_ = dropped.read_text().splitlines()

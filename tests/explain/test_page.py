@@ -44,8 +44,9 @@ def test_only_the_own_script_and_style_may_run(bert):
     }
 
 
-def test_the_file_refers_to_nothing_outside(bert):
-    page = bert.compare(*SENTENCES[:2]).to_html()
+@pytest.mark.parametrize("verb", ["compare", "compare_texts"])
+def test_the_file_refers_to_nothing_outside(bert, verb):
+    page = getattr(bert.using("movers", layers=None), verb)(*SENTENCES[:2]).to_html()
     assert re.findall(r"(?:src|href)=[\"']([^\"']*)", page) == ["data:,"]
     links = set(re.findall(r"https?://[^\s\"'`<]+", page))
     assert links == {"http://www.w3.org/2000/svg"}
@@ -65,11 +66,12 @@ def test_sentences_cannot_break_out(bert):
 
 def test_the_bundle_holds_every_script_once():
     names = {path.stem for path in STATIC.glob("*.js")}
-    assert names == set(page_module.MODULES)
-    bundle = page_module._bundle()
-    assert not re.search(r"^(import|export)\b", bundle, re.MULTILINE)
-    tops = re.findall(r"^(?:const|let|class|function) (\w+)", bundle, re.MULTILINE)
-    assert len(tops) == len(set(tops))
+    assert names == {*page_module.MODULES, *page_module.TEXTS, "search", "docs"}  # live alone
+    for modules in (page_module.MODULES, page_module.TEXTS):
+        bundle = page_module._bundle(modules)
+        assert not re.search(r"^(import|export)\b", bundle, re.MULTILINE)
+        tops = re.findall(r"^(?:const|let|class|function) (\w+)", bundle, re.MULTILINE)
+        assert len(tops) == len(set(tops))
 
 
 def test_modules_import_only_what_comes_before():

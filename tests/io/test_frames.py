@@ -83,6 +83,7 @@ def test_round_trip(kind, scorers):
         "wsmd": scorers["wsmd"].distances(PAIRS).tolist(),
         "wsmd_similarity": scorers["wsmd"].similarities(PAIRS).tolist(),  # fitted, so on a scale
         "wmd": scorers["wmd"].distances(PAIRS).tolist(),
+        "wsmd_unread": [0] * len(PAIRS),
     }
     found = as_columns(out)
     assert list(found) == list(expected)
@@ -103,7 +104,7 @@ def test_one_column_by_a_name_of_choice(bert):
     expected = bert.distances([("a dog barks", "a cat sleeps")])
     assert bert.score(frame)["distance"].tolist() == expected.tolist()
     swapped = bert.score(frame, source="y", target="x", name="back")
-    assert swapped.columns.tolist() == ["x", "y", "back", "back_similarity"]
+    assert swapped.columns.tolist() == ["x", "y", "back", "back_similarity", "back_unread"]
     assert swapped["back"].tolist() == bert.distances([("a cat sleeps", "a dog barks")]).tolist()
 
 
@@ -118,7 +119,7 @@ def test_pandas_keeps_index_and_types(bert):
         index=pd.MultiIndex.from_tuples([("a", 7), ("a", 7), ("b", 1)], names=["u", "v"]),
     )
     out = bert.score(frame)
-    pd.testing.assert_frame_equal(out.drop(columns=["distance", "similarity"]), frame)
+    pd.testing.assert_frame_equal(out.drop(columns=["distance", "similarity", "unread"]), frame)
     assert out["distance"].dtype == out["similarity"].dtype == float
     assert out["distance"].iloc[0] == out["distance"].iloc[2]
 
@@ -132,8 +133,8 @@ def test_polars_keeps_categories_and_nested_columns(bert):
         }
     )
     out = bert.using(empty="keep").score(frame)
-    assert out.drop("distance").equals(frame)
-    assert out.schema == {**frame.schema, "distance": pl.Float64}
+    assert out.drop("distance", "unread").equals(frame)
+    assert out.schema == {**frame.schema, "distance": pl.Float64, "unread": pl.Int64}
 
 
 def test_arrow_keeps_types_chunks_and_metadata(bert):
@@ -149,6 +150,7 @@ def test_arrow_keeps_types_chunks_and_metadata(bert):
         expected = table.schema
         for name in ("distance", "similarity"):
             expected = expected.append(pa.field(name, pa.float64()))
+        expected = expected.append(pa.field("unread", pa.int64()))
         assert out.schema.equals(expected, check_metadata=True)
 
 
@@ -215,6 +217,7 @@ def test_datasets_keep_splits_format_order_and_features(bert):
     out = bert.score(splits)
     assert type(out) is datasets.DatasetDict and list(out) == ["train", "test"]
     new = dict.fromkeys(["distance", "similarity"], datasets.Value("float64"))
+    new["unread"] = datasets.Value("int64")
     assert out["test"].features == {**data.features, **new}
     assert out["train"].format["columns"] == ["id", *new]
     expected = bert.distances(PAIRS)
@@ -244,15 +247,22 @@ EMPTY = {"source": pa.array([], pa.string()), "target": pa.array([], pa.string()
 def test_empty_frames_get_an_empty_column(frame, bert):
     out = bert.score(frame)
     assert type(out) is type(frame)
-    assert as_columns(out) == {"source": [], "target": [], "distance": [], "similarity": []}
+    assert as_columns(out) == {
+        "source": [],
+        "target": [],
+        "distance": [],
+        "similarity": [],
+        "unread": [],
+    }
 
 
 def test_similarities_follow_distances_where_there_is_a_scale(bert):
     frame = pd.DataFrame(PAIRS, columns=["source", "target"])
     scored = bert.using("movers").score(frame)
-    assert scored.columns.tolist() == ["source", "target", "distance", "similarity"]
+    assert scored.columns.tolist() == ["source", "target", "distance", "similarity", "unread"]
     assert scored["similarity"].tolist() == bert.using("movers").similarities(PAIRS).tolist()
-    assert bert.using("wmd").score(frame).columns.tolist() == ["source", "target", "distance"]
+    plain = bert.using("wmd").score(frame)
+    assert plain.columns.tolist() == ["source", "target", "distance", "unread"]
     with pytest.raises(InputError, match="has a column 'similarity' already"):
         bert.score(frame.assign(similarity=0.0))
 

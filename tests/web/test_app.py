@@ -272,7 +272,7 @@ def test_large_answers_are_compressed_for_those_who_ask(client):
 
 
 def test_limits_are_named_when_they_are_met(models):
-    limits = Limits(max_body=2000, max_pairs=4, max_characters=100, max_words=8)
+    limits = Limits(max_body=2000, max_pairs=4, max_characters=100, max_text=100, max_words=8)
     with serving(models, limits) as client:
         body = {"pairs": PAIRS[:3], "methods": ["wmd", "wsmd"]}
         assert "under 2 measures are more than the 4" in message(
@@ -441,19 +441,42 @@ def test_a_curve_is_cut_by_step(models):
 @pytest.mark.filterwarnings("ignore::movers.runtime.notices.TruncationWarning")
 def test_what_the_model_does_not_read_is_told(client):
     long = " ".join(["the quick fox"] * 60)
-    found = client.post("/v1/compare", json={"source": long, "target": PAIR["target"]}).json()
+    whole = {"texts": "whole"}
+    body = {"source": long, "target": PAIR["target"], **whole}
+    found = client.post("/v1/compare", json=body).json()
     rest = found["source_unread"]
     assert rest and long.endswith(rest) and found["target_unread"] == ""
     assert f"last {len(rest.split())} words of A" in found["story"][0]
     pairs = [list(PAIR.values()), [PAIR["source"], long]]
-    scores = client.post("/v1/score", json={"pairs": pairs}).json()["methods"]["movers"]
+    scores = client.post("/v1/score", json={"pairs": pairs, **whole}).json()["methods"]["movers"]
     assert scores["unread"] == [1]
-    ranked = {"query": PAIR["source"], "candidates": [long, PAIR["target"]]}
+    ranked = {"query": PAIR["source"], "candidates": [long, PAIR["target"]], **whole}
     matches = client.post("/v1/rank", json=ranked).json()["matches"]
     assert {match["text"]: match["unread"] for match in matches} == {
         long: True,
         PAIR["target"]: False,
     }
+
+
+def test_longer_texts_are_compared_sentence_by_sentence(client):
+    opening = "The quick fox jumps over the lazy dog. The dog sleeps in the garden. " * 60
+    source, target = (opening + f"The fox has {count} dogs." for count in (3, 5))
+    assert len(source) > 2000
+    found = client.post("/v1/compare", json={"source": source, "target": target}).json()
+    assert found["changes"][-1]["fate"] == "changed" and found["source_unread"] == ""
+    assert len(found["sentences"][0]) == 121 and 0 < found["similarity"] < 1
+    scored = client.post("/v1/score", json={"pairs": [[source, target]]}).json()["methods"][
+        "movers"
+    ]
+    assert scored["unread"] == [] and scored["distances"] == [found["distance"]]
+    page = client.post("/v1/page", json={"source": "a", "target": "b", "texts": "sentences"})
+    assert page.status_code == 200 and "side-a" in page.text
+    for refused in ({"method": "wmd"}, {"texts": "whole"}):
+        said = message(
+            client.post("/v1/compare", json={"source": source, "target": "a", **refused}), 422
+        )
+        assert "this server takes 2000" in said
+    assert client.get("/texts").status_code == 200
 
 
 def test_methods_say_what_they_lack_here(client, models):

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import urllib.request
 from importlib.resources import files
+from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import numpy as np
@@ -787,6 +788,58 @@ def test_words_at_home_are_told_and_marked(tab, wsmd, tmp_path):
     marked = tab.locator("#stage .word.lost text").all_text_contents()
     assert marked[: len(stay)] == [*stay] and "came" in stay
     assert not tab.said
+
+
+LEASES = [f"examples/data/lease_{name}.txt" for name in ("old", "new")]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_two_texts_side_by_side(tab, server, scorer, axe, tmp_path, scheme):
+    """The page of longer texts shows what the library says, alike when it was saved."""
+    texts = [Path(name).read_text("utf-8") for name in LEASES]
+    expected = scorer.compare_texts(*texts)
+    tab.emulate_media(color_scheme=scheme)
+    tab.goto(f"{server}/texts")
+    for name, text in zip(("source", "target"), texts, strict=True):
+        tab.fill(f"textarea[name={name}]", text)
+    tab.click("button[type=submit]")
+    tab.wait_for_selector("#found:not([hidden])")
+    with tab.expect_download() as saved:
+        tab.click("#save")
+    path = tmp_path / "saved.html"
+    saved.value.save_as(path)
+    for width, address in ((1280, None), (375, path.as_uri())):
+        tab.set_viewport_size({"width": width, "height": 900})
+        if address:
+            tab.goto(address)
+            tab.wait_for_selector(".sentence")
+        settle(tab)
+        assert tab.text_content("#said") == expected.verdict
+        for side, words in (("a", expected.source_words), ("b", expected.target_words)):
+            assert tab.locator(f"#side-{side} .sentence").all_text_contents() == list(words)
+        pairs = [one for one in expected.changes if None not in (one.source, one.target)]
+        assert tab.locator("#lines path").count() == len(pairs)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        tab.click("#side-b .sentence.new")
+        assert "Smoking" in tab.text_content("#pair") and "Only in B" in tab.text_content("#pair")
+        tab.click("#only")
+        told = sum(one.fate not in ("same", "reworded") for one in pairs)
+        assert tab.locator("#lines path").count() == told
+        tab.evaluate(axe)
+        found = tab.evaluate("axe.run({ resultTypes: ['violations'] })")
+        assert not found["violations"], found["violations"]
+    assert not tab.said, tab.said
+
+
+def test_texts_that_are_refused_say_why(tab, server):
+    tab.goto(f"{server}/texts")
+    tab.fill("textarea[name=source]", "a")
+    tab.click("button[type=submit]")
+    tab.wait_for_selector("#trouble:not([hidden])")
+    assert "B is empty" in tab.text_content("#trouble")
+    tab.click("#example")
+    tab.wait_for_selector(".sentence.changed")
+    assert tab.locator("#trouble").is_hidden()
 
 
 def test_the_view_of_an_index_shows_what_the_library_finds(tab, client, indexed, axe):

@@ -135,8 +135,8 @@ def reproduce(
     ----------
     tables
         main, scatter, variability, sick, qqp-train, common-words, example, other-models.
-        Default: all but the last. By themselves: default-measure and judge, which are not of the
-        paper.
+        Default: all but the last. By themselves: default-measure, judge and long-texts, which are
+        not of the paper.
     output
         Folder for values, report and figures; a run broken off goes on in it with --resume.
     data
@@ -148,9 +148,17 @@ def reproduce(
     sample
         For default-measure, take so many pairs of each data set at random; for slow models.
     """
+    from movers_research import long_texts
     from movers_research import same_judge as judge
     from movers_research.default_measure import NAME
 
+    if long_texts.NAME in tables:
+        if len(tables) > 1:
+            raise InputError(f"{long_texts.NAME} has a report of its own; name it alone")
+        output.mkdir(parents=True, exist_ok=True)
+        report = long_texts.describe(options.load("movers"), command_line())
+        (output / "report.md").write_text(report, "utf-8")
+        return print(report)
     keeping: dict[str, Any] = {"data": data, "limit": limit}
     keeping |= {"resume": resume, "progress": not quiet}
     if (own := {NAME, judge.NAME} & {*tables}) and len(tables) > 1:

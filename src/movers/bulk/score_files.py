@@ -8,14 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from movers.arrays import Bools, Floats
+from movers.arrays import Bools
 from movers.bulk.output import Pairs, Rowlist, Run, Values, paired
 from movers.errors import InputError
 from movers.io import tables
-from movers.io.columns import all_columns, fill_columns
+from movers.io.columns import UNREAD, all_columns, count_unread, fill_columns
 from movers.io.texts import read_texts
 from movers.measures.parts.fitting import fit_statistics
 from movers.measures.parts.statistics import Statistics
@@ -95,6 +96,7 @@ def score_table(
 
         def make(pairs: Pairs) -> Values:
             found = [named_columns(*item, pairs, progress=progress) for item in scorers.items()]
+            found.append({UNREAD: count_unread(scorers, pairs)})
             return {name: array.tolist() for arrays in found for name, array in arrays.items()}
 
         bar = progress_bar("scoring", "rows", run.total, progress=progress)
@@ -178,7 +180,7 @@ def _fitted(chunks: Iterable[Rows], scorers: dict[str, Scorer], *, progress: boo
 
 def named_columns(
     name: str, scorer: Scorer, pairs: list[tuple[str, str]], *, progress: bool = False
-) -> dict[str, Floats]:
+) -> dict[str, Any]:
     """Distances and similarities by column; an error names it, NaN stands without a warning."""
     with warnings.catch_warnings():
         # Counted over the whole file instead.

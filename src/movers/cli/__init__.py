@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 HELP = "Sentence similarity that sees word order and shows its reasons."
 FILES = {
-    "compare_commands": ("compare", "explain"),
+    "compare_commands": ("compare", "diff", "explain"),
     "align_commands": ("align",),
     "score_commands": ("score", "fit"),
     "search_commands": ("rank", "index", "search", "mine", "dedupe"),
@@ -99,7 +99,8 @@ def print_help() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; what goes wrong becomes one line and an exit code.
 
-    Errors movers raises on purpose give 1, signals what shells expect of them.
+    Errors movers raises on purpose give 1, unread text under --strict 3, signals what shells expect
+    of them.
     """
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given in ([], ["--help"], ["-h"]):
@@ -143,7 +144,7 @@ def _run(given: Sequence[str]) -> int:
         app(given, exit_on_error=True, print_error=True)
     except MoversError as error:
         say(f"error: {worded(error)}")
-        return 1
+        return error.status
     except ModuleNotFoundError as error:
         if error.name not in EXTRAS:
             raise

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from movers.cli import options as given
-from movers.cli.messages import print_json, say, worded
+from movers.cli.messages import print_json, refuse_unread, say, worded
 from movers.cli.options import DEFAULTS, make_scorers
 from movers.difference.misspelt import Spelling
+from movers.documents.changes import TOLD
 from movers.errors import InputError
 from movers.runtime.atomic import replacing
 
@@ -20,10 +21,13 @@ def compare(
     methods: given.Methods = "movers",
     figures: given.Flag = False,
     spelling: Spelling = "keep",
+    strict: given.Strict = False,
     json: given.Flag = False,
     options: given.Options = DEFAULTS,
 ) -> None:
     """Compare two sentences: what differs, how much, and which word went where.
+
+    Texts longer than the model reads are compared sentence by sentence; `movers diff` takes files.
 
     Example: `movers compare "a dog chases a cat" "a cat chases a dog"`
 
@@ -54,12 +58,71 @@ def compare(
     for failure in failures:
         say(worded(failure))
     if json:
-        return print_json([comparison.to_dict() for comparison in comparisons])
-    from rich.console import Console
+        print_json([comparison.to_dict() for comparison in comparisons])
+    else:
+        from rich.console import Console
 
-    from movers.cli.terminal import print_comparisons
+        from movers.cli.terminal import print_comparisons
 
-    print_comparisons(Console(), comparisons, figures=figures)
+        print_comparisons(Console(), comparisons, figures=figures)
+    ends = (text for one in comparisons for text in (one.source_unread, one.target_unread))
+    refuse_unread(sum(map(bool, ends)), strict)
+
+
+def diff(
+    old: given.Input,
+    new: given.Input,
+    /,
+    *,
+    all: given.Flag = False,
+    html: given.Written | None = None,
+    json: given.Flag = False,
+    quiet: given.Quiet = False,
+    options: given.Options = DEFAULTS,
+) -> int:
+    """Show what a text says otherwise than an older one, however it is worded.
+
+    Sentences are matched by meaning. One that was reworded or moved is not a change; one that
+    denies it, has another number, name or role, is missing or new, is. As with diff, the status is
+    0 if there is no change and 1 if there is one.
+
+    Example: `movers diff examples/data/lease_old.txt examples/data/lease_new.txt`
+
+    Parameters
+    ----------
+    old, new
+        Files of text.
+    all
+        Also show sentences that were reworded or moved.
+    html
+        File to write a page to: the two texts side by side.
+    json
+        Print what became of every sentence as JSON.
+    """
+    texts = [_text(file) for file in (old, new)]
+    scorer = options.but(texts="sentences").load("movers")
+    found = scorer.compare_texts(*texts, progress=not quiet)
+    if html is not None:
+        with replacing(html) as temporary:
+            temporary.write_text(found.to_html(), "utf-8")
+        say(f"wrote {html}")
+    if json:
+        print_json(found.to_dict())
+    else:
+        from rich.console import Console
+
+        from movers.cli.terminal import print_changes
+
+        print_changes(Console(), found, all=all)
+    return int(any(one.fate in TOLD for one in found.changes))
+
+
+def _text(file: Path) -> str:
+    """The text of a file."""
+    try:
+        return file.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{str(file)!r} is not a text in UTF-8: {error}") from error
 
 
 def _ask_about_files(source: str, target: str) -> None:
@@ -70,9 +133,10 @@ def _ask_about_files(source: str, target: str) -> None:
         return
     if files:
         raise InputError(
-            f"{source!r} and {target!r} are files. To compare them line by line: movers score "
-            f"--source-file {source} --target-file {target}. To compare the names themselves, "
-            "put a blank behind one of them"
+            f"{source!r} and {target!r} are files. To compare them as texts: movers diff {source} "
+            f"{target}. To compare them line by line: movers score --source-file {source} "
+            f"--target-file {target}. To compare the names themselves, put a blank behind one of "
+            "them"
         )
 
 

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from movers.errors import Advised, Choose, Wording
+from movers.errors import Advised, Choose, UnreadError, Wording
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -95,6 +95,15 @@ def plain_messages(wording: Wording) -> Iterator[None]:
         WORDING.reset(token)
         warnings.showwarning = shown
         logger.removeHandler(handler)
+
+
+def refuse_unread(count: int, strict: bool) -> None:
+    """End with a status of its own if some texts were not read to their end."""
+    if strict and count:
+        raise UnreadError(
+            f"the model did not read {count} text{'s' * (count > 1)} to the end",
+            Choose("texts", "auto", "with the default measure, which reads all of them"),
+        )
 
 
 def command_line() -> str:

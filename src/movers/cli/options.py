@@ -178,6 +178,8 @@ RESUME = "Go on behind the rows that a run broken off has left beside the output
 Resume = Annotated[Flag, Parameter(help=RESUME)]
 BATCH = "Most sentences the model reads at once. Default: as many as suit the device."
 Guards = Annotated[str, Parameter(name="--guard")]
+STRICT = "End with status 3 if the model did not read a text to its end."
+Strict = Annotated[Flag, Parameter(help=STRICT)]
 LEAST = "With --judge: the probability of saying the same that it must find at least."
 AtLeast = Annotated[float, Parameter(help=LEAST)]
 BatchSize = Annotated[int | None, Parameter(help=BATCH)]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from movers.cli import options as given
-from movers.cli.messages import say
+from movers.cli.messages import refuse_unread, say
 from movers.cli.options import DEFAULTS, RAY_DEFAULTS, make_scorers
 from movers.errors import InputError
 from movers.io.tables import STANDARD, TwoTexts
@@ -37,6 +37,7 @@ def score(
     resume: given.Resume = False,
     json: given.Flag = False,
     quiet: given.Quiet = False,
+    strict: given.Strict = False,
     batch_size: given.BatchSize = None,
     engine: given.Engine = "local",
     options: given.Options = DEFAULTS,
@@ -45,9 +46,9 @@ def score(
     """Add distances to a table of sentence pairs.
 
     Reads TSV (no quoting), CSV, JSON lines, Parquet or Arrow and writes all its columns plus one
-    per measure. An output file appears only when it is complete; if the run is broken off, the
-    rows done so far are kept beside it in a file ending in .partial, and --resume goes on behind
-    them.
+    per measure, and one that counts the words that the model did not read. An output file appears
+    only when it is complete; if the run is broken off, the rows done so far are kept beside it in a
+    file ending in .partial, and --resume goes on behind them.
 
     Example: `movers score examples/data/pairs.tsv -o scored.csv`
 
@@ -90,6 +91,7 @@ def score(
             reading |= {"output_format": "jsonl" if as_json else None, "progress": not quiet}
             report = score_table(table, output, scorers, fit=fit, resume=resume, **reading)
     _tell(report, scorers, output, json=json, quiet=quiet)
+    refuse_unread(report.cut.count, strict)
 
 
 def _table(file: Path | None, sources: Path | None, targets: Path | None) -> Path | TwoTexts:

@@ -14,9 +14,9 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from movers.cli import options as given
-from movers.cli.messages import say, show
+from movers.cli.messages import refuse_unread, say, show
 from movers.cli.options import DEFAULTS, RAY_DEFAULTS
-from movers.cli.terminal import print_around, print_matches, print_ranking
+from movers.cli.terminal import print_around, print_matches, print_ranking, print_texts
 from movers.difference.guards import DEFAULT
 from movers.errors import InputError
 from movers.io.tables import STANDARD, format_of
@@ -25,6 +25,7 @@ from movers.runtime.locks import locked
 from movers.search.manifest import NAME
 
 if TYPE_CHECKING:
+    from movers.scorer import Scorer
     from movers.search.dedupe import Preview
     from movers.search.index import Index
 
@@ -73,28 +74,58 @@ class Work:
         """What builds, mines and searches: this process, or workers of Ray."""
         return chosen_engine(self.engine, self.ray)
 
-    def build(self, texts: Texts, folder: Path | None = None, **options: Any) -> Index:
-        """Make an index, in memory without a folder."""
+    def build(
+        self,
+        texts: Any,
+        folder: Path | None = None,
+        *,
+        short: bool = False,
+        passages: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Make an index, in memory without a folder; on request of ``short`` texts alone.
+
+        Where some are longer than the model reads, it is one of ``passages`` on request.
+        """
         scorer = self.options.but(judge=None).load(self.method)
+        if short and self.engine == "local":
+            from movers.search.dedupe import Readable
+
+            texts = Readable(texts, scorer)
+        elif passages and texts.file != STANDARD and self._has_long(scorer, texts):
+            from movers.search.passages import PassageIndex
+
+            return PassageIndex.build(scorer, texts, folder, progress=not self.quiet, **options)
         built: Index = self.by.build(scorer, texts, folder, progress=not self.quiet, **options)
         return built
 
+    def _has_long(self, scorer: Scorer, texts: Texts) -> bool:
+        """Whether a text is longer than the model reads; what is piped is read but once."""
+        return self.engine == "local" and any(map(scorer.takes_sentences, texts))
+
     @contextmanager
     def corpus(
-        self, file: Path, texts: Texts | None, output: Path | None, *, keep: bool = False
+        self,
+        file: Path,
+        texts: Texts | None,
+        output: Path | None,
+        *,
+        keep: bool = False,
+        short: bool = False,
     ) -> Iterator[Index]:
         """Open the index, or make one beside the output that lasts until the work is done.
 
         To ``keep`` it lets the next run begin with what is encoded; without output it is in memory.
+        It holds all texts, or those that are ``short`` enough for the model.
         """
         from movers.search.index import Index
 
         if texts is None or output is None:
-            yield Index.open(file) if texts is None else self.build(texts)
+            yield Index.open(file) if texts is None else self.build(texts, short=short)
             return
         folder = _beside(output)
         with locked(folder.with_name(folder.name + ".lock"), repr(str(output))):
-            yield self.build(texts, folder, replace=True)
+            yield self.build(texts, folder, replace=True, short=short)
             if not keep:
                 shutil.rmtree(folder)
 
@@ -112,7 +143,7 @@ class Work:
 
         if self.engine != "local":
             raise InputError("--dry-run works in this process; leave out --engine ray")
-        with self.corpus(file, texts, output, keep=True) as index:
+        with self.corpus(file, texts, output, keep=True, short=True) as index:
             found = preview(index, threshold, lines=texts, progress=not self.quiet, **options)
         written = "nothing was written"
         if texts is not None:
@@ -157,6 +188,7 @@ def rank(
     format: given.TextFormat = None,
     delimiter: given.Delimiter = None,
     method: given.Measure = "movers",
+    strict: given.Strict = False,
     json: given.Json = False,
     quiet: given.Quiet = False,
     options: given.Options = DEFAULTS,
@@ -181,6 +213,7 @@ def rank(
     show(ranking, print_matches, json=json)
     if not (json or quiet):
         say(f"{len(corpus):,} sentences; {ranking.signature}")
+    refuse_unread(sum(match.unread > 0 for match in ranking), strict)
 
 
 def index(
@@ -199,7 +232,8 @@ def index(
 ) -> None:
     """Encode a corpus for exact search.
 
-    A build that is broken off leaves no index; the same command goes on where it stopped.
+    A build that is broken off leaves no index; the same command goes on where it stopped. Texts
+    longer than the model reads are kept by their sentences, and searches answer with texts.
 
     Example: `movers index examples/data/sentences.txt -o corpus.index`
 
@@ -227,6 +261,7 @@ def index(
         Compare every byte of an index with its checksums, and do nothing else.
     """
     from movers.search.index import Index
+    from movers.search.passages import PassageIndex
 
     if work.options.judge is not None:
         raise InputError("an index is of a measure; name --judge when you search, mine or dedupe")
@@ -244,7 +279,10 @@ def index(
         found = Index.open(output)
         told = f"deleted {found.delete(texts):,} sentences"
     else:
-        found = work.build(texts, output, keep=keep, vectors=vectors, replace=replace)
+        options: dict[str, Any] = {"keep": keep, "vectors": vectors, "replace": replace}
+        found = work.build(texts, output, passages=True, **options)
+    if isinstance(found, PassageIndex):
+        return None if work.quiet else say(f"{found!r} in {time.monotonic() - started:.1f} s")
     if work.quiet:
         return
     if told:
@@ -267,6 +305,7 @@ def search(
     judge: str | None = None,
     at_least: given.AtLeast = 0.9,
     align: int = 1,
+    strict: given.Strict = False,
     json: given.Json = False,
     engine: given.Engine = "local",
     ray: given.RayOptions = RAY_DEFAULTS,
@@ -300,7 +339,10 @@ def search(
     """
     from movers.search.index import Index
     from movers.search.keep_apart import judge_guard
+    from movers.search.passages import TEXTS, PassageIndex
 
+    if (folder / TEXTS).is_file():
+        return show(PassageIndex.open(folder).search(query, top_k), print_texts, json=json)
     index = Index.open(folder)
     if engine == "ray":
         if candidates is not None or exact:
@@ -321,6 +363,7 @@ def search(
             align=align,
         )
     show(found, print_ranking, json=json)
+    refuse_unread(sum(match.unread > 0 for match in found), strict)
 
 
 def mine(
@@ -358,6 +401,7 @@ def mine(
         was encoded is kept beside it for the run itself; without, nothing is written.
     """
     from movers.search.mining import check_threshold, mine_file
+    from movers.search.near_texts import with_texts
 
     check_threshold(threshold)
     guards = work.guards(guard, at_least)
@@ -367,8 +411,10 @@ def mine(
         return work.preview(file, texts, threshold, output, told)
     output = _named(output)
     format_of(output)
-    started, mine, progress = time.monotonic(), work.by.mine, not work.quiet
-    with work.corpus(file, texts, output) as corpus:
+    started, progress = time.monotonic(), not work.quiet
+    with work.corpus(file, texts, output, short=file != STANDARD) as corpus:
+        lines = corpus.sentences if texts is None or file == STANDARD else texts
+        mine = with_texts(work.by.mine, lines)
         pairs, resumed = mine_file(
             corpus, threshold, output, guards=guards, blocks=mine, progress=progress
         )
@@ -391,6 +437,7 @@ def dedupe(
     at_least: given.AtLeast = 0.9,
     group_by: str | None = None,
     align: given.Flag = False,
+    strict: given.Strict = False,
     dry_run: given.Flag = False,
     work: Work = USUAL,
 ) -> None:
@@ -442,7 +489,7 @@ def dedupe(
     if dropped is not None:
         format_of(dropped)
     blocks, progress = work.by.mine, not work.quiet
-    with work.corpus(file, texts, output) as corpus:
+    with work.corpus(file, texts, output, short=True) as corpus:
         found = dedupe_file(
             corpus,
             threshold,
@@ -458,6 +505,7 @@ def dedupe(
     if not work.quiet:
         say(str(found))
         say(str(corpus.scorer.signature))
+    refuse_unread(sum(bool(corpus.scorer.unread(text)) for text in corpus.sentences), strict)
 
 
 def _groups(file: Path, texts: Texts | None, column: str) -> list[object]:

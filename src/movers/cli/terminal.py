@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from movers.documents.comparison import TextComparison
+
 if TYPE_CHECKING:
     from movers.align.alignment import Alignment
     from movers.evaluate.scores import Evaluation, Gain, Score
@@ -41,6 +43,8 @@ def print_comparisons(
 ) -> None:
     """Print a table of measures, and what differs and which word went where under the last."""
     last = comparisons[-1]
+    if isinstance(last, TextComparison):
+        return print_changes(console, last, all=True)
     home = [name for name in ("at home",) if any(name in one.parts for one in comparisons)]
     numbers = ("similarity", "distance", *PARTS, *home)
     table = _table("measure", *numbers, numbers=numbers)
@@ -58,6 +62,36 @@ def print_comparisons(
         title = Text(f"\nWhich word went where under {last.method}", "bold")
         console.print(title, _alignment(last), sep="\n")
     _print_signature(console, last.signature)
+
+
+FATES = {"changed": "!", "missing": "-", "new": "+", "more": "~", "reworded": "=", "same": "="}
+"""The mark of every fate; a sentence that moved has another behind."""
+COLOURS = {"changed": "yellow", "missing": "red", "new": "green", "more": "cyan"}
+
+
+def print_changes(console: Console, found: TextComparison, *, all: bool = False) -> None:
+    """Print what became of the sentences of two texts, in the order of the second."""
+    counts = found.counts
+    for one in found.changes:
+        if one.fate not in COLOURS and not (all and (one.moved or one.fate == "reworded")):
+            continue
+        mark = f"{FATES[one.fate]}{'↕' * one.moved}"
+        style = COLOURS.get(one.fate, "dim")
+        for side, number in (("-", one.source), ("+", one.target)):
+            if number is not None and not (one.fate == "same" and side == "-"):
+                words = found.source_words if side == "-" else found.target_words
+                sign = side if one.fate in ("changed", "more", "reworded") else mark
+                console.print(
+                    Text(f"{sign} {number + 1:>4}  {words[number]}", style), soft_wrap=True
+                )
+        if one.fate in ("changed", "more"):
+            console.print(Text(f"{mark}       {one.text}", "bold"), soft_wrap=True)
+    told = ", ".join(f"{counts[name]} {name}" for name in (*FATES, "moved") if counts[name])
+    summary = f"\n{found.verdict} {told} of {len(found.changes)} sentences."
+    console.print(Text(summary, "bold"), soft_wrap=True)
+    for line in found.story[: len(found.story) - len(found.gravest)]:
+        console.print(line, highlight=False, soft_wrap=True)
+    _print_signature(console, found.signature)
 
 
 def _print_pair(console: Console, pair: Comparison | Alignment, table: Table) -> None:
@@ -94,6 +128,16 @@ def print_matches(console: Console, ranking: Ranking) -> None:
         near = Text(f"{match.distance:.4f}", "bold")
         table.add_row(str(place), near, *alike, Text(match.text))
     console.print(table if ranking.matches else "no sentence lies that near")
+
+
+def print_texts(console: Console, ranking: SearchRanking) -> None:
+    """Print texts that were found, each with its nearest sentences."""
+    console.print(Text(f"{ranking.query}\n", "bold"))
+    for place, match in enumerate(ranking, 1):
+        console.print(Text(f"{place:3d}. {match.distance:.4f}  {match.text[:70]}…", "bold"))
+        for passage in match.passages:
+            console.print(Text(f"       {passage.distance:.4f}  {passage.text}"))
+    _print_signature(console, ranking.signature)
 
 
 def print_thresholds(console: Console, found: Thresholds, precision: float) -> None:

@@ -32,6 +32,8 @@ from movers.errors import Choose, InputError
 from movers.runtime.notices import ForeignWarning, TruncationWarning, UnknownWarning, notify
 from movers.runtime.progress import progress_bar
 
+MARKS = 2
+"""Tokens that begin and end what a model reads."""
 MOSTLY = 0.5
 """Share of a sentence that a model may fail to know before it is said."""
 WINDOW_BYTES = 1 << 30
@@ -299,7 +301,10 @@ class Encoder(ABC):
         return [[names[number] for number in ids] for ids in text.ids], words
 
     def unread(self, sentence: str) -> str:
-        """Return the end of a sentence that is longer than the model: what no number depends on."""
+        """The end of a sentence that is longer than the model: what no number depends on."""
+        # A token has at least one byte, so that short sentences need not be tokenized.
+        if len(sentence.encode()) <= self.max_length - MARKS:
+            return ""
         text = read(self.tokenizer, [sentence], self.max_length)
         return sentence[text.offsets[:, 1].max(initial=0) :].strip() if text.truncated else ""
 

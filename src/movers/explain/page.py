@@ -15,9 +15,11 @@ MODULES = ("elements", "reading", "layout", "stage", "verdict", "cause", "heatma
            "curve", "alignment", "lighting", "swapping", "asking", "sharing", "live",
            "page")  # fmt: skip
 """The scripts, each after those it imports."""
+TEXTS = ("elements", "asking", "texts")
+"""Those of the page of two texts."""
 TITLE = "<title>movers</title>"
-LINKED_STYLE = '<link rel="stylesheet" href="static/page.css">'
-LINKED_SCRIPT = '<script type="module" src="static/page.js"></script>'
+LIVE_LINK = re.compile(r"\n *(?:<p[^>]*>)?<a [^>]*href=[^>]*>.*?</a>(?:</p>)?")
+"""A link to another page of the server, on a line of its own."""
 UNSAFE = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 """Characters that could end the data or the script early."""
 
@@ -27,10 +29,20 @@ def export_page(payload: dict[str, Any]) -> str:
 
     Under its policy only this style and this script run, and nothing is loaded.
     """
-    style, script = _read("page.css"), _bundle()
     first = payload.get("first", payload)  # of a contrast
     sentences = [first["source"], first["target"]]
     sentences += [payload["second"]["target"]] if "second" in payload else []
+    return _export("page", MODULES, payload, " | ".join(sentences))
+
+
+def export_texts(payload: dict[str, Any]) -> str:
+    """Write a comparison of two texts as such a file: side by side, with lines between them."""
+    first, second = (payload[side].split() for side in ("source", "target"))
+    return _export("texts", TEXTS, payload, f"{' '.join(first[:6])} | {' '.join(second[:6])}")
+
+
+def _export(name: str, modules: tuple[str, ...], payload: dict[str, Any], title: str) -> str:
+    style, script = _read(f"{name}.css"), _bundle(modules)
     rules = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -38,22 +50,24 @@ def export_page(payload: dict[str, Any]) -> str:
     policy = f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
     data = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     held = f'<script type="application/json" id="payload">{data.translate(UNSAFE)}</script>'
-    page = _read("page.html")
+    page = LIVE_LINK.sub("", _read(f"{name}.html"))
+    linked_style = f'<link rel="stylesheet" href="static/{name}.css">'
+    linked_script = f'<script type="module" src="static/{name}.js"></script>'
     for linked, inlined in (
-        (TITLE, f"{policy}\n<title>{escape(' | '.join(sentences))}</title>"),
-        (LINKED_STYLE, f"<style>{style}</style>"),
-        (LINKED_SCRIPT, f'{held}\n<script type="module">{script}</script>'),
+        (TITLE, f"{policy}\n<title>{escape(title)}</title>"),
+        (linked_style, f"<style>{style}</style>"),
+        (linked_script, f'{held}\n<script type="module">{script}</script>'),
     ):
         before, found, after = page.partition(linked)
-        assert found, f"page.html has no {linked}"
+        assert found, f"{name}.html has no {linked}"
         page = before + inlined + after
     return page
 
 
 @cache
-def _bundle() -> str:
-    """Return all scripts as one module: they share no names, so imports and exports just go."""
-    text = "\n".join(_read(f"{name}.js") for name in MODULES)
+def _bundle(modules: tuple[str, ...]) -> str:
+    """All scripts as one module: they share no names, so imports and exports just go."""
+    text = "\n".join(_read(f"{name}.js") for name in modules)
     return re.sub(r"^import .*\n|^export ", "", text, flags=re.MULTILINE)
 
 

@@ -13,6 +13,8 @@ from movers.difference.polarity import share_words
 from movers.difference.verdicts import HEADLINES, SAYS, judge, pronounce
 from movers.explain.compared import Broken, Compared
 
+SAMENESS = ("same", "spelling", "order", "words")
+"""Verdicts that say so much that all has to be read for them."""
 MOST = 5
 """Differences that are told in sentences; JSON holds all."""
 SLIGHT = 0.01
@@ -33,6 +35,9 @@ def tell_verdict(found: Compared) -> str | None:
     if similarity is None or np.isnan(similarity):
         return None
     verdict = judge(found.differences, similarity, shared=share_words(found.source, found.target))
+    if (found.source_unread or found.target_unread) and found.source != found.target:
+        said = "" if verdict in SAMENESS else f"{HEADLINES[verdict]}; "
+        return f"{said}not all was read: what was is {similarity:.2f} alike.".capitalize()
     vectors = found.alike(found.sentence)
     if "sentence" not in found.parts or vectors is None or vectors - similarity < SLIGHT:
         return f"{HEADLINES[verdict]}: {similarity:.2f} alike."

@@ -76,7 +76,8 @@ def score(
         import pyarrow
 
         fields = [*zip(schema.names, schema.types, strict=True)]
-        fields += [(name, pyarrow.float64()) for name in all_columns(named)]
+        *added, unread = all_columns(named)
+        fields += [*((name, pyarrow.float64()) for name in added), (unread, pyarrow.int64())]
         return import_ray().data.from_arrow(pyarrow.schema(fields).empty_table())
     return score_columns(dataset, named, pair, workers=workers, batch_size=batch_size)
 

@@ -17,7 +17,7 @@ from movers.bulk.score_files import ScoreReport, row_numbers
 from movers.errors import InputError
 from movers.integrations.ray import Workers, fit, score_columns, whitening_to_add_up
 from movers.integrations.ray_session import cluster, import_ray, plain_errors
-from movers.io.columns import all_columns
+from movers.io.columns import UNREAD, all_columns
 from movers.io.tables import (
     SUFFIXES,
     check_texts,
@@ -81,7 +81,8 @@ def score_files(
             counts = _count(folder, [*scorers])
             if not counts[0]:
                 raise InputError(f"{files} has a header but no rows")
-    return ScoreReport(*counts, time.monotonic() - started)
+    rows, undefined, cut = counts
+    return ScoreReport(rows, undefined, time.monotonic() - started, cut)
 
 
 def fit_files(
@@ -198,20 +199,21 @@ def _check_folder(output: Path) -> None:
         raise InputError(f"{str(output)!r} exists and is not an empty folder; name another")
 
 
-def _count(folder: Path, names: list[str]) -> tuple[int, dict[str, Rowlist]]:
-    """Return rows of the output, and those of them that have no distance, by column."""
+def _count(folder: Path, names: list[str]) -> tuple[int, dict[str, Rowlist], Rowlist]:
+    """Rows of the output, those of them that have no distance, by column, and those not read."""
     from pyarrow import compute, dataset
 
-    rows, undefined = 0, {name: Rowlist() for name in names}
+    rows, undefined, cut = 0, {name: Rowlist() for name in names}, Rowlist()
     table = dataset.dataset(folder, format="parquet")
     if not table.schema.names:  # Ray writes no file for no rows
-        return 0, undefined
-    for batch in table.to_batches(columns=names):
+        return 0, undefined, cut
+    for batch in table.to_batches(columns=[*names, UNREAD]):
         for name in names:
             marked = compute.is_nan(batch[name]).to_numpy(zero_copy_only=False)
             undefined[name].add(row_numbers(marked, rows))
+        cut.add(row_numbers(batch[UNREAD].to_numpy() > 0, rows))
         rows += len(batch)
-    return rows, undefined
+    return rows, undefined, cut
 
 
 @contextmanager

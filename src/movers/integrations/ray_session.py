@@ -17,6 +17,7 @@ from typing import Any
 from movers import errors
 from movers.bulk.score_files import named_columns
 from movers.errors import DependencyError, InputError, MoversError
+from movers.io.columns import UNREAD, count_unread
 from movers.io.tables import check_texts
 from movers.measures.parts.fitting import add_up
 from movers.runtime.threads import available_threads
@@ -228,7 +229,7 @@ def score_batch(worker: Worker, batch: Any) -> Any:
     for name, scorer in worker.scorers.items():
         for column, values in named_columns(name, scorer, pairs).items():
             batch = batch.append_column(column, pyarrow.array(values))
-    return batch
+    return batch.append_column(UNREAD, pyarrow.array(count_unread(worker.scorers, pairs)))
 
 
 def add_up_batch(worker: Worker, batch: Any) -> dict[str, list[bytes]]:

@@ -7,8 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from movers.arrays import Floats
+from movers.arrays import Floats, Ints
 from movers.runtime.notices import UndefinedWarning, notify
+
+UNREAD = "unread"
+"""Column that counts the words of a pair that a model did not read."""
 
 
 class ColumnFiller(Protocol):
@@ -27,14 +30,27 @@ class ColumnFiller(Protocol):
     def scaled(self, distances: Floats) -> Floats | None:
         """Return similarities that distances stand for; None without a scale."""
 
+    def unread_words(self, pairs: Any) -> Ints:
+        """How many words of every pair no distance depends on."""
 
-def all_columns(measures: Mapping[str, ColumnFiller]) -> list[str]:
-    """Columns that measures fill, in order: distances, and similarities where there is a scale."""
-    return [
+
+def all_columns(measures: Mapping[str, ColumnFiller], unread: str = UNREAD) -> list[str]:
+    """Columns that measures fill, in order: distances, similarities where there is a scale, unread.
+
+    The last counts the words of a pair that a model did not read.
+    """
+    filled = [
         column
         for name, measure in measures.items()
         for column in ([name] if measure.far is None else [name, _similarity_name(name)])
     ]
+    return [*filled, unread]
+
+
+def count_unread(measures: Mapping[str, ColumnFiller], pairs: Sequence[tuple[str, str]]) -> Ints:
+    """Words of every pair that one of the measures did not read."""
+    counts = [measure.unread_words(pairs) for measure in measures.values()]
+    return np.max(counts, axis=0) if counts else np.zeros(len(pairs), np.int64)
 
 
 def fill_columns(

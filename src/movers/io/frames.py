@@ -18,13 +18,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from movers.arrays import Floats
+from movers.arrays import Floats, Ints
 from movers.errors import InputError
-from movers.io.columns import ColumnFiller, all_columns, fill_columns
+from movers.io.columns import UNREAD, ColumnFiller, all_columns, count_unread, fill_columns
 from movers.io.pairs import pick_pair, text_of_cell
 
 ROW = "movers: row"
 """Column that numbers the rows of a lazy frame on their way."""
+Values = Floats | Ints
 ROWS = 2048
 """Rows taken at once from Hugging Face datasets."""
 
@@ -39,7 +40,8 @@ def score_frame(
 ) -> Any:
     """Add one column of distances per scorer to a frame of sentence pairs.
 
-    A scorer that has a scale adds its similarities in a second column, ``NAME_similarity``.
+    A scorer that has a scale adds its similarities in a second column, ``NAME_similarity``. The
+    last column, "unread" or ``NAME_unread``, counts words that the model did not read.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ def score_frame(
     >>> bow = movers.load("bow")
     >>> pairs = pyarrow.table({"source": ["a red car"], "target": ["the car is red"]})
     >>> score_frame(pairs, {"bow": bow, "all words": bow.using(stopwords=None)}).column_names
-    ['source', 'target', 'bow', 'all words']
+    ['source', 'target', 'bow', 'all words', 'bow_unread']
     """
     for scorer in scorers.values():
         scorer.prepare()
@@ -90,7 +92,9 @@ class _Work:
     @cached_property
     def names(self) -> list[str]:
         """The columns to be added."""
-        return all_columns(self.scorers)
+        first = next(iter(self.scorers), "distance")
+        unread = UNREAD if "distance" in self.scorers else f"{first}_{UNREAD}"
+        return all_columns(self.scorers, unread)
 
     def sides(self, columns: Sequence[Any]) -> tuple[Any, Any]:
         """The two columns to compare, once everything about the names is known to be right."""
@@ -103,8 +107,8 @@ class _Work:
 
     def values(
         self, sides: tuple[Any, Any], texts: Iterable[list[Any]], rows: Sequence[int] = ()
-    ) -> list[Floats]:
-        """Return what some rows get, one array per column.
+    ) -> list[Values]:
+        """What some rows get, one array per column.
 
         ``texts`` holds the values of both columns, ``rows`` their numbers unless from 0.
         """
@@ -115,15 +119,20 @@ class _Work:
                     row = rows[place] if rows else place
                     values[place] = text_of_cell(text, f"row {row} (from 0) of column {name!r}")
         pairs = list(zip(*columns, strict=True))
-        return [
+        found: list[Values] = [
             column
             for name, scorer in self.scorers.items()
             for column in fill_columns(name, scorer, pairs, progress=self.progress).values()
         ]
+        return [*found, count_unread(self.scorers, pairs)]
+
+    def typed(self, real: Any, whole: Any) -> dict[str, Any]:
+        """The type of every column to be added: the last one counts."""
+        return {**dict.fromkeys(self.names, real), self.names[-1]: whole}
 
     def in_arrow(
         self, sides: tuple[Any, Any], tables: Iterable[Any]
-    ) -> Iterator[tuple[Any, list[Floats]]]:
+    ) -> Iterator[tuple[Any, list[Values]]]:
         """Tables or batches of Arrow one by one, with what their rows get."""
         row = 0
         for table in tables:
@@ -150,8 +159,10 @@ def _add_to_frame(frame: Any, work: _Work, rows: Sequence[int] = ()) -> Any:
     sides = work.sides(wrapped.columns)
     found = work.values(sides, (wrapped.get_column(name).to_list() for name in sides), rows)
     series = [
-        nw.new_series(name, values, nw.Float64, backend=wrapped.implementation)
-        for name, values in zip(work.names, found, strict=True)
+        nw.new_series(name, values, kind, backend=wrapped.implementation)
+        for (name, kind), values in zip(
+            work.typed(nw.Float64, nw.Int64).items(), found, strict=True
+        )
     ]
     out = wrapped.with_columns(*series).to_native()
     if hasattr(frame, "attrs"):  # pandas leaves these behind where columns are joined
@@ -172,7 +183,7 @@ def _add_to_lazy(frame: Any, work: _Work) -> Any:
 
     return frame.with_row_index(ROW).map_batches(
         add,
-        schema={**schema, **dict.fromkeys(work.names, polars.Float64)},
+        schema={**schema, **work.typed(polars.Float64, polars.Int64)},
         slice_pushdown=True,  # every row is scored by itself
         streamable=True,
     )
@@ -184,8 +195,8 @@ def _add_to_reader(reader: Any, work: _Work) -> Any:
 
     sides = work.sides(reader.schema.names)
     schema = reader.schema
-    for name in work.names:
-        schema = schema.append(pa.field(name, pa.float64()))
+    for name, kind in work.typed(pa.float64(), pa.int64()).items():
+        schema = schema.append(pa.field(name, kind))
 
     def batches() -> Iterator[Any]:
         for batch, found in work.in_arrow(sides, reader):
@@ -204,7 +215,8 @@ def _add_to_batch(batch: Any, work: _Work) -> Any:
 def _add_to_dataset(dataset: Any, work: _Work) -> Any:
     """Add to a dataset on disk, which stays there; only the distances are in memory."""
     sides = work.sides(dataset.column_names)
-    columns: list[list[Floats]] = [[np.zeros(0)] for _ in work.names]
+    kinds = work.typed(np.float64, np.int64).values()
+    columns: list[list[Values]] = [[np.zeros(0, kind)] for kind in kinds]
     tables = dataset.with_format("arrow").select_columns(list(sides)).iter(ROWS)
     for _, found in work.in_arrow(sides, tables):
         for column, values in zip(columns, found, strict=True):
@@ -224,13 +236,14 @@ def _add_to_iterable(dataset: Any, work: _Work) -> Any:
 
     sides = work.sides(dataset.column_names or list(next(iter(dataset), ())))
 
-    def add(batch: dict[str, list[Any]], rows: list[int]) -> dict[str, Floats]:
+    def add(batch: dict[str, list[Any]], rows: list[int]) -> dict[str, Values]:
         found = work.values(sides, (list(batch[name]) for name in sides), rows)
         return dict(zip(work.names, found, strict=True))
 
     features = dataset.features
     if features is not None:
-        features = Features({**features, **dict.fromkeys(work.names, Value("float64"))})
+        added = work.typed(Value("float64"), Value("int64"))
+        features = Features({**features, **added})
     return dataset.map(add, with_indices=True, batched=True, batch_size=ROWS, features=features)
 
 

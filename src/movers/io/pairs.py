@@ -44,7 +44,7 @@ def pick_pair(columns: Sequence[Any], source: Any, target: Any, options: str) ->
     return found[0], found[1]
 
 
-def check_sentences(sentences: Iterable[str], what: str) -> list[str]:
+def check_sentences(sentences: Iterable[Any], what: str, check: Check | None = None) -> list[Any]:
     """List sentences, refusing a bare string and anything that is not text."""
     if isinstance(sentences, str):
         raise InputError(f"{what}s must be a list of sentences, got one string; put it in a list")
@@ -52,7 +52,8 @@ def check_sentences(sentences: Iterable[str], what: str) -> list[str]:
         raise InputError(f"{what}s must be a list of sentences, got {sentences!r}")
     texts = list(sentences)
     for number, text in enumerate(texts):
-        check_sentence(text, what if len(texts) == 1 else f"{what} {number}")
+        name = what if len(texts) == 1 else f"{what} {number}"
+        texts[number] = (check or check_sentence)(text, name)
     return texts
 
 
@@ -111,6 +112,13 @@ def check_words(given: Any, what: str) -> Any:
     return list(given)
 
 
+def check_text(given: Any, what: str) -> Any:
+    """Return a text, or a tuple of sentences that stand for one, or say what it is instead."""
+    if isinstance(given, str) or not isinstance(given, list | tuple):
+        return check_sentence(given, what)
+    return tuple(check_sentences(given, f"sentence of {what}"))
+
+
 def read_pairs(
     pairs: Any, targets: Iterable[str] | None = None, *, check: Check = check_sentence
 ) -> list[tuple[Any, Any]]:
@@ -127,7 +135,10 @@ def read_pairs(
     [('a dog barks', 'a cat sleeps')]
     """
     if targets is not None:
-        left, right = check_sentences(pairs, "source"), check_sentences(targets, "target")
+        left, right = (
+            check_sentences(side, name, check)
+            for side, name in ((pairs, "source"), (targets, "target"))
+        )
         if len(left) != len(right):
             raise InputError(
                 f"there are {len(left)} sources and {len(right)} targets; every source needs its "

@@ -118,6 +118,8 @@ class Measure(ABC):
     reads_pooled: ClassVar[bool] = False
     by_head: ClassVar[bool] = False
     """Whether every head has a distance of its own, so that heads may be chosen afterwards."""
+    by_sentences: ClassVar[bool] = False
+    """Whether it compares longer texts sentence by sentence; takes `far` and a `CosineBound`."""
     asks_judge: ClassVar[bool] = False
     """Whether a comparison has the verdict of a judge beside it, where one ships."""
     word_part: ClassVar[bool] = False

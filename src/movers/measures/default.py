@@ -140,6 +140,7 @@ class DefaultMeasure(Measure):
 
     reads_attention = True
     reads_pooled = True
+    by_sentences = True
     asks_judge = True
 
     @cached_property

@@ -65,6 +65,7 @@ class Judge(DefaultMeasure):
     known: Knowledge | None = field(default=None, repr=False, compare=False)
 
     asks_judge = False
+    by_sentences = False  # no cosine bounds a probability
 
     @property
     def far(self) -> float:

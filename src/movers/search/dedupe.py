@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, repeat
+from operator import length_hint
 from pathlib import Path
 
 from movers.difference.finder import differences
@@ -22,6 +23,7 @@ from movers.search.corpus import CorpusReader
 from movers.search.index import Index
 from movers.search.keep_apart import Objection
 from movers.search.mining import Blocks, Pair, check_threshold, mine, mine_file
+from movers.search.near_texts import long_texts, near_texts
 
 AROUND = 5
 """Pairs shown on either side of a threshold."""
@@ -33,9 +35,9 @@ BEYOND = 1.2
 class Dropped:
     """A line that was not kept: ``repeated`` word by word, ``near`` one that is kept, ``blank``.
 
-    ``of_line`` and ``repeats`` are the kept line that stands for it; lines count from 1. ``why``
-    says what the two differ in. ``alignment`` says which word of the kept line went where, on
-    request.
+    ``of_line`` and ``repeats`` are the kept line that stands for it; lines count from 1.
+    ``unread`` counts its words that the model did not read: the other has the same. ``why`` says
+    what the two differ in, ``alignment`` which word of the kept line went where, on request.
     """
 
     line: int
@@ -44,6 +46,7 @@ class Dropped:
     of_line: int | None = None
     repeats: str | None = None
     distance: float | None = None
+    unread: int = 0
     why: str | None = None
     alignment: str | None = None
 
@@ -131,10 +134,11 @@ def dedupe_file(
         mine_file(index, threshold, near, blocks=blocks, progress=progress)
         with near.open(encoding="utf-8") as stream:
             pairs = [Pair(**json.loads(line)) for line in stream]
-        objection = Objection(index.scorer, guards)
-        gone, kept, found = _settled(every, index.sentences, pairs, objection, groups)
+        objection = Objection(index.scorer, guards, by_sentences=True)
+        texts, pairs = _with_texts(index, every, pairs, threshold, progress=progress)
+        gone, kept, found = _settled(every, texts, pairs, objection, groups)
         if dropped is not None and kind is not None:
-            told = [_explained(row) for row in gone]
+            told = [_explained(row, index.scorer) for row in gone]
             if align:
                 told = [_aligned(row, index.scorer) for row in told]
             columns = list(Dropped.__dataclass_fields__)[: None if align else -1]
@@ -166,11 +170,13 @@ def preview(
         How many pairs to show on either side; those beyond lie within a fifth of the threshold.
     """
     blocks = mine(index, BEYOND * threshold, progress=progress)
-    pairs = sorted(chain.from_iterable(blocks), key=lambda pair: pair.distance)
-    inside = bisect_right(pairs, threshold, key=lambda pair: pair.distance)
-    objection = Objection(index.scorer, guards)
+    pairs = list(chain.from_iterable(blocks))
+    objection = Objection(index.scorer, guards, by_sentences=True)
     every = _every(index, lines)
-    _, _, found = _settled(every, index.sentences, pairs[:inside], objection, groups)
+    texts, pairs = _with_texts(index, every, pairs, BEYOND * threshold, progress=progress)
+    pairs.sort(key=lambda pair: pair.distance)
+    inside = bisect_right(pairs, threshold, key=lambda pair: pair.distance)
+    _, _, found = _settled(every, texts, pairs[:inside], objection, groups)
     return Preview(found, inside, tuple(pairs[max(0, inside - around) : inside + around]))
 
 
@@ -178,6 +184,41 @@ def _every(index: Index, lines: Iterable[str] | Path | None) -> Iterable[str]:
     if lines is None:
         return index.sentences
     return Texts(lines) if isinstance(lines, Path) else lines
+
+
+def _with_texts(
+    index: Index, lines: Iterable[str], pairs: list[Pair], threshold: float, *, progress: bool
+) -> tuple[list[str], list[Pair]]:
+    """All texts, those that are not in the index behind, and all near pairs of them.
+
+    Texts that the model cannot read whole are compared with each other sentence by sentence.
+    """
+    texts, long = long_texts(index, lines)
+    kept = [pair for pair in pairs if pair.first not in long and pair.second not in long]
+    return texts, [*kept, *near_texts(index.scorer, long, threshold, progress=progress)]
+
+
+class Readable:
+    """The texts of a corpus that the model reads whole, which an index is built of.
+
+    Where there are none it is a sentence of one, for an index holds something.
+    """
+
+    def __init__(self, texts: Iterable[str], scorer: Scorer) -> None:
+        self.texts, self.scorer = texts, scorer
+
+    def __iter__(self) -> Iterator[str]:
+        first, some = "", False
+        for text in self.texts:
+            if not self.scorer.takes_sentences(text):
+                some = some or bool(text.strip())
+                yield text
+            first = first or text
+        if not some and first.strip():
+            yield self.scorer.document(first).sentences[0].text
+
+    def __length_hint__(self) -> int:
+        return length_hint(self.texts, 0)
 
 
 def _settled(
@@ -237,8 +278,9 @@ def _neighbours(
     return near, spared
 
 
-def _explained(row: Dropped) -> Dropped:
-    """Return the same, with what it differs in from the line that stands for it."""
+def _explained(row: Dropped, scorer: Scorer) -> Dropped:
+    """The same, with what it differs in from the line that stands for it, and what was not read."""
+    row = replace(row, unread=len(scorer.unread(row.sentence).split()))
     if row.reason != "near" or row.repeats is None:
         return row
     found = differences(row.repeats, row.sentence)

@@ -408,13 +408,16 @@ class Index:
     ) -> SearchRanking:
         """Return what was found, with texts and similarities."""
         numbers = corpus.numbers(found.rows)
-        matches = self._scorer.matches(numbers, found.distances, corpus.sentence)
+        unread = self._scorer.encoder.unread
+        matches = self._scorer.matches(numbers, found.distances, corpus.sentence, unread)
+        cut = unread(query) or any(match.unread for match in matches)
+        scorer = self._scorer.using(texts="whole") if cut else self._scorer
         return SearchRanking(
             query,
             matches,
             self._scorer.signature,
             replace(found.pruning, seconds=seconds),
-            tuple(self._scorer.compare(query, match.text) for match in matches[:align]),
+            tuple(scorer.compare(query, match.text) for match in matches[:align]),
             recall,
             found.certified,
             found.bound,

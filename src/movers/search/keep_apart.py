@@ -7,12 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from movers.difference.guards import UNREAD, check_guards, guarded
+from movers.difference.guards import check_guards, guarded
 from movers.errors import InputError
 from movers.scorer import Scorer
 
-MARKS = 2
-"""Tokens that begin and end what a model reads."""
 AT_LEAST = ">="
 """Between a judge and the probability it must give, in the name of a guard: ``same>=0.9``."""
 
@@ -26,15 +24,20 @@ class Objection:
         Whose model reads the sentences.
     guards
         Names of `movers.difference.guards.GUARDS`, "unread", or a judge and the least probability
-        of saying the same, ``same>=0.9`` or ``FILE>=0.8``.
+        of saying the same, ``same>=0.9`` or ``FILE>=0.8``. Texts with another end that the model
+        does not read are kept apart whatever they are.
+    by_sentences
+        Whether longer texts were compared sentence by sentence, as those of an index are not.
     """
 
-    def __init__(self, scorer: Scorer, guards: Sequence[str]) -> None:
+    def __init__(
+        self, scorer: Scorer, guards: Sequence[str], *, by_sentences: bool = False
+    ) -> None:
         judges = [name for name in guards if AT_LEAST in name]
         self.names = check_guards([name for name in guards if name not in judges])
         self.judges = [_judge(scorer, name) for name in judges]
         self._scorer, self._known = scorer, [dict[tuple[str, str], float]() for _ in judges]
-        self._unread = cache(self._end)
+        self._by_sentences, self._unread = by_sentences, cache(self._end)
 
     def prepare(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Let judges look at pairs together, which is quicker than one by one."""
@@ -60,15 +63,15 @@ class Objection:
 
     def _differ(self, source: str, target: str) -> str | None:
         reason = guarded(self.names, source, target)
-        if reason is None and UNREAD in self.names and self._unread(source) != self._unread(target):
+        if reason is None and self._unread(source) != self._unread(target):
             reason = "another end, which the model does not read"
         return reason
 
     def _end(self, text: str) -> str:
         """Return what the model does not read of a text."""
-        # A token has at least one byte, so that short sentences need not be tokenized here.
-        encoder = self._scorer.encoder
-        return encoder.unread(text) if len(text.encode()) > encoder.max_length - MARKS else ""
+        if self._by_sentences and self._scorer.takes_sentences(text):
+            return ""
+        return self._scorer.encoder.unread(text)
 
 
 def _judge(scorer: Scorer, guard: str) -> tuple[Scorer, float]:

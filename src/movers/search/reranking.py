@@ -145,7 +145,8 @@ def rerank(
     pruning = Pruning(total, solved=solved, left_out=total - solved, seconds=seconds)
     listed = [proposal.listed[row] for row in found.rows.tolist()]
     places = np.arange(len(listed))
-    matches = scorer.matches(places, found.distances, lambda place: listed[place].text)
+    unread = scorer.encoder.unread
+    matches = scorer.matches(places, found.distances, lambda at: listed[at].text, unread)
     return SearchRanking(
         query,
         tuple(replace(match, index=listed[match.index].key) for match in matches),

@@ -69,7 +69,12 @@ class Answers:
         long = list({text for pair in pairs for text in pair[:2] if len(text) > self.max_words})
         _, words = scorer.encoder.located(long, scorer.settings.rules)
         counts = zip(long, words.lengths, strict=True)
-        refused = {text for text, count in counts if count > self.max_words}
+        refused = {
+            text
+            for text, count in counts
+            if count > self.max_words
+            and not (answer in (_distances, _comparisons) and scorer.takes_sentences(text))
+        }
         found = iter(answer(scorer, [pair for pair in pairs if refused.isdisjoint(pair)]))
         return [
             next(found) if refused.isdisjoint(pair) else self._refusal(pair, refused)
@@ -92,7 +97,7 @@ def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     found = []
     for pair, value, similarity in zip(pairs, distances, alike, strict=True):
         if isfinite(value):
-            unread = any(map(scorer.encoder.unread, pair))
+            unread = any(map(scorer.unread, pair))
             found.append(Scored(float(value), similarity, None, signature, unread))
             continue
         reason = "the distance is not a finite number"
@@ -105,7 +110,8 @@ def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
 
 
 def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-    scorer.prepare([text for pair in pairs for text in pair[:2]])
+    texts = (text for pair in pairs for text in pair[:2])
+    scorer.prepare([text for text in texts if not scorer.takes_sentences(text)])
     return _each(lambda *asked: _compare(*asked).to_dict(), scorer, pairs)
 
 

@@ -21,7 +21,7 @@ from movers.align.aligners import find_aligner
 from movers.errors import InputError, MoversError
 from movers.explain.contrast import contrasted
 from movers.explain.curve import mix_curve, mixes_of
-from movers.explain.page import export_page
+from movers.explain.page import export_page, export_texts
 from movers.io.pairs import check_asked
 from movers.measures.registry import ALIASES, JUDGES, METHODS, find_measure
 from movers.version import __version__
@@ -128,6 +128,9 @@ class Service:
 
     async def page(self, body: schemas.PageRequest) -> Response:
         """The explanation of two sentences, or three, as an HTML file that needs no server."""
+        if _texts(body) == "sentences" and body.other is None:
+            (text,) = await self._paired(body, self.answers.comparisons, last="keep")
+            return HTMLResponse(export_texts(text))
         found = await self._explained(body, *([] if body.other is None else [body.other]))
         return HTMLResponse(export_page(contrasted(*found) if len(found) > 1 else found[0]))
 
@@ -143,9 +146,10 @@ class Service:
         if len(set(body.methods)) < len(body.methods):
             raise InputError(f"methods must differ from each other, got {body.methods}")
         pairs = [(source, target) for source, target in body.pairs]
+        long = all(_takes_texts(body, name) for name in body.methods)
         for number, pair in enumerate(pairs):
             for side, text in zip(("source", "target"), pair, strict=True):
-                self.limits.check_sentence(text, f"the {side} of pair {number}")
+                self.limits.check_sentence(text, f"the {side} of pair {number}", long=long)
         jobs = [self._job(body, name, self.answers.distances, pairs) for name in body.methods]
         answers = map(_scores, await self._ask(jobs))
         return JSONResponse({"methods": dict(zip(body.methods, answers, strict=True))})
@@ -154,10 +158,11 @@ class Service:
         """Rank sentences by their distance to a query, exactly."""
         self.limits.check_pairs(body.candidates)
         pairs = [(body.query, candidate) for candidate in body.candidates]
-        self.limits.check_sentence(body.query, "the query")
+        long = _takes_texts(body, body.method)
+        self.limits.check_sentence(body.query, "the query", long=long)
         check_asked(body.query, "query")
         for number, candidate in enumerate(body.candidates):
-            self.limits.check_sentence(candidate, f"candidate {number}")
+            self.limits.check_sentence(candidate, f"candidate {number}", long=long)
         (scored,) = await self._ask([self._job(body, body.method, self.answers.distances, pairs)])
         far = [inf if one.distance is None else one.distance for one in scored]
         order = sorted(range(len(scored)), key=far.__getitem__)
@@ -217,14 +222,15 @@ class Service:
         ``last`` is what else the answer wants to know of a pair.
         """
         targets = (body.target, *others)
+        method = body.method if isinstance(body, schemas.PairRequest) else "movers"
         for text, what in zip((body.source, *targets), SENTENCES, strict=False):
-            self.limits.check_sentence(text, what)
+            long = answer is self.answers.comparisons and _takes_texts(body, method)
+            self.limits.check_sentence(text, what, long=long)
         pairs: list[Pair] = [(body.source, target) for target in targets]
         if mixes:
             pairs = [(body.source, body.target, mix) for mix in mixes]
         elif last:
             pairs = [(body.source, body.target, last)]
-        method = body.method if isinstance(body, schemas.PairRequest) else "movers"
         job = self._job(body, method, answer, pairs, plans=True, every_head=every_head)
         (found,) = await self._ask([job], third=bool(others))
         return found
@@ -343,12 +349,23 @@ def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
     app.add_api_route("/healthz", service.health, response_model=schemas.Health, responses=READING)
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
     app.mount("/swagger", StaticFiles(packages=[("fastapi_offline", "static")]))
-    for path, file in (("/", "page.html"), ("/search", "search.html"), ("/docs", "docs.html")):
-        app.add_api_route(path, partial(_page, STATIC / file), include_in_schema=False)
+    for path in ("search", "docs", "texts"):
+        shown = partial(_page, STATIC / f"{path}.html")
+        app.add_api_route(f"/{path}", shown, include_in_schema=False)
+    app.add_api_route("/", partial(_page, STATIC / "page.html"), include_in_schema=False)
 
 
 async def _page(file: Path) -> FileResponse:
     return FileResponse(file)
+
+
+def _texts(body: schemas.Asked) -> str:
+    return str(dict(body.options())["texts"])
+
+
+def _takes_texts(body: schemas.Asked, method: str) -> bool:
+    """Whether a request asks a measure that compares longer texts sentence by sentence."""
+    return _texts(body) != "whole" and find_measure(method).by_sentences
 
 
 def _scores(found: list[Scored]) -> dict[str, Any]:

@@ -22,6 +22,8 @@ class Limits:
         Pairs of a request; each measure asked for counts its own.
     max_characters
         Characters of a sentence.
+    max_text
+        Characters of a text that is compared sentence by sentence.
     max_words
         Words compared of a sentence: solving takes their third power.
     queue
@@ -36,6 +38,7 @@ class Limits:
     max_body: int = 1 << 20
     max_pairs: int = 1000
     max_characters: int = 2000
+    max_text: int = 100_000
     max_words: int = 200
     queue: int = 4096
     connections: int = 4096
@@ -51,12 +54,14 @@ class Limits:
                 f"{self.max_pairs}; make it at least as long"
             )
 
-    def check_sentence(self, text: str, what: str) -> None:
-        """Refuse a sentence that is too long or no text; `what` names it."""
-        if len(text) > self.max_characters:
+    def check_sentence(self, text: str, what: str, *, long: bool = False) -> None:
+        """Refuse a sentence, or a ``long`` text, that is too long or no text; `what` names it."""
+        most = max(self.max_text, self.max_characters) if long else self.max_characters
+        if len(text) > most:
+            option = "--max-text" if long else "--max-characters"
             raise InputError(
-                f"{what} has {len(text)} characters and this server takes "
-                f"{self.max_characters}; shorten it, or start the server with --max-characters"
+                f"{what} has {len(text)} characters and this server takes {most}; shorten it, or "
+                f"start the server with {option}"
             )
         check_sentence(text, what)
 

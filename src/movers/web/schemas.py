@@ -244,6 +244,31 @@ class Repair(BaseModel):
     span: list[int] = _said("Where it stands in the text given: start and end.")
 
 
+class TextSentence(BaseModel):
+    """A sentence of a longer text."""
+
+    text: str = _said("The sentence.")
+    start: int = _said("Where it begins in the text.")
+    end: int = _said("Where it ends.")
+    paragraph: int = _said("The number of its paragraph.")
+    part: int = _said("Number of a piece of a sentence that is too long for the model; else 0.")
+
+
+class Change(BaseModel):
+    """What became of a sentence of a longer text."""
+
+    fate: str = _said("same, reworded, more, changed, missing or new.")
+    source: int | None = _said("Its number in the first text; null if it is new.")
+    target: int | None = _said("Its number in the second text; null if it is missing.")
+    words: int = _said("Words of the longer of the two.")
+    distance: float | None = _said("How far the two are apart.")
+    similarity: float | None = _said("The same on a scale from 0 to 1.")
+    verdict: str = _said("What the two come to; empty where there are no two.")
+    moved: bool = _said("Whether it stands elsewhere among the others.")
+    differences: list[Difference] = _said("What the two differ in, the graver first.")
+    text: str = _said("The same in plain words.")
+
+
 class Judgement(BaseModel):
     """What a judge says of two sentences."""
 
@@ -292,6 +317,9 @@ class CompareAnswer(Compared):
     broken: list[Broken] = _said("Relations whose loss costs most, dearest first.")
     alignment: list[Flow] = _said("The larger flows of the plan, in the order of the source.")
     heads: list[HeadValue] = _said("The distance head by head; empty without structure.")
+    parts: dict[str, float] = _said("Of longer texts: what the distance adds up from.", {})
+    sentences: list[list[TextSentence]] = _said("Of longer texts: their sentences.", [])
+    changes: list[Change] = _said("Of longer texts: what became of every sentence.", [])
 
 
 class WordsPart(BaseModel):

@@ -1,0 +1,141 @@
+"""What became of every sentence of a text in another: same, reworded, changed, missing, new."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from movers.difference.finder import differences
+from movers.difference.kinds import Difference
+from movers.difference.verdicts import GRAVE, HEADLINES, judge
+
+Fate = Literal["same", "reworded", "more", "changed", "missing", "new"]
+ELSE = (*dict.fromkeys(verdict for kind, verdict in GRAVE if kind != "tense"), "term")
+"""Verdicts on two sentences of which one now says something else, the graver first."""
+TOLD: tuple[Fate, ...] = ("changed", "missing", "new", "more")
+"""Fates that a reader has to know of, the graver first; a sentence that moved comes behind."""
+GRAVE_KINDS = frozenset(kind for kind, _ in GRAVE if kind != "tense")
+UNSURE = 3
+"""The power by which a change of meaning counts less for every other difference beside it."""
+SAID = {**HEADLINES, "term": "Alike, but about something else"}
+"""What verdicts on two sentences are called."""
+LONG_WORD = re.compile(r"[^\W\d_]{4,}")
+RARE = 500
+"""Words of a text among which a term occurs at least once, and twice in all."""
+COUNTERPART = 0.5
+"""Similarity from which two sentences are about the same thing."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of a sentence.
+
+    Parameters
+    ----------
+    fate
+        "same": word by word; "reworded": the same in other words; "more": one says more;
+        "changed": it says something else; "missing" and "new": it has no counterpart.
+    source, target
+        The sentence in either text by number; None where a text has none.
+    distance, similarity
+        How far the two are apart; None where there are no two.
+    words
+        Words of the longer one.
+    verdict
+        Row of `movers.difference.verdicts.HEADLINES` for two that differ.
+    differences
+        What the two differ in, the graver first.
+    moved
+        Whether it stands elsewhere among the others.
+    """
+
+    fate: Fate
+    source: int | None
+    target: int | None
+    words: int
+    distance: float | None = None
+    similarity: float | None = None
+    verdict: str = ""
+    differences: tuple[Difference, ...] = ()
+    moved: bool = False
+
+    @property
+    def worded(self) -> bool:
+        """Whether a reader has to know of it."""
+        return self.fate in TOLD or self.moved
+
+    @property
+    def weight(self) -> float:
+        """How much of a change of meaning it is, up to 1: less where the rest was reworded, too.
+
+        What words tell of a sentence that is put in quite other words is not certain.
+        """
+        if self.fate == "changed":
+            kinds = [one.kind for one in self.differences]
+            others = sum(kind not in GRAVE_KINDS for kind in kinds)
+            return float((1 + others - (self.verdict == "term" and others > 0)) ** -UNSURE)
+        return float(self.fate in ("missing", "new"))
+
+    @property
+    def gravity(self) -> tuple[int, float, int, float]:
+        """What sorts changes, the graver first."""
+        fate = TOLD.index(self.fate) if self.fate in TOLD else len(TOLD)
+        verdict = ELSE.index(self.verdict) if self.verdict in ELSE else len(ELSE)
+        apart = 1.0 if self.distance is None else self.distance
+        return fate, -self.weight, verdict, -self.words * apart
+
+    @property
+    def text(self) -> str:
+        """What is said of it in a sentence."""
+        if self.fate in ("missing", "new"):
+            return f"{'Only in A' if self.fate == 'missing' else 'Only in B'}."
+        said = "The same word by word" if self.fate == "same" else SAID[self.verdict]
+        reasons = "".join(f" {one.text}" for one in self.differences) * (self.fate != "reworded")
+        return f"{said}{', elsewhere' * self.moved}.{reasons}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        found = {name: value for name, value in vars(self).items() if name != "differences"}
+        return {**found, "differences": [one.to_dict() for one in self.differences]}
+
+
+def terms_of(source: str, target: str) -> frozenset[str]:
+    """Words that two texts keep using, and so mean something by: tenant and landlord, say."""
+    counts = (Counter(_words(text)) for text in (source, target))
+    often = (
+        {word for word, count in one.items() if count >= max(2, one.total() / RARE)}
+        for one in counts
+    )
+    return frozenset.intersection(*map(frozenset, often))
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text that are long enough to mean something."""
+    return LONG_WORD.findall(text.casefold())
+
+
+def judge_pair(
+    source: str, target: str, similarity: float, terms: frozenset[str] = frozenset()
+) -> tuple[Fate, str, tuple[Difference, ...]]:
+    """Say what became of a sentence that has a counterpart: fate, verdict and differences.
+
+    One of the ``terms`` of the texts in place of another is no other word for the same.
+    """
+    if source == target:
+        return "same", "same", ()
+    found = differences(source, target)
+    verdict = judge(found, similarity, shared=1.0)  # which matters to pairs less similar alone
+    if verdict not in ELSE and any(_other_term(one, terms) for one in found):
+        verdict = "term"
+    fate: Fate = "changed" if verdict in ELSE else "more" if verdict == "more" else "reworded"
+    return fate, verdict, found
+
+
+def _other_term(one: Difference, terms: frozenset[str]) -> bool:
+    """Whether a difference puts a term in place of another."""
+    if one.kind != "replaced":
+        return False
+    first, second = ({*_words(text)} & terms for text in (one.source, one.target))
+    return bool(first and second and first != second)

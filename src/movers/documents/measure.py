@@ -1,0 +1,226 @@
+"""The measure of texts: sentences moved onto each other, what moved among them, what changed.
+
+    d = far (x + (1 - x) (ORDER b + MEANING (1 - exp(-n)))),   x = T / far
+
+T is what matching the sentences costs for every word (`movers.documents.matching`), from 0 to
+``far``, what unrelated sentences are apart. Of the sentences with a counterpart that follow each
+other in one text, a share b does not in the other; and n sentences say something else: one denies
+it, has another number, name or role, or is there in one text alone (`Change.weight`). So a text in
+other words is nearer than one whose sentences were shuffled, and that is nearer than one that says
+something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from movers.arrays import Floats, Ints, Singles
+from movers.documents.changes import COUNTERPART, Change, judge_pair, terms_of
+from movers.documents.matching import equal_pairs, kept_order, match
+from movers.documents.splitting import Document
+from movers.runtime.progress import Bar
+from movers.scale import similarity_of
+
+ORDER = 0.25
+"""What a text costs of which no two sentences follow each other any more, in units of far."""
+MEANING = 0.5
+"""What a text costs of which many sentences say something else, in units of far."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Two texts compared: the pairs of sentences with their distances, and what follows from them.
+
+    Parameters
+    ----------
+    source, target
+        The texts.
+    pairs, costs
+        Sentences that go together by number, ``(pairs, 2)``, and how far they are apart.
+    far
+        Distance of unrelated sentences.
+    """
+
+    source: Document
+    target: Document
+    pairs: Ints
+    costs: Floats
+    far: float
+
+    @cached_property
+    def counterparts(self) -> tuple[Ints, Floats]:
+        """The pairs that are about the same thing, and their similarities."""
+        alike = similarity_of(self.costs, self.far)
+        return self.pairs[alike >= COUNTERPART], alike[alike >= COUNTERPART]
+
+    @cached_property
+    def sentences(self) -> float:
+        """What the sentences cost, for every word: T."""
+        words = [np.array([one.words for one in side.sentences], float) for side in self._sides]
+        total = words[0].sum() + words[1].sum()
+        moved = words[0][self.pairs[:, 0]] + words[1][self.pairs[:, 1]]
+        home = total - moved.sum()
+        return float(((moved * self.costs).sum() + self.far * home) / total)
+
+    @property
+    def _sides(self) -> tuple[Document, Document]:
+        return self.source, self.target
+
+    @cached_property
+    def order(self) -> float:
+        """Share of the neighbours that are none in the other text: b."""
+        places = np.argsort(np.argsort(self.counterparts[0][:, 1]))
+        if len(places) < 2:
+            return 0.0
+        return float((np.diff(places) != 1).mean())
+
+    @cached_property
+    def _terms(self) -> frozenset[str]:
+        return terms_of(self.source.text, self.target.text)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What became of every sentence, in the order of the texts."""
+        pairs, alike = self.counterparts
+        stay = kept_order(pairs[:, 1].tolist())
+        found = []
+        for number, (i, j) in enumerate(pairs.tolist()):
+            one, other = self.source.sentences[i], self.target.sentences[j]
+            words = max(one.words, other.words)
+            near = float(alike[number])
+            fate, verdict, told = judge_pair(one.text, other.text, near, self._terms)
+            apart, moved = self.far * (1.0 - near), number not in stay
+            found.append(Change(fate, i, j, words, apart, near, verdict, told, moved))
+        gone, come = (
+            sorted({*range(len(side.sentences))} - {*pairs[:, k].tolist()})
+            for k, side in enumerate(self._sides)
+        )
+        found += [Change("missing", i, None, self.source.sentences[i].words) for i in gone]
+        found += [Change("new", None, j, self.target.sentences[j].words) for j in come]
+        return tuple(sorted(found, key=self._place(found)))
+
+    @staticmethod
+    def _place(found: Sequence[Change]) -> Callable[[Change], tuple[float, int]]:
+        """Order by the target, with what is missing behind the sentence it followed."""
+        after = {one.source: one.target for one in found if one.target is not None}
+
+        def place(one: Change) -> tuple[float, int]:
+            if one.target is not None:
+                return float(one.target), -1
+            assert one.source is not None
+            before = next((after[i] for i in range(one.source - 1, -1, -1) if i in after), None)
+            return (-1.0 if before is None else before + 0.5), one.source
+
+        return place
+
+    @cached_property
+    def parts(self) -> dict[str, float]:
+        """What the distance adds up from."""
+        x = min(1.0, self.sentences / self.far)
+        other = sum(one.weight for one in self.changes)
+        room = self.far * (1.0 - x)
+        meaning = MEANING * (1.0 - np.exp(-other))
+        return {
+            "sentences": self.sentences,
+            "order": room * ORDER * self.order,
+            "meaning": float(room * meaning),
+        }
+
+    @property
+    def distance(self) -> float:
+        """How far the texts are apart: small means similar."""
+        return sum(self.parts.values())
+
+
+@dataclass(frozen=True)
+class TextMeasure:
+    """Compares texts by their sentences.
+
+    Parameters
+    ----------
+    vectors
+        Gives the vectors of sentences, ``(sentences, dimension)``.
+    price
+        Gives the distances of pairs of sentences.
+    far
+        Distance of unrelated sentences.
+    """
+
+    vectors: Callable[[Sequence[str]], Singles]
+    price: Callable[[Sequence[tuple[str, str]]], Floats]
+    far: float
+
+    def distances(self, pairs: Sequence[tuple[Document, Document]], most: int, bar: Bar) -> Floats:
+        """Distance of every pair, NaN where a text is empty.
+
+        The sentences of as many pairs are encoded together as have no more than ``most``.
+        """
+        out = np.full(len(pairs), np.nan)
+        for numbers, sentences in self._blocks(pairs, most):
+            if sentences:
+                self.vectors(sentences)
+            for number in numbers:
+                source, target = pairs[number]
+                if source.sentences and target.sentences:
+                    out[number] = self.compare(source, target).distance
+                bar.update(1)
+        return out
+
+    def _blocks(
+        self, pairs: Sequence[tuple[Document, Document]], most: int
+    ) -> Iterator[tuple[range, list[str]]]:
+        """Yield stretches of pairs, and the sentences that have to be encoded for them."""
+        start, held = 0, dict[str, None]()
+        for number, pair in enumerate(pairs):
+            _, rows, columns = _apart(*pair)
+            more = [pair[0].sentences[row].text for row in rows.tolist()]
+            more += [pair[1].sentences[row].text for row in columns.tolist()]
+            fresh = [text for text in more if text not in held]
+            if held and len(held) + len(fresh) > most:
+                yield range(start, number), list(held)
+                start, held = number, {}
+            held.update(dict.fromkeys(more if len(rows) and len(columns) else []))
+        yield range(start, len(pairs)), list(held) if len(held) <= most else []
+
+    def compare(self, source: Document, target: Document) -> Matched:
+        """Match the sentences of two texts."""
+        equal, *left = _apart(source, target)
+        pairs, costs = equal, np.zeros(len(equal))
+        if len(left[0]) and len(left[1]):
+            more, priced = self._match(source, target, *left)
+            pairs, costs = np.concatenate([equal, more]), np.concatenate([costs, priced])
+            order = np.argsort(pairs[:, 0], kind="stable")
+            pairs, costs = pairs[order], costs[order]
+        return Matched(source, target, pairs, costs, self.far)
+
+    def _match(
+        self, source: Document, target: Document, rows: Ints, columns: Ints
+    ) -> tuple[Ints, Floats]:
+        """Match the sentences that are not in both texts word by word."""
+        first = [source.sentences[row] for row in rows.tolist()]
+        second = [target.sentences[column] for column in columns.tolist()]
+        both = self.vectors([one.text for one in (*first, *second)])
+        units = both / np.maximum(np.linalg.norm(both, axis=1, keepdims=True), 1e-12)
+        words = [np.array([one.words for one in side], float) for side in (first, second)]
+
+        def price(pairs: Ints) -> Floats:
+            return self.price([(first[i].text, second[j].text) for i, j in pairs.tolist()])
+
+        sides = units[: len(first)], units[len(first) :]
+        pairs, costs = match(sides, (words[0], words[1]), price, self.far)
+        return np.stack([rows[pairs[:, 0]], columns[pairs[:, 1]]], axis=1), costs
+
+
+def _apart(source: Document, target: Document) -> tuple[Ints, Ints, Ints]:
+    """The pairs of sentences that are equal, and the numbers of the others in either text."""
+    texts = [[one.text for one in side.sentences] for side in (source, target)]
+    equal = np.array(equal_pairs(*texts), np.int64).reshape(-1, 2)
+    first, second = (
+        np.setdiff1d(np.arange(len(side)), equal[:, k]).astype(np.int64)
+        for k, side in enumerate(texts)
+    )
+    return equal, first, second

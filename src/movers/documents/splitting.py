@@ -1,0 +1,215 @@
+"""Texts cut into sentences by rules, each with its place; paragraphs and list items end them.
+
+A sentence ends at ``.``, ``!``, ``?`` or ``…`` with what closes behind it, before a blank and
+something that can begin one, unless the stop belongs to an abbreviation, an initial or a number
+that counts an item. Lines of prose that were merely wrapped go on; headings, items of lists and
+blank lines do not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+LISTS = {
+    "abbreviations": """
+    mr mrs ms dr prof st rev gen col lt sgt capt cmdr adm maj sen rep gov pres hon messrs mme mlle
+    fig figs sec sect eq eqs no nos vol vols ch chap art arts para paras pt pp p cl app ed eds
+    e.g i.e cf viz vs v al approx ca est resp incl excl dept univ assn bros
+    jan feb mar apr jun jul aug sept sep oct nov dec mon tue tues wed thu thur thurs fri sat sun
+    mt ft rd ave blvd
+    """,
+    "closing": """
+    inc ltd co corp jr sr etc a.m p.m u.s u.k u.n e.u d.c ph.d m.d b.a m.a b.sc m.sc bn mn hr hrs
+    min mins in oz lb lbs kg km cm mm dpt
+    """,
+    "starters": """
+    a an the this that these those i he she it we they you his her its our their my your there here
+    then but and or so yet if when while after before until although because since however nobody
+    everybody all both each no not what who why how where as at by for from in on to with
+    do does did is are was were have has had can could will would shall should may might
+    """,
+}
+"""Words in small letters, without a last stop.
+
+A stop behind an abbreviation ends no sentence; behind one that is closing it does before a word
+that begins sentences more often than it is a name.
+"""
+ABBREVIATIONS, CLOSING, STARTERS = (frozenset(words.split()) for words in LISTS.values())
+STOP = re.compile(r"(?:\.(?:\s?\.)+|…|[.!?]+)[\"'”’»)\]]*(?=\s|$)")
+WORD = re.compile(r"[^\s(\[\"'“‘«]+$")
+NEXT = re.compile(r"[\"'“‘«(\[]*([^\W_]+)")
+COUNT = re.compile(r"(?:[-*•⁃–—·]\s*)?\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})\.?[.)]")
+ITEM = re.compile(r"\s*(?:[-*•–—·]|#{1,6}|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)])\s+\S")
+BREAK = re.compile(r"\n\s*\n|\r?\n|\r|\f|\u2029")
+WRAPPED = 50
+"""Letters that a line has at least if the next may go on with its sentence."""
+CLAUSE = re.compile(r"[;:,—–)]\s+|\s+(?=and |or |but |which |that |because |if |when |while )")
+"""Where a sentence that is too long may be cut."""
+Text = str | tuple[str, ...]
+"""A text, or the sentences that stand for one."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a text: its words, where it stands, and the number of its paragraph.
+
+    ``part`` counts the pieces of one that is longer than the model reads from 1; 0 is a whole one.
+    """
+
+    text: str
+    start: int
+    end: int
+    paragraph: int = 0
+    part: int = 0
+
+    @property
+    def words(self) -> int:
+        """How many words it has, at least one."""
+        return max(1, len(self.text.split()))
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text as its sentences."""
+
+    text: str
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def cut(self) -> int:
+        """How many sentences were cut into pieces."""
+        return sum(one.part == 1 for one in self.sentences)
+
+
+def read_document(given: Text, fits: Callable[[str], bool]) -> Document:
+    """Cut a text into sentences that a model can read; a list of strings is its sentences.
+
+    Parameters
+    ----------
+    given
+        The text, or its sentences.
+    fits
+        Tells whether the model reads a sentence to its end.
+    """
+    if isinstance(given, str):
+        text, sentences = given, split(given)
+    else:
+        text, found, start = "\n".join(given), [], 0
+        for number, one in enumerate(given):
+            if one.strip():
+                found.append(Sentence(one, start, start + len(one), number))
+            start += len(one) + 1
+        sentences = tuple(found)
+    return Document(text, tuple(piece for one in sentences for piece in cut(one, fits)))
+
+
+def cut(sentence: Sentence, fits: Callable[[str], bool]) -> Iterator[Sentence]:
+    """Cut a sentence that the model cannot read whole at clauses; neighbours share one.
+
+    Where no clause is short enough, it is cut between words.
+    """
+    if fits(sentence.text):
+        yield sentence
+        return
+    ends = [one.end() for one in CLAUSE.finditer(sentence.text)] + [len(sentence.text)]
+    start, part = 0, 1
+    while start < len(sentence.text):
+        fitting = _longest(sentence.text, start, ends, fits)
+        if fitting is None:
+            blanks = [one.end() for one in re.finditer(r"\s+|\S{40}", sentence.text)]
+            fitting = _longest(sentence.text, start, [*blanks, len(sentence.text)], fits)
+        end, before = fitting or (start + 1, start + 1)
+        piece = sentence.text[start:end].rstrip()
+        place = sentence.start + start
+        yield Sentence(piece, place, place + len(piece), sentence.paragraph, part)
+        if end == len(sentence.text):
+            return
+        start, part = before if before > start else end, part + 1
+
+
+def _longest(
+    text: str, start: int, ends: Sequence[int], fits: Callable[[str], bool]
+) -> tuple[int, int] | None:
+    """The last end up to which a piece fits, found by halving, and the one before it."""
+    later = [end for end in ends if end > start]
+    low, high = 0, len(later)
+    while low < high:
+        middle = (low + high) // 2
+        if fits(text[start : later[middle]]):
+            low = middle + 1
+        else:
+            high = middle
+    if low == 0:
+        return None
+    return later[low - 1], later[low - 2] if low > 1 else start
+
+
+def split(text: str) -> tuple[Sentence, ...]:
+    """Cut a text into its sentences.
+
+    Examples
+    --------
+    >>> [one.text for one in split("Dr. Smith paid $3.5 m. He left.")]
+    ['Dr. Smith paid $3.5 m.', 'He left.']
+    """
+    found: list[Sentence] = []
+    for paragraph, (start, end) in enumerate(_paragraphs(text)):
+        for left, right in _sentences(text, start, end):
+            piece = text[left:right]
+            left += len(piece) - len(piece.lstrip())
+            if stripped := piece.strip():
+                found.append(Sentence(stripped, left, left + len(stripped), paragraph))
+    return tuple(found)
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield stretches that no sentence leaves: paragraphs, headings, items of lists."""
+    start, line = 0, 0
+    for mark in BREAK.finditer(text):
+        before, after = text[line : mark.start()], text[mark.end() :][:80]
+        line = mark.end()
+        blank = mark[0].count("\n") > 1 or mark[0] in "\f\u2029"
+        wrapped = len(before) >= WRAPPED and not ITEM.match(after) and after[:1].strip()
+        if blank or not wrapped:
+            yield start, mark.start()
+            start = mark.end()
+    yield start, len(text)
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield where the sentences of a paragraph begin and end."""
+    first = start
+    for stop in STOP.finditer(text, start, end):
+        if _ends(text[first : stop.end()], stop[0], text[stop.end() : end]):
+            yield first, stop.end()
+            first = stop.end()
+    yield first, end
+
+
+def _ends(before: str, stop: str, after: str) -> bool:
+    """Whether a sentence ends with a stop, from what stands before and after it."""
+    if not after.strip() or COUNT.fullmatch(before.strip()):
+        return not after.strip()
+    follows = NEXT.match(after.lstrip())
+    word = follows[1] if follows else after.strip()
+    quoted = stop[-1] not in ".!?…"
+    if word[:1].islower() and not _cased(word):
+        return False
+    if stop[0] != "." or len(stop.rstrip("\"'”’»)]")) > 1 or quoted:
+        return True
+    last = (WORD.search(before[:-1]) or [""])[0]
+    key = last.lower()
+    if key in ABBREVIATIONS:
+        return False
+    if key in CLOSING:
+        return word.lower() in STARTERS
+    if re.fullmatch(r"(?:[A-Za-z]\.)*[A-Z]", last):
+        return word.lower() in STARTERS
+    return True
+
+
+def _cased(word: str) -> bool:
+    """Whether a name begins with a small letter, as iPhone does."""
+    return any(letter.isupper() for letter in word[1:])

@@ -1,0 +1,90 @@
+"""Texts cut into sentences: the labelled texts, places, paragraphs, and what is too long."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from movers.documents.splitting import Sentence, cut, read_document, split
+
+HERE = Path(__file__).parent
+
+
+def labelled(name):
+    """Texts and their sentences; ¶ stands for a new line."""
+    for block in (HERE / name).read_text("utf-8").strip().split("\n\n"):
+        text, gold = "", []
+        for line in block.split("\n"):
+            if line == "¶":
+                text += "\n"
+                continue
+            text += (" " if text and not text.endswith("\n") else "") + line
+            gold.append(line)
+        yield text, gold
+
+
+def agreement(name):
+    """How many texts are split just as they are labelled, and how many there are."""
+    cases = list(labelled(name))
+    return sum([one.text for one in split(text)] == gold for text, gold in cases), len(cases)
+
+
+def test_labelled_texts():
+    right, count = agreement("labelled_splits.txt")
+    assert (count, right) == (63, 62)  # "etc. Mix them well." is not told from a name
+
+
+def test_labelled_texts_that_the_rules_were_not_written_for():
+    right, count = agreement("labelled_splits_held_out.txt")
+    assert count == 35 and right >= 32
+
+
+def test_places_are_those_of_the_text():
+    wrapped = "Second one, which is long enough to go on in the next\nline. Third."
+    text = f"  First one.\n\nA heading\n{wrapped}"
+    found = split(text)
+    assert [text[one.start : one.end] for one in found] == [one.text for one in found]
+    assert [one.paragraph for one in found] == [0, 1, 2, 2]
+    assert found[2].text.endswith("next\nline.")
+
+
+def test_nothing_of_a_text_is_lost():
+    for name in ("labelled_splits.txt", "labelled_splits_held_out.txt"):
+        for text, _ in labelled(name):
+            joined = "".join(one.text for one in split(text))
+            assert "".join(joined.split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "\n\n"])
+def test_blank_texts_have_no_sentences(text):
+    assert split(text) == ()
+
+
+def test_a_list_of_strings_is_taken_as_it_is():
+    found = read_document(("One. Two.", " ", "three"), lambda _: True)
+    assert [one.text for one in found.sentences] == ["One. Two.", "three"]
+    assert [found.text[one.start : one.end] for one in found.sentences] == ["One. Two.", "three"]
+
+
+def test_sentences_too_long_are_cut_at_clauses_that_overlap():
+    clauses = [f"clause number {number} says something of its own" for number in range(20)]
+    text = ", ".join(clauses) + "."
+
+    def fits(piece):
+        return len(piece.split()) <= 30
+
+    pieces = list(cut(Sentence(text, 7, 7 + len(text)), fits))
+    assert len(pieces) > 1 and all(fits(one.text) for one in pieces)
+    assert [one.part for one in pieces] == list(range(1, len(pieces) + 1))
+    for one, after in itertools.pairwise(pieces):
+        assert one.start < after.start < one.end  # the last clause is in both
+        assert text[one.start - 7 : one.end - 7] == one.text
+    assert all(any(clause in one.text for one in pieces) for clause in clauses)
+    assert read_document(text, fits).cut == 1
+
+
+def test_a_word_without_end_is_cut_too():
+    pieces = list(cut(Sentence("x" * 500, 0, 500), lambda piece: len(piece) <= 100))
+    assert pieces[-1].end == 500 and all(len(one.text) <= 100 for one in pieces)
+    covered = {place for one in pieces for place in range(one.start, one.end)}
+    assert covered == set(range(500))
