@@ -126,9 +126,9 @@ def no_such(what: str, name: str, known: Collection[str]) -> str:
 
 
 class MoversError(Advised):
-    """Base of every error that movers raises on purpose; commands end with its ``status``."""
+    """Base of every error that movers raises on purpose; commands end with its ``exit_status``."""
 
-    status: ClassVar[int] = 1
+    exit_status: ClassVar[int] = 1
 
 
 class InputError(MoversError, ValueError):
@@ -146,7 +146,7 @@ class DependencyError(MoversError, ImportError):
 class UnreadError(MoversError):
     """Something was not read to its end, where only whole texts are allowed."""
 
-    status = 3
+    exit_status = 3
 
 
 class StorageError(MoversError, OSError):

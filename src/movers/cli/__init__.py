@@ -144,7 +144,7 @@ def _run(given: Sequence[str]) -> int:
         app(given, exit_on_error=True, print_error=True)
     except MoversError as error:
         say(f"error: {worded(error)}")
-        return error.status
+        return error.exit_status
     except ModuleNotFoundError as error:
         if error.name not in EXTRAS:
             raise

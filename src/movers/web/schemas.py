@@ -317,7 +317,6 @@ class CompareAnswer(Compared):
     broken: list[Broken] = _said("Relations whose loss costs most, dearest first.")
     alignment: list[Flow] = _said("The larger flows of the plan, in the order of the source.")
     heads: list[HeadValue] = _said("The distance head by head; empty without structure.")
-    parts: dict[str, float] = _said("Of longer texts: what the distance adds up from.", {})
     sentences: list[list[TextSentence]] = _said("Of longer texts: their sentences.", [])
     changes: list[Change] = _said("Of longer texts: what became of every sentence.", [])
 
