@@ -74,7 +74,7 @@ def test_a_killed_worker_changes_nothing(cluster, bert):
     found = pa.concat_tables(found)
     assert started, "Ray started no worker in place of the one that was killed"
     assert found.select(table.column_names).equals(table)
-    assert found.column_names == [*table.column_names, "wsmd", "wsmd_similarity", "words"]
+    assert found.column_names == [*table.column_names, "wsmd", "wsmd_similarity", "words", "unread"]
     for name, scorer in scorers.items():
         with pytest.warns(UserWarning, match="no distance"):
             expected = scorer.distances(pairs)
@@ -130,7 +130,7 @@ def test_a_table_without_rows_gets_its_columns(cluster, bert, tmp_path):
     found = score(ray.data.from_arrow(table), {"one": bert, "two": bert.using("wmd")})
     assert found.count() == 0
     schema = found.schema()
-    assert schema.names == [*table.column_names, "one", "one_similarity", "two"]
+    assert schema.names == [*table.column_names, "one", "one_similarity", "two", "unread"]
     assert schema.types == [*table.schema.types, *[pa.float64()] * 3]
     with pytest.raises(InputError, match="no rows; expected sentences"):
         fit(ray.data.from_arrow(table), bert)

@@ -16,6 +16,7 @@ from servers import serving
 
 import movers
 from movers.explain.relations import broken_relations
+from movers.explain.summary import tell_judgement
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
@@ -237,6 +238,7 @@ def test_dragging_a_word_onto_another_swaps_them(tab, server, scorer):
     open_live(tab, server, source=PRESS[0], target=PRESS[0])
     assert tab.inner_text("#said").startswith("The same:")
     words = tab.locator("#stage .word")
+    words.nth(9).scroll_into_view_if_needed()
     start, end = (words.nth(place).locator("text").bounding_box() for place in (6, 9))
     middle = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in (start, end)]
     tab.mouse.move(*middle[0])
@@ -378,17 +380,22 @@ def test_the_export_holds_everything_and_asks_for_nothing(tab, wsmd, tmp_path):
     assert [one.url for one in tab.asked] == [tab.url] and tab.said == []
 
 
+def story_of(found):
+    """What the page tells of two sentences: the judge first."""
+    return [tell_judgement(found)["text"], *found.story]
+
+
 def test_a_contrast_is_exported_whole(tab, scorer, tmp_path):
     found = scorer.contrast(*PRESS)
     show(tab, found, tmp_path)
     assert tab.inner_text("#said") == found.verdict
     assert tab.title() == " | ".join(PRESS)
     assert tab.inner_text("#stage-title") == "A AND C"  # where roles are exchanged
-    story = [line.replace(" B: ", " C: ") for line in found.second.comparison.story]
+    story = [line.replace(" B: ", " C: ") for line in story_of(found.second.comparison)]
     assert tab.locator("#story li").all_inner_texts() == story
-    assert tab.inner_text("#cause-said") == story[0] and "C: The president" in story[0]
+    assert tab.inner_text("#cause-said") == story[1] and "C: The president" in story[1]
     tab.click("[aria-label='Look at A and B']")
-    assert tab.locator("#story li").all_inner_texts() == list(found.first.comparison.story)
+    assert tab.locator("#story li").all_inner_texts() == story_of(found.first.comparison)
     tab.click("[aria-label='Look at A and C']")
     assert tab.inner_text("#difference-low").endswith("more in C")
     assert tab.said == []
@@ -412,7 +419,7 @@ def test_the_default_measure_leads_with_a_verdict_and_tells_its_parts(tab, score
     assert verdict == found.verdict and verdict.startswith(headline)
     assert "unrelated sentences" in tab.inner_text("#scale") + tab.inner_text("#anchors")
     assert tab.get_attribute("#scale", "title") and tab.get_attribute("#said", "aria-describedby")
-    assert tab.locator("#story li").all_inner_texts() == list(found.story)
+    assert tab.locator("#story li").all_inner_texts() == story_of(found)
     assert not tab.locator("#figures").is_visible()
     tab.click("#words-part summary")
     assert tab.locator("#figures li").all_inner_texts() == list(found.figures)
