@@ -131,7 +131,7 @@ def test_a_table_without_rows_gets_its_columns(cluster, bert, tmp_path):
     assert found.count() == 0
     schema = found.schema()
     assert schema.names == [*table.column_names, "one", "one_similarity", "two", "unread"]
-    assert schema.types == [*table.schema.types, *[pa.float64()] * 3]
+    assert schema.types == [*table.schema.types, *[pa.float64()] * 3, pa.int64()]
     with pytest.raises(InputError, match="no rows; expected sentences"):
         fit(ray.data.from_arrow(table), bert)
     (tmp_path / "none.csv").write_text("source,target\n")
