@@ -101,6 +101,9 @@ class Deadly:
     def scaled(self, distances):
         return None
 
+    def unread_words(self, pairs):
+        return np.zeros(len(pairs), np.int64)
+
 
 def test_a_ledger_counts_who_died_over_a_batch():
     ledger = Ledger()

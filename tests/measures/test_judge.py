@@ -1,5 +1,7 @@
 """A judge is a measure: scorers, verdicts, guards and files know it as they know others."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -147,3 +149,10 @@ def test_empty_sentences_are_refused(judge):
     with pytest.raises(InputError, match="the target is empty"):
         judge.evidence([(SENTENCE, " ")])
     assert SAME.name == "same"
+
+
+def test_a_comparison_of_a_judge_becomes_json(judge):
+    found = judge.compare(SENTENCE, SWAPPED)
+    written = json.loads(json.dumps(found.to_dict()))
+    assert written["distance"] == found.distance and not written["broken"]
+    assert json.dumps(judge.explain(SENTENCE, SWAPPED).to_dict())

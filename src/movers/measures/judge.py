@@ -131,11 +131,13 @@ class Judge(DefaultMeasure):
         rows = np.array([[source, target]])
         if self.undefined(sentences, rows)[0]:
             return found
+        distance = float(self.distances(sentences, rows)[0])
+        silent = (replace(head, value=distance, structural=0.0, scale=0.0) for head in found.heads)
         return replace(
             found,
-            distance=float(self.distances(sentences, rows)[0]),
+            distance=distance,
             judged=self.judge(sentences, rows),
-            heads=(),
+            heads=tuple(silent),  # what each argued is among the reasons
             parts={},
         )
 
