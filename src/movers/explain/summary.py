@@ -57,14 +57,14 @@ def tell_judgement(found: Compared) -> dict[str, Any] | None:
         side: next((one.about for one in judged.reasons if sign * one.weight > WEIGHTY), None)
         for side, sign in (("for it", 1), ("against it", -1))
     }
-    told = "; ".join(f"{side}: {about}" for side, about in sides.items() if about)
-    text = f"Judge: {says}, {judged.probability:.2f} probable to be the same"
+    argued = (f"{side}: {about}" for side, about in sides.items() if about)
+    why = "; ".join([f"probability of the same {judged.probability:.2f}", *argued])
     return {
         "judge": judged.judge,
         "says": says,
         "probability": judged.probability,
         "reasons": [[one.about, round(one.weight, 3)] for one in judged.reasons],
-        "text": f"{text} ({told})." if told else f"{text}.",
+        "text": f"Judge: {says} ({why}).",
     }
 
 
