@@ -18,7 +18,7 @@ from typing import Any
 
 import movers
 from movers.encode.encodings import Request
-from movers.search.dedupe import Readable, dedupe_file
+from movers.search.dedupe import dedupe_file
 from movers_research.long_texts import PARTIES, THINGS, clauses
 
 
@@ -80,7 +80,7 @@ def dedupe(scorer: movers.Scorer, rng: random.Random, count: int) -> None:
     scorer.forget()
 
     def run() -> Any:
-        index = movers.Index.build(scorer, Readable(given, scorer))
+        index = movers.Index.build(scorer, given)
         with tempfile.TemporaryDirectory() as folder:
             return dedupe_file(index, 0.05, Path(folder) / "kept.txt", lines=given, guards=())
 

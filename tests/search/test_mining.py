@@ -74,15 +74,15 @@ def test_a_broken_off_run_goes_on_where_it_stopped(
 ):
     output = tmp_path / "pairs.tsv"
     threshold = float(np.nanquantile(matrix, 0.1))
-    original, blocks = mining.mine_block, []
+    original, blocks = mining.WholeTexts.mine, []
 
-    def failing(index, threshold, numbers, **options):
+    def failing(whole, threshold, numbers, **options):
         blocks.append(number := numbers.start // 8)
         if number == 3 and blocks.count(number) == 1:
             raise KeyboardInterrupt
-        return original(index, threshold, numbers)
+        return original(whole, threshold, numbers)
 
-    monkeypatch.setattr(mining, "mine_block", failing)
+    monkeypatch.setattr(mining.WholeTexts, "mine", failing)
     with pytest.raises(KeyboardInterrupt):
         mine_file(index, threshold, output)
     journal = tmp_path / "pairs.tsv.journal"
@@ -159,18 +159,18 @@ def _plain(column):
 
 def test_a_second_run_at_the_same_time_is_refused(index, matrix, small_blocks, tmp_path):
     output, threshold = tmp_path / "pairs.tsv", float(np.nanquantile(matrix, 0.1))
-    original, tried = mining.mine_block, []
+    original, tried = mining.WholeTexts.mine, []
 
-    def meddling(index, threshold, numbers, **options):
+    def meddling(whole, threshold, numbers, **options):
         if numbers.start == 16:
             for task in (mine_file, dedupe_file):
                 with pytest.raises(InputError, match=r"pairs.tsv' is being written by process \d+"):
                     task(index, threshold, output)
                 tried.append(task)
-        return original(index, threshold, numbers)
+        return original(whole, threshold, numbers)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mining, "mine_block", meddling)
+        patch.setattr(mining.WholeTexts, "mine", meddling)
         count, _ = mine_file(index, threshold, output)
     assert len(tried) == 2 and count == len(found_by_brute_force(matrix, threshold))
     assert list(tmp_path.iterdir()) == [output]
