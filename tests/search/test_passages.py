@@ -1,5 +1,6 @@
 """Texts found by their sentences: the nearest by comparing everything, from memory and disk."""
 
+import io
 import json
 
 import numpy as np
@@ -168,13 +169,15 @@ def test_folders_of_texts_beside_an_index_still_open(index, texts, scorer, tmp_p
     assert Index.open(tmp_path).sentences == [*texts, "A dog barks."]
 
 
-def test_commands_take_long_texts_as_they_are(tmp_path, capsys):
+@pytest.mark.parametrize("piped", [False, True])
+def test_commands_take_long_texts_as_they_are(tmp_path, capsys, monkeypatch, piped):
     rng = np.random.default_rng(6)
     texts = [" ".join(agreement(rng, 500).sentences) for _ in range(4)]
     file, folder = tmp_path / "texts.txt", tmp_path / "texts.index"
     file.write_text("\n".join([*texts, "The dog sleeps in the garden."]), "utf-8")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
     for command in (
-        ["index", str(file), "-o", str(folder), "--quiet"],
+        ["index", "-" if piped else str(file), "-o", str(folder), "--quiet"],
         ["search", str(folder), "the dog is asleep in the garden", "-k", "1", "--json"],
     ):
         with pytest.raises(SystemExit) as ended:
@@ -182,3 +185,5 @@ def test_commands_take_long_texts_as_they_are(tmp_path, capsys):
         assert ended.value.code == 0
     (match,) = json.loads(capsys.readouterr().out)["matches"]
     assert match["index"] == 4 and match["passages"][0]["distance"] == match["distance"]
+    found = Index.open(folder).search(texts[2], 1)[0]
+    assert found.index == 2 and found.distance == 0.0
