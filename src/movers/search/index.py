@@ -25,7 +25,7 @@ from movers.search.cosine import CosineLayout, Keep, pooled_vectors, stored_vect
 from movers.search.folder import EMPTY, Folder, MakeTable, Piece
 from movers.search.keep_apart import Objection
 from movers.search.layouts import Layout, check_method, find_layout, make_layout
-from movers.search.passages import Cutter, Find, TextTable, nearest_texts
+from movers.search.passages import Cutter, Find, IndexedTexts, TextTable, nearest_texts
 from movers.search.search_ranking import SearchRanking, SearchResult
 from movers.search.shards import joined, some_of
 from movers.search.vectors import Precision
@@ -416,7 +416,7 @@ class Index:
             every = partial(self._find, corpus, None, None)
             truths = self.rank_found(texts, top_k, limit, every)
             both = zip(rankings, truths, strict=True)
-            rankings = [replace(one, recall=_recall(one, truth)) for one, truth in both]
+            rankings = [replace(ranking, recall=_recall(ranking, truth)) for ranking, truth in both]
         return rankings
 
     def _find(
@@ -429,22 +429,23 @@ class Index:
         within: float,
     ) -> list[SearchResult]:
         """Find the nearest sentences that nothing is objected to, by row."""
-        found: dict[int, SearchResult] = {}
+        answers: dict[int, SearchResult] = {}
         left, count = [*range(len(queries))], top_k
         run = partial(self.layout.search, self._scorer, corpus, within=within)
         while left:  # guards may leave too few
-            seen = run([queries[one] for one in left], top_k=count, candidates=candidates)
+            results = run([queries[place] for place in left], top_k=count, candidates=candidates)
             if objection is None:
-                return seen
-            for place, one in zip(left, seen, strict=True):
-                texts = [corpus.text(row) for row in one.rows.tolist()]
+                return results
+            short = []
+            for place, result in zip(left, results, strict=True):
+                texts = [corpus.text(row) for row in result.rows.tolist()]
                 objection.prepare((queries[place], text) for text in texts)
                 free = [objection(queries[place], text) is None for text in texts]
-                found[place] = one.only(free, top_k)
-            short = zip(left, seen, strict=True)
-            left = [p for p, one in short if len(found[p].rows) < top_k and len(one.rows) == count]
-            count *= WIDER
-        return [found[place] for place in range(len(queries))]
+                answers[place] = result.only(free, top_k)
+                if len(answers[place].rows) < top_k and len(result.rows) == count:
+                    short.append(place)
+            left, count = short, WIDER * count
+        return [answers[place] for place in range(len(queries))]
 
     def rank_found(
         self, queries: Sequence[str], top_k: int, within: float, find: Find, *, align: int = 0
@@ -459,29 +460,30 @@ class Index:
             results = find(queries, top_k, within)
             seconds = (time.process_time() - started) / max(1, len(queries))
             both = zip(queries, results, strict=True)
-            return [self._ranking(*one, corpus, seconds, align=align) for one in both]
+            return [self._ranking(*answer, corpus, seconds, align=align) for answer in both]
+        texts = IndexedTexts(corpus, table)
         return [
-            nearest_texts(scorer, corpus, table, query, top_k, within, find, align=align)
+            nearest_texts(scorer, texts, query, top_k, within, find, align=align)
             for query in queries
         ]
 
     def _ranking(
-        self, query: str, found: SearchResult, corpus: Corpus[Any], seconds: float, *, align: int
+        self, query: str, result: SearchResult, corpus: Corpus[Any], seconds: float, *, align: int
     ) -> SearchRanking:
         """Return the sentences that were found, with similarities and alignments."""
-        numbers, unread = corpus.numbers(found.rows), self._scorer.encoder.unread
-        matches = self._scorer.matches(numbers, found.distances, corpus.sentence, unread)
+        numbers, unread = corpus.numbers(result.rows), self._scorer.encoder.unread
+        matches = self._scorer.matches(numbers, result.distances, corpus.sentence, unread)
         cut = unread(query) or any(match.unread for match in matches)
         scorer = self._scorer.using(texts="whole") if cut else self._scorer
         return SearchRanking(
             query,
             matches,
             self._scorer.signature,
-            replace(found.pruning, seconds=seconds),
+            replace(result.pruning, seconds=seconds),
             tuple(scorer.compare(query, match.text) for match in matches[:align]),
             None,
-            found.certified,
-            found.bound,
+            result.certified,
+            result.bound,
         )
 
     def _candidates(self, corpus: Corpus[Any], wanted: int | Iterable[int]) -> int | Ints:
@@ -525,10 +527,10 @@ def any_engine(signature: str) -> str:
     return "|".join(one for one in signature.split("|") if not one.startswith("engine:"))
 
 
-def _recall(found: SearchRanking, truth: SearchRanking) -> float:
-    """Return the share of the exact result that was found."""
+def _recall(ranking: SearchRanking, truth: SearchRanking) -> float:
+    """Return the share of the exact result that a ranking has."""
     right = {match.index for match in truth}
-    return len(right & {match.index for match in found}) / len(right) if right else 1.0
+    return len(right & {match.index for match in ranking}) / len(right) if right else 1.0
 
 
 def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:

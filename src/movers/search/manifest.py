@@ -143,8 +143,8 @@ class Manifest:
             raise damaged(path, "its checksum differs")
         parts = tuple(Part(**part) for part in content.pop("parts"))
         statistics, single = Part(**content.pop("statistics")), ("deleted", "texts")
-        found = {name: content.pop(name, None) for name in single}
-        files: dict[str, Any] = {name: Part(**one) for name, one in found.items() if one}
+        given = ((name, content.pop(name, None)) for name in single)
+        files: dict[str, Any] = {name: Part(**part) for name, part in given if part}
         return cls(**content, statistics=statistics, parts=parts, **files)
 
 

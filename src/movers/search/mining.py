@@ -74,8 +74,8 @@ def mine_long(
     if whole.long and start <= len(whole.blocks):
         index = whole.index
         vectors = partial(index.vectors, progress=progress)
-        found = near_texts(index.scorer, whole.long, threshold, vectors, progress=progress)
-        yield [Pair(a, b, distance, whole.long[a], whole.long[b]) for a, b, distance in found]
+        pairs = near_texts(index.scorer, whole.long, threshold, vectors, progress=progress)
+        yield [Pair(a, b, distance, whole.long[a], whole.long[b]) for a, b, distance in pairs]
 
 
 def mining_bar(index: Index, start: int, *, progress: bool) -> AbstractContextManager[Bar]:
@@ -118,12 +118,12 @@ class WholeTexts:
     def mine(self, threshold: float, block: range, *, progress: bool = False) -> list[Pair]:
         """Return near pairs of the texts of a block with all that follow them."""
         layout, scorer = self.index.layout, self.index.scorer
-        found = layout.near(scorer, self.corpus, block, threshold, progress=progress)
         pairs = []
-        for places in found:
-            a, b = sorted(int(self.numbers[place]) for place in places[:2])
-            texts = self.index.sentence(a), self.index.sentence(b)
-            pairs.append(Pair(a, b, places[2], *texts))
+        for *ends, distance in layout.near(
+            scorer, self.corpus, block, threshold, progress=progress
+        ):
+            a, b = sorted(int(self.numbers[end]) for end in ends)
+            pairs.append(Pair(a, b, distance, self.index.sentence(a), self.index.sentence(b)))
         return pairs
 
 

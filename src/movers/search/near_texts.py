@@ -43,8 +43,8 @@ def near_texts(
         return []
     documents = [scorer.document(text) for text in given]
     sentences = [one.text for document in documents for one in document.sentences]
-    found, _ = unit_vectors(vectors(sentences))
-    candidates = _candidates(documents, found, far, threshold, progress=progress).tolist()
+    units, _ = unit_vectors(vectors(sentences))
+    candidates = _candidates(documents, units, far, threshold, progress=progress).tolist()
     pairs = [(given[a], given[b]) for a, b in candidates]
     distances = scorer.distances(pairs, progress=progress) if pairs else np.zeros(0)
     return [

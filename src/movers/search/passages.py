@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from movers.arrays import Floats
 from movers.results import Match
 from movers.scorer import Scorer
 from movers.search.corpus import LOOKED_UP, Corpus
@@ -77,11 +76,11 @@ class TextTable:
     @cached_property
     def holders(self) -> dict[str, list[int]]:
         """The texts that hold each sentence, by number."""
-        found: dict[str, list[int]] = defaultdict(list)
+        holders: dict[str, list[int]] = defaultdict(list)
         for number in range(len(self)):
             for passage in dict.fromkeys(self.passages(number)):
-                found[passage].append(number)
-        return found
+                holders[passage].append(number)
+        return holders
 
     def without(self, texts: Iterable[str]) -> tuple[TextTable, list[str]]:
         """Return the table without some texts, and the sentences that no text has any more."""
@@ -104,6 +103,33 @@ class TextTable:
     def decoded(cls, raw: bytes) -> TextTable:
         """Return what `encoded` wrote."""
         return cls.of(map(json.loads, raw.split(b"\n")[:-1]))
+
+
+@dataclass(frozen=True)
+class IndexedTexts:
+    """The texts of an index by number, whether it holds them whole or by their sentences."""
+
+    corpus: Corpus[Any]
+    table: TextTable | None
+
+    def text(self, number: int) -> str:
+        """Return a text."""
+        return self.corpus.sentence(number) if self.table is None else self.table.texts[number]
+
+    def sentences(self, number: int) -> list[str]:
+        """Return the sentences of a text that the index holds."""
+        return [self.text(number)] if self.table is None else self.table.passages(number)
+
+    def holders(self, sentence: str) -> Sequence[int]:
+        """Return the numbers of the texts that have a sentence."""
+        if self.table is not None:
+            return self.table.holders[sentence]
+        return [int(row) for row in self.corpus.numbers(self.corpus.find([sentence]))]
+
+    def distances(self, result: SearchResult) -> dict[str, float]:
+        """Return sentences that were found, with their distances."""
+        rows = zip(result.rows.tolist(), result.distances.tolist(), strict=True)
+        return {self.corpus.text(row): distance for row, distance in rows}
 
 
 class Cutter:
@@ -132,10 +158,9 @@ class Cutter:
         left, size = iter(texts), 1 if self.known is None else LOOKED_UP
         while held := list(islice(left, size)):
             for text, there in zip(held, self._there(held), strict=True):
-                own = key(text)
-                if text.strip() and not there and own not in self._seen:
+                if text.strip() and not there and key(text) not in self._seen:
                     yield from self._cut(text)
-                    self._seen.add(own)
+                    self._seen.add(key(text))
                     self.count += 1
 
     def _there(self, texts: Sequence[str]) -> Sequence[bool]:
@@ -153,13 +178,13 @@ class Cutter:
             self._sentences = set(self._seen)
             self._whole = self.count + (0 if self.known is None else len(self.known))
         sentences = self.scorer.document(text).sentences if long else ()
-        spans = [[one.start, one.end] for one in sentences] or [[0, len(text)]]
+        spans = [[sentence.start, sentence.end] for sentence in sentences] or [[0, len(text)]]
         self._rows.append((text, spans))
         parts = list(dict.fromkeys(text[start:end] for start, end in spans))
         held = [False] * len(parts) if self.known is None else self.known.holds(parts)
         for part, there in zip(parts, held, strict=True):
-            if not there and (own := key(part)) not in self._sentences:
-                self._sentences.add(own)
+            if not there and key(part) not in self._sentences:
+                self._sentences.add(key(part))
                 yield part
 
     def table(self, sentences: Iterable[str]) -> TextTable | None:
@@ -172,8 +197,7 @@ class Cutter:
 
 def nearest_texts(
     scorer: Scorer,
-    corpus: Corpus[Any],
-    table: TextTable | None,
+    texts: IndexedTexts,
     query: str,
     top_k: int,
     within: float,
@@ -185,8 +209,8 @@ def nearest_texts(
 
     Parameters
     ----------
-    corpus, table
-        The sentences, and the texts they belong to; None where each is a text.
+    texts
+        The texts of the index.
     query
         Any text; one that the model does not read whole is cut into sentences.
     find
@@ -195,43 +219,30 @@ def nearest_texts(
         How many of the first matches are compared with the query.
     """
     started, asked = time.process_time(), _asked(scorer, query)
-    queries, shares = list(asked), np.array([*asked.values()])
     limit, count = within if len(asked) == 1 else np.inf, WIDER * top_k
     while True:
-        results = find(queries, count, limit)
-        near = [_by_text(corpus, one) for one in results]
-        numbers = {
-            number
-            for one in near
-            for text, (row, _) in one.items()
-            for number in (_number(corpus, row) if table is None else table.holders[text])
-        }
-        parts = {n: [corpus.sentence(n)] if table is None else table.passages(n) for n in numbers}
-        found = {n: _nearest(scorer, queries, near, parts[n], shares) for n in numbers}
-        order = sorted(found, key=lambda n: (np.nan_to_num(found[n][0], nan=np.inf), n))[:top_k]
-        beyond = shares @ [one.distances[-1] if len(one.rows) else np.inf for one in results]
-        enough = len(order) == top_k and found[order[-1]][0] <= beyond
-        if enough or all(len(one.rows) < count for one in results):
+        results = find([*asked], count, limit)
+        near = [texts.distances(result) for result in results]
+        every = dict.fromkeys(chain.from_iterable(near))
+        numbers = {number for sentence in every for number in texts.holders(sentence)}
+        ranked = sorted(
+            (_match(scorer, texts, number, asked, near) for number in numbers),
+            key=lambda match: (np.nan_to_num(match.distance, nan=np.inf), match.index),
+        )[:top_k]
+        ends = [result.distances[-1] if len(result.rows) else np.inf for result in results]
+        enough = len(ranked) == top_k and ranked[-1].distance <= [*asked.values()] @ np.array(ends)
+        if enough or all(len(result.rows) < count for result in results):
             break
         count *= WIDER
-    order = [number for number in order if not found[number][0] > within]
-    scaled = scorer.scaled(np.array([found[number][0] for number in order]))
-    matches = []
-    for place, number in enumerate(order):
-        text = corpus.sentence(number) if table is None else table.texts[number]
-        end = scorer.encoder.unread(text) if parts[number] == [text] else ""
-        alike = None if scaled is None else float(scaled[place])
-        match = TextMatch(number, text, found[number][0], alike, len(end.split()), found[number][1])
-        matches.append(match)
-    best = (one.passages[0].text if len(asked) == 1 else one.text for one in matches[:align])
-    seconds = time.process_time() - started
+    matches = tuple(match for match in ranked if not match.distance > within)
+    best = (match.passages[0] if len(asked) == 1 else match for match in matches[:align])
     return SearchRanking(
         query,
-        tuple(matches),
+        matches,
         scorer.signature,
-        replace(results[0].pruning, seconds=seconds),
-        tuple(scorer.compare(query, text) for text in best),
-        certified=all(one.certified for one in results),
+        replace(results[0].pruning, seconds=time.process_time() - started),
+        tuple(scorer.compare(query, match.text) for match in best),
+        certified=all(result.certified for result in results),
     )
 
 
@@ -245,36 +256,29 @@ def _asked(scorer: Scorer, query: str) -> dict[str, float]:
     return {text: count / sum(counts.values()) for text, count in counts.items()}
 
 
-def _by_text(corpus: Corpus[Any], found: SearchResult) -> dict[str, tuple[int, float]]:
-    """Return row and distance of every sentence that was found."""
-    both = zip(found.rows.tolist(), found.distances.tolist(), strict=True)
-    return {corpus.text(row): (row, distance) for row, distance in both}
-
-
-def _number(corpus: Corpus[Any], row: int) -> list[int]:
-    return [int(corpus.numbers(np.array([row]))[0])]
-
-
-def _nearest(
+def _match(
     scorer: Scorer,
-    queries: Sequence[str],
-    near: Sequence[dict[str, tuple[int, float]]],
-    parts: Sequence[str],
-    shares: Floats,
-) -> tuple[float, tuple[Match, ...]]:
-    """Return how far a text is, and its nearest sentences; what no list holds is compared."""
-    least, shown = [], dict[str, Match]()
-    for query, known in zip(queries, near, strict=True):
-        places = [place for place, part in enumerate(parts) if part in known]
-        distances = np.array([known[parts[place]][1] for place in places])
+    texts: IndexedTexts,
+    number: int,
+    asked: Mapping[str, float],
+    near: Sequence[Mapping[str, float]],
+) -> TextMatch:
+    """Return how far a text is, with its nearest sentences; what no list holds is compared."""
+    text, sentences = texts.text(number), texts.sentences(number)
+    distance, shown = 0.0, dict[str, Match]()
+    for (query, share), known in zip(asked.items(), near, strict=True):
+        places = [place for place, sentence in enumerate(sentences) if sentence in known]
+        distances = np.array([known[sentences[place]] for place in places])
         if not places:
-            places, distances = (
-                list(range(len(parts))),
-                scorer.distances([(query, p) for p in parts]),
-            )
+            places = [*range(len(sentences))]
+            distances = scorer.distances([(query, sentence) for sentence in sentences])
         order = np.argsort(distances, kind="stable")[:SHOWN]
-        best = scorer.matches(np.array(places)[order], distances[order], parts.__getitem__)
-        least.append(best[0].distance)
+        best = scorer.matches(np.array(places)[order], distances[order], sentences.__getitem__)
+        distance += share * best[0].distance
         shown |= {match.text: match for match in best}
     nearest = sorted(shown.values(), key=lambda match: np.nan_to_num(match.distance, nan=np.inf))
-    return float(shares @ least), tuple(nearest[:SHOWN])
+    scaled = scorer.scaled(np.array([distance]))
+    similarity = None if scaled is None else float(scaled[0])
+    unread = scorer.encoder.unread(text) if sentences == [text] else ""
+    passages = tuple(nearest[:SHOWN])
+    return TextMatch(number, text, distance, similarity, len(unread.split()), passages)
