@@ -12,7 +12,7 @@ from movers.io.tables import open_table
 from movers.search import mining, transport
 from movers.search.dedupe import Deduplicated, dedupe_file
 from movers.search.index import Index
-from movers.search.mining import Pair, duplicates, mine, mine_file
+from movers.search.mining import mine, mine_file
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +102,6 @@ def test_thresholds_must_be_distances(index, tmp_path):
             mine_file(index, threshold, tmp_path / "pairs.tsv")
     with pytest.raises(InputError, match="cannot tell the format"):
         mine_file(index, 0.1, tmp_path / "pairs.xyz")
-
-
-def test_duplicates_repeat_the_nearest_kept_sentence():
-    pairs = [Pair(0, 2, 0.3, "", ""), Pair(1, 2, 0.1, "", ""), Pair(2, 3, 0.1, "", "")]
-    assert duplicates(pairs, 4) == [0, 1, 1, 3]
 
 
 def test_kept_sentences_are_far_apart_and_dropped_ones_near_one(index, matrix, tmp_path):

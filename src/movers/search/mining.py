@@ -7,7 +7,7 @@ journal beside the output and synced, so that a run that was killed goes on behi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -199,29 +199,6 @@ def _tabulate(journal: Path, output: Path, kind: str) -> int:
         if not count:
             write({name: [] for name in columns})
     return count
-
-
-def duplicates(pairs: Iterable[Pair], count: int) -> list[int]:
-    """For every sentence the earlier one it repeats, or itself if it is to be kept.
-
-    In corpus order, a sentence is kept unless it lies near one that is kept already; dropped
-    sentences drop nothing themselves, so no chain of small steps joins what is far apart.
-
-    Examples
-    --------
-    >>> chain = [Pair(0, 1, 0.1, "", ""), Pair(1, 2, 0.1, "", "")]
-    >>> duplicates(chain, 3)
-    [0, 0, 2]
-    """
-    nearest: dict[int, list[tuple[float, int]]] = {}
-    for pair in pairs:
-        nearest.setdefault(pair.second, []).append((pair.distance, pair.first))
-    kept = list(range(count))
-    for second in sorted(nearest):
-        near = [(distance, first) for distance, first in nearest[second] if kept[first] == first]
-        if near:
-            kept[second] = min(near)[1]
-    return kept
 
 
 class LocalEngine:
