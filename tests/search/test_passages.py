@@ -1,5 +1,6 @@
 """Texts found by their sentences: the nearest by comparing everything, from memory and disk."""
 
+import errno
 import io
 import json
 
@@ -9,6 +10,7 @@ import pytest
 import movers
 from movers import cli
 from movers.errors import InputError
+from movers.search.folder import Folder
 from movers.search.index import Index
 from movers.search.mining import mine
 from movers_research.long_texts import agreement
@@ -187,3 +189,22 @@ def test_commands_take_long_texts_as_they_are(tmp_path, capsys, monkeypatch, pip
     assert match["index"] == 4 and match["passages"][0]["distance"] == match["distance"]
     found = Index.open(folder).search(texts[2], 1)[0]
     assert found.index == 2 and found.distance == 0.0
+
+
+def test_a_table_that_cannot_be_written_changes_nothing(scorer, long, tmp_path, monkeypatch):
+    index = Index.build(scorer, ["A dog barks.", long[0]], tmp_path / "index")
+    write = Folder._write
+
+    def full(self, name, *given):
+        if name.startswith("texts-"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(self, name, *given)
+
+    before = {path.name for path in (tmp_path / "index").iterdir()}
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "_write", full)
+        with pytest.raises(OSError, match="No space left"):
+            index.add([long[1]])
+    assert {path.name for path in (tmp_path / "index").iterdir()} == before
+    assert Index.open(tmp_path / "index", verify=True).sentences == ["A dog barks.", long[0]]
+    assert index.add([long[1]]) == 1 and len(index) == 3
