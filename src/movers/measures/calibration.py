@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -165,18 +165,20 @@ class Calibration:
         return asdict(self) | named
 
     @classmethod
-    def from_json(cls, values: dict[str, dict[str, float]]) -> Calibration:
+    def from_json(cls, values: dict[str, Any]) -> Calibration:
         """Read what `to_json` wrote."""
-        named = {
-            part: {_head(name): value for name, value in values[part].items()}
+        short, long, reads = (
+            {_head(name): value for name, value in values[part].items()}
             for part in ("short", "long", "reads")
-        }
-        chance, bias, apart = (float(str(values[name])) for name in ("chance", "bias", "apart"))
-        short, long = (
-            {head: float(w) for head, w in named[part].items()} for part in ("short", "long")
         )
-        reads = {head: (str(what), float(how)) for head, (what, how) in named["reads"].items()}
-        return cls(chance, short, long, bias, apart, reads)
+        return cls(
+            float(values["chance"]),
+            {head: float(weight) for head, weight in short.items()},
+            {head: float(weight) for head, weight in long.items()},
+            float(values["bias"]),
+            float(values["apart"]),
+            {head: (str(read[0]), float(read[1])) for head, read in reads.items()},
+        )
 
     def odds(self, broken: Floats, words: Ints) -> Floats:
         """Return log odds that the meaning changed, for roots of what each head sees broken.

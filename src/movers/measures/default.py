@@ -111,11 +111,11 @@ def learn(encoder: Encoder) -> Calibration:
     every = _with_all_heads(encoder)
     seen = _look(every, to_fit())
     weights = fit_weights(seen)
-    rounded = [
+    short, long = (
         {head: float(f"{w:.4g}") for head, w in zip(every.heads, part, strict=True)}
         for part in (weights.short, weights.long)
-    ]
-    known = Calibration(chance, *rounded, float(f"{weights.bias:.4g}"), 0.0)
+    )
+    known = Calibration(chance, short, long, float(f"{weights.bias:.4g}"), 0.0)
     tested = _look(every, to_test())
     charge = meaning_changed(known, tested.broken, tested.words)
     apart = float(f"{told_apart(charge, tested.changed):.3f}")
