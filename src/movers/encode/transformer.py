@@ -47,7 +47,7 @@ class TransformerEncoder(Encoder):
     device
         ``"auto"`` (CUDA, then MPS, then CPU) or a torch device.
     dtype
-        ``"float32"``, or ``"bfloat16"`` / ``"float16"`` on a GPU.
+        ``"float32"``, ``"bfloat16"`` (not on every processor), or ``"float16"`` (on GPUs alone).
     batch_tokens
         Padded tokens in a batch; None picks by device.
     """
@@ -66,8 +66,8 @@ class TransformerEncoder(Encoder):
             raise InputError(f"dtype must be one of {models.DTYPES}, got {dtype!r}")
         self.device = models.pick_device(device)
         kind = self.device.partition(":")[0]
-        if dtype != "float32" and kind == "cpu":
-            raise InputError(f"dtype {dtype!r} needs a GPU, and the device is 'cpu'")
+        if kind == "cpu":
+            models.check_processor(dtype)
         self.dtype = dtype
         self.name = models.EMBEDDED if model in (None, models.EMBEDDED) else str(model)
         self.folder: Path | None = None
@@ -84,6 +84,8 @@ class TransformerEncoder(Encoder):
         self.heads, leaks = int(getattr(self.config, "num_attention_heads", 0)), False
         if not self.watchable:
             self.heads, leaks = models.probe(self.model, self.tokenizer.pad_token_id or 0)
+        if kind == "cpu":
+            models.prepack(self.model)
         self.gathers = kind == "cuda"
         self.limits = self._limits(kind, batch_tokens, leaks=leaks)
 
