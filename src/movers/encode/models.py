@@ -258,29 +258,29 @@ def prepack(model: Any) -> None:
     from torch.nn import GELU, Identity, Linear
     from transformers.activations import GELUActivation
 
-    if not (torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, PACKED)):
+    there: Any = torch.backends.mkldnn
+    if not (there.is_available() and hasattr(torch.ops.mkldnn, PACKED)):
         return
     for module in model.modules():
         activation = getattr(module, "intermediate_act_fn", None)
         fuses = isinstance(activation, GELU | GELUActivation) and hasattr(module, "dense")
         for layer in module.children():
             if type(layer) is Linear:
-                fused = (
-                    ("gelu", [], "none") if fuses and layer is module.dense else ("none", [], "")
-                )
                 with torch.inference_mode():
                     weight = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach())
-                layer.forward = _packed(weight, layer.bias, fused)
+                product = _packed(weight, layer.bias, gelu=fuses and layer is module.dense)
+                layer.forward = product  # type: ignore[method-assign, assignment]
         if fuses:
             module.intermediate_act_fn = Identity()
 
 
-def _packed(weight: Any, bias: Any, fused: tuple[object, ...]) -> Callable[[Any], Any]:
+def _packed(weight: Any, bias: Any, *, gelu: bool) -> Callable[[Any], Any]:
     """Return what multiplies states by packed weights."""
     import torch
 
     multiply = getattr(torch.ops.mkldnn, PACKED)
-    return lambda states: multiply(states, weight, bias, *fused)
+    behind: tuple[Any, ...] = ("gelu", [], "none") if gelu else ("none", [], "")
+    return lambda states: multiply(states, weight, bias, *behind)
 
 
 def _hub_answers(name: str | Path) -> bool:

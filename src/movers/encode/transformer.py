@@ -12,11 +12,11 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.encode import models
 from movers.encode.attention_hooks import AttentionReader, install_hooks
-from movers.encode.collect import AnyCollector, Collector
-from movers.encode.device_collect import DeviceCollector
+from movers.encode.collect import AnyCollector, Batch, BatchLimits, Collector
+from movers.encode.device_collect import DeviceCollector, PaddedBatch, padded_batches
 from movers.encode.encoder import Encoder, Layers, Take
-from movers.encode.length_batches import Batch, BatchLimits, PaddedBatch, padded_batches
-from movers.encode.unknown import Unknown, own_vectors
+from movers.encode.pooling import pooling_of
+from movers.encode.tokens import Unknown, own_vectors
 from movers.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class TransformerEncoder(Encoder):
             self.folder = Path(self.name)
         source = self.folder or (model if isinstance(model, Path) else self.name)
         self.tokenizer, self.model = models.load_pretrained(source, self.device, dtype)
-        self.config = self.model.config
+        self.config, self.pooling = self.model.config, pooling_of(self.folder or self.name)
         self.layers = int(self.config.num_hidden_layers)
         self.dimension = int(self.config.hidden_size)
         self.watchable, self.stoppable = install_hooks(self.model, self.layers)
