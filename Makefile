@@ -55,7 +55,7 @@ test-minima:
 		-c constraints-minima.txt -e '.[compile,frequencies,tables,torch]' -e ./research hypothesis POT pytest pytest-timeout pytest-xdist scipy
 	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/movers warm-up
 	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/python -m pytest -q -n 2 --dist loadfile \
-		-W "ignore:.torch.jit:DeprecationWarning" $(CORE)  # of transformers 5.0 under newer torch
+		-W ignore::DeprecationWarning $(CORE)  # transformers 5.0 under a newer torch
 
 lint: $(TOOLS_READY)
 	$(BIN)/ruff check .
