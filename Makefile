@@ -46,15 +46,16 @@ test-processors: $(TOOLS_READY)
 MINIMA := build/minima
 CORE := tests/encode/test_transformer.py tests/encode/test_tokens.py \
 	tests/encode/test_families.py tests/runtime/test_native.py tests/solve/test_batch.py \
-	tests/solve/test_bounds.py tests/solve/test_simd_vectors.py tests/search/test_index.py \
+	tests/solve/test_bounds.py tests/search/test_index.py \
 	tests/cli/test_commands.py tests/cli/test_search_commands.py
 test-minima:
 	rm -rf $(MINIMA)
 	$(PYTHON) -m venv $(MINIMA)
 	$(MINIMA)/bin/python -m pip install --quiet --disable-pip-version-check \
-		-c constraints-minima.txt -e '.[compile,frequencies,tables,torch]' hypothesis POT pytest pytest-timeout pytest-xdist scipy
+		-c constraints-minima.txt -e '.[compile,frequencies,tables,torch]' -e ./research hypothesis POT pytest pytest-timeout pytest-xdist scipy
 	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/movers warm-up
-	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/python -m pytest -q -n 2 --dist loadfile $(CORE)
+	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/python -m pytest -q -n 2 --dist loadfile \
+		-W ignore::DeprecationWarning $(CORE)  # transformers 5.0 under a newer torch
 
 lint: $(TOOLS_READY)
 	$(BIN)/ruff check .

@@ -22,7 +22,11 @@ from movers.encode.engines import Engine
 from movers.encode.models import embedded_folder
 
 THEIRS = "sentence-transformers, torch"
-ENGINES: tuple[Engine, ...] = ("light", "torch")
+ENGINES: tuple[tuple[Engine, str], ...] = (
+    ("light", "float32"),
+    ("torch", "float32"),
+    ("torch", "bfloat16"),
+)
 
 
 def sentence_transformers(sentences: list[str]) -> Callable[[], object]:
@@ -40,9 +44,9 @@ def sentence_transformers(sentences: list[str]) -> Callable[[], object]:
     return run
 
 
-def measure(method: str, engine: Engine, pairs: list[tuple[str, str]]) -> Callable[[], object]:
+def measure(engine: Engine, dtype: str, pairs: list[tuple[str, str]]) -> Callable[[], object]:
     """Distances of pairs, from text."""
-    scorer = movers.load(method, device="cpu", engine=engine, threads=1)
+    scorer = movers.load(device="cpu", engine=engine, dtype=dtype, threads=1)
 
     def run() -> object:
         scorer.forget()
@@ -56,9 +60,8 @@ def main(count: int, rounds: int) -> None:
     print(f"{origin}, {len(pairs)} pairs")
     sentences = [text for pair in pairs for text in pair]
     runs = {THEIRS: sentence_transformers(sentences)}
-    for method in ("movers",):
-        for engine in ENGINES:
-            runs[f"{method}, {engine} engine"] = measure(method, engine, pairs)
+    for engine, dtype in ENGINES:
+        runs[f"movers, {engine} engine, {dtype}"] = measure(engine, dtype, pairs)
     taken: dict[str, list[float]] = {name: [] for name in runs}
     for number in range(rounds + 1):
         for name, run in runs.items():

@@ -20,7 +20,7 @@ import torch
 from sentences import Pair, swapped_pairs
 
 import movers
-from movers.encode.length_batches import PaddedBatch
+from movers.encode.device_collect import PaddedBatch
 from movers.loading import load_encoder
 
 METHODS = ("movers", "wsmd", "wsmd-wrd", "wmd")

@@ -96,7 +96,7 @@ def test_nothing_but_kernels_and_ray_executes_what_it_reads():
         if EXECUTES.search(path.read_text("utf-8"))
     }
     between_workers = {"integrations/ray.py", "integrations/ray_session.py"}
-    assert found == {"runtime/native.py", "runtime/shipped_kernels.py"} | between_workers
+    assert found == {"runtime/native.py"} | between_workers
 
 
 def test_importing_the_package_is_cheap():

@@ -22,8 +22,16 @@ from typing import Any
 from movers.compile_ahead import STEPS
 from movers.errors import DependencyError
 from movers.runtime.compiling import Entry
-from movers.runtime.native import Call, Kinds, load, symbol
-from movers.runtime.shipped_kernels import best_level, levels, library_path, sources_digest
+from movers.runtime.native import (
+    Call,
+    Kinds,
+    best_level,
+    levels,
+    library_path,
+    load,
+    sources_digest,
+    symbol,
+)
 from movers.runtime.threads import available_threads
 
 LONGEST = ("partial structure", "structure", "bounds", "costs")

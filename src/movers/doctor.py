@@ -85,7 +85,7 @@ def examine(checks: Mapping[str, Callable[[], str]] | None = None) -> DoctorRepo
 def facts() -> dict[str, dict[str, str]]:
     """Versions, processor, matrix libraries, threads, caches and settings."""
     from movers.runtime.kernel_cache import parent
-    from movers.runtime.shipped_kernels import best_level, library
+    from movers.runtime.native import best_level, library
 
     core = import_module("numpy._core._multiarray_umath")
     features: dict[str, bool] = getattr(core, "__cpu_features__", {})

@@ -254,7 +254,10 @@ class Settings:
     )
     device: str = setting("auto", '"auto", "cuda", "mps" or "cpu".', of_model=True)
     dtype: str = setting(
-        "float32", '"float32"; on a GPU also "bfloat16" or "float16".', write=itself, of_model=True
+        "float32",
+        '"float32", or "bfloat16": half the time, less exact; on a GPU also "float16".',
+        write=itself,
+        of_model=True,
     )
     engine: Engine = setting(
         "auto",

@@ -8,9 +8,10 @@ import pytest
 import torch
 
 import movers
-from movers.encode.device_pooling import DEVICE_POOLINGS
+from movers.encode.collect import POOLINGS
+from movers.encode.device_collect import DEVICE_POOLINGS
 from movers.encode.encodings import Request
-from movers.encode.pooling import CONFIG, POOLINGS, mean_distance, pooling_of, unrelated_sentences
+from movers.encode.pooling import CONFIG, mean_distance, pooling_of, unrelated_sentences
 from movers.encode.transformer import TransformerEncoder
 from movers.measures.default import calibrate
 from tiny_models import SENTENCES

@@ -6,6 +6,7 @@ import torch
 
 from movers.arrays import gathered
 from movers.encode import encoder as encoder_file
+from movers.encode import models
 from movers.encode.encodings import Encodings, Request
 from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import TokenRules, locate, read
@@ -161,7 +162,7 @@ def test_empty_and_stop_word_sentences_have_no_words(tiny):
     ("options", "message"),
     [
         ({"dtype": "int8"}, "dtype must be one of"),
-        ({"dtype": "float16", "device": "cpu"}, "needs a GPU"),
+        ({"dtype": "float16", "device": "cpu"}, "needs a GPU.*dtype='bfloat16'"),
         ({"device": "tpu"}, "device must be 'auto'"),
         ({"device": 3}, "device must be 'auto'"),
     ],
@@ -204,6 +205,39 @@ def test_half_precision_is_near(tiny, dtype):
     near = TransformerEncoder(tiny("bert"), device="cpu").encode(SENTENCES, request)
     far = TransformerEncoder(tiny("bert"), device="cuda", dtype=dtype).encode(SENTENCES, request)
     assert_same(near, far, rounding=0.2)
+
+
+def test_bfloat16_on_a_processor_is_near(embedded):
+    request = Request(pooled=True)
+    try:
+        half = TransformerEncoder(device="cpu", dtype="bfloat16")
+    except InputError as error:
+        pytest.skip(str(error))
+    near = embedded.encoder.encode(SENTENCES, request)
+    far = half.encode(SENTENCES, request)
+    units = [
+        vectors / np.linalg.norm(vectors, axis=1)[:, None] for vectors in (near.pooled, far.pooled)
+    ]
+    assert 0 < np.abs(1 - np.einsum("ij,ij->i", *units)).max() < 2e-3
+
+
+def test_bfloat16_is_refused_where_it_is_not_multiplied(monkeypatch):
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
+    with pytest.raises(InputError, match="a processor that multiplies it"):
+        TransformerEncoder(device="cpu", dtype="bfloat16")
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch without oneDNN")
+@pytest.mark.parametrize("name", ["bert", "distilbert"])
+def test_packed_weights_multiply_as_before_and_stay_with_the_model(tiny, monkeypatch, name):
+    packed = TransformerEncoder(tiny(name), device="cpu")
+    monkeypatch.setattr(models, "prepack", lambda model: None)
+    plain = TransformerEncoder(tiny(name), device="cpu")
+    linear = [layer for layer in packed.model.modules() if type(layer) is torch.nn.Linear]
+    assert linear and all("forward" in vars(layer) for layer in linear)
+    request = Request((0, 3), ((1, 1), (3, 2)), RULES, pooled=True)
+    assert_same(plain.encode(SENTENCES, request), packed.encode(SENTENCES, request))
+    assert models.weights_digest(packed.model) == models.weights_digest(plain.model)
 
 
 @cuda

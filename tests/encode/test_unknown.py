@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from movers.encode.encodings import Request
+from movers.encode.tokens import DRAWN, _pieces, own_vectors
 from movers.encode.transformer import TransformerEncoder
-from movers.encode.unknown import DRAWN, _pieces, own_vectors
 from tiny_models import SENTENCES, TINY
 
 KNOWING = [name for name, (family, *_) in TINY.items() if family != "bpe"]
@@ -118,7 +118,7 @@ def test_own_vectors_have_the_mean_and_covariance_of_the_vocabulary():
 
 
 def test_what_a_word_draws_does_not_depend_on_the_process():
-    code = "from movers.encode.unknown import _pieces; print(_pieces('鮪', 30522).tolist())"
+    code = "from movers.encode.tokens import _pieces; print(_pieces('鮪', 30522).tolist())"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert other.stdout.strip() == str(_pieces("鮪", 30522).tolist())
     assert _pieces("鮪", 30522)[:3].tolist() == [4976, 23350, 13685]

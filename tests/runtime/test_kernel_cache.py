@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from movers.runtime import kernel_cache, shipped_kernels
+from movers.runtime import kernel_cache, native
 
-PACKAGE = shipped_kernels.PACKAGE
+PACKAGE = native.PACKAGE
 
 
 @pytest.fixture
@@ -49,13 +49,13 @@ def test_all_that_kernels_are_made_of_is_in_the_digest():
     made_of |= {other for path in tuple(made_of) for other in imported(path)}
     beside = {PACKAGE / name for name in ("building.py", "errors.py", "compile_ahead.py")}
     beside |= {PACKAGE / "__init__.py", *PACKAGE.glob("[!r]*/__init__.py")}  # hold no numbers
-    assert made_of - beside <= set(shipped_kernels.sources())
-    assert PACKAGE / "solve" / "kernels" / "__init__.py" in shipped_kernels.sources()
+    assert made_of - beside <= set(native.sources())
+    assert PACKAGE / "solve" / "kernels" / "__init__.py" in native.sources()
 
 
 @pytest.mark.parametrize("changed", ["solve/kernels/simplex.py", "measures/parts/cost_kernels.py"])
 def test_any_change_of_a_kernel_leads_to_another_folder(tmp_path, changed):
-    for path in shipped_kernels.sources():
+    for path in native.sources():
         copy = tmp_path / path.relative_to(PACKAGE)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy)

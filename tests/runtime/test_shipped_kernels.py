@@ -8,13 +8,12 @@ import pytest
 
 from movers import building
 from movers.compile_ahead import _problems
-from movers.runtime import shipped_kernels
+from movers.runtime import native
 from movers.runtime.compiling import Entry, entries
-from movers.runtime.native import flatten
-from movers.runtime.shipped_kernels import sources_digest
+from movers.runtime.native import flatten, sources_digest
 from movers.solve.batch import emd_batch
 
-LEVELS = [*shipped_kernels.levels()]
+LEVELS = [*native.levels()]
 pytestmark = pytest.mark.skipif(
     not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler"
 )
@@ -29,7 +28,7 @@ def built(tmp_path_factory):
     try:
         for one, _ in calls:
             one.calls = {}
-        best = shipped_kernels.best_level()
+        best = native.best_level()
         kinds = (best, *(kind for kind in LEVELS if kind != best))
         made = building.compile_step("transport", kinds)
     finally:
@@ -37,28 +36,28 @@ def built(tmp_path_factory):
         for one, before in calls:
             one.calls = before
     for kind in LEVELS:
-        path = shipped_kernels.library_path(kind, sources_digest(), folder)
+        path = native.library_path(kind, sources_digest(), folder)
         building.link(building.find_linker(), made[kind], path)
     return folder
 
 
 @pytest.fixture
 def shipped(built, monkeypatch):
-    monkeypatch.setattr(shipped_kernels, "FOLDER", built)
-    for name in shipped_kernels.SETTINGS:
+    monkeypatch.setattr(native, "FOLDER", built)
+    for name in native.SETTINGS:
         monkeypatch.delenv(f"NUMBA_{name}", raising=False)
-    original = shipped_kernels.library_path
+    original = native.library_path
     monkeypatch.setattr(
-        shipped_kernels, "library_path", lambda level, digest: original(level, digest, built)
+        native, "library_path", lambda level, digest: original(level, digest, built)
     )
-    shipped_kernels.library.cache_clear()
+    native.library.cache_clear()
     yield
-    shipped_kernels.library.cache_clear()
+    native.library.cache_clear()
 
 
 def able(level):
     features = import_module("numpy._core._multiarray_umath").__cpu_features__
-    return all(features.get(one) for one in shipped_kernels.levels()[level])
+    return all(features.get(one) for one in native.levels()[level])
 
 
 def afresh(monkeypatch):
@@ -75,36 +74,36 @@ def test_built_kernels_run_without_a_compiler(monkeypatch, level):
     if not able(level):
         pytest.skip(f"this processor is no {level}")
     expected = emd_batch(_problems(), threads=1).value
-    monkeypatch.setattr(shipped_kernels, "best_level", lambda: level)
+    monkeypatch.setattr(native, "best_level", lambda: level)
     afresh(monkeypatch)
     np.testing.assert_allclose(emd_batch(_problems(), threads=1).value, expected, rtol=1e-12)
-    assert level in shipped_kernels.library()._name
+    assert level in native.library()._name
 
 
 @pytest.mark.usefixtures("shipped")
 def test_other_sources_do_not_find_them(monkeypatch):
-    assert shipped_kernels.library() is not None
-    shipped_kernels.library.cache_clear()
-    monkeypatch.setattr(shipped_kernels, "sources_digest", lambda: "0" * 16)
-    assert shipped_kernels.library() is None
+    assert native.library() is not None
+    native.library.cache_clear()
+    monkeypatch.setattr(native, "sources_digest", lambda: "0" * 16)
+    assert native.library() is None
 
 
 @pytest.mark.usefixtures("shipped")
 def test_settings_of_numba_ask_for_code_of_their_own(monkeypatch):
     monkeypatch.setenv("NUMBA_CPU_NAME", "haswell")
-    assert shipped_kernels.library() is None
+    assert native.library() is None
 
 
 @pytest.mark.usefixtures("shipped")
 def test_other_arguments_are_not_built():
     kinds, _ = flatten((np.zeros((1, 1, 1, 1, 1)),))
-    assert shipped_kernels.find(entries[0].name, kinds) is None
+    assert native.find_shipped(entries[0].name, kinds) is None
 
 
 def test_this_processor_is_of_some_kind(monkeypatch):
-    assert shipped_kernels.best_level() in LEVELS
+    assert native.best_level() in LEVELS
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
-    assert shipped_kernels.best_level() == "generic"
+    assert native.best_level() == "generic"
 
 
 def test_without_numba_the_extra_is_named(monkeypatch):

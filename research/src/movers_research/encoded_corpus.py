@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Array, Ragged
-from movers.encode.collect import AnyCollector, Collector
+from movers.encode.collect import AnyCollector, Batch, Collector
 from movers.encode.encoder import Encoder, Layers, Take
 from movers.encode.encoding_cache import Store
-from movers.encode.encodings import Encodings, Request
-from movers.encode.length_batches import Batch
-from movers.encode.spellings import Spellings
-from movers.encode.unknown import Unknown
+from movers.encode.encodings import Encodings, Request, Spellings
+from movers.encode.tokens import Unknown
 from movers.encode.whiten import Moments, OrderedMoments
 from movers.io.mapped import map_arrays
 from movers.runtime.atomic import replacing

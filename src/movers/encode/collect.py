@@ -1,20 +1,108 @@
-"""What a request keeps of the sentences that run through a model, written where it stays."""
+"""Sentences that run through a model together, and what a request keeps of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from movers.arrays import Ints, Ragged, Singles, places
-from movers.encode.encodings import MEAN_HEAD, Encodings, Request
-from movers.encode.length_batches import Batch
-from movers.encode.pooling import POOLINGS
-from movers.encode.spellings import Spellings
+from movers.arrays import Bools, Ints, Ragged, Singles, places
+from movers.encode.encodings import MEAN_HEAD, Encodings, Request, Spellings
 from movers.encode.subword_kernels import PooledAttention, WordRanges, pool_attention
 from movers.encode.tokens import Tokens, WordFinder
+
+
+@dataclass(frozen=True)
+class BatchLimits:
+    """How large a batch may be.
+
+    ``tokens`` count padding; ``attention`` is tokens times the length of a sentence. Sentences
+    shorter than ``shortest`` are padded, and those above ``longest_padded`` share a batch with none
+    of another length. A batch ends before its ``padding`` exceeds that number of tokens.
+    """
+
+    tokens: int
+    attention: int
+    padding: int
+    shortest: int
+    longest_padded: int
+
+    def batches(self, lengths: Ints, most: int | None = None) -> Iterator[Ints]:
+        """Rows in order of length, as many at a time as the limits allow, and at most ``most``."""
+        order = np.argsort(lengths, kind="stable")
+        widths = np.maximum(lengths[order], self.shortest)
+        start = 0
+        while start < len(order):
+            width = int(widths[start])
+            ahead = widths[start : start + min(max(1, self.tokens // width), most or len(order))]
+            sizes = ahead * np.arange(1, len(ahead) + 1)
+            fits = (sizes <= self.tokens) & (sizes * ahead <= self.attention)
+            fits &= sizes - np.cumsum(ahead) <= self.padding
+            fits &= (ahead <= self.longest_padded) | (ahead == width)
+            fits[0] = True
+            count = int(fits.argmin()) or len(fits)
+            yield order[start : start + count]
+            start += count
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentences to run through a model together, shortest first.
+
+    ``rows`` are their numbers and ``lengths`` their tokens, ``(batch,)``. Hidden states lie in one
+    matrix, ``(rows of tokens, dimension)``, that of the first token of each sentence in the row
+    that ``first`` says; matrices of attention are ``width`` tokens wide.
+    """
+
+    rows: Ints
+    lengths: Ints
+    first: Ints
+    width: int
+
+    @property
+    def genuine(self) -> Bools:
+        """Which of ``(batch, width)`` tokens are no padding."""
+        return np.arange(self.width) < self.lengths[:, None]
+
+    def tokens(self, states: Any) -> Singles:
+        """Return the states of all tokens, one sentence after another, without padding."""
+        ends = np.cumsum(self.lengths)
+        shifts = np.repeat(self.first - ends + self.lengths, self.lengths)
+        return self.array(states)[np.arange(len(shifts)) + shifts]
+
+    def array(self, values: Any) -> Singles:
+        """Return what a model has returned, as an array."""
+        return np.asarray(values, np.float32)
+
+
+def _mean(states: Singles, first: Ints, lengths: Ints) -> Singles:
+    """Term after term, so that no bit depends on the company of a sentence."""
+    total = np.zeros((len(first), states.shape[1]), np.float32)
+    for place in range(lengths.max(initial=0)):
+        longer = np.flatnonzero(lengths > place)
+        total[longer] += states[first[longer] + place]
+    return np.asarray(total / lengths[:, None].astype(np.float32))
+
+
+def _max(states: Singles, first: Ints, lengths: Ints) -> Singles:
+    ranges = zip(first, first + lengths, strict=True)
+    return np.stack([states[low:high].max(axis=0) for low, high in ranges])
+
+
+POOLINGS: dict[str, Callable[[Singles, Ints, Ints], Singles]] = {
+    "mean": _mean,
+    "cls": lambda states, first, lengths: states[first],
+    "max": _max,
+    "lasttoken": lambda states, first, lengths: states[first + lengths - 1],
+}
+"""From the hidden states of the tokens of a batch to one vector for every sentence.
+
+They take a matrix of states, the row of every sentence's first token, and its number of tokens,
+special ones included. `DEVICE_POOLINGS` do the same on a GPU.
+"""
 
 
 def allocate(
@@ -66,7 +154,7 @@ class Collector:
     low, high
         The sentences.
     pooling
-        Row of `movers.encode.pooling.POOLINGS`.
+        Row of `POOLINGS`.
     """
 
     def __init__(

@@ -1,21 +1,109 @@
-"""What a request keeps of sentences, where a GPU runs the model: gathered there, sent at once."""
+"""Padded batches of torch, and what a request keeps of them where a GPU runs the model.
+
+It is gathered on the device and sent off at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from movers.arrays import Array, Ints
-from movers.encode.collect import Collector, picked
-from movers.encode.device_pooling import DEVICE_POOLINGS
-from movers.encode.length_batches import PaddedBatch, on_device
-from movers.encode.subword_pooling import WordPieces, totals
+from movers.arrays import Array, Ints, Ragged, Singles
+from movers.encode.attention_hooks import InputVectors
+from movers.encode.collect import Batch, BatchLimits, Collector, picked
+from movers.encode.subword_pooling import WordPieces, in_order, totals
+from movers.encode.tokens import Unknown
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+@dataclass(frozen=True)
+class PaddedBatch(Batch):
+    """A batch of torch's, on the device of the model.
+
+    ``places`` are its rows; ``ids`` and ``mask`` have the shape ``(batch, tokens)``; ``own`` holds
+    vectors of unknown words, and which of them each token has, or None if all are known.
+    """
+
+    places: Tensor
+    ids: Tensor
+    mask: Tensor
+    own: InputVectors | None = None
+
+    def array(self, values: Tensor | Singles) -> Singles:
+        """Return a tensor as an array; hidden states as one matrix."""
+        if isinstance(values, np.ndarray):
+            return values
+        flat = values.reshape(-1, values.shape[-1]) if values.ndim == 3 else values
+        return np.asarray(flat.float().cpu().numpy(), np.float32)
+
+
+def padded_batches(
+    ids: Ragged,
+    unknown: Unknown,
+    vectors: Tensor | None,
+    padding: int,
+    limits: BatchLimits,
+    most: int | None,
+    device: str,
+) -> Iterator[PaddedBatch]:
+    """Put sentences of about the same length side by side, within limits.
+
+    ``vectors`` holds one for each of the ``unknown`` words, on the device.
+    """
+    import torch
+
+    flat = ids.data, ids.starts, unknown.numbers.data
+    data, starts, numbers = (on_device(array, device) for array in flat)
+    sizes, strange = ids.lengths, unknown.counts > 0
+    for rows in limits.batches(sizes, most):
+        places = on_device(rows, device)
+        first = starts[places]
+        lengths = starts[places + 1] - first
+        width = max(limits.shortest, int(sizes[rows].max()))
+        columns = torch.arange(width, device=device)
+        mask = columns < lengths[:, None]
+        cells = torch.where(mask, first[:, None] + columns, 0)
+        tokens = torch.where(mask, data[cells].long(), padding)
+        own = None
+        if vectors is not None and strange[rows].any():
+            own = InputVectors(vectors, torch.where(mask, numbers[cells].long(), 0), tokens)
+        begin = width * np.arange(len(rows))
+        yield PaddedBatch(rows, sizes[rows], begin, width, places, tokens, mask, own)
+
+
+def on_device(array: NDArray[Any], device: str) -> Tensor:
+    """An array as a tensor; the way to a GPU does not wait for the work it still has to do."""
+    import torch
+
+    tensor = torch.from_numpy(np.ascontiguousarray(array))
+    if device.startswith("cuda"):
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
+
+
+def _mean(states: Tensor, genuine: Tensor) -> Tensor:
+    return in_order(states.masked_fill(~genuine[..., None], 0.0), 1) / genuine.sum(1, keepdim=True)
+
+
+def _last(states: Tensor, genuine: Tensor) -> Tensor:
+    place = (genuine.sum(1) - 1).view(-1, 1, 1).expand(-1, 1, states.shape[2])
+    return states.gather(1, place)[:, 0]
+
+
+DEVICE_POOLINGS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "mean": _mean,
+    "cls": lambda states, genuine: states[:, 0],
+    "max": lambda states, genuine: states.masked_fill(~genuine[..., None], -float("inf")).amax(1),
+    "lasttoken": _last,
+}
+"""Rows of `movers.encode.collect.POOLINGS`; special tokens are genuine, padding is not."""
 
 
 class DeviceCollector:

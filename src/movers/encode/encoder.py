@@ -20,13 +20,21 @@ from numpy.typing import NDArray
 
 from movers.arrays import Ragged, Singles
 from movers.encode import models
-from movers.encode.collect import AnyCollector, Collector, allocate
+from movers.encode.collect import AnyCollector, Batch, BatchLimits, Collector, allocate
 from movers.encode.encodings import Encodings, Request
-from movers.encode.length_batches import Batch, BatchLimits
-from movers.encode.pooling import pooling_of, unrelated_sentences
+from movers.encode.pooling import unrelated_sentences
 from movers.encode.stopwords import english, not_english
-from movers.encode.tokens import Text, TokenRules, Tokens, Vocabulary, WordFinder, locate, read
-from movers.encode.unknown import Unknown, find_unknown
+from movers.encode.tokens import (
+    Text,
+    TokenRules,
+    Tokens,
+    Unknown,
+    Vocabulary,
+    WordFinder,
+    find_unknown,
+    locate,
+    read,
+)
 from movers.encode.whiten import Moments
 from movers.errors import Choose, InputError
 from movers.runtime.notices import ForeignWarning, TruncationWarning, UnknownWarning, notify
@@ -57,6 +65,8 @@ class Encoder(ABC):
         Most sentences in a batch, for want of memory; None leaves it to their tokens.
     gathers
         Whether what is kept stays with the model until a window of sentences is done.
+    pooling
+        How token vectors become the vector of a sentence: a row of `POOLINGS`.
     """
 
     engine: ClassVar[str]
@@ -71,6 +81,7 @@ class Encoder(ABC):
     dimension: int
     tokenizer: Any
     limits: BatchLimits
+    pooling: str = "mean"
 
     @property
     @abstractmethod
@@ -117,11 +128,6 @@ class Encoder(ABC):
     def default_layers(self) -> str:
         """Attention layers to use when nobody chose."""
         return models.recommended_layers(self.fingerprint, None if self.folder else self.name)
-
-    @cached_property
-    def pooling(self) -> str:
-        """How token vectors become the vector of a sentence: a row of `POOLINGS`."""
-        return pooling_of(self.folder or self.name)
 
     @cached_property
     def calibrations(self) -> dict[str, object]:

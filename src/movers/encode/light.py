@@ -23,9 +23,10 @@ import numpy as np
 
 from movers.arrays import Array, Ragged, Singles, places
 from movers.encode import models
+from movers.encode.collect import Batch, BatchLimits
 from movers.encode.encoder import Encoder, Layers, Take
-from movers.encode.length_batches import Batch, BatchLimits
-from movers.encode.unknown import Unknown, own_vectors
+from movers.encode.pooling import pooling_of
+from movers.encode.tokens import Unknown, own_vectors
 from movers.io.mapped import map_arrays
 from movers.runtime.threads import available_threads
 
@@ -88,7 +89,7 @@ class LightEncoder(Encoder):
         self.device, self.dtype = "cpu", "float32"
         self.name, self.folder = models.EMBEDDED, models.embedded_folder()
         config = json.loads((self.folder / "config.json").read_text("utf-8"))
-        self.tokenizer = LightTokenizer(self.folder)
+        self.tokenizer, self.pooling = LightTokenizer(self.folder), pooling_of(self.folder)
         self.layers, self.heads = config["num_hidden_layers"], config["num_attention_heads"]
         self.dimension, self.positions = config["hidden_size"], config["max_position_embeddings"]
         attention = BATCH_ATTENTION // (self.layers * self.heads)

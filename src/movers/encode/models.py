@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import file_digest, sha256
@@ -42,6 +42,8 @@ By fingerprint of the weights, or by name of a model on the hub.
 
 TOKENIZER_FILES = ("tokenizer.json", "vocab.*", "*.model")
 DTYPES = ("float32", "bfloat16", "float16")
+PACKED = "_linear_pointwise"
+"""What torch calls oneDNN's product with packed weights; where it has none they are not packed."""
 PROBED = 3, 12
 """Tokens of the sentence that a model with code of its own is tried with, and with padding."""
 LEAK = 1e-3
@@ -147,6 +149,23 @@ def pick_device(device: str | None) -> str:
     return device
 
 
+def check_processor(dtype: str) -> None:
+    """Refuse a type of numbers that a processor does not multiply."""
+    import torch
+
+    if dtype == "float16":
+        raise InputError(
+            "dtype 'float16' needs a GPU, and the device is 'cpu'", Choose("dtype", "bfloat16")
+        )
+    supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
+    if dtype == "bfloat16" and not supported():
+        raise InputError(
+            "dtype 'bfloat16' needs a GPU or a processor that multiplies it (AVX-512), and this "
+            "one does not",
+            Choose("dtype", "float32"),
+        )
+
+
 @lru_cache
 def outlive_forks() -> None:
     """Let processes forked from this one compute, on one thread each.
@@ -227,6 +246,41 @@ def probe(model: Any, padding: int) -> tuple[int, bool]:
     near, far = alone.last_hidden_state[0], padded.last_hidden_state[0, :tokens]
     leaks = bool((near - far).abs().max() > LEAK * near.abs().max())
     return told if first is None else int(first.shape[1]), leaks
+
+
+def prepack(model: Any) -> None:
+    """Lay out the weights of linear layers once, as oneDNN multiplies them on a processor.
+
+    torch would do so in every call. A GELU behind a layer is computed together with it. The
+    model's own parameters stay what and where they are.
+    """
+    import torch
+    from torch.nn import GELU, Identity, Linear
+    from transformers.activations import GELUActivation
+
+    there: Any = torch.backends.mkldnn
+    if not (there.is_available() and hasattr(torch.ops.mkldnn, PACKED)):
+        return
+    for module in model.modules():
+        activation = getattr(module, "intermediate_act_fn", None)
+        fuses = isinstance(activation, GELU | GELUActivation) and hasattr(module, "dense")
+        for layer in module.children():
+            if type(layer) is Linear:
+                with torch.inference_mode():
+                    weight = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach())
+                product = _packed(weight, layer.bias, gelu=fuses and layer is module.dense)
+                layer.forward = product  # type: ignore[method-assign, assignment]
+        if fuses:
+            module.intermediate_act_fn = Identity()
+
+
+def _packed(weight: Any, bias: Any, *, gelu: bool) -> Callable[[Any], Any]:
+    """Return what multiplies states by packed weights."""
+    import torch
+
+    multiply = getattr(torch.ops.mkldnn, PACKED)
+    behind: tuple[Any, ...] = ("gelu", [], "none") if gelu else ("none", [], "")
+    return lambda states: multiply(states, weight, bias, *behind)
 
 
 def _hub_answers(name: str | Path) -> bool:

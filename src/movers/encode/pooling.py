@@ -1,43 +1,17 @@
-"""The vector of a whole sentence, and how far apart those of unrelated sentences are."""
+"""How a model makes the vector of a sentence, and how far apart those of unrelated ones are."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from movers.arrays import Ints, Singles
+from movers.arrays import Singles
+from movers.encode.collect import POOLINGS
 
-
-def _mean(states: Singles, first: Ints, lengths: Ints) -> Singles:
-    """Term after term, so that no bit depends on the company of a sentence."""
-    total = np.zeros((len(first), states.shape[1]), np.float32)
-    for place in range(lengths.max(initial=0)):
-        longer = np.flatnonzero(lengths > place)
-        total[longer] += states[first[longer] + place]
-    return np.asarray(total / lengths[:, None].astype(np.float32))
-
-
-def _max(states: Singles, first: Ints, lengths: Ints) -> Singles:
-    ranges = zip(first, first + lengths, strict=True)
-    return np.stack([states[low:high].max(axis=0) for low, high in ranges])
-
-
-POOLINGS: dict[str, Callable[[Singles, Ints, Ints], Singles]] = {
-    "mean": _mean,
-    "cls": lambda states, first, lengths: states[first],
-    "max": _max,
-    "lasttoken": lambda states, first, lengths: states[first + lengths - 1],
-}
-"""From the hidden states of the tokens of a batch to one vector for every sentence.
-
-They take a matrix of states, the row of every sentence's first token, and its number of tokens,
-special ones included. `movers.encode.device_pooling` does the same on a GPU.
-"""
 CONFIG = "1_Pooling/config.json"
 """Where sentence-transformers keeps how a model was trained to be pooled."""
 

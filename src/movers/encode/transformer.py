@@ -12,11 +12,11 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.encode import models
 from movers.encode.attention_hooks import AttentionReader, install_hooks
-from movers.encode.collect import AnyCollector, Collector
-from movers.encode.device_collect import DeviceCollector
+from movers.encode.collect import AnyCollector, Batch, BatchLimits, Collector
+from movers.encode.device_collect import DeviceCollector, PaddedBatch, padded_batches
 from movers.encode.encoder import Encoder, Layers, Take
-from movers.encode.length_batches import Batch, BatchLimits, PaddedBatch, padded_batches
-from movers.encode.unknown import Unknown, own_vectors
+from movers.encode.pooling import pooling_of
+from movers.encode.tokens import Unknown, own_vectors
 from movers.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class TransformerEncoder(Encoder):
     device
         ``"auto"`` (CUDA, then MPS, then CPU) or a torch device.
     dtype
-        ``"float32"``, or ``"bfloat16"`` / ``"float16"`` on a GPU.
+        ``"float32"``, ``"bfloat16"`` (not on every processor), or ``"float16"`` (on GPUs alone).
     batch_tokens
         Padded tokens in a batch; None picks by device.
     """
@@ -66,8 +66,8 @@ class TransformerEncoder(Encoder):
             raise InputError(f"dtype must be one of {models.DTYPES}, got {dtype!r}")
         self.device = models.pick_device(device)
         kind = self.device.partition(":")[0]
-        if dtype != "float32" and kind == "cpu":
-            raise InputError(f"dtype {dtype!r} needs a GPU, and the device is 'cpu'")
+        if kind == "cpu":
+            models.check_processor(dtype)
         self.dtype = dtype
         self.name = models.EMBEDDED if model in (None, models.EMBEDDED) else str(model)
         self.folder: Path | None = None
@@ -77,13 +77,15 @@ class TransformerEncoder(Encoder):
             self.folder = Path(self.name)
         source = self.folder or (model if isinstance(model, Path) else self.name)
         self.tokenizer, self.model = models.load_pretrained(source, self.device, dtype)
-        self.config = self.model.config
+        self.config, self.pooling = self.model.config, pooling_of(self.folder or self.name)
         self.layers = int(self.config.num_hidden_layers)
         self.dimension = int(self.config.hidden_size)
         self.watchable, self.stoppable = install_hooks(self.model, self.layers)
         self.heads, leaks = int(getattr(self.config, "num_attention_heads", 0)), False
         if not self.watchable:
             self.heads, leaks = models.probe(self.model, self.tokenizer.pad_token_id or 0)
+        if kind == "cpu":
+            models.prepack(self.model)
         self.gathers = kind == "cuda"
         self.limits = self._limits(kind, batch_tokens, leaks=leaks)
 

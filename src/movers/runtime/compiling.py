@@ -13,9 +13,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from movers.runtime import kernel_cache, shipped_kernels
+from movers.runtime import kernel_cache
 from movers.runtime.kernel import Kernel
-from movers.runtime.native import Call, Kinds, flatten, load, no_compiler, symbol
+from movers.runtime.native import Call, Kinds, find_shipped, flatten, load, no_compiler, symbol
 
 logger = logging.getLogger("movers")
 
@@ -52,7 +52,7 @@ class Entry(Kernel):
 
     def find(self, kinds: Kinds, arguments: tuple[Any, ...]) -> Call:
         """The machine code for such arguments: built with the package, kept, or made and kept."""
-        built = shipped_kernels.find(self.name, kinds)
+        built = find_shipped(self.name, kinds)
         if built is not None:
             return built
         code, function = kernel_cache.find(self.name, kinds), symbol(self.name, kinds)

@@ -20,9 +20,8 @@ from platformdirs import user_cache_path
 
 from movers.runtime import ownership
 from movers.runtime.atomic import replacing
-from movers.runtime.native import Kinds, processor
+from movers.runtime.native import PACKAGE, Kinds, processor, sources_digest
 from movers.runtime.notices import Notice, notify
-from movers.runtime.shipped_kernels import PACKAGE, sources_digest
 
 KEPT = 4
 """Folders of other sources or versions that stay: those used last."""

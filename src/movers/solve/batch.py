@@ -16,12 +16,21 @@ from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
 from movers.solve import checks
 from movers.solve.kernels.batch_arrays import LARGEST, Outputs, Structures, Terms
+from movers.solve.kernels.partial import partial_emd_range, partial_fgw_range
 from movers.solve.kernels.pricing import broken_range, price_range
 from movers.solve.kernels.ranges import emd_range, fgw_range
-from movers.solve.kernels.workspace import SLOTS, allocate, make_cells
-from movers.solve.partial import Solver, partial_solver
+from movers.solve.kernels.workspace import (
+    SLOTS,
+    Workspace,
+    allocate,
+    allocate_partial,
+    make_cells,
+)
 from movers.solve.problems import Problems
 from movers.solve.solution import Many, Solution
+
+Solver = Callable[[int, int, Workspace, Outputs], None]
+"""Takes a range of problems, memory for them and room for what it finds."""
 
 
 def emd_batch(
@@ -37,7 +46,7 @@ def emd_batch(
     ----------
     null
         Price of a unit of mass that stays at home, one or of shape (pairs, 1); weights are then
-        masses, which are not scaled. See `movers.solve.partial`. None: all mass moves.
+        masses, which are not scaled. See `movers.solve.kernels.partial`. None: all mass moves.
     threads
         Number of threads, by default one per available processor.
     plans
@@ -162,7 +171,7 @@ def _solve(
         solve = _whole_solver(problems, structures, mix)
     else:
         prices = checks.prices(null, gap.shape)
-        solve = partial_solver(problems, Terms(prices, mix, thorough), structures)
+        solve = _partial_solver(problems, Terms(prices, mix, thorough), structures)
         effort, sizes = 8, shapes + 1
 
     def solve_range(low: int, high: int) -> None:
@@ -195,3 +204,17 @@ def _whole_solver(problems: Problems, structures: Structures | None, mix: float)
     if structures is None:
         return lambda low, high, space, out: emd_range(space, low, high, batch, out)
     return lambda low, high, space, out: fgw_range(space, low, high, batch, structures, mix, out)
+
+
+def _partial_solver(problems: Problems, terms: Terms, structures: Structures | None) -> Solver:
+    """Return what solves ranges of problems where mass may stay at home."""
+    batch = problems.batch
+
+    def solve(low: int, high: int, space: Workspace, out: Outputs) -> None:
+        room = allocate_partial(problems.shapes[low:high])
+        if structures is None:
+            partial_emd_range(space, room, low, high, batch, terms, out)
+        else:
+            partial_fgw_range(space, room, low, high, batch, structures, terms, out)
+
+    return solve

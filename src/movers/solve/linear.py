@@ -52,7 +52,7 @@ def emd(cost, u=None, v=None, *, null=None, threads=None):  # type: ignore[no-un
         1e-16, count as 0.
     null
         Price of a unit of mass that stays at home: ``min <C, P> + null * home`` over plans with
-        ``P 1 <= u`` and ``Pᵀ 1 <= v``, as `movers.solve.partial` explains. Weights are then
+        ``P 1 <= u`` and ``Pᵀ 1 <= v``, as `movers.solve.kernels.partial` explains. Weights are then
         masses, which are not scaled and need not weigh the same. None or infinite: all mass moves.
     threads
         Number of threads, by default one per available processor.
