@@ -31,11 +31,13 @@ from movers.web.batcher import Answer, ClosedError, Job, LateError, Pair
 from movers.web.failures import LETTERS, InternalError, handle_failures
 from movers.web.gates import (
     BodyGate,
-    FramingGate,
-    HostGate,
+    Gate,
+    Refuse,
     SafeAnswers,
-    TokenGate,
     check_token,
+    refuse_framing,
+    refuse_hosts,
+    refuse_strangers,
 )
 from movers.web.limits import Limits
 from movers.web.metrics import Metrics, RequestCounter
@@ -310,11 +312,12 @@ def create_app(
     _add_routes(app, service, guarded=token is not None)
     handle_failures(app)
     app.add_middleware(BodyGate, limits=limits)
-    if token is not None:
-        app.add_middleware(TokenGate, token=token)
+    refusals: list[Refuse] = [refuse_framing]
     if hosts is not None:
-        app.add_middleware(HostGate, hosts=hosts)
-    app.add_middleware(FramingGate)
+        refusals.append(partial(refuse_hosts, hosts))
+    if token is not None:
+        refusals.append(partial(refuse_strangers, token))
+    app.add_middleware(Gate, refusals=refusals)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=COMPRESSION)
     app.add_middleware(RequestCounter, metrics=service.metrics)
     app.add_middleware(SafeAnswers)
