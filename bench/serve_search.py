@@ -22,8 +22,8 @@ from serve import Server
 
 import movers
 
-CLIENTS, EACH = 100, 20
-"""Clients at once that overload the server, and how often each asks."""
+CLIENTS, EACH, ROUNDS = 100, 20, 4
+"""Clients at once that overload the server, how often each asks, and how often they come."""
 KEPT = ("matches", "certified", "bound", "compared", "signature")
 
 
@@ -66,8 +66,11 @@ def measure(sentences: int, queries: int, place: Path) -> str:
                 plain = json.loads(json.dumps(expected))
                 differ += any(found[name] != plain[name] for name in KEPT)
         before = server.megabytes
-        statuses = overloaded(server, asked)
-        memory = f"{before:.0f} MB before the overload, {server.megabytes:.0f} MB after"
+        statuses, after = Counter[int](), []
+        for _ in range(ROUNDS):
+            statuses += overloaded(server, asked)
+            after.append(f"{server.megabytes:.0f}")
+        memory = f"{before:.0f} MB before the overload, {', '.join(after)} MB after each round"
     finally:
         code = server.stop()
     ours, theirs = (1000 * statistics.median(one) for one in (library, http))
@@ -81,7 +84,7 @@ def measure(sentences: int, queries: int, place: Path) -> str:
 {len(corpus):,} sentences, {len(asked)} queries one after the other, ten matches each, in the
 library and over HTTP by turns: **{differ} answers differ** in any bit. {CLIENTS} clients at once
 then ask {EACH} times each for 50 matches, five of them with reasons, and do not wait when turned
-away.
+away, {ROUNDS} times over.
 
 | | |
 |---|---|

@@ -10,8 +10,7 @@ import argparse
 import ray
 
 import movers
-from movers.integrations.ray import Workers, score
-from movers.integrations.ray_session import cluster
+from movers.integrations.ray import Workers, cluster, score
 
 PEOPLE = ["doctor", "singer", "farmer", "judge", "painter", "sailor"]
 PAIRS = [

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from movers.cache import SemanticCache
@@ -73,12 +74,19 @@ def test_answers_expire_and_the_least_used_go(place, monkeypatch):
 def test_a_judge_decides(bert):
     class Judge:
         def similarities(self, pairs):
-            return [0.95 if pairs[0][0].startswith("yes") else 0.1]
+            return np.array([0.95 if text.startswith("yes") else 0.1 for text, _ in pairs])
 
     cache = SemanticCache(judge=Judge(), guard=(), scorer=bert.using("movers"))
     cache.set("the dog barks", 1)
     assert cache.get("yes the dog barks").answer == 1
     assert "0.10 alike" in cache.get("no the dog barks").why
+
+
+def test_a_judge_is_taken_by_name():
+    cache = SemanticCache(judge="same", guard=(), least=0.5)
+    cache.set("The dog bit the man.", 1)
+    assert cache.get("The man was bitten by the dog.").answer == 1
+    assert cache.get("The man bit the dog.").answer is None
 
 
 WRITING = """

@@ -57,8 +57,8 @@ class SemanticCache:
     scorer
         The measure that finds questions; it needs a scale and an index. None is the default one.
     judge
-        Another measure that decides on what was found, by its own similarity; None leaves that to
-        the first.
+        What decides on the questions found, by its own similarity, which ``least`` then is of: a
+        judge by name (``"same"``) or file, or another scorer. None leaves that to the first.
 
     Examples
     --------
@@ -79,74 +79,79 @@ class SemanticCache:
         ttl: float | None = None,
         size: int | None = None,
         scorer: Scorer | None = None,
-        judge: Scorer | None = None,
+        judge: Scorer | str | None = None,
     ) -> None:
         if not 0.0 <= least <= 1.0:
             raise InputError(f"least must be a similarity from 0 to 1, got {least}")
         if size is not None and size < 1:
             raise InputError(f"size must be at least 1 or None, got {size}")
-        self.least, self.ttl, self.size, self.judge = least, ttl, size, judge
-        self._kept = Collection(folder, scorer=scorer)
-        self._objection = Objection(self._kept.scorer, guard)
+        self.least, self.ttl, self.size = least, ttl, size
+        self._records = Collection(folder, scorer=scorer)
+        self.judge = self._records.scorer.using(judge=judge) if isinstance(judge, str) else judge
+        self._objection = Objection(self._records.scorer, guard)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._records)
 
     def get(self, text: str) -> Hit:
         """Look for an answer."""
-        if (same := self._alive(self._kept.get([text]))) is not None:
+        if (same := self._alive(self._records.get([text]))) is not None:
             return self._hit(same, Match(0, text, 0.0, 1.0), "the same text")
         if not text.strip():
             return Hit(None, None, "there is no text")
-        first, why = None, "nothing is stored"
-        for match, record in self._kept.find(text, TRIED):
-            first, refusal = first or match, self._refusal(text, match)
+        nearest = [*self._records.find(text, TRIED)]
+        first = nearest[0][0] if nearest else None
+        reasons = []
+        alike = self._similarities(text, [match for match, _ in nearest])
+        for (match, record), similarity in zip(nearest, alike, strict=True):
+            refusal = self._refusal(text, match, similarity)
             if refusal is None and self._alive([record]) is not None:
-                told = [one.text for one in differences(match.text, text)]
-                return self._hit(
-                    record, match, " ".join([f"{self._alike(text, match):.2f} alike.", *told])
-                )
-            if match is first:
-                why = refusal or "the answer has expired"
-        return Hit(None, first, why)
+                story = [difference.text for difference in differences(match.text, text)]
+                return self._hit(record, match, " ".join([f"{similarity:.2f} alike.", *story]))
+            reasons.append(refusal or "the answer has expired")
+        return Hit(None, first, reasons[0] if reasons else "nothing is stored")
 
     def set(self, text: str, answer: Any) -> None:
         """Store an answer, anything that JSON can hold; what is stale or too much goes."""
-        self._kept.put([Record(text, text, json.dumps(answer))])
+        self._records.put([Record(text, text, json.dumps(answer))])
         oldest = 0.0 if self.ttl is None else time.time() - self.ttl
-        if stale := self._kept.stale(before=oldest, beyond=self.size):
-            self._kept.drop(stale)
+        if stale := self._records.stale(before=oldest, beyond=self.size):
+            self._records.drop(stale)
 
     def forget(self, *texts: str) -> None:
         """Remove the answers to some questions."""
-        self._kept.drop(texts)
+        self._records.drop(texts)
 
     def clear(self) -> None:
         """Remove all answers."""
-        self._kept.drop(self._kept.stale(before=float("inf"), beyond=None))
+        self._records.drop(self._records.stale(before=float("inf"), beyond=None))
 
     def close(self) -> None:
         """Let go of the files."""
-        self._kept.close()
+        self._records.close()
 
     def _alive(self, records: Sequence[Record]) -> Record | None:
         oldest = 0.0 if self.ttl is None else time.time() - self.ttl
         return next((one for one in records if one.written >= oldest), None)
 
-    def _alike(self, text: str, match: Match) -> float:
-        if self.judge is not None:
-            return float(self.judge.similarities([(text, match.text)])[0])
-        if match.similarity is None:
+    def _similarities(self, text: str, matches: Sequence[Match]) -> list[float]:
+        """Return how alike a question is to stored ones, by the judge if there is one."""
+        if self.judge is not None and matches:
+            chances: list[float] = self.judge.similarities(
+                [(text, match.text) for match in matches]
+            ).tolist()
+            return chances
+        alike = [match.similarity for match in matches]
+        if None in alike:
             raise InputError("a cache needs a measure with a scale; fit the scorer first")
-        return match.similarity
+        return [similarity for similarity in alike if similarity is not None]
 
-    def _refusal(self, text: str, match: Match) -> str | None:
-        """Why a stored question does not answer; None if it does."""
-        alike = self._alike(text, match)
-        if not alike >= self.least:
-            return f"the nearest is {alike:.2f} alike, less than {self.least:g}"
+    def _refusal(self, text: str, match: Match, similarity: float) -> str | None:
+        """Return why a stored question does not answer; None if it does."""
+        if not similarity >= self.least:
+            return f"the nearest is {similarity:.2f} alike, less than {self.least:g}"
         return self._objection(match.text, text)
 
     def _hit(self, record: Record, match: Match, why: str) -> Hit:
-        self._kept.touch(record)
+        self._records.touch(record)
         return Hit(json.loads(record.value), match, why)

@@ -57,22 +57,6 @@ class Call(Generic[Result]):
     bodies: Sequence[Answer | None] = (None,)
 
 
-@dataclass(frozen=True)
-class Patience:
-    """How often to try again, and for how long to pause before."""
-
-    retries: int
-    pause: float
-
-    def seconds(self, tried: int, answer: httpx.Response | None) -> float | None:
-        """Seconds until another try; None if there is no point in it."""
-        if tried >= self.retries or (answer is not None and answer.status_code not in AGAIN):
-            return None
-        told = "" if answer is None else answer.headers.get("Retry-After", "")
-        wait = float(told) if told.isdigit() else self.pause * 2**tried
-        return min(LONGEST_PAUSE, wait) * random.uniform(1.0, 1.25)  # not all at once
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Received(Comparison):
     """A comparison that a server made: its numbers, words and differences as they were sent."""
@@ -110,25 +94,11 @@ class Received(Comparison):
         )
         return made
 
-    @property
-    def similarity(self) -> float | None:
-        """The distance on a scale from 0, unrelated sentences, to 1, the same."""
-        return self.answer["similarity"]  # type: ignore[no-any-return]
-
-    @property
-    def verdict(self) -> str | None:
-        """Similarity and differences in a sentence."""
-        return self.answer["verdict"]  # type: ignore[no-any-return]
-
-    @property
-    def story(self) -> tuple[str, ...]:
-        """What differs, in plain sentences."""
-        return tuple(self.answer["story"])
-
-    @property
-    def figures(self) -> tuple[str, ...]:
-        """Where the distance comes from, in sentences with numbers."""
-        return tuple(self.answer["figures"])
+    similarity = property(lambda self: self.answer["similarity"])
+    verdict = property(lambda self: self.answer["verdict"])
+    judgement = property(lambda self: self.answer["judged"])
+    story = property(lambda self: tuple(self.answer["story"]))
+    figures = property(lambda self: tuple(self.answer["figures"]))
 
     def to_html(self) -> str:
         """Refuse: the page needs what is not sent."""
@@ -276,12 +246,20 @@ class _Connected:
     ) -> None:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._options = {"base_url": url, "headers": headers, "timeout": timeout, **options}
-        self._patience = Patience(retries, pause)
+        self._retries, self._pause = retries, pause
 
     compare, differences, align = Verb(_compare), Verb(_differences), Verb(_align)
     distances, similarities = Verb(_distances), Verb(_similarities)
     rank, search = Verb(_rank), Verb(_search)
     indexes, models = Verb(_indexes), Verb(_models)
+
+    def _seconds(self, tried: int, answer: httpx.Response | None) -> float | None:
+        """Return seconds until another try; None if there is no point in it."""
+        if tried >= self._retries or (answer is not None and answer.status_code not in AGAIN):
+            return None
+        wanted = "" if answer is None else answer.headers.get("Retry-After", "")
+        wait = float(wanted) if wanted.isdigit() else self._pause * 2**tried
+        return min(LONGEST_PAUSE, wait) * random.uniform(1.0, 1.25)  # not all at once
 
     def _request(self, call: Call[Any], body: Answer | None) -> dict[str, Any]:
         method = "GET" if body is None else "POST"
@@ -337,13 +315,13 @@ class Client(_Connected):
         return call.read([self._sent(call, body) for body in call.bodies])
 
     def _sent(self, call: Call[Any], body: Answer | None) -> Answer:
-        for tried in range(self._patience.retries + 1):
+        for tried in range(self._retries + 1):
             answer, error = None, None
             try:
                 answer = self.http.request(**self._request(call, body))
             except httpx.TransportError as gone:
                 error = gone
-            pause = self._patience.seconds(tried, answer)
+            pause = self._seconds(tried, answer)
             if pause is None:
                 break
             time.sleep(pause)
@@ -368,13 +346,13 @@ class AsyncClient(_Connected):
         return call.read([await self._sent(call, body) for body in call.bodies])
 
     async def _sent(self, call: Call[Any], body: Answer | None) -> Answer:
-        for tried in range(self._patience.retries + 1):
+        for tried in range(self._retries + 1):
             answer, error = None, None
             try:
                 answer = await self.http.request(**self._request(call, body))
             except httpx.TransportError as gone:
                 error = gone
-            pause = self._patience.seconds(tried, answer)
+            pause = self._seconds(tried, answer)
             if pause is None:
                 break
             await asyncio.sleep(pause)

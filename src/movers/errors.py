@@ -47,7 +47,6 @@ class Wording:
     acts: ClassVar[Mapping[str, str | tuple[Choose, ...]]] = {
         "add": "open it and add to it",
         "fit": "call fit(sentences)",
-        "fit alone": "fit it in one process with Scorer.fit",
         "learn": "call learn(pairs, labels)",
         "pick candidates": "pass their numbers",
         "rank": "use Scorer.rank, which compares every sentence",

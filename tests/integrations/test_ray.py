@@ -4,7 +4,7 @@ import os
 import signal
 import socket
 import sys
-from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -13,17 +13,14 @@ import pyarrow.dataset
 import pytest
 
 from movers import cli
-from movers.encode.encodings import Request
 from movers.errors import DependencyError, InputError, MoversError
-from movers.integrations.ray import Workers, fit, score
+from movers.integrations.ray import Ledger, Workers, import_ray, plain_errors, score
+from movers.integrations.ray import cluster as session
 from movers.integrations.ray_files import score_files
-from movers.integrations.ray_session import Ledger, import_ray, plain_errors
-from movers.integrations.ray_session import cluster as session
-from movers.measures.parts.fitting import Sums, add_up
 from movers.runtime.atomic import UNFINISHED
 from movers.runtime.notices import ClusterWarning
 from processes import Command
-from tiny_models import PAIRS, SENTENCES
+from tiny_models import PAIRS
 
 ray = pytest.importorskip("ray", reason="needs the extra movers[ray]")
 
@@ -85,7 +82,7 @@ def test_a_killed_worker_changes_nothing(cluster, bert):
 class Deadly:
     """A scorer that some sentences kill the process of."""
 
-    far = None
+    far, encoder = None, SimpleNamespace()
 
     def using(self, **_):
         return self
@@ -135,8 +132,6 @@ def test_a_table_without_rows_gets_its_columns(cluster, bert, tmp_path):
     schema = found.schema()
     assert schema.names == [*table.column_names, "one", "one_similarity", "two", "unread"]
     assert schema.types == [*table.schema.types, *[pa.float64()] * 3, pa.int64()]
-    with pytest.raises(InputError, match="no rows; expected sentences"):
-        fit(ray.data.from_arrow(table), bert)
     (tmp_path / "none.csv").write_text("source,target\n")
     with pytest.raises(InputError, match=r"none\.csv has a header but no rows"):
         score_files(tmp_path / "none.csv", tmp_path / "out", {"wsmd": bert}, workers=Workers(1))
@@ -163,34 +158,6 @@ def test_a_cluster_that_refuses_is_not_called_silent(monkeypatch):
         address = f"127.0.0.1:{listening.getsockname()[1]}"
         with pytest.raises(InputError, match=r"cannot connect .* RAY_AUTH_TOKEN"):
             session(address).__enter__()
-
-
-def in_batches(scorer, sentences, size):
-    """Statistics added up batch by batch in this process."""
-    request, sums = Request((scorer.embedding,), (), scorer.settings.rules), Sums()
-    for start in range(0, len(sentences), size):
-        counts = Counter(sentences[start : start + size])
-        sums.merge(add_up(scorer.encoder, counts, request, whitening="clean")[0])
-    return sums.statistics(scorer.encoder, request.rules, whitening="clean")
-
-
-def test_fitting_in_parts_equals_fitting_at_once(cluster, bert):
-    sentences = [*SENTENCES, *SENTENCES[:4]] * 3
-    table = pa.table({"sentence": sentences})
-    blocks = ray.data.from_arrow([table.slice(0, 7), table.slice(7)])
-    fitted = fit(blocks, bert, workers=Workers(1), batch_size=5, origin="words")
-    one, whole = fitted.statistics, bert.using(statistics=None).fit(sentences)
-    assert one.origin == "words"
-    assert one.tables == whole.statistics.tables
-    assert list(one.tables["idf"].values) == list(whole.statistics.tables["idf"].values)
-    assert one.digest == in_batches(bert, sentences, 5).digest, "blocks or workers show in a fit"
-    (layer,) = one.whitening
-    found, expected = one.whitening[layer], whole.statistics.whitening[layer]
-    assert found.tokens == expected.tokens
-    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12, atol=1e-12)
-    inverse, wanted = (white.matrix @ white.matrix.T for white in (found, expected))
-    np.testing.assert_allclose(inverse, wanted, rtol=1e-6, atol=1e-6 * np.abs(wanted).max())
-    np.testing.assert_allclose(fitted.distances(PAIRS), whole.distances(PAIRS), rtol=1e-5)
 
 
 def test_the_command_line_reaches_a_cluster_and_equals_the_local_engine(
@@ -251,26 +218,11 @@ def test_columns_are_checked_before_anything_runs(cluster, bert):
             score(ray.data.from_arrow(dataset), bert, **options)
     with pytest.raises(InputError, match="empty; expected rows"):
         score(ray.data.from_items([]), bert)
-    with pytest.raises(InputError, match="which columns hold the sentences"):
-        fit(ray.data.from_arrow(table.rename_columns(["one", "two"])), bert)
 
 
 def test_too_large_a_worker_is_told(cluster, bert):
     with pytest.warns(ClusterWarning, match="4 CPUs and 0 GPUs, too few for a worker of 90 CPUs"):
         score(ray.data.from_arrow(table_of(PAIRS)), bert, workers=Workers(cpus=90))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"whitening": "as-coded"}, "adds vectors up in the order of the sentences"),
-        ({"layers": "BV"}, "learns more from a corpus than sums"),
-        ({"method": "sif"}, "sif .* learns more from a corpus than sums"),
-    ],
-)
-def test_fits_that_are_no_sums_are_refused(cluster, bert, changes, message):
-    with pytest.raises(InputError, match=message):
-        fit(ray.data.from_arrow(table_of(PAIRS)), bert.using(**changes))
 
 
 @pytest.mark.parametrize(

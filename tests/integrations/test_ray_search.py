@@ -10,7 +10,7 @@ import pytest
 
 from movers import cli
 from movers.errors import InputError
-from movers.integrations.ray_session import Workers
+from movers.integrations.ray import Workers
 from movers.search import cosine, mining
 from movers.search.dedupe import dedupe_file
 from movers.search.index import Index

@@ -1,5 +1,8 @@
+import shutil
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -98,3 +101,31 @@ def test_explanations_keep_to_the_document(client, method):
     whole = {**schema, "components": document["components"]}
     Draft202012Validator(whole).validate(answer.json())
     assert set(answer.json()) == set(schema["properties"])
+
+
+GENERATED = """
+import sys
+from movers_client import Client
+from movers_client.api.default import compare_v1_compare_post as compare
+from movers_client.models import CompareRequest
+
+client = Client(base_url=sys.argv[1], timeout=60)
+body = CompareRequest(source="the dog chased the cat", target="the cat chased the dog")
+print(compare.sync(client=client, body=body).distance)
+"""
+
+
+def test_a_generator_makes_a_client_of_the_document(client, tmp_path):
+    generator = shutil.which("openapi-python-client")
+    if generator is None:
+        pytest.skip("needs openapi-python-client on the path: pip install openapi-python-client")
+    (tmp_path / "document.json").write_text(client.get("/openapi.json").text)
+    command = "generate --path document.json --meta none --output-path movers_client"
+    run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    done = run([generator, *command.split()])
+    assert done.returncode == 0 and "Warning" not in done.stdout, done.stdout + done.stderr
+    python = Path(generator).with_name("python")
+    asked = run([python, "-c", GENERATED, str(client.base_url)])
+    body = {"source": "the dog chased the cat", "target": "the cat chased the dog"}
+    expected = client.post("/v1/compare", json=body).json()["distance"]
+    assert asked.stdout.strip() == str(expected), asked.stderr

@@ -69,7 +69,7 @@ def score_table(
         tables.refuse_taken(table.columns, scorers)
         rows: Iterable[Rows] = paired(table.chunks, names)
         if fit:
-            rows = _fitted(rows, scorers, progress=progress)
+            rows = fit_on_rows(rows, scorers, progress=progress)
         for scorer in scorers.values():
             scorer.prepare()
         tables.refuse_taken(table.columns, added := all_columns(scorers))
@@ -151,7 +151,9 @@ def fit_file(
     return statistics
 
 
-def _fitted(chunks: Iterable[Rows], scorers: dict[str, Scorer], *, progress: bool) -> list[Rows]:
+def fit_on_rows(
+    chunks: Iterable[Rows], scorers: dict[str, Scorer], *, progress: bool
+) -> list[Rows]:
     """Read the whole table, put fitted scorers in place of the given ones, hand the rows on."""
     held = list(chunks)
     sentences = [pair[side] for side in (0, 1) for _, pairs in held for pair in pairs]

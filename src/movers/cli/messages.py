@@ -25,7 +25,6 @@ class CommandLine(Wording):
     acts: ClassVar = {
         "add": (Choose("add", True),),
         "fit": (Choose("fit", True), Choose("statistics", then="with a file made by movers fit")),
-        "fit alone": "pass --engine local",
         "learn": "make one with movers learn",
         "pick candidates": (),
         "rank": (),

@@ -153,9 +153,7 @@ def fit(
     embeddings: str | None = None,
     quiet: given.Quiet = False,
     batch_size: given.BatchSize = None,
-    engine: given.Engine = "local",
     options: given.Options = DEFAULTS,
-    ray: given.RayOptions = RAY_DEFAULTS,
 ) -> None:
     """Fit whitening, idf and attention variability on sentences, and save them.
 
@@ -165,27 +163,18 @@ def fit(
     ----------
     file
         Text with one sentence per line, a table with a column of sentences, or - for lines from
-        standard input. For Ray also a folder of them or a quoted pattern.
+        standard input.
     output
         Statistics file to write (safetensors); use it with --statistics.
     embeddings
         Embedding layers to whiten: "0", "0,6" or "all". Default: the one of --embedding.
-    engine
-        Compute in this process or in worker processes of Ray, which fit whitening and idf only.
     """
     scorer = options.load("wsmd")
     reading: dict[str, Any] = {"column": column, "format": given.format_with(format, delimiter)}
-    if engine == "ray":
-        from movers.integrations.ray_files import fit_files
+    from movers.bulk.score_files import fit_file
 
-        reading |= ray.where(quiet=quiet)
-        statistics = fit_files(file, scorer, embeddings, **reading)
-    else:
-        from movers.bulk.score_files import fit_file
-
-        ray.refuse()
-        with limited_batches([scorer], batch_size):
-            statistics = fit_file(file, scorer, embeddings, progress=not quiet, **reading)
+    with limited_batches([scorer], batch_size):
+        statistics = fit_file(file, scorer, embeddings, progress=not quiet, **reading)
     statistics.save(output)
     if quiet:
         return

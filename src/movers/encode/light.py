@@ -138,6 +138,8 @@ class LightEncoder(Encoder):
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
+        # Both keep what the largest batch so far took, and a plan for every shape of one.
+        options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         where = "session.model_external_initializers_file_folder_path"
         options.add_session_config_entry(where, str(self.folder))
         # idle threads that spin slow everything else down on few cores

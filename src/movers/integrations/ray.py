@@ -1,4 +1,4 @@
-"""Scoring and fitting on a Ray cluster, with the numbers of a single process.
+"""Scoring on a Ray cluster, with the numbers of a single process.
 
 Workers are actors that keep model and kernels from batch to batch and get the fitted statistics
 of the driver, so a distance is the same bit for bit wherever it is computed. Ray restarts a
@@ -7,37 +7,252 @@ worker that dies and repeats its batch, which ends in an error if it costs sever
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Mapping, Sequence
+import logging
+import os
+import re
+import socket
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
-from movers.encode.encodings import Request
-from movers.encode.whiten import WhiteningKind
-from movers.errors import Choose, Do, InputError
-from movers.integrations.ray_session import (
-    Ledger,
-    Work,
-    Worker,
-    Workers,
-    add_up_batch,
-    import_ray,
-    score_batch,
-)
-from movers.io.columns import all_columns
-from movers.io.pairs import known_columns
+from movers import errors
+from movers.bulk.score_files import named_columns
+from movers.errors import DependencyError, InputError, MoversError
+from movers.io.columns import UNREAD, all_columns, count_unread
 from movers.io.tables import check_texts, pick_columns, refuse_taken
-from movers.measures.parts.fitting import Sums
 from movers.runtime.notices import ClusterWarning, notify
+from movers.runtime.threads import available_threads
 from movers.scorer import Scorer
 
-__all__ = ["Workers", "fit", "score", "score_columns", "whitening_to_add_up"]
-
+OURS = re.compile(r"^movers\.errors\.(\w+): (.+)$", re.MULTILINE)
+ANY = re.compile(r"^[\w.]+(?:Error|Exception|Invalid): .+$", re.MULTILINE)
+"""Lines of a worker's traceback that name an error."""
+SOCKET = re.compile(r"^(?:ray://)?\[?([^/]+?)\]?:(\d+)$")
+PROBE_SECONDS = 5.0
+REASONS = (
+    "it may be of another version of Ray or Python, or want a token, in which case set "
+    "RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
+)
 SCORED_ROWS = 512
 """Rows of a batch to score: some seconds of work, lost if its worker dies."""
-FITTED_ROWS = 4096
-"""Rows of a batch to fit on: each sends one covariance matrix per layer to the driver."""
 QUEUED = 2
 """Batches a worker holds: the one in work and the next."""
+LIVES = 3
+"""Workers that a batch may cost; one that kills each would go on for ever."""
+
+
+def import_ray() -> Any:
+    """Import Ray with its data library, or name the extra it comes with."""
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise DependencyError(
+            f"Ray is not installed ({error}); it comes with an extra: pip install movers[ray]"
+        ) from error
+    return ray
+
+
+@contextmanager
+def cluster(address: str | None = None) -> Iterator[None]:
+    """Connect to a running cluster, or start Ray on this machine; leave it in the end.
+
+    Inside a session that is connected already, use that. Without an address, ``RAY_ADDRESS``
+    names one. On this machine Ray gets one CPU more than there are, to read and write with
+    beside a worker on each. What a task raises is raised here, too.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_DATA_LOG_LEVEL", "CRITICAL")  # errors come back as our own
+    ray = import_ray()
+    if ray.is_initialized():
+        with plain_errors():
+            yield
+        return
+    address = address or os.environ.get("RAY_ADDRESS") or "local"
+    _probe(address)
+    local = {"num_cpus": available_threads() + 1, "include_dashboard": False}
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    try:
+        ray.init(address=address, **quiet, **(local if address == "local" else {}))
+    except (ConnectionError, ValueError) as error:
+        raise InputError(
+            f"cannot connect to a Ray cluster at {address!r}: {error}; {REASONS}"
+        ) from error
+    try:
+        with plain_errors():
+            yield
+    finally:
+        ray.shutdown()
+
+
+def _probe(address: str) -> None:
+    """Refuse an address where nothing listens, which Ray itself would wait for."""
+    if place := SOCKET.match(address):
+        try:
+            socket.create_connection((place[1], int(place[2])), PROBE_SECONDS).close()
+        except (OSError, OverflowError) as error:
+            raise InputError(
+                f"nothing answers at {address!r} ({error}); start a cluster there with "
+                "'ray start --head', or name another address"
+            ) from error
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn what Ray reports of a failed task into the error the task raised."""
+    ray = import_ray()
+    try:
+        yield
+    except ray.exceptions.RayError as error:
+        if ours := OURS.findall(str(error)):
+            name, message = ours[-1]  # behind those that caused it
+            raise getattr(errors, name, MoversError)(message) from error
+        named = ANY.search(str(error))
+        raise MoversError(f"the Ray job failed: {named[0] if named else error}") from error
+
+
+@dataclass(frozen=True)
+class Workers:
+    """The worker processes to ask Ray for.
+
+    Parameters
+    ----------
+    count
+        Most workers at a time; None takes as many as the cluster has room for. Ray starts fewer
+        while reading and writing need the room.
+    cpus
+        Processors of each, and so its threads.
+    gpus
+        GPUs of each. Without any, workers compute on processors only.
+    """
+
+    count: int | None = None
+    cpus: float = 1
+    gpus: float = 0
+
+    def __post_init__(self) -> None:
+        if self.count is not None and self.count < 1:
+            raise InputError(
+                f"there must be at least 1 worker, got {self.count}; left out, there are as "
+                "many as there is room for"
+            )
+        if self.cpus <= 0 or self.gpus < 0:
+            raise InputError(
+                f"a worker needs more than 0 CPUs and no fewer than 0 GPUs, got {self.cpus} and "
+                f"{self.gpus}"
+            )
+
+    @property
+    def threads(self) -> int:
+        """Threads of each worker."""
+        return max(1, int(self.cpus))
+
+    def pool(self) -> Any:
+        """Return a pool that starts with all workers if one CPU is left to read and write with."""
+        ray = import_ray()
+        there = ray.cluster_resources()
+        room = (there.get("CPU", 0) - 1) // self.cpus
+        if self.gpus:
+            room = min(room, there.get("GPU", 0) // self.gpus)
+        if room < 1:
+            notify(
+                f"the cluster has {there.get('CPU', 0):g} CPUs and {there.get('GPU', 0):g} GPUs, "
+                f"too few for a worker of {self.cpus:g} CPUs and {self.gpus:g} GPUs and one CPU to "
+                "read and write with; Ray waits until nodes join",
+                ClusterWarning,
+            )
+        first = max(1, int(room))
+        most = self.count or first
+        sizes = {"min_size": 1, "max_size": most, "initial_size": min(first, most)}
+        return ray.data.ActorPoolStrategy(**sizes, max_tasks_in_flight_per_actor=QUEUED)
+
+
+class Ledger:
+    """Counts how many workers died over a batch: those that begin another without an end.
+
+    Ray Data repeats a batch whose worker died without end, and offers no limit.
+    """
+
+    def __init__(self) -> None:
+        self.begun: dict[str, str] = {}
+        self.deaths: Counter[str] = Counter()
+
+    def begin(self, worker: str, batch: str) -> int:
+        """Note that a worker, which keeps its name when Ray restarts it, begins a batch; deaths."""
+        if worker in self.begun:
+            self.deaths[self.begun[worker]] += 1
+        self.begun[worker] = batch
+        return self.deaths[batch]
+
+    def end(self, worker: str) -> None:
+        """Note that a worker is done with its batch."""
+        self.begun.pop(worker, None)
+
+
+class Worker:
+    """Scorers in a process of Ray, and a function of scorers and a batch to call."""
+
+    def __init__(self, work: Work, scorers: Any, workers: Workers, ledger: Any) -> None:
+        import ray
+
+        if not workers.gpus:
+            # Ray leaves the GPUs of the machine visible to those who asked for none.
+            os.environ["CUDA_VISIBLE_DEVICES"] = ""
+        self.work, self.ledger = work, ledger
+        self.scorers: dict[str, Scorer] = {
+            name: scorer.using(threads=workers.threads) for name, scorer in ray.get(scorers).items()
+        }
+        for scorer in self.scorers.values():
+            scorer.prepare()
+            scorer.encoder.model_threads = workers.threads
+
+    def __call__(self, batch: Any) -> Any:
+        """Return what the function makes of a batch, unless that has cost too many lives."""
+        import ray
+
+        worker = ray.get_runtime_context().get_actor_id()
+        rows = repr(batch.to_pydict()).encode("utf-8", "backslashreplace")
+        deaths = ray.get(self.ledger.begin.remote(worker, sha256(rows).hexdigest()))
+        try:
+            if deaths >= LIVES:
+                first = ", ".join(
+                    repr(cell)[:80] for cell in batch.slice(0, 1).to_pylist()[0].values()
+                )
+                raise MoversError(
+                    f"{deaths} workers died over the same {len(batch)} rows, which begin with "
+                    f"{first}; look what is special about them, or give each worker more memory"
+                )
+            return self.work(self.scorers, batch)
+        finally:
+            self.ledger.end.remote(worker)
+
+
+Work = Callable[[dict[str, Scorer], Any], Any]
+
+
+def mapped(
+    dataset: Any, work: Work, scorers: Mapping[str, Scorer], workers: Workers, batch_size: int
+) -> Any:
+    """Send batches of rows to a pool of workers that hold the scorers, and keep their order."""
+    if batch_size < 1:
+        raise InputError(f"batch_size must be at least 1, got {batch_size}")
+    ray = import_ray()
+    ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(Ledger).remote()
+    dataset.context.execution_options.preserve_order = True
+    # Batches of exactly this size, however the dataset is cut into blocks.
+    cut = dataset.repartition(target_num_rows_per_block=batch_size, strict=True)
+    return cut.map_batches(
+        Worker,
+        fn_constructor_args=(work, ray.put(dict(scorers)), workers, ledger),
+        compute=workers.pool(),
+        batch_size=batch_size,
+        batch_format="pyarrow",
+        num_cpus=workers.cpus,
+        num_gpus=workers.gpus,
+    )
 
 
 def score(
@@ -68,7 +283,10 @@ def score(
     named = (
         {scorers.settings.measure.name: scorers} if isinstance(scorers, Scorer) else dict(scorers)
     )
-    schema = _schema(dataset)
+    import_ray()
+    schema = dataset.schema()
+    if schema is None:
+        raise InputError("the dataset is empty; expected rows")
     pair = pick_columns(schema.names, *columns)
     refuse_taken(schema.names, all_columns(named))
     _check_text_columns(dataset, schema, pair)
@@ -91,142 +309,20 @@ def score_columns(
     batch_size: int = SCORED_ROWS,
 ) -> Any:
     """Score two columns that are known to hold text."""
+
+    def append(held: dict[str, Scorer], batch: Any) -> Any:
+        import pyarrow
+
+        texts = (check_texts(batch.column(name).to_pylist(), name, 0) for name in columns)
+        pairs = list(zip(*texts, strict=True))
+        for name, scorer in held.items():
+            for column, values in named_columns(name, scorer, pairs).items():
+                batch = batch.append_column(column, pyarrow.array(values))
+        return batch.append_column(UNREAD, pyarrow.array(count_unread(held, pairs)))
+
     for scorer in scorers.values():
         scorer.prepare()
-    return mapped(dataset, score_batch, scorers, columns, workers or Workers(), batch_size)
-
-
-def fit(
-    dataset: Any,
-    scorer: Scorer,
-    *,
-    columns: Sequence[str] | None = None,
-    embeddings: tuple[int, ...] | None = None,
-    origin: str = "",
-    workers: Workers | None = None,
-    batch_size: int = FITTED_ROWS,
-) -> Scorer:
-    """Fit whitening and document frequencies in one distributed pass.
-
-    Workers add up moments and document counts batch by batch; the driver adds up the batches in
-    the order of the rows. Counts are exact. Means and covariances differ from those of
-    `Scorer.fit` in the last bits, for the order of a sum shows in its rounding, but not from one
-    run to the next: they depend on rows and batch size alone.
-
-    Parameters
-    ----------
-    dataset
-        A ``ray.data.Dataset`` with columns of sentences; a repeated sentence counts as often as
-        it occurs.
-    scorer
-        Stays as it was; the one returned has the statistics.
-    columns
-        Columns of sentences; None takes a well-known pair or the only column.
-    embeddings
-        Embedding layers to whiten; None takes the scorer's own.
-    origin
-        What the sentences are, kept with the statistics.
-    workers, batch_size
-        The worker processes to use, and the rows that one adds up at a time.
-    """
-    schema = _schema(dataset)
-    names = schema.names
-    if columns is None:
-        columns = names if len(names) == 1 else known_columns(names)
-    if columns is None or not set(columns) <= set(names):
-        raise InputError(
-            f"which columns hold the sentences? found {', '.join(columns or ()) or 'no known ones'}"
-            f" among {', '.join(names)}; name them with columns="
-        )
-    _check_text_columns(dataset, schema, columns)
-    if not dataset.limit(1).count():
-        raise InputError("the dataset has no rows; expected sentences to fit on")
-    whitening = whitening_to_add_up(scorer)
-    request = Request(embeddings or (scorer.embedding,), (), scorer.settings.rules)
-    given = {"": scorer}, columns, workers or Workers(), batch_size
-    sums = Sums()
-    for row in mapped(dataset, add_up_batch, *given, request, whitening).iter_rows():
-        sums.merge(pickle.loads(row["sums"]))
-    statistics = sums.statistics(scorer.encoder, request.rules, whitening=whitening, origin=origin)
-    return scorer.using(statistics=statistics)
-
-
-def mapped(
-    dataset: Any,
-    work: Work,
-    scorers: Mapping[str, Scorer],
-    columns: Sequence[str],
-    workers: Workers,
-    batch_size: int,
-    *rest: Any,
-) -> Any:
-    """Send batches of rows to a pool of workers that hold the scorers.
-
-    Ray Data restarts actors and repeats their batches without limit; the ledger sets one.
-    """
-    ray = import_ray()
-    if batch_size < 1:
-        raise InputError(f"batch_size must be at least 1, got {batch_size}")
-    ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(Ledger).remote()
-    dataset.context.execution_options.preserve_order = True
-    # Batches of exactly this size, however the dataset is cut into blocks.
-    cut = dataset.repartition(target_num_rows_per_block=batch_size, strict=True)
-    return cut.map_batches(
-        Worker,
-        fn_constructor_args=(work, ray.put(dict(scorers)), tuple(columns), workers, ledger, *rest),
-        compute=_pool(workers),
-        batch_size=batch_size,
-        batch_format="pyarrow",
-        num_cpus=workers.cpus,
-        num_gpus=workers.gpus,
-    )
-
-
-def _pool(workers: Workers) -> Any:
-    """A pool that starts with all its workers if one CPU is then left to read and write with."""
-    ray = import_ray()
-    there = ray.cluster_resources()
-    room = (there.get("CPU", 0) - 1) // workers.cpus
-    if workers.gpus:
-        room = min(room, there.get("GPU", 0) // workers.gpus)
-    if room < 1:
-        notify(
-            f"the cluster has {there.get('CPU', 0):g} CPUs and {there.get('GPU', 0):g} GPUs, too "
-            f"few for a worker of {workers.cpus:g} CPUs and {workers.gpus:g} GPUs and one CPU to "
-            "read and write with; Ray waits until nodes join",
-            ClusterWarning,
-        )
-    first = max(1, int(room))
-    most = workers.count or first
-    sizes = {"min_size": 1, "max_size": most, "initial_size": min(first, most)}
-    return ray.data.ActorPoolStrategy(**sizes, max_tasks_in_flight_per_actor=QUEUED)
-
-
-def whitening_to_add_up(scorer: Scorer) -> WhiteningKind | None:
-    """Return the kind of whitening to fit, if sums of parts are all that the scorer learns from."""
-    settings, measure = scorer.settings, scorer.measure
-    if settings.by_variability or measure.learns:
-        raise InputError(
-            f"{measure.name} with the layers {settings.layers or 'known best'} learns more from a "
-            "corpus than sums",
-            Do("fit alone", "and score with Ray afterwards"),
-        )
-    if settings.whitening_to_fit == "as-coded":
-        raise InputError(
-            "as-coded whitening adds vectors up in the order of the sentences, which no "
-            "distributed pass can",
-            Do("fit alone"),
-            Choose("whitening", "clean"),
-        )
-    return settings.whitening_to_fit
-
-
-def _schema(dataset: Any) -> Any:
-    import_ray()
-    schema = dataset.schema()
-    if schema is None:
-        raise InputError("the dataset is empty; expected rows")
-    return schema
+    return mapped(dataset, append, scorers, workers or Workers(), batch_size)
 
 
 def _check_text_columns(dataset: Any, schema: Any, columns: Sequence[str]) -> None:

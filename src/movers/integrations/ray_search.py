@@ -11,15 +11,13 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from movers.errors import InputError
-from movers.integrations.ray import mapped
-from movers.integrations.ray_session import Work, Worker, Workers, cluster, import_ray, plain_errors
+from movers.integrations.ray import LIVES, Work, Workers, cluster, import_ray, mapped
 from movers.io.pairs import check_queries
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
@@ -34,51 +32,80 @@ from movers.search.passages import Cutter
 from movers.search.search_ranking import STAGES, Pruning, SearchRanking, SearchResult
 from movers.search.vectors import Precision
 
-SHARES = 4
-"""Tasks for every worker that a search is cut into, so that none waits long for the last."""
+Hits = dict[str, Any]
+"""What a share has for a query: numbers within it, distances, texts, and what became of others."""
 
 
-def write_shard(worker: Worker, batch: Any) -> dict[str, list[str]]:
-    """Encode sentences, write a shard into the folder of an index, and say what was written."""
-    folder, signature, layout = worker.rest
-    texts = next(worker.texts(batch))
-    make = partial(find_layout(layout).make, worker.scorer, texts)
-    part = Folder(Path(folder)).store((texts, make), signature, layout)
-    return {"part": [json.dumps(asdict(part))]}
+class Share:
+    """Searches some of the files of an index, which alone are read."""
+
+    def __init__(self, folder: str, number: int, count: int) -> None:
+        self.index, self.number, self.count = Index.open(folder), number, count
+
+    def search(self, queries: list[str], top_k: int, within: float) -> dict[str, Any]:
+        """Return the state of the index, the sentences of this share, and hits by query."""
+        self.index.refresh()
+        parts = self.index.parts
+        low, high = (round(parts * one / self.count) for one in (self.number, self.number + 1))
+        corpus, first = self.index.some(low, high)
+        hits: list[Hits] = []
+        if len(corpus):
+            results = self.index.layout.search(
+                self.index.scorer, corpus, queries, top_k=top_k, within=within
+            )
+            for one in results:
+                rows = one.rows.tolist()
+                numbers = corpus.numbers(one.rows).tolist()
+                texts = [corpus.text(row) for row in rows]
+                matches = [*zip(one.distances.tolist(), numbers, texts, strict=True)]
+                places = [row + first for row in rows]
+                hits.append({"matches": matches, "rows": places, "pruning": asdict(one.pruning)})
+        return {"state": self.index.state, "sentences": len(corpus), "hits": hits}
 
 
-def look_into(worker: Worker, batch: Any) -> dict[str, list[str]]:
-    """Tell what ranges of an index hold, by a function of index, range and task."""
-    look, folder, task = worker.rest
-    index = _opened(folder, worker)
-    low, high = (batch.column(name).to_pylist() for name in ("low", "high"))
-    ranges = zip(low, high, strict=True)
-    return {"found": [json.dumps(look(index, *ends, **task)) for ends in ranges]}
+def merge(
+    scorer: Scorer, queries: Sequence[str], shares: Sequence[dict[str, Any]], top_k: int, align: int
+) -> list[SearchRanking]:
+    """Return the best of all shares query by query, ties in the order of the index."""
+    starts = np.cumsum([0, *(share["sentences"] for share in shares)]).tolist()
+    filled = [(start, share["hits"]) for start, share in zip(starts, shares, strict=False)]
+    filled = [(start, hits) for start, hits in filled if hits]
+    rankings = []
+    for place, query in enumerate(queries):
+        every = [
+            (distance, start + number, text)
+            for start, hits in filled
+            for distance, number, text in hits[place]["matches"]
+        ]
+        best = sorted(every, key=lambda one: (np.nan_to_num(one[0], nan=np.inf), one[1]))[:top_k]
+        texts = {number: text for _, number, text in best}
+        distances = np.array([distance for distance, _, _ in best], np.float64)
+        matches = scorer.matches(np.array([*texts], np.int64), distances, texts.__getitem__)
+        pruned = [hits[place]["pruning"] for _, hits in filled]
+        counts = {name: sum(p[name] for p in pruned) for name in ("corpus", *STAGES, "seconds")}
+        compared = tuple(scorer.compare(query, match.text) for match in matches[:align])
+        pruning = Pruning(**counts)
+        rankings.append(SearchRanking(query, matches, scorer.signature, pruning, compared))
+    return rankings
+
+
+def _best(hits: Sequence[Hits], top_k: int) -> SearchResult:
+    """Return the nearest rows of what shares have for a query, ties in the order of the index."""
+    rows = np.array([row for hit in hits for row in hit["rows"]], np.int64)
+    distances = np.array([match[0] for hit in hits for match in hit["matches"]], np.float64)
+    order = np.lexsort((rows, distances))[:top_k]
+    counts = {name: sum(hit["pruning"][name] for hit in hits) for name in ("corpus", *STAGES)}
+    return SearchResult(rows[order], distances[order], Pruning(**counts))
 
 
 @lru_cache(maxsize=1)
-def _opened(folder: str, worker: Worker) -> Index:
-    return Index.open(folder, scorer=worker.scorer)
-
-
-def mine_range(index: Index, low: int, high: int, *, threshold: float) -> list[dict[str, Any]]:
-    """Return the near pairs of a block."""
-    whole = _whole_texts(index, index.state)
-    return [asdict(pair) for pair in whole.mine(threshold, range(low, high))]
+def _opened(folder: str, scorer: Scorer) -> Index:
+    return Index.open(folder, scorer=scorer)
 
 
 @lru_cache(maxsize=1)
 def _whole_texts(index: Index, state: str) -> WholeTexts:
     return WholeTexts.of(index)
-
-
-def search_range(index: Index, low: int, high: int, **task: Any) -> list[Any]:
-    """Return rows, distances and pruning in some shards, query by query."""
-    corpus, first = index.some(low, high)
-    found: list[SearchResult] = index.layout.search(index.scorer, corpus, **task)
-    return [
-        ((one.rows + first).tolist(), one.distances.tolist(), asdict(one.pruning)) for one in found
-    ]
 
 
 class RayEngine:
@@ -107,13 +134,20 @@ class RayEngine:
         """
         check_method(scorer)
         layout, files = make_layout(scorer, keep, vectors), Folder(Path(folder).resolve())
-        with cluster(self.address), plain_errors():
+        place, name, signature = files.path, layout.name, str(scorer.signature)
+
+        def write(held: dict[str, Scorer], batch: Any) -> dict[str, list[str]]:
+            texts = batch.column("sentence").to_pylist()
+            make = partial(find_layout(name).make, held[""], texts)
+            part = Folder(place).store((texts, make), signature, name)
+            return {"made": [json.dumps(asdict(part))]}
+
+        with cluster(self.address):
             cutter = Cutter(scorer)
             texts = [*cutter.sentences(Sentences(sentences))]
-            given = str(files.path), str(scorer.signature), layout.name
-            rows = self._mapped(write_shard, scorer, {"sentence": texts}, layout.capacity, *given)
+            made = self._mapped(write, scorer, {"sentence": texts}, layout.capacity)
             with progress_bar("indexing", "sentences", len(texts), progress=progress) as bar:
-                parts = _watched((Part(**json.loads(row["part"])) for row in rows), bar)
+                parts = _watched((Part(**facts) for facts in made), bar)
                 files.fill(parts, scorer, layout.name, cutter.table, replace=replace)
         return Index(scorer, layout, files=files)
 
@@ -122,17 +156,21 @@ class RayEngine:
     ) -> Iterator[list[Pair]]:
         """Yield block by block all pairs at a distance of at most the threshold."""
         check_threshold(threshold)
-        whole = WholeTexts.of(index)
+        whole, folder = WholeTexts.of(index), _place(index)
         ranges = whole.blocks[start:]
+
+        def look(held: dict[str, Scorer], batch: Any) -> dict[str, list[str]]:
+            (low,), (high,) = (batch.column(name).to_pylist() for name in ("low", "high"))
+            opened = _opened(folder, held[""])
+            pairs = _whole_texts(opened, opened.state).mine(threshold, range(low, high))
+            return {"made": [json.dumps([asdict(pair) for pair in pairs])]}
+
         blocks = {"low": [one.start for one in ranges], "high": [one.stop for one in ranges]}
-        with cluster(self.address), plain_errors():
-            task = {"threshold": threshold}
-            given = mine_range, _place(index), task
-            rows = self._mapped(look_into, index.scorer, blocks, 1, *given)
-            with mining_bar(index, start, progress=progress) as bar:
-                for numbers, row in zip(ranges, rows, strict=True):
-                    yield [Pair(**pair) for pair in json.loads(row["found"])]
-                    bar.update(len(numbers))
+        with cluster(self.address), mining_bar(index, start, progress=progress) as bar:
+            mined = self._mapped(look, index.scorer, blocks, 1)
+            for numbers, pairs in zip(ranges, mined, strict=True):
+                yield [Pair(**pair) for pair in pairs]
+                bar.update(len(numbers))
         yield from mine_long(whole, threshold, start, progress=progress)
 
     def search_many(
@@ -145,31 +183,25 @@ class RayEngine:
     ) -> list[SearchRanking]:
         """Search for every query, exactly; workers share the shards, and the answers are merged."""
         texts, limit = check_queries(queries, within, top_k=top_k)
-        with cluster(self.address), plain_errors():
-            return index.rank_found(texts, top_k, limit, partial(self._find, index), align=align)
+        with cluster(self.address):
+            ray = import_ray()
+            room = max(1, int(ray.cluster_resources().get("CPU", 1) // self.workers.cpus))
+            count = max(1, min(self.workers.count or room, index.parts))
+            lives = {"max_restarts": -1, "max_task_retries": LIVES - 1}
+            share = ray.remote(num_cpus=self.workers.cpus, **lives)(Share)
+            shares = [share.remote(_place(index), number, count) for number in range(count)]
 
-    def _find(
-        self, index: Index, queries: Sequence[str], top_k: int, within: float
-    ) -> list[SearchResult]:
-        """Find the nearest sentences of all shards, by row."""
-        task = {"queries": queries, "top_k": top_k, "within": within}
-        room = max(1, int(import_ray().cluster_resources().get("CPU", 1)))
-        count, shares = len(index.shards), SHARES * (self.workers.count or room)
-        cuts = sorted({round(count * share / shares) for share in range(shares + 1)})
-        ranges = {"low": cuts[:-1], "high": cuts[1:]}
-        rows = self._mapped(look_into, index.scorer, ranges, 1, search_range, _place(index), task)
-        parts = [json.loads(row["found"]) for row in rows]
-        return [_merged(found, top_k) for found in zip(*parts, strict=True)]
+            def find(asked: Sequence[str], top_k: int, within: float) -> list[SearchResult]:
+                parts = ray.get([one.search.remote([*asked], top_k, within) for one in shares])
+                filled = [part["hits"] for part in parts if part["hits"]]
+                return [_best(hits, top_k) for hits in zip(*filled, strict=True)]
+
+            return index.rank_found(texts, top_k, limit, find, align=align)
 
     def _mapped(
-        self,
-        work: Work,
-        scorer: Scorer,
-        columns: dict[str, list[Any]],
-        batch_size: int,
-        *rest: Any,
-    ) -> Iterator[dict[str, Any]]:
-        """Yield rows that workers make of columns, in order."""
+        self, work: Work, scorer: Scorer, columns: dict[str, list[Any]], batch_size: int
+    ) -> Iterator[Any]:
+        """Yield what workers make of batches of columns, in order."""
         import pyarrow
 
         ray = import_ray()
@@ -178,8 +210,8 @@ class RayEngine:
             return
         dataset = ray.data.from_arrow(pyarrow.table(columns))
         scorer.prepare()
-        given = {"": scorer}, tuple(columns), self.workers, batch_size
-        yield from mapped(dataset, work, *given, *rest).iter_rows()
+        for row in mapped(dataset, work, {"": scorer}, self.workers, batch_size).iter_rows():
+            yield json.loads(row["made"])
 
 
 def _watched(parts: Iterable[Part], bar: Bar) -> Iterator[Part]:
@@ -193,12 +225,3 @@ def _place(index: Index) -> str:
     if index.folder is None:
         raise InputError("an index in memory cannot be shared with workers; save it to a folder")
     return str(index.folder.resolve())
-
-
-def _merged(parts: Iterable[Any], top_k: int) -> SearchResult:
-    """Return the best of what was found in parts of a corpus, ties in corpus order."""
-    found, values, pruned = zip(*parts, strict=True)
-    rows, distances = np.array([*chain(*found)], np.int64), np.array([*chain(*values)], np.float64)
-    order = np.lexsort((rows, distances))[:top_k]
-    pruning = {name: sum(part[name] for part in pruned) for name in ("corpus", *STAGES)}
-    return SearchResult(rows[order], distances[order], Pruning(**pruning))

@@ -8,48 +8,17 @@ and of one state of the folder: shares that answer from different states are ask
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from movers.errors import DependencyError, InputError
+from movers.integrations.ray_search import Share, merge
 from movers.io.pairs import check_queries
 from movers.search.index import Index
 from movers.search.manifest import Manifest
-from movers.search.search_ranking import STAGES, Pruning, SearchRanking
 
 PAUSE = 0.05
 """Seconds until shares are asked again that answered from different states."""
-
-
-class Share:
-    """Searches some of the files of an index."""
-
-    def __init__(self, folder: str, number: int, count: int) -> None:
-        self.index, self.number, self.count = Index.open(folder), number, count
-
-    def search(self, query: str, top_k: int, within: float) -> dict[str, Any]:
-        """The nearest sentences of this share, by their numbers in it."""
-        self.index.refresh()
-        parts = self.index.parts
-        low, high = (round(parts * one / self.count) for one in (self.number, self.number + 1))
-        corpus, _ = self.index.some(low, high)
-        found: dict[str, Any] = {"state": self.index.state, "sentences": len(corpus)}
-        if not len(corpus):
-            return {**found, "numbers": [], "distances": [], "texts": [], "pruning": {}}
-        (one,) = self.index.layout.search(
-            self.index.scorer, corpus, [query], top_k=top_k, within=within
-        )
-        return {
-            **found,
-            "numbers": corpus.numbers(one.rows).tolist(),
-            "distances": one.distances.tolist(),
-            "texts": [corpus.text(row) for row in one.rows.tolist()],
-            "pruning": asdict(one.pruning),
-        }
 
 
 class Front:
@@ -61,39 +30,17 @@ class Front:
     async def search(
         self, query: str, top_k: int = 10, within: float | None = None, align: int = 0
     ) -> dict[str, Any]:
-        """The nearest sentences of the whole index, as ``/v1/search`` of a server tells them."""
-        (text,), limit = check_queries([query], within, top_k=top_k)
+        """Return the nearest sentences of the whole index, as ``/v1/search`` of a server does."""
+        texts, limit = check_queries([query], within, top_k=top_k)
         while True:
-            asked = (share.search.remote(text, top_k, limit) for share in self.shares)
-            found = await asyncio.gather(*asked)
-            if len({one["state"] for one in found}) == 1:
+            asked = (share.search.remote(texts, top_k, limit) for share in self.shares)
+            shares = await asyncio.gather(*asked)
+            if len({share["state"] for share in shares}) == 1:
                 break
             await asyncio.sleep(PAUSE)
-        ranking = self._merged(text, found, top_k, align)
-        facts = {"state": found[0]["state"], "sentences": sum(one["sentences"] for one in found)}
-        return {**ranking.to_dict(), **facts}
-
-    def _merged(
-        self, query: str, found: Sequence[dict[str, Any]], top_k: int, align: int
-    ) -> SearchRanking:
-        """The best of all shares, ties in the order of the index."""
-        before = np.cumsum([0, *(one["sentences"] for one in found)])
-        every = [
-            (distance, int(first) + number, text)
-            for first, one in zip(before, found, strict=False)
-            for number, distance, text in zip(
-                one["numbers"], one["distances"], one["texts"], strict=True
-            )
-        ]
-        best = sorted(every, key=lambda one: (np.nan_to_num(one[0], nan=np.inf), one[1]))[:top_k]
-        texts = {number: text for _, number, text in best}
-        numbers = np.array([*texts], np.int64)
-        distances = np.array([distance for distance, _, _ in best], np.float64)
-        matches = self.scorer.matches(numbers, distances, texts.__getitem__)
-        names = ("corpus", *STAGES, "seconds")
-        pruned = {name: sum(one["pruning"].get(name, 0) for one in found) for name in names}
-        compared = tuple(self.scorer.compare(query, match.text) for match in matches[:align])
-        return SearchRanking(query, matches, self.scorer.signature, Pruning(**pruned), compared)
+        (ranking,) = merge(self.scorer, texts, shares, top_k, align)
+        sentences = sum(share["sentences"] for share in shares)
+        return {**ranking.to_dict(), "state": shares[0]["state"], "sentences": sentences}
 
     async def __call__(self, request: Any) -> dict[str, Any]:
         """Answer over HTTP: ``query``, ``top_k``, ``within`` and ``align`` in a JSON body."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
@@ -31,16 +31,19 @@ from movers.web.batcher import Answer, ClosedError, Job, LateError, Pair
 from movers.web.failures import LETTERS, InternalError, handle_failures
 from movers.web.gates import (
     BodyGate,
-    FramingGate,
-    HostGate,
+    Gate,
+    Refuse,
     SafeAnswers,
-    TokenGate,
     check_token,
+    refuse_framing,
+    refuse_hosts,
+    refuse_strangers,
 )
 from movers.web.limits import Limits
 from movers.web.metrics import Metrics, RequestCounter
 from movers.web.models import Models
 from movers.web.queues import Queues
+from movers.web.schemas import ANSWERS
 
 STATIC = Path(str(files("movers.explain") / "static"))
 SENTENCES = tuple(LETTERS)
@@ -48,7 +51,7 @@ COMPRESSED, COMPRESSION = 4096, 4
 """Bytes of an answer that is worth compressing, and how hard to try."""
 RETRY = {"description": "Seconds until another try.", "schema": {"type": "integer"}}
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": schemas.ErrorAnswer, "description": description}
+    status: {"model": ANSWERS["ErrorAnswer"], "description": description}
     for status, description in {
         400: "The body is no JSON, or its length is told in two ways.",
         401: "The server needs its token, or another one.",
@@ -309,11 +312,12 @@ def create_app(
     _add_routes(app, service, guarded=token is not None)
     handle_failures(app)
     app.add_middleware(BodyGate, limits=limits)
-    if token is not None:
-        app.add_middleware(TokenGate, token=token)
+    refusals: list[Refuse] = [refuse_framing]
     if hosts is not None:
-        app.add_middleware(HostGate, hosts=hosts)
-    app.add_middleware(FramingGate)
+        refusals.append(partial(refuse_hosts, hosts))
+    if token is not None:
+        refusals.append(partial(refuse_strangers, token))
+    app.add_middleware(Gate, refusals=refusals)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=COMPRESSION)
     app.add_middleware(RequestCounter, metrics=service.metrics)
     app.add_middleware(SafeAnswers)
@@ -323,30 +327,37 @@ def create_app(
 def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
     security = [Security(HTTPBearer(auto_error=False))] if guarded else []  # for the document
     router = APIRouter(dependencies=security)
-    for path, route, answer in (
-        ("/v1/compare", service.compare, schemas.CompareAnswer),
-        ("/v1/score", service.score, schemas.ScoreAnswer),
-        ("/v1/rank", service.rank, schemas.RankAnswer),
-        ("/v1/search", service.search, schemas.SearchAnswer),
-        ("/v1/differences", service.differences, schemas.DifferencesAnswer),
-        ("/v1/align", service.align, schemas.AlignAnswer),
-        ("/v1/explain", service.explain, schemas.ExplainAnswer),
-        ("/v1/contrast", service.contrast, schemas.ContrastAnswer),
-        ("/v1/curve", service.curve, schemas.CurveAnswer),
-    ):
-        router.add_api_route(path, route, methods=["POST"], response_model=answer, responses=ERRORS)
+    asked: dict[str, Callable[..., Any]] = {
+        "compare": service.compare,
+        "score": service.score,
+        "rank": service.rank,
+        "search": service.search,
+        "differences": service.differences,
+        "align": service.align,
+        "explain": service.explain,
+        "contrast": service.contrast,
+        "curve": service.curve,
+    }
+    listed: dict[str, Callable[..., Any]] = {
+        "models": service.list_models,
+        "methods": service.list_methods,
+        "indexes": service.list_indexes,
+    }
+    for name, route in {**asked, **listed}.items():
+        router.add_api_route(
+            f"/v1/{name}",
+            route,
+            methods=["POST" if name in asked else "GET"],
+            response_model=ANSWERS[f"{name.title()}Answer"],
+            responses=ERRORS if name in asked else READING,
+        )
     router.add_api_route(
         "/v1/page", service.page, methods=["POST"], response_class=Response, responses=PAGE
     )
-    for path, listed, facts in (
-        ("/v1/models", service.list_models, schemas.ModelsAnswer),
-        ("/v1/methods", service.list_methods, schemas.MethodsAnswer),
-        ("/v1/indexes", service.list_indexes, schemas.IndexesAnswer),
-    ):
-        router.add_api_route(path, listed, response_model=facts, responses=READING)
     router.add_api_route("/metrics", service.report, response_class=Response, responses=READING)
     app.include_router(router)
-    app.add_api_route("/healthz", service.health, response_model=schemas.Health, responses=READING)
+    health = ANSWERS["Health"]
+    app.add_api_route("/healthz", service.health, response_model=health, responses=READING)
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
     app.mount("/swagger", StaticFiles(packages=[("fastapi_offline", "static")]))
     for path in ("search", "docs", "texts"):

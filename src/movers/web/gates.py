@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from fastapi.responses import JSONResponse
@@ -25,33 +25,36 @@ BODIES_HELD = 64
 """Full-size bodies the server holds at a time, over all connections."""
 
 
+Refuse = Callable[[Headers, str], JSONResponse | None]
+"""From headers and path to what to answer to a request that goes no further; else None."""
+
+
 @dataclass(eq=False)
 class Gate:
-    """What stands before an application; here, to refuse some requests."""
+    """What stands before an application, and refuses some requests."""
 
     app: ASGIApp
+    refusals: Sequence[Refuse] = ()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it with the refusal."""
-        refusal = self.refusal(scope) if scope["type"] == "http" else None
-        await (refusal or self.app)(scope, receive, send)
+        """Pass a request on, or answer it with the first refusal."""
+        if scope["type"] == "http":
+            headers = Headers(scope=scope)
+            for refuse in self.refusals:
+                if (refusal := refuse(headers, scope["path"])) is not None:
+                    return await refusal(scope, receive, send)
+        await self.app(scope, receive, send)
 
-    def refusal(self, scope: Scope) -> JSONResponse | None:
-        """What to answer to a request that goes no further."""
 
-
-class FramingGate(Gate):
-    """Refuses a body whose length is told in two ways.
+def refuse_framing(headers: Headers, _: str) -> JSONResponse | None:
+    """Answer 400 to a body whose length is told in two ways, and close.
 
     Servers and proxies differ in which they believe, and a second request can hide between.
     """
-
-    def refusal(self, scope: Scope) -> JSONResponse | None:
-        """Answer 400 to both headers at once, and close."""
-        if not {"content-length", "transfer-encoding"} <= set(Headers(scope=scope)):
-            return None
-        told = "a request has Content-Length or Transfer-Encoding, not both"
-        return failure(400, told, headers=CLOSING)
+    if not {"content-length", "transfer-encoding"} <= set(headers):
+        return None
+    why = "a request has Content-Length or Transfer-Encoding, not both"
+    return failure(400, why, headers=CLOSING)
 
 
 @dataclass(eq=False)
@@ -61,7 +64,7 @@ class BodyGate(Gate):
     Whoever leaves before the answer is there is not waited for: the application is cancelled.
     """
 
-    limits: Limits
+    limits: Limits = field(kw_only=True)
     held: int = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -143,43 +146,31 @@ WRONG = "this is not the token of this server", 'Bearer error="invalid_token"'
 """What is said without a token and with another, and what the header asks for."""
 
 
-@dataclass(eq=False)
-class TokenGate(Gate):
-    """Lets only those in who know the token."""
-
-    token: str
-
-    def refusal(self, scope: Scope) -> JSONResponse | None:
-        """Answer 401 unless the token is there."""
-        scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
-        known = scheme.lower() == "bearer" and token
-        right = known and hmac.compare_digest(token.strip().encode("latin-1"), self.token.encode())
-        if right or not scope["path"].startswith(GUARDED):
-            return None
-        message, wanted = WRONG if known else UNKNOWN
-        return failure(401, message, headers={"WWW-Authenticate": wanted})
+def refuse_strangers(wanted: str, headers: Headers, path: str) -> JSONResponse | None:
+    """Answer 401 unless the token is there."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    known = scheme.lower() == "bearer" and token
+    right = known and hmac.compare_digest(token.strip().encode("latin-1"), wanted.encode())
+    if right or not path.startswith(GUARDED):
+        return None
+    message, asked = WRONG if known else UNKNOWN
+    return failure(401, message, headers={"WWW-Authenticate": asked})
 
 
-@dataclass(eq=False)
-class HostGate(Gate):
-    """Takes only requests that are meant for this server by name.
+def refuse_hosts(hosts: Collection[str], headers: Headers, _: str) -> JSONResponse | None:
+    """Answer 421 to what is not meant for this server by name.
 
     Without it, any page could have its own name point to this machine and read answers as its own.
     """
-
-    hosts: Collection[str]
-
-    def refusal(self, scope: Scope) -> JSONResponse | None:
-        """Answer 421 to what is meant for others."""
-        name = _PORT.sub("", Headers(scope=scope).get("host", "")).strip("[]").lower()
-        hosts = sorted({host.lower() for host in self.hosts})
-        if not name or name in hosts:
-            return None
-        return failure(
-            421,
-            f"this server is not {name!r} but {', '.join(hosts)}; start it with --name if a proxy "
-            "calls it so",
-        )
+    name = _PORT.sub("", headers.get("host", "")).strip("[]").lower()
+    ours = sorted({host.lower() for host in hosts})
+    if not name or name in ours:
+        return None
+    return failure(
+        421,
+        f"this server is not {name!r} but {', '.join(ours)}; start it with --name if a proxy "
+        "calls it so",
+    )
 
 
 HEADERS = (

@@ -12,6 +12,7 @@ from movers.difference.guards import check_guards
 from movers.encode.encoder import Encoder
 from movers.errors import InputError
 from movers.explain.compared import Signature
+from movers.runtime.free_memory import give_back_memory
 from movers.scorer import Scorer
 from movers.search.folder import ReplacedError
 from movers.search.index import Index
@@ -162,6 +163,7 @@ def for_another_thread(encoder: Encoder) -> Encoder:
 
 
 def forget_much(scorer: Scorer) -> None:
-    """Forget encodings when they are many."""
+    """Forget encodings when they are many, and give their memory back."""
     if scorer.kept_bytes > KEPT_BYTES:
         scorer.forget()
+        give_back_memory()
