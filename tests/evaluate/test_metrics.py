@@ -9,7 +9,6 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from movers.errors import InputError
 from movers.evaluate.metrics import (
-    METRICS,
     apply_empty_policy,
     auc,
     compare,
@@ -18,7 +17,7 @@ from movers.evaluate.metrics import (
     score,
     spearman,
 )
-from movers.evaluate.resampling import draw_weights
+from movers.agreement import METRICS, draw_weights
 
 OUTSIDE = {
     "auc": roc_auc_score,

@@ -14,7 +14,7 @@ from movers.align.reading import Sentence
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.metrics import Estimate, interval
-from movers.evaluate.resampling import draw_weights
+from movers.agreement import draw_weights
 from movers.scorer import Scorer
 from movers_research.gold_links import GoldPair, Pairs
 

@@ -274,12 +274,14 @@ class Search:
 
     def spelling(self) -> None:
         """The same word spelt in two ways."""
-        source, target = self.words.words
-        for i in self.words.left[0][:LONGEST]:
-            for j in self.words.left[1][:LONGEST]:
-                if CONTENT not in (source[i].part, target[j].part):
-                    continue
-                if are_spellings(source[i].text.lower(), target[j].text.lower()):
+        left, right = (
+            [(place, words[place].text.lower(), words[place].part) for place in places[:LONGEST]]
+            for words, places in zip(self.words.words, self.words.left, strict=True)
+        )
+        for i, word, part in left:
+            for j, other, beside in right:
+                near = abs(len(word) - len(other)) <= 2 and CONTENT in (part, beside)
+                if near and are_spellings(word, other):
                     self.tell("spelling", [i], [j], LIKELY)
                     break
 
