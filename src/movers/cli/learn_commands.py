@@ -87,9 +87,7 @@ def learn(
         say(f"wrote {output}, {output.stat().st_size / 1000:.0f} kB")
 
 
-def _suggest(
-    scorer: Scorer, pairs: Pairs, labelled: Pairs, output: Path, count: int
-) -> None:
+def _suggest(scorer: Scorer, pairs: Pairs, labelled: Pairs, output: Path, count: int) -> None:
     """Write the pairs to label, with what the judge thinks of them now."""
     kind = "tsv" if output == STANDARD else format_of(output)
     judge = scorer.using(judge=scorer.settings.judge or "same")

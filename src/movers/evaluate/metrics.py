@@ -180,7 +180,5 @@ def _check(metric: str, gold: ArrayLike, distances: ArrayLike) -> tuple[Floats, 
     if not len(truth) or (truth == truth[0]).all():
         raise InputError(f"all {len(truth)} gold values are the same; nothing can agree with them")
     if metric in ("auc", "ap") and not np.isin(truth, (0, 1)).all():
-        raise InputError(
-            f"{TITLES[metric]} needs gold values 0 and 1; take spearman for scores"
-        )
+        raise InputError(f"{TITLES[metric]} needs gold values 0 and 1; take spearman for scores")
     return truth, -found

@@ -124,7 +124,8 @@ def _foreign(found: Compared) -> Iterator[str]:
         for name, text in (("A", found.source), ("B", found.target))
         if not look_english(read(text))
     ]
-    if foreign:
+    misspelt = any(one.kind == "spelling" for one in found.differences)
+    if foreign and not misspelt:  # words that the other text has spelt are English
         which = " and ".join(foreign)
         verb = "do" if len(foreign) > 1 else "does"
         yield (

@@ -158,7 +158,10 @@ def _gain(curve: Sequence[tuple[int, float]]) -> float | None:
 
 
 def _scores(
-    similarities: Mapping[str, Floats], labels: Floats, groups: Ints, metrics: Mapping[str, Agreement]
+    similarities: Mapping[str, Floats],
+    labels: Floats,
+    groups: Ints,
+    metrics: Mapping[str, Agreement],
 ) -> Iterator[Score]:
     drawn = _draws(groups)
     for title, metric in metrics.items():
