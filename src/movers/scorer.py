@@ -31,7 +31,7 @@ from movers.encode.stopwords import describe_stopwords
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Judged, Signature
 from movers.explain.contrast import Contrast
-from movers.explain.curve import STEPS, Step, mix_curve, mixes_of
+from movers.explain.curve import STEPS, curve_step, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
 from movers.io.pairs import check_asked, check_sentences, check_text, check_words, read_pairs
 from movers.judge.learning import learn, suggest
@@ -683,7 +683,7 @@ class Scorer:
         """
         mixes = mixes_of(self.measure.name, self.measure.settings, steps)
         mixed = (self.using(mix=mix) for mix in mixes)
-        return mix_curve(Step.of(scorer.compare(source, target)) for scorer in mixed)
+        return mix_curve(curve_step(scorer.compare(source, target)) for scorer in mixed)
 
     def similarities(
         self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False

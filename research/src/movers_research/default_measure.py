@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from movers.agreement import METRICS, TITLES, Weights, draw_weights
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import RESAMPLES, Estimate, apply_empty_policy, interval
-from movers.agreement import METRICS, TITLES, Weights, draw_weights
 from movers.evaluate.scores import grouped
 from movers.measures.bounds import sentence_distances
 from movers.measures.calibration import Contrasts, contrasts

@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from movers.arrays import Floats
 from movers.agreement import TITLES
+from movers.arrays import Floats
 from movers.evaluate.scores import Column, Score, grouped
 from movers_research.outcomes import Results
 

@@ -132,13 +132,13 @@ class Search:
         order = judge_order(self.words, self.broken)
         if order is None:
             return
-        kind: Kind = "roles" if order.effect else "reordered"
+        effect, sure, exchanged = order
         ranges = [range(len(words)) for words in self.words.words]
-        if order.first is not None and order.second is not None:
-            ends = (sorted((order.first[side], order.second[side])) for side in (0, 1))
+        if exchanged:
+            ends = (sorted(link[side] for link in exchanged) for side in (0, 1))
             ranges = [range(low, high + 1) for low, high in ends]
         first, second = map(_clause, self.words.words, ranges)
-        self._add(kind, first, second, order.sure)
+        self._add("roles" if effect else "reordered", first, second, sure)
 
     def polarity(self) -> None:
         """Negations that do not cancel, and opposites."""

@@ -54,7 +54,7 @@ def tell_judgement(found: Compared) -> dict[str, Any] | None:
         return None
     says = SAYS[pronounce(found.differences, judged.probability)]
     sides = {
-        side: next((one.about for one in judged.reasons if sign * one.weight > WEIGHTY), None)
+        side: next((about for about, weight in judged.reasons if sign * weight > WEIGHTY), None)
         for side, sign in (("for it", 1), ("against it", -1))
     }
     argued = (f"{side}: {about}" for side, about in sides.items() if about)
@@ -63,7 +63,7 @@ def tell_judgement(found: Compared) -> dict[str, Any] | None:
         "judge": judged.judge,
         "says": says,
         "probability": judged.probability,
-        "reasons": [[one.about, round(one.weight, 3)] for one in judged.reasons],
+        "reasons": [[about, round(weight, 3)] for about, weight in judged.reasons],
         "text": f"Judge: {says} ({why}).",
     }
 

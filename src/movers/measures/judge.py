@@ -26,7 +26,7 @@ from movers.encode.encoder import Encoder
 from movers.encode.encodings import Head, Request
 from movers.encode.models import EMBEDDED_FINGERPRINT
 from movers.errors import Do, InputError
-from movers.explain.compared import Judged, Reason
+from movers.explain.compared import Judged
 from movers.judge.knowledge import Knowledge, digest_of
 from movers.judge.logistic_fit import Labelled, blank, fit
 from movers.measures.bounds import Bound
@@ -160,7 +160,7 @@ class Judge(DefaultMeasure):
             sums[family] = sums.get(family, 0.0) + argument
         reasons = sorted(sums.items(), key=lambda item: -abs(item[1]))
         probability = 1.0 - float(self.distances(sentences, rows)[0])
-        return Judged(probability, self.name, tuple(Reason(*reason) for reason in reasons))
+        return Judged(probability, self.name, tuple(reasons))
 
     def under_every_head(self, every: Comparison, chosen: Comparison) -> Comparison:
         """Return the comparison itself: all heads are read already."""
