@@ -2,9 +2,16 @@
 
     python scripts/contrasts/make.py
 
-writes ``src/movers/data/contrasts_english.tsv``, pairs of sentences whose words change places, with
-and without a change of meaning, and ``src/movers/data/changes_english.tsv``, a sentence, one with
-its roles exchanged, and the latter with one more change.
+writes into ``src/movers/data``
+
+``contrasts_english.tsv``
+    Pairs of sentences whose words change places, with and without a change of meaning: from the
+    grammar below, from marked sentences (``sentences.txt``), and from sentences that were restated
+    and twisted by hand (``restated.tsv``).
+``changes_english.tsv``
+    A sentence, one with its roles exchanged, and the latter with one more change.
+``replaced_english.tsv``
+    Pairs with other words in the same places.
 """
 
 from __future__ import annotations
@@ -18,13 +25,14 @@ from pathlib import Path
 from words import FIT, REPORT, SYNONYMS, Words
 
 SAME, DIFFERENT = "same", "different"
+HALVES = ["fit", "report"]
 Row = tuple[str, str, str, str]
 """Kind, side, source and target."""
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "src" / "movers" / "data"
 TRIPLES = ROOT / "research" / "src" / "movers_research" / "data" / "triples_english.tsv"
-EACH = 10
+EACH = {"fit": 10, "report": 30}
 """Times that every rule of the grammar is used in a half."""
 REWORDED = 8
 """Sentences of a kind that are reworded."""
@@ -418,7 +426,7 @@ def _sentence(text: str) -> str:
 def generated(words: Words, half: str) -> Iterator[Row]:
     """Pairs from the grammar."""
     for rule in RULES:
-        for number in range(EACH):
+        for number in range(EACH[half]):
             for kind, side, source, target in rule(
                 Scene(words, f"{half} {rule.__name__} {number}")
             ):
@@ -560,8 +568,51 @@ def changes(words: Words, half: str) -> Iterator[tuple[str, str, str, str]]:
             yield kind, _sentence(source), _sentence(swap), _sentence(changed[kind])
 
 
+def restated(half: str) -> Iterator[Row]:
+    """Every other sentence that was written in three ways: restated, and twisted."""
+    with Path(__file__).with_name("restated.tsv").open(encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    for row in rows[HALVES.index(half) :: 2]:
+        kind = f"restated, {row['style']}"
+        yield kind, SAME, row["source"], row["restated"]
+        yield kind, DIFFERENT, row["source"], row["twisted"]
+
+
+def replaced(marked: list[str], seed: str) -> Iterator[tuple[str, str]]:
+    """Marked sentences with another name, number or place, and without their adjunct."""
+    scene = random.Random(seed)
+    pool: dict[str, set[str]] = {}
+    for line in marked:
+        for part in _simple_parts(line):
+            pool.setdefault(part[1], set()).add(part[3])
+    for line in marked:
+        parts = list(_simple_parts(line))
+        if replaceable := [part for part in parts if part[1] != "f"]:
+            part = scene.choice(replaceable)
+            alike = sorted(
+                text for text in pool[part[1]] - {part[3]} if _shape(text) == _shape(part[3])
+            )
+            if alike:
+                target = line[: part.start()] + scene.choice(alike) + line[part.end() :]
+                yield plain(line), _sentence(plain(target))
+        for part in [part for part in parts if part[1] == "f"][:1]:
+            rest = plain(line[: part.start()] + line[part.end() :])
+            yield plain(line), _sentence(re.sub(r"\s+([.,?])", r"\1", rest).lstrip(", "))
+
+
+def _simple_parts(line: str) -> Iterator[re.Match[str]]:
+    """Parts of names, numbers, places, roles and adjuncts without other parts inside."""
+    return (part for part in PART.finditer(line) if part[1] in "ndprf" and "[" not in part[3])
+
+
+def _shape(text: str) -> tuple[bool, bool, bool]:
+    """What a phrase has to share with another that takes its place."""
+    article = text.split()[0].lower() in ("the", "a", "an")
+    return text[:1].isupper(), text.isdigit(), article
+
+
 def main() -> None:
-    """Write both files."""
+    """Write all files."""
     lines = Path(__file__).with_name("sentences.txt").read_text("utf-8").splitlines()
     marked = [line for line in lines if line and not line.startswith("#")]
     pairs: list[tuple[str, ...]] = []
@@ -569,12 +620,16 @@ def main() -> None:
     for start, (half, words) in enumerate({"fit": FIT, "report": REPORT}.items()):
         rows = [*generated(words, half), *natural(marked[start::2])]
         rows += reworded(rows)
+        rows += restated(half)
         rows = [row for row in dict.fromkeys(rows) if row[2] != row[3]]
         pairs += [(kind, side, half, source, target) for kind, side, source, target in rows]
         further += [(kind, half, *texts) for kind, *texts in changes(words, half)]
     pairs += [(kind, side, "fit", *texts) for kind, side, *texts in paraphrases()]
     _write("contrasts_english.tsv", "kind side half source target", pairs)
     _write("changes_english.tsv", "change half sentence swap changed", further)
+    others = [*replaced(marked[::2], "fit"), *(row[-2:] for row in further if row[1] == "fit")]
+    others = [pair for pair in dict.fromkeys(others) if pair[0] != pair[1]]
+    _write("replaced_english.tsv", "source target", others)
 
 
 def _write(name: str, header: str, rows: list[tuple[str, ...]]) -> None:

@@ -2,16 +2,10 @@
 
 Contrasts are pairs of sentences whose words changed places, with and without a change of meaning,
 shipped as plain text (``data/contrasts_english.tsv``, made by ``scripts/contrasts``); further
-rows are swaps with one more change. Every head has a share of relations that it sees broken.
-Two sets of weights over the heads come out of them:
-
-``moved``
-    Weights ≥ 0 by which natural sentences with a changed meaning are told from others: what
-    changed places at all. A sparse logistic regression.
-``roles``
-    Weights of either sign that put sentences of the same meaning nearer than others in the
-    distance itself: who does what to whom, with credit for moves that change nothing. A sparse
-    ranking, over the kinds of contrast alike.
+tables hold swaps with one more change, and sentences with other words in the same places. Every
+head has a share of relations that it sees broken. Out of these shares a logistic regression makes
+the odds that the meaning changed. What a head sees differs between short sentences and long ones,
+so there are two sets of weights, of either sign: heads with negative ones give credit for order.
 """
 
 from __future__ import annotations
@@ -19,8 +13,9 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -34,23 +29,28 @@ from movers.errors import DependencyError, Do
 from movers.runtime.atomic import replacing
 from movers.runtime.kernel_cache import parent
 
-SEED = 0
-DRAWS = 150
-"""Pairs of pairs drawn within a kind of contrast."""
-ACROSS = 8
-"""Pairs of pairs drawn between two kinds."""
-WEIGHTS = {"natural": 8.0, "rewording": 15.0, "paraphrase": 0.0, "change": 0.0}
-"""How much more than others some kinds count where kinds are held against each other."""
-PARAPHRASES, CHANGES = 0.6, 0.8
-"""Share of paraphrases against swaps, and of swaps against swaps with one more change."""
-MARGIN = 0.05
-"""By how much, in units of the distance, one pair should be nearer than another."""
-SPARSE_MOVED, SPARSE_ROLES = 0.001, 0.05
-"""Factors of the sum of absolute weights, which keep most heads out."""
-LEAST = 1e-3
-"""Weights below this share of what a head varies by are none."""
+SHARES = {
+    "restated": 1.0, "grammar": 1.1, "natural": 0.6, "paraphrase": 0.6, "change": 0.6,
+    "replaced": 0.3, "rewording": 0.25,
+}  # fmt: skip
+"""How much each family of contrasts counts; the kinds of a family count alike, but for `OFTEN`."""
+OFTEN = {"choice": 3.0}
+RIDGE, RIDGE_LENGTH = 0.03, 0.009
+"""Factors of the squared weights, and of the squares of what they change by with the length."""
+FIRM = 2.5
+"""Factor of the odds, which ridges make too timid."""
+HALFWAY, STEEP = 3.2, 6.0
+"""Log of one more than the words of a pair where it is half-way from short to long; how soon."""
+TESTED = 6
+"""One in so many of the reporting half tests what was learned of an encoder."""
 APART = 0.6
 """Probability to tell contrasts apart below which an encoder's heads count for nothing."""
+SEEN = {
+    "who does what": "passive.*|roles.*|questions|datives|clefts|relative.*|according.*|converse.*",
+    "which way": "directions.*|locations|dates.*|before.*",
+    "which word goes with which": "modifiers.*|attachment.*|genitives|names.*|numbers.*|verbs.*",
+}
+"""What a head may read, by the kinds of contrasts that it tells apart."""
 
 
 class Contrasts(NamedTuple):
@@ -95,6 +95,30 @@ def _table(name: str) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
 
 
+def to_fit() -> Contrasts:
+    """Return what weights are fitted on: one half, and pairs with other words in the same places.
+
+    Those have another meaning, which sentence vectors tell; nothing is out of place in them.
+    """
+    given = contrasts()
+    half = given.take(given.fit)
+    pairs = [(row["source"], row["target"]) for row in _table("replaced_english.tsv")]
+    inside = np.ones(len(pairs), bool)
+    return Contrasts(
+        half.kinds + ["replaced"] * len(pairs),
+        np.append(half.same, inside),
+        np.append(half.fit, inside),
+        half.pairs + pairs,
+    )
+
+
+def to_test() -> Contrasts:
+    """Return some of the other half, which tell how well weights do."""
+    given = contrasts()
+    rest = ~given.fit & (np.array(given.kinds) != "change")
+    return given.take(rest & (np.cumsum(rest) % TESTED == 0))
+
+
 @dataclass(frozen=True)
 class Calibration:
     """What the default measure knows of an encoder.
@@ -103,22 +127,29 @@ class Calibration:
     ----------
     chance
         How far apart the vectors of unrelated sentences are: the mean of one minus cosine.
-    moved, roles
-        Weights of heads; see above. Empty where the heads tell nothing apart.
+    short, long
+        Weights of heads in the odds that the meaning changed, of sentences with few words and
+        with many. Empty where the heads tell nothing apart.
+    bias
+        Odds, as a logarithm, where nothing is broken.
     apart
         How well they do: the probability that of two contrasts of the reporting half the one with
         another meaning is charged more.
+    reads
+        What the heads that argue most read, and the probability by which each alone tells it.
     """
 
     chance: float
-    moved: Mapping[Head, float]
-    roles: Mapping[Head, float]
+    short: Mapping[Head, float]
+    long: Mapping[Head, float]
+    bias: float
     apart: float
+    reads: Mapping[Head, tuple[str, float]] = field(default_factory=dict)
 
     @cached_property
     def heads(self) -> tuple[Head, ...]:
         """Heads that have a weight."""
-        return tuple(sorted({*self.moved, *self.roles}))
+        return tuple(sorted({*self.short, *self.long}))
 
     @cached_property
     def digest(self) -> str:
@@ -128,23 +159,60 @@ class Calibration:
     def to_json(self) -> dict[str, object]:
         """Return plain values: heads as ``layer.head``."""
         named = {
-            part: {f"{layer}.{head}": weight for (layer, head), weight in weights.items()}
-            for part, weights in (("moved", self.moved), ("roles", self.roles))
+            part: {f"{layer}.{head}": value for (layer, head), value in values.items()}
+            for part, values in (("short", self.short), ("long", self.long), ("reads", self.reads))
         }
         return asdict(self) | named
 
     @classmethod
     def from_json(cls, values: dict[str, dict[str, float]]) -> Calibration:
         """Read what `to_json` wrote."""
-        parts = {
-            part: {
-                (int(name.split(".")[0]), int(name.split(".")[1])): float(weight)
-                for name, weight in values[part].items()
-            }
-            for part in ("moved", "roles")
+        named = {
+            part: {_head(name): value for name, value in values[part].items()}
+            for part in ("short", "long", "reads")
         }
-        chance, apart = (float(str(values[name])) for name in ("chance", "apart"))
-        return cls(chance, parts["moved"], parts["roles"], apart)
+        chance, bias, apart = (float(str(values[name])) for name in ("chance", "bias", "apart"))
+        short, long = (
+            {head: float(w) for head, w in named[part].items()} for part in ("short", "long")
+        )
+        reads = {head: (str(what), float(how)) for head, (what, how) in named["reads"].items()}
+        return cls(chance, short, long, bias, apart, reads)
+
+    def odds(self, broken: Floats, words: Ints) -> Floats:
+        """Return log odds that the meaning changed, for roots of what each head sees broken.
+
+        Parameters
+        ----------
+        broken
+            ``(pairs, heads)``, in the order of `heads`.
+        words
+            Words of both sentences together, ``(pairs,)``.
+        """
+        # row by row, so that a pair has the same bits in any company
+        return np.asarray(self.bias + (broken * self.weights(words)).sum(axis=1))
+
+    def weights(self, words: Ints) -> Floats:
+        """Return the weights of the heads for pairs with so many words, ``(pairs, heads)``."""
+        short, long = self._weights
+        return np.asarray(short + longness(words)[:, None] * (long - short))
+
+    @cached_property
+    def _weights(self) -> tuple[Floats, Floats]:
+        short, long = (
+            np.array([part.get(head, 0.0) for head in self.heads])
+            for part in (self.short, self.long)
+        )
+        return short, long
+
+
+def longness(words: Ints) -> Floats:
+    """Return 0 for pairs of short sentences, 1 for pairs of long ones, and between in between."""
+    return np.asarray(1.0 / (1.0 + np.exp(STEEP * (HALFWAY - np.log1p(words)))))
+
+
+def _head(name: str) -> Head:
+    layer, head = name.split(".")
+    return int(layer), int(head)
 
 
 @cache
@@ -180,170 +248,100 @@ def _file(fingerprint: str) -> Path:
     return parent() / "calibrations" / f"{fingerprint}-{made_from}.json"
 
 
-_SOURCES = ("contrasts_english.tsv", "changes_english.tsv")
+_SOURCES = ("contrasts_english.tsv", "changes_english.tsv", "replaced_english.tsv")
 
 
-class Charges(NamedTuple):
-    """The distance of contrasts before and after structure: ``x + open * charge(...)``."""
+class Seen(NamedTuple):
+    """What heads see of pairs: the kind, whether the meaning changed, what is broken, words."""
 
-    sentence: Floats
-    opened: Floats
+    kinds: list[str]
+    changed: Bools
     broken: Floats
+    words: Ints
+
+    def take(self, chosen: Bools) -> Seen:
+        """Return some of them."""
+        kinds = [self.kinds[i] for i in np.flatnonzero(chosen).tolist()]
+        return Seen(kinds, self.changed[chosen], self.broken[chosen], self.words[chosen])
 
 
-def fit_weights(
-    given: Contrasts, charges: Charges, moved_share: float
-) -> tuple[Floats, Floats, float]:
-    """Fit both sets of weights on one half of the contrasts, and test them on the other.
+class Weights(NamedTuple):
+    """Weights of all heads for short and for long sentences, and the bias."""
 
-    Parameters
-    ----------
-    given
-        The contrasts.
-    charges
-        ``sentence`` and ``opened``, the distance of the vectors and the most that structure may
-        add, ``(pairs,)``; ``broken``, the root of what every head sees broken, ``(pairs, heads)``.
-    moved_share
-        Share of the charge for what moved that does not depend on roles.
+    short: Floats
+    long: Floats
+    bias: float
 
-    Returns
-    -------
-    moved, roles, apart
-        Weights of all heads, and how well they tell the other half apart.
+
+def fit_weights(seen: Seen) -> Weights:
+    """Fit a logistic regression with ridges: which pairs changed their meaning.
+
+    Every family has its share, `SHARES`, and so have both sides. Weights are linear in the
+    length of a pair, in the form of `longness`.
     """
-    half = Charges(*(part[given.fit] for part in charges))
-    chosen = given.take(given.fit)
-    moved = _fit_moved(chosen, half.broken)
-    roles = _fit_roles(chosen, half._replace(opened=half.opened * what_moved(half.broken @ moved)))
-    rest = ~given.fit & ~np.isin(given.kinds, ("change", "rewording"))
-    broken = charges.broken[rest]
-    charge = what_moved(broken @ moved) * (
-        moved_share + (1.0 - moved_share) * what_matters(broken @ roles)
-    )
-    return moved, roles, _told_apart(charge, given.same[rest])
-
-
-def what_moved(amount: Floats) -> Floats:
-    """Return how much of a sentence changed places, in [0, 1)."""
-    return np.asarray(-np.expm1(-5.0 * amount))
-
-
-def what_matters(amount: Floats) -> Floats:
-    """Return how much of that changed the meaning, in [0, 1); 0 where credit outweighs it."""
-    return np.asarray(-np.expm1(-np.maximum(0.0, amount)))
-
-
-def _told_apart(charge: Floats, same: Bools) -> float:
-    """Return how probably a pair of another meaning is charged more than one of the same."""
-    higher, lower = charge[~same, None], charge[same]
-    return float(((higher > lower) + 0.5 * (higher == lower)).mean())
-
-
-def _fit_moved(given: Contrasts, broken: Floats) -> Floats:
-    """Fit a logistic regression with weights ≥ 0 on natural sentences; they sum to one."""
-    natural = np.array([_family(kind) in ("natural", "rewording") for kind in given.kinds])
-    chosen, values = given.take(natural), broken[natural]
+    heads = seen.broken.shape[1]
+    along = 2.0 * longness(seen.words)[:, None] - 1.0
+    values = np.hstack([seen.broken, seen.broken * along])
     spread = values.std(axis=0) + 1e-9
-    scaled, weight = values / spread, _balanced(chosen)
-    sign = np.where(chosen.same, -1.0, 1.0)
+    scaled, weight = values / spread, _balanced(seen)
+    sign = np.where(seen.changed, 1.0, -1.0)
+    ridge = np.repeat([RIDGE, RIDGE_LENGTH], heads)
 
     def loss(free: Floats) -> tuple[float, Floats]:
         odds = sign * (scaled @ free[:-1] + free[-1])
         slope = -weight * sign / (1.0 + np.exp(np.clip(odds, -50, 50)))
-        penalty = np.append(np.full(scaled.shape[1], SPARSE_MOVED), 0.0)
-        value = (weight * np.logaddexp(0.0, -odds)).sum() + penalty @ np.abs(free)
-        return float(value), np.append(scaled.T @ slope, slope.sum()) + penalty * np.sign(free)
+        value = (weight * np.logaddexp(0.0, -odds)).sum() + ridge @ free[:-1] ** 2
+        return float(value), np.append(scaled.T @ slope + 2.0 * ridge * free[:-1], slope.sum())
 
-    heads = scaled.shape[1]
-    free = _minimise(loss, np.append(np.full(heads, 0.01), -1.0), [True] * heads + [False])[:-1]
-    free[free < LEAST] = 0.0
-    weights = free / spread
-    return np.asarray(weights / weights.sum()) if weights.any() else weights
+    free = FIRM * _minimise(loss, np.zeros(2 * heads + 1))
+    level, change = np.split(free[:-1] / spread, 2)
+    return Weights(level - change, level + change, float(free[-1]))
 
 
-def _balanced(given: Contrasts) -> Floats:
-    """Return weights by which every kind counts alike, and so do both sides."""
-    weight = np.zeros(len(given.pairs))
-    kinds = np.array(given.kinds)
+def _balanced(seen: Seen) -> Floats:
+    """Return weights of pairs by which families have their shares, and both sides a half."""
+    weight, kinds = np.zeros(len(seen.kinds)), np.array(seen.kinds)
+    families = {kind: _family(kind) for kind in sorted(set(seen.kinds))}
     for side in (True, False):
-        for kind in sorted(set(given.kinds)):
-            rows = (kinds == kind) & (given.same == side)
-            if rows.any():
-                weight[rows] = 1.0 / rows.sum()
-        weight[given.same == side] /= 2.0 * weight[given.same == side].sum()
+        counts = {kind: ((kinds == kind) & (seen.changed == side)).sum() for kind in families}
+        for family, share in SHARES.items():
+            parts = [kind for kind in families if families[kind] == family and counts[kind]]
+            total = sum(OFTEN.get(kind, 1.0) for kind in parts)
+            for kind in parts:
+                rows = (kinds == kind) & (seen.changed == side)
+                weight[rows] = share * OFTEN.get(kind, 1.0) / total / counts[kind]
+        weight[seen.changed == side] /= 2.0 * weight[seen.changed == side].sum()
     return weight
 
 
-def _fit_roles(given: Contrasts, charges: Charges) -> Floats:
-    """Rank pairs of the same meaning before others by the whole distance."""
-    near, far, weight = _comparisons(given)
-    broken, heads = charges.broken, charges.broken.shape[1]
-    spread = broken.std(axis=0) + 1e-9
-    penalty = SPARSE_ROLES * np.tile(spread, 2)
-
-    def loss(free: Floats) -> tuple[float, Floats]:
-        amount = broken @ (free[:heads] - free[heads:])
-        rest = np.exp(-np.maximum(0.0, amount))
-        distance = charges.sentence + charges.opened * (1.0 - rest)
-        ahead = (distance[far] - distance[near]) / MARGIN
-        slope = -weight / (1.0 + np.exp(np.clip(ahead, -50, 50))) / MARGIN
-        each = np.bincount(far, slope, len(rest)) - np.bincount(near, slope, len(rest))
-        along = broken.T @ (each * charges.opened * np.where(amount > 0, rest, 0.0))
-        value = (weight * np.logaddexp(0.0, -ahead)).sum() + penalty @ free
-        return float(value), np.concatenate([along, -along]) + penalty
-
-    start = np.append(np.full(heads, 1.0 / heads), np.zeros(heads))
-    free = _minimise(loss, start, [True] * (2 * heads))
-    weights = free[:heads] - free[heads:]
-    return np.where(np.abs(weights) * spread < LEAST, 0.0, weights)
-
-
-def _comparisons(given: Contrasts) -> tuple[Ints, Ints, Floats]:
-    """Draw pairs that should be near, pairs that should be farther, and what each counts."""
-    rng, rows = np.random.default_rng(SEED), np.arange(len(given.pairs))
-    kinds = np.array(given.kinds)
-    sides = {
-        kind: tuple(rows[(kinds == kind) & (given.same == side)] for side in (True, False))
-        for kind in sorted(set(given.kinds))
-    }
-    drawn: list[tuple[Ints, Ints, float]] = []
-
-    def draw(same: Ints, different: Ints, count: int, weight: float) -> None:
-        if len(same) and len(different) and weight:
-            drawn.append((rng.choice(same, count), rng.choice(different, count), weight / count))
-
-    common = [kind for kind in sides if _weight(kind)]
-    total = sum(map(_weight, common))
-    for kind in common:
-        draw(sides[kind][0], sides[kind][1], DRAWS, 1.0 / len(common))
-        for other in common:
-            share = _weight(kind) * _weight(other) / total**2
-            draw(sides[kind][0], sides[other][1], ACROSS, share)
-    for kind, weight in (("paraphrase", PARAPHRASES), ("change", CHANGES)):  # of one sentence each
-        same, different = sides[kind]
-        drawn.append((same, different, weight / len(same)))
-    weights = np.concatenate([np.full(len(same), weight) for same, _, weight in drawn])
-    near, far = (np.concatenate([part[side] for part in drawn]) for side in (0, 1))
-    return near, far, weights / weights.sum()
-
-
 def _family(kind: str) -> str:
-    return "natural" if kind.endswith("natural") else kind
+    if kind.endswith("natural"):
+        return "natural"
+    start = kind.partition(",")[0]
+    return start if start in SHARES else "grammar"
 
 
-def _weight(kind: str) -> float:
-    return WEIGHTS.get(_family(kind), 1.0)
+def told_apart(charge: Floats, changed: Bools) -> float:
+    """Return how probably a pair of another meaning is charged more than one of the same."""
+    higher, lower = charge[changed, None], charge[~changed]
+    return float(((higher > lower) + 0.5 * (higher == lower)).mean())
 
 
-def _minimise(
-    loss: Callable[[Floats], tuple[float, Floats]], start: Floats, positive: list[bool]
-) -> Floats:
-    """Minimise a smooth function of weights, some of which are ≥ 0."""
+def what_is_read(seen: Seen, head: int) -> tuple[str, float]:
+    """Return what a head tells best, and the probability that it does so alone."""
+    charge, kinds = seen.broken[:, head], seen.kinds
+    scores = {}
+    for name, pattern in SEEN.items():
+        rows = ~seen.changed | [bool(re.fullmatch(pattern, kind)) for kind in kinds]
+        scores[name] = told_apart(charge[rows], seen.changed[rows])
+    best = max(scores, key=scores.__getitem__)
+    return best, float(f"{scores[best]:.2f}")
+
+
+def _minimise(loss: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
+    """Minimise a smooth function of weights."""
     try:
         from scipy.optimize import minimize
     except ImportError as error:
         raise DependencyError("calibrating a model needs scipy", Do("pip install scipy")) from error
-    bounds = [(0.0 if low else None, None) for low in positive]
-    options = {"maxiter": 1000}
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return np.asarray(found.x)
+    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B").x)

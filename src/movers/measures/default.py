@@ -8,13 +8,12 @@ least cost where their vectors are nearer than 0.7 of the mean cost of the pair;
 at home and break nothing. Of the relations between the words that moved, head h sees a share
 broken, ``b_h`` (`movers.solve.batch.broken_batch`), and
 
-    S = (1 - exp(-5 M)) (a + (1 - a) (1 - exp(-max(0, R)))),
-    M = sum over heads of m_h sqrt(b_h),   R = sum over heads of r_h sqrt(b_h).
+    S = (1 - exp(-20 m)) / (1 + exp(-z)),   z = bias + sum over heads of w_h(n) sqrt(b_h)
 
-M, with weights ≥ 0, says what changed places; R, with weights of either sign, whether that changes
-the meaning. The weights are learned from contrasts, once for an encoder
-(`movers.measures.calibration`). The gate is soft, so that d hardly ever falls as x grows while S
-stays: a further change seldom makes a swap nearer.
+with m the mean of sqrt(b_h): how much changed places, times the probability that this changed the
+meaning. The weights, of either sign, depend on the number n of words; they are learned from
+contrasts, once for an encoder (`movers.measures.calibration`). With the soft gate d falls only
+where S falls faster than x grows: a further change seldom makes a swap nearer.
 """
 
 from __future__ import annotations
@@ -37,14 +36,16 @@ from movers.measures.bounds import Bound, CosineBound, sentence_distances
 from movers.measures.calibration import (
     APART,
     Calibration,
-    Charges,
-    contrasts,
+    Contrasts,
+    Seen,
     fit_weights,
     keep,
     kept,
     shipped,
-    what_matters,
-    what_moved,
+    to_fit,
+    to_test,
+    told_apart,
+    what_is_read,
 )
 from movers.measures.parts.context import Context
 from movers.measures.parts.costs import pair_costs
@@ -57,16 +58,18 @@ from movers.solve.batch import broken_batch, emd_batch, price_batch
 from movers.solve.problems import Problems
 from movers.solve.solution import NUMBERS, Many
 
-PRICE = 0.35
+PRICE = 0.3
 """The factor c: what sentences cost whose relations all changed, in units of s."""
 SHARPNESS = 3
 """The exponent p: how soon the gate closes as sentences drift apart."""
-MOVED = 0.15
-"""The share a that is charged for what changed places even if it changes no meaning."""
+ANY = 20.0
+"""How soon a share of broken relations, the mean over heads, counts as words out of place."""
 HOME = 0.7
 """Price of a word that stays at home, in mean costs of the pair."""
 SAMPLE = 256
 """Contrasts looked at together."""
+NAMED = 12
+"""Heads of which a calibration says what they read."""
 logger = logging.getLogger("movers")
 
 
@@ -102,31 +105,56 @@ def calibrate(encoder: Encoder) -> Calibration:
 
 
 def learn(encoder: Encoder) -> Calibration:
-    """Learn which heads of an encoder tell contrasts apart; reads some 4,700 short sentences."""
-    given = contrasts()
+    """Learn how heads of an encoder tell contrasts apart; reads some 5,000 short sentences."""
     vectors = encoder.encode(unrelated_sentences(), Request(pooled=True)).pooled
     chance = float(f"{mean_distance(vectors):.4g}")  # which another processor does not change
+    every = _with_all_heads(encoder)
+    seen = _look(every, to_fit())
+    weights = fit_weights(seen)
+    named = [
+        {head: float(f"{w:.4g}") for head, w in zip(every.heads, part, strict=True)}
+        for part in (weights.short, weights.long)
+    ]
+    known = Calibration(chance, named[0], named[1], float(f"{weights.bias:.4g}"), 0.0)
+    tested = _look(every, to_test())
+    charge = meaning_changed(known, tested.broken, tested.words)
+    apart = float(f"{told_apart(charge, tested.changed):.3f}")
+    if apart < APART:
+        return Calibration(chance, {}, {}, 0.0, apart)
+    argued = np.maximum(weights.short, weights.long) * seen.broken.std(axis=0)
+    reads = {every.heads[i]: what_is_read(seen, i) for i in np.argsort(-argued)[:NAMED].tolist()}
+    return replace(known, apart=apart, reads=dict(sorted(reads.items())))
+
+
+def _with_all_heads(encoder: Encoder) -> DefaultMeasure:
+    """Return the measure bound to an encoder, with every attention head."""
     every = DefaultMeasure("movers", "all heads")
     rules = every.token_rules(None, "paper", "first", keep=False)
-    every = every.bind(Context(encoder, Statistics(encoder.fingerprint), rules, layers="all"))
-    sentence, broken = np.zeros(len(given.pairs)), np.zeros((len(given.pairs), len(every.heads)))
-    for start in range(0, len(given.pairs), SAMPLE):
-        part = given.pairs[start : start + SAMPLE]
+    return every.bind(Context(encoder, Statistics(encoder.fingerprint), rules, layers="all"))
+
+
+def _look(every: DefaultMeasure, given: Contrasts) -> Seen:
+    """Return what all heads see of contrasts; a swap is one, with or without a further change."""
+    pairs, encoder = given.pairs, every.context.encoder
+    broken = np.zeros((len(pairs), len(every.heads)))
+    words = np.zeros(len(pairs), int)
+    for start in range(0, len(pairs), SAMPLE):
+        part = pairs[start : start + SAMPLE]
+        place = slice(start, start + len(part))
         texts = list(dict.fromkeys(text for pair in part for text in pair))
         encodings = encoder.encode(texts, every.requirements)
         rows = encodings.numbers(text for pair in part for text in pair).reshape(-1, 2)
         sentences = every.weigh(encodings)
-        sentence[start : start + len(part)] = sentence_distances(sentences.pooled, rows)
-        broken[start : start + len(part)] = np.sqrt(every.relations(sentences, rows)[2])
-    charges = Charges(sentence, PRICE * chance * gates(sentence, chance), broken)
-    moved, roles, apart = fit_weights(given, charges, MOVED)
-    weights: list[dict[Head, float]] = [
-        {head: float(f"{w:.4g}") for head, w in zip(every.heads, part, strict=True) if w}
-        for part in (moved, roles)
-    ]
-    if apart < APART:
-        weights = [{}, {}]
-    return Calibration(chance, weights[0], weights[1], float(f"{apart:.3f}"))
+        broken[place] = np.sqrt(every.relations(sentences, rows)[2])
+        words[place] = sentences.weights.lengths[rows].sum(axis=1)
+    changed = ~given.same | (np.array(given.kinds) == "change")
+    return Seen(given.kinds, changed, broken, words)
+
+
+def meaning_changed(known: Calibration, broken: Floats, words: Ints) -> Floats:
+    """Return S in [0, 1): how much changed places, times the probability that it matters."""
+    moved = -np.expm1(-ANY * (broken.sum(axis=1) / broken.shape[1]))
+    return np.asarray(moved / (1.0 + np.exp(-known.odds(broken, words))))
 
 
 @dataclass(frozen=True)
@@ -168,15 +196,6 @@ class DefaultMeasure(Measure):
         """Settings of layers and heads: those chosen, else none, for the signature has the rest."""
         return super().pinned_heads if self._chosen else {"layers": None, "heads": "all"}
 
-    @cached_property
-    def _weights(self) -> Floats:
-        """Weights of the heads in what moved and in roles, ``(heads, 2)``."""
-        if self._chosen:
-            return np.full((len(self.heads), 2), 1.0 / max(1, len(self.heads)))
-        known = self.calibration
-        pairs = [(known.moved.get(head, 0.0), known.roles.get(head, 0.0)) for head in self.heads]
-        return np.array(pairs).reshape(-1, 2)
-
     @property
     def share(self) -> float:
         """Share of structure in what is added to the distance of the vectors: all of it."""
@@ -213,7 +232,8 @@ class DefaultMeasure(Measure):
             numbers = getattr(moved, name)
             parts[name] = np.zeros(shape, numbers.dtype)
             parts[name][filled] = numbers / words if name in ("linear", "home") else numbers
-        parts["structural"][filled] = self._charges(np.sqrt(broken))
+        counts = sentences.weights.lengths[rows[filled]].sum(axis=1)
+        parts["structural"][filled] = self._charges(np.sqrt(broken), counts)
         # The same sentence breaks nothing, whichever of its equal words went where.
         parts["structural"][rows[:, 0] == rows[:, 1]] = 0.0
         sentence = sentence_distances(sentences.pooled, rows)
@@ -238,17 +258,18 @@ class DefaultMeasure(Measure):
             return problems, moved, np.zeros((len(rows), 1))
         return problems, moved, broken_batch(problems, moved.plan, threads=threads)
 
-    def _charges(self, broken: Floats) -> Floats:
+    def _charges(self, broken: Floats, words: Ints) -> Floats:
         """Return s c S for every pair, shared out to the heads, ``(pairs, heads)``."""
         if not self.heads:
             return np.zeros_like(broken)
-        moved, roles = self._weights.T
-        # row by row, so that a pair has the same bits in any company
-        matters = what_matters((broken * roles).sum(axis=1))
-        charge = what_moved((broken * moved).sum(axis=1)) * (MOVED + (1.0 - MOVED) * matters)
-        argued = broken * (MOVED * moved + matters[:, None] * np.maximum(0.0, roles))
+        if self._chosen:
+            charge = np.minimum(1.0, broken.sum(axis=1) / len(self.heads))
+            argued = broken
+        else:
+            charge = meaning_changed(self.calibration, broken, words)
+            argued = broken * np.maximum(0.0, self.calibration.weights(words))
         whole = argued.sum(axis=1, keepdims=True)
-        shares = argued / np.where(whole > 0, whole, 1.0)
+        shares = np.where(whole > 0, argued / np.where(whole > 0, whole, 1.0), 1 / len(self.heads))
         price = PRICE * self.calibration.chance * len(self.heads)
         return np.asarray(price * charge[:, None] * shares)
 
