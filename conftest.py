@@ -92,7 +92,7 @@ def _calibrate_alike(path):
         for head in range(1, encoder.heads + 1)
     ]
     alike = dict.fromkeys(heads, 1 / max(1, len(heads)))
-    calibration.keep(encoder.fingerprint, calibration.Calibration(0.5, alike, alike, 1.0))
+    calibration.keep(encoder.fingerprint, calibration.Calibration(0.5, alike, alike, 0.0, 1.0))
 
 
 @pytest.fixture(scope="session")

@@ -8,16 +8,33 @@ pair counts when one of its sentences was dropped because of the other.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 
 import movers
 from movers.io.tables import open_table
-from movers.search.mining import Pair, duplicates, mine
+from movers.search.mining import Pair, mine
 
 SENTENCES = 5_000
 THRESHOLDS = (0.04, 0.06, 0.08, 0.09, 0.095, 0.098, 0.124)
+
+
+def duplicates(pairs: Iterable[Pair], count: int) -> list[int]:
+    """For every sentence the earlier one it repeats, or itself if it is to be kept.
+
+    In corpus order, a sentence is kept unless it lies near one that is kept already; dropped
+    sentences drop nothing themselves, so no chain of small steps joins what is far apart.
+    """
+    nearest: dict[int, list[tuple[float, int]]] = {}
+    for pair in pairs:
+        nearest.setdefault(pair.second, []).append((pair.distance, pair.first))
+    kept = list(range(count))
+    for second in sorted(nearest):
+        near = [(distance, first) for distance, first in nearest[second] if kept[first] == first]
+        if near:
+            kept[second] = min(near)[1]
+    return kept
 
 
 def labelled(data: Path) -> Iterator[tuple[str, str, bool]]:

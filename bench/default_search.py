@@ -32,10 +32,9 @@ import movers
 from movers.measures.bounds import sentence_distances
 from movers.measures.default import PRICE, calibrate, gates
 from movers.measures.sentences import WeightedSentences
-from movers.search.cosine import CosineLayout
+from movers.search.cosine import CosineLayout, pooled_vectors
 from movers.search.dedupe import dedupe_file
 from movers.search.folder import Folder
-from movers.search.full_comparisons import pooled_vectors
 from movers.search.index import Index
 from movers.search.mining import mine
 from movers.search.vectors import make_vectors, scan
@@ -199,7 +198,7 @@ def million_index(folder: Path) -> Index:
                 yield texts, partial(make_vectors, texts, made, "float32")
                 done += len(texts)
 
-        Folder(place).fill(pieces(), scorer(), layout.name)
+        Folder(place).fill(pieces(), scorer(), layout.name, lambda _: None)
     return Index.open(place, scorer=scorer())
 
 

@@ -14,12 +14,16 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import movers
 from movers.encode.encodings import Request
-from movers.search.dedupe import Readable, dedupe_file
+from movers.search.dedupe import dedupe_file
 from movers_research.long_texts import PARTIES, THINGS, clauses
+
+RUNS = 5
+"""How often two texts are compared."""
 
 
 def sentences(rng: random.Random, count: int) -> dict[str, str]:
@@ -49,15 +53,20 @@ def compare_two(scorer: movers.Scorer, rng: random.Random) -> None:
     made = sentences(rng, 400)
     old, others = list(made)[:200], list(made)[200:]
     revised = [made[one] if place % 5 == 0 else one for place, one in enumerate(old)]
+    compare(scorer, old, others)  # reads word lists, once in a process
     for name, new in (("a fifth reworded", revised), ("all others", others)):
-        every = list(dict.fromkeys([*old, *new]))
-        scorer.forget()
-        _, encoding = timed(partial(scorer.weigh, every))
-        scorer.forget()
-        _, whole = timed(partial(compare, scorer, old, new))
+        every, seconds = list(dict.fromkeys([*old, *new])), list[tuple[float, float]]()
+        for _ in range(RUNS):
+            scorer.forget()
+            _, encoding = timed(partial(scorer.weigh, every))
+            scorer.forget()
+            _, whole = timed(partial(compare, scorer, old, new))
+            seconds.append((encoding, whole))
+        ratios = sorted(whole / encoding for encoding, whole in seconds)
+        encoding, whole = map(median, zip(*seconds, strict=True))
         print(
             f"2 x 200 sentences, {name}: encoding {encoding:.2f} s, comparing {whole:.2f} s, "
-            f"ratio {whole / encoding:.2f}"
+            f"ratio {median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}, {RUNS} runs)"
         )
 
 
@@ -80,7 +89,7 @@ def dedupe(scorer: movers.Scorer, rng: random.Random, count: int) -> None:
     scorer.forget()
 
     def run() -> Any:
-        index = movers.Index.build(scorer, Readable(given, scorer))
+        index = movers.Index.build(scorer, given)
         with tempfile.TemporaryDirectory() as folder:
             return dedupe_file(index, 0.05, Path(folder) / "kept.txt", lines=given, guards=())
 

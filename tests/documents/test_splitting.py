@@ -88,3 +88,21 @@ def test_a_word_without_end_is_cut_too():
     assert pieces[-1].end == 500 and all(len(one.text) <= 100 for one in pieces)
     covered = {place for one in pieces for place in range(one.start, one.end)}
     assert covered == set(range(500))
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["1) The first item", "2) The second item", "3) The third"],
+        ["• 9. Wash the dishes", "• 10. Feed the cat"],
+        ["1. Wash the dishes.", "2. Feed the cat."],
+        ["1. The tenant pays the sum of clause 2.", "He pays it in May."],
+    ],
+)
+def test_lists_in_one_line(sentences):
+    assert [one.text for one in split(" ".join(sentences))] == sentences
+
+
+def test_words_that_are_abbreviations_elsewhere():
+    sentences = ["He came on Sat. 4 May and saw the sun.", "She said no.", "See no. 7 and fig. B."]
+    assert [one.text for one in split(" ".join(sentences))] == sentences

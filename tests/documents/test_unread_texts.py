@@ -239,9 +239,10 @@ def test_near_texts_are_those_of_the_whole_matrix(scorer):
         texts += [" ".join(sentences), " ".join(sentences[: len(sentences) - number])]
     matrix = scorer.using(texts="sentences").matrix(texts)
     for threshold in (0.0, 0.35, 0.5):
-        found = near_texts(scorer, dict(enumerate(texts)), threshold)
+        index = movers.Index.build(scorer, texts)
+        found = near_texts(scorer, dict(enumerate(texts)), threshold, index.vectors)
         near = np.argwhere(np.triu(matrix <= threshold, 1))
-        assert [(one.first, one.second) for one in found] == list(map(tuple, near.tolist()))
+        assert [one[:2] for one in found] == list(map(tuple, near.tolist()))
 
 
 @pytest.mark.filterwarnings("ignore::movers.runtime.notices.TruncationWarning")

@@ -116,6 +116,20 @@ def test_everything_equals_one_process(cluster, bert, tiny, small, tmp_path, kil
         assert one.pruning.corpus == len(TEXTS)
 
 
+def test_texts_by_their_sentences_equal_one_process(cluster, bert, small, tmp_path):
+    scorer, engine = bert.using("movers", texts="sentences"), RayEngine(Workers(2))
+    texts = [". ".join(TEXTS[low : low + 4]) for low in range(0, 40, 3)] + TEXTS[:3]
+    texts.append(texts[0].replace("dog", "fox"))
+    local = Index.build(scorer, texts)
+    shared = engine.build(scorer, iter(texts), tmp_path / "shared")
+    assert shared.sentences == local.sentences == texts and shared.texts == local.texts
+    queries = [TEXTS[5], ". ".join(TEXTS[8:10])]
+    found = engine.search_many(shared, queries, 4)
+    for one, expected in zip(found, local.search_many(queries, 4), strict=True):
+        assert one.matches == expected.matches and one.certified
+    assert [*engine.mine(shared, 0.3)] == [*mining.mine(local, 0.3)] != [[]]
+
+
 def replaying(blocks):
     """Blocks that were mined already."""
     return lambda *_, start=0, **__: iter(blocks[start:])

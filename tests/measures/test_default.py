@@ -57,13 +57,20 @@ def oracle(x, y, X, Y, A, B, known):
     """
     cost = np.array([[cosine_distance(a, b) for b in Y] for a in X])
     plan = np.round(partial_plan(cost, 0.7 * cost.mean()), 9)
-    moved = roles = 0.0
-    for layer, head in known.heads if (plan > 0).sum() > 1 else ():
-        root = np.sqrt(broken_share(plan, A[layer - 1, head - 1], B[layer - 1, head - 1]))
-        moved += known.moved.get((layer, head), 0.0) * root
-        roles += known.roles.get((layer, head), 0.0) * root
-    charge = (1 - np.exp(-5 * moved)) * (0.15 + 0.85 * (1 - np.exp(-max(0.0, roles))))
-    return cosine_distance(x, y), 0.35 * known.chance * charge
+    roots = [
+        np.sqrt(broken_share(plan, A[layer - 1, head - 1], B[layer - 1, head - 1]))
+        for layer, head in known.heads
+        if (plan > 0).sum() > 1
+    ]
+    count = len(X) + len(Y)
+    longness = 0.5 + 0.5 * np.tanh(3 * (np.log(1 + count) - 3.2))
+    odds = known.bias + sum(
+        root * ((1 - longness) * known.short[head] + longness * known.long[head])
+        for head, root in zip(known.heads, roots, strict=False)
+    )
+    moved = 1 - np.exp(-20 * np.mean(roots or [0.0]))
+    charge = moved / (1 + np.exp(-odds))
+    return cosine_distance(x, y), 0.29 * known.chance * charge
 
 
 def arrays_of(encoder, text):
@@ -160,7 +167,7 @@ def test_weights_without_a_fingerprint_share_no_calibration(tiny, monkeypatch):
     encoder = movers.load("movers", tiny("bert")).encoder
     monkeypatch.setitem(vars(encoder), "fingerprint", "unknown")
     monkeypatch.setitem(vars(encoder), "calibrations", {})
-    alike = Calibration(0.5, {(1, 1): 1.0}, {}, 1.0)
+    alike = Calibration(0.5, {(1, 1): 1.0}, {}, 0.0, 1.0)
     monkeypatch.setattr(default, "kept", lambda name: pytest.fail("read what may be another's"))
     monkeypatch.setattr(default, "keep", lambda *_: pytest.fail("kept what cannot be named"))
     monkeypatch.setattr(default, "learn", lambda encoder: alike)

@@ -12,7 +12,7 @@ from movers.io.tables import open_table
 from movers.search import mining, transport
 from movers.search.dedupe import Deduplicated, dedupe_file
 from movers.search.index import Index
-from movers.search.mining import Pair, duplicates, mine, mine_file
+from movers.search.mining import mine, mine_file
 
 
 @pytest.fixture(scope="module")
@@ -74,15 +74,15 @@ def test_a_broken_off_run_goes_on_where_it_stopped(
 ):
     output = tmp_path / "pairs.tsv"
     threshold = float(np.nanquantile(matrix, 0.1))
-    original, blocks = mining.mine_block, []
+    original, blocks = mining.WholeTexts.mine, []
 
-    def failing(index, threshold, numbers, **options):
+    def failing(whole, threshold, numbers, **options):
         blocks.append(number := numbers.start // 8)
         if number == 3 and blocks.count(number) == 1:
             raise KeyboardInterrupt
-        return original(index, threshold, numbers)
+        return original(whole, threshold, numbers)
 
-    monkeypatch.setattr(mining, "mine_block", failing)
+    monkeypatch.setattr(mining.WholeTexts, "mine", failing)
     with pytest.raises(KeyboardInterrupt):
         mine_file(index, threshold, output)
     journal = tmp_path / "pairs.tsv.journal"
@@ -102,11 +102,6 @@ def test_thresholds_must_be_distances(index, tmp_path):
             mine_file(index, threshold, tmp_path / "pairs.tsv")
     with pytest.raises(InputError, match="cannot tell the format"):
         mine_file(index, 0.1, tmp_path / "pairs.xyz")
-
-
-def test_duplicates_repeat_the_nearest_kept_sentence():
-    pairs = [Pair(0, 2, 0.3, "", ""), Pair(1, 2, 0.1, "", ""), Pair(2, 3, 0.1, "", "")]
-    assert duplicates(pairs, 4) == [0, 1, 1, 3]
 
 
 def test_kept_sentences_are_far_apart_and_dropped_ones_near_one(index, matrix, tmp_path):
@@ -159,18 +154,18 @@ def _plain(column):
 
 def test_a_second_run_at_the_same_time_is_refused(index, matrix, small_blocks, tmp_path):
     output, threshold = tmp_path / "pairs.tsv", float(np.nanquantile(matrix, 0.1))
-    original, tried = mining.mine_block, []
+    original, tried = mining.WholeTexts.mine, []
 
-    def meddling(index, threshold, numbers, **options):
+    def meddling(whole, threshold, numbers, **options):
         if numbers.start == 16:
             for task in (mine_file, dedupe_file):
                 with pytest.raises(InputError, match=r"pairs.tsv' is being written by process \d+"):
                     task(index, threshold, output)
                 tried.append(task)
-        return original(index, threshold, numbers)
+        return original(whole, threshold, numbers)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mining, "mine_block", meddling)
+        patch.setattr(mining.WholeTexts, "mine", meddling)
         count, _ = mine_file(index, threshold, output)
     assert len(tried) == 2 and count == len(found_by_brute_force(matrix, threshold))
     assert list(tmp_path.iterdir()) == [output]

@@ -15,7 +15,7 @@ from movers.align.align_texts import align_pairs, signature
 from movers.align.alignment import Alignment
 from movers.align.link_drawing import FOOT, HEAD
 from movers.align.reading import Given
-from movers.bulk.output import Pairs, Rowlist, Run, Values, paired
+from movers.bulk.output import Pairs, Report, Run, Values, paired
 from movers.encode.encoder import Encoder
 from movers.io import tables
 from movers.io.pairs import check_words
@@ -42,21 +42,6 @@ STYLES = {
 }
 
 
-@dataclass(frozen=True)
-class AlignReport:
-    """What happened to a table.
-
-    ``cut`` lists rows with a sentence that is longer than the model reads; ``resumed`` counts those
-    that an earlier run had finished.
-    """
-
-    rows: int
-    links: int
-    seconds: float
-    cut: Rowlist
-    resumed: int = 0
-
-
 def align_table(
     file: Path,
     output: Path,
@@ -69,7 +54,7 @@ def align_table(
     style: str = "pharaoh",
     resume: bool = False,
     progress: bool = False,
-) -> AlignReport:
+) -> Report:
     """Write the links of every pair of a table, in the order of its rows.
 
     Parameters
@@ -108,7 +93,8 @@ def align_table(
         bar = progress_bar("aligning", "rows", run.total, progress=progress)
         for _, values in run.fill(rows, make, writer, task, bar):
             links += sum(values["links"])
-    return AlignReport(run.rows, links, time.monotonic() - started, run.cut, run.resumed)
+    seconds = time.monotonic() - started
+    return Report(run.rows, seconds, links=links, cut=run.cut, resumed=run.resumed)
 
 
 def _words_of(values: Any, column: str, first_row: int) -> list[Given]:

@@ -63,6 +63,23 @@ class Rowlist:
         return f"row{'s' if self.count > 1 else ''} {', '.join(map(str, self.first))}{more}"
 
 
+@dataclass(frozen=True)
+class Report:
+    """What happened to a table.
+
+    ``undefined`` lists rows without a distance, by measure, ``links`` counts those between words,
+    ``cut`` lists rows with a sentence that is longer than the model reads, and ``resumed`` counts
+    those that an earlier run had finished.
+    """
+
+    rows: int
+    seconds: float
+    undefined: dict[str, Rowlist] = field(default_factory=dict)
+    links: int = 0
+    cut: Rowlist = field(default_factory=Rowlist)
+    resumed: int = 0
+
+
 class LongSentences:
     """Remembers which sentences were longer than the model reads, in place of warnings.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Bools
-from movers.bulk.output import Pairs, Rowlist, Run, Values, paired
+from movers.bulk.output import Pairs, Report, Rowlist, Run, Values, paired
 from movers.errors import InputError
 from movers.io import tables
 from movers.io.columns import UNREAD, all_columns, count_unread, fill_columns
@@ -30,21 +29,6 @@ from movers.version import __version__
 Rows = tuple[tables.Chunk, list[tuple[str, str]]]
 
 
-@dataclass(frozen=True)
-class ScoreReport:
-    """What happened to a table.
-
-    ``undefined`` lists rows without a distance, by measure, and ``cut`` those with a sentence that
-    is longer than the model reads; ``resumed`` counts those that an earlier run had finished.
-    """
-
-    rows: int
-    undefined: dict[str, Rowlist]
-    seconds: float
-    cut: Rowlist = field(default_factory=Rowlist)
-    resumed: int = 0
-
-
 def score_table(
     file: Path | tables.TwoTexts,
     output: Path,
@@ -56,7 +40,7 @@ def score_table(
     fit: bool = False,
     resume: bool = False,
     progress: bool = False,
-) -> ScoreReport:
+) -> Report:
     """Add distances, and similarities where there is a scale, to a table of sentence pairs.
 
     Parameters
@@ -103,7 +87,8 @@ def score_table(
         for before, values in run.fill(rows, make, writer, task, bar):
             for name, missing in undefined.items():
                 missing.add(row_numbers(np.isnan(values[name]), before))
-    return ScoreReport(run.rows, undefined, time.monotonic() - started, run.cut, run.resumed)
+    seconds = time.monotonic() - started
+    return Report(run.rows, seconds, undefined, cut=run.cut, resumed=run.resumed)
 
 
 def _output_format(

@@ -17,7 +17,7 @@ from movers.errors import InputError
 from movers.io.tables import STANDARD, TwoTexts
 
 if TYPE_CHECKING:
-    from movers.bulk.score_files import ScoreReport
+    from movers.bulk.output import Report
     from movers.scorer import Scorer
 
 
@@ -119,7 +119,7 @@ def _for_ray(table: Path | TwoTexts, *, as_json: bool, resume: bool) -> Path:
 
 
 def _tell(
-    report: ScoreReport, scorers: dict[str, Scorer], output: Path, *, json: bool, quiet: bool
+    report: Report, scorers: dict[str, Scorer], output: Path, *, json: bool, quiet: bool
 ) -> None:
     """Say what was done and which rows need a look, for people or as JSON."""
     signatures = {name: str(scorer.signature) for name, scorer in scorers.items()}

@@ -25,7 +25,6 @@ from movers.runtime.locks import locked
 from movers.search.manifest import NAME
 
 if TYPE_CHECKING:
-    from movers.scorer import Scorer
     from movers.search.dedupe import Preview
     from movers.search.index import Index
 
@@ -74,34 +73,11 @@ class Work:
         """What builds, mines and searches: this process, or workers of Ray."""
         return chosen_engine(self.engine, self.ray)
 
-    def build(
-        self,
-        texts: Any,
-        folder: Path | None = None,
-        *,
-        short: bool = False,
-        passages: bool = False,
-        **options: Any,
-    ) -> Any:
-        """Make an index, in memory without a folder; on request of ``short`` texts alone.
-
-        Where some are longer than the model reads, it is one of ``passages`` on request.
-        """
+    def build(self, texts: Texts, folder: Path | None = None, **options: Any) -> Index:
+        """Make an index, in memory without a folder."""
         scorer = self.options.but(judge=None).load(self.method)
-        if short and self.engine == "local":
-            from movers.search.dedupe import Readable
-
-            texts = Readable(texts, scorer)
-        elif passages and texts.file != STANDARD and self._has_long(scorer, texts):
-            from movers.search.passages import PassageIndex
-
-            return PassageIndex.build(scorer, texts, folder, progress=not self.quiet, **options)
         built: Index = self.by.build(scorer, texts, folder, progress=not self.quiet, **options)
         return built
-
-    def _has_long(self, scorer: Scorer, texts: Texts) -> bool:
-        """Whether a text is longer than the model reads; what is piped is read but once."""
-        return self.engine == "local" and any(map(scorer.takes_sentences, texts))
 
     @contextmanager
     def corpus(
@@ -111,21 +87,19 @@ class Work:
         output: Path | None,
         *,
         keep: bool = False,
-        short: bool = False,
     ) -> Iterator[Index]:
         """Open the index, or make one beside the output that lasts until the work is done.
 
         To ``keep`` it lets the next run begin with what is encoded; without output it is in memory.
-        It holds all texts, or those that are ``short`` enough for the model.
         """
         from movers.search.index import Index
 
         if texts is None or output is None:
-            yield Index.open(file) if texts is None else self.build(texts, short=short)
+            yield Index.open(file) if texts is None else self.build(texts)
             return
         folder = _beside(output)
         with locked(folder.with_name(folder.name + ".lock"), repr(str(output))):
-            yield self.build(texts, folder, replace=True, short=short)
+            yield self.build(texts, folder, replace=True)
             if not keep:
                 shutil.rmtree(folder)
 
@@ -143,7 +117,7 @@ class Work:
 
         if self.engine != "local":
             raise InputError("--dry-run works in this process; leave out --engine ray")
-        with self.corpus(file, texts, output, keep=True, short=True) as index:
+        with self.corpus(file, texts, output, keep=True) as index:
             found = preview(index, threshold, lines=texts, progress=not self.quiet, **options)
         written = "nothing was written"
         if texts is not None:
@@ -261,7 +235,6 @@ def index(
         Compare every byte of an index with its checksums, and do nothing else.
     """
     from movers.search.index import Index
-    from movers.search.passages import PassageIndex
 
     if work.options.judge is not None:
         raise InputError("an index is of a measure; name --judge when you search, mine or dedupe")
@@ -280,9 +253,7 @@ def index(
         told = f"deleted {found.delete(texts):,} sentences"
     else:
         options: dict[str, Any] = {"keep": keep, "vectors": vectors, "replace": replace}
-        found = work.build(texts, output, passages=True, **options)
-    if isinstance(found, PassageIndex):
-        return None if work.quiet else say(f"{found!r} in {time.monotonic() - started:.1f} s")
+        found = work.build(texts, output, **options)
     if work.quiet:
         return
     if told:
@@ -339,10 +310,8 @@ def search(
     """
     from movers.search.index import Index
     from movers.search.keep_apart import judge_guard
-    from movers.search.passages import TEXTS, PassageIndex
+    from movers.search.passages import TextMatch
 
-    if (folder / TEXTS).is_file():
-        return show(PassageIndex.open(folder).search(query, top_k), print_texts, json=json)
     index = Index.open(folder)
     if engine == "ray":
         if candidates is not None or exact:
@@ -362,7 +331,8 @@ def search(
             guards=guards,
             align=align,
         )
-    show(found, print_ranking, json=json)
+    texts = any(isinstance(match, TextMatch) for match in found)
+    show(found, print_texts if texts else print_ranking, json=json)
     refuse_unread(sum(match.unread > 0 for match in found), strict)
 
 
@@ -401,7 +371,6 @@ def mine(
         was encoded is kept beside it for the run itself; without, nothing is written.
     """
     from movers.search.mining import check_threshold, mine_file
-    from movers.search.near_texts import with_texts
 
     check_threshold(threshold)
     guards = work.guards(guard, at_least)
@@ -412,11 +381,9 @@ def mine(
     output = _named(output)
     format_of(output)
     started, progress = time.monotonic(), not work.quiet
-    with work.corpus(file, texts, output, short=file != STANDARD) as corpus:
-        lines = corpus.sentences if texts is None or file == STANDARD else texts
-        mine = with_texts(work.by.mine, lines)
+    with work.corpus(file, texts, output) as corpus:
         pairs, resumed = mine_file(
-            corpus, threshold, output, guards=guards, blocks=mine, progress=progress
+            corpus, threshold, output, guards=guards, blocks=work.by.mine, progress=progress
         )
     if work.quiet:
         return
@@ -489,7 +456,7 @@ def dedupe(
     if dropped is not None:
         format_of(dropped)
     blocks, progress = work.by.mine, not work.quiet
-    with work.corpus(file, texts, output, short=True) as corpus:
+    with work.corpus(file, texts, output) as corpus:
         found = dedupe_file(
             corpus,
             threshold,

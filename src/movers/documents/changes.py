@@ -17,8 +17,10 @@ ELSE = (*dict.fromkeys(verdict for kind, verdict in GRAVE if kind != "tense"), "
 TOLD: tuple[Fate, ...] = ("changed", "missing", "new", "more")
 """Fates that a reader has to know of, the graver first; a sentence that moved comes behind."""
 GRAVE_KINDS = frozenset(kind for kind, _ in GRAVE if kind != "tense")
-UNSURE = 3
-"""The power by which a change of meaning counts less for every other difference beside it."""
+SURE = frozenset({"number", "name"})
+"""Kinds that are what they are however the rest of a sentence is put."""
+UNSURE = 5
+"""The power by which another change of meaning counts less for every difference beside it."""
 SAID = {**HEADLINES, "term": "Alike, but about something else"}
 """What verdicts on two sentences are called."""
 LONG_WORD = re.compile(r"[^\W\d_]{4,}")
@@ -68,15 +70,15 @@ class Change:
 
     @property
     def weight(self) -> float:
-        """How much of a change of meaning it is, up to 1: less where the rest was reworded, too.
+        """Return how much of a change of meaning it is, up to 1: less where the rest was reworded.
 
-        What words tell of a sentence that is put in quite other words is not certain.
+        Of a sentence that is put in quite other words, numbers and names alone are certain.
         """
-        if self.fate == "changed":
-            kinds = [one.kind for one in self.differences]
-            others = sum(kind not in GRAVE_KINDS for kind in kinds)
-            return float((1 + others - (self.verdict == "term" and others > 0)) ** -UNSURE)
-        return float(self.fate in ("missing", "new"))
+        kinds = [difference.kind for difference in self.differences]
+        if self.fate != "changed" or not SURE.isdisjoint(kinds):
+            return float(self.fate in ("changed", "missing", "new"))
+        others = sum(kind not in GRAVE_KINDS for kind in kinds)
+        return float((1 + others - (self.verdict == "term" and others > 0)) ** -UNSURE)
 
     @property
     def gravity(self) -> tuple[int, float, int, float]:

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 LISTS = {
     "abbreviations": """
     mr mrs ms dr prof st rev gen col lt sgt capt cmdr adm maj sen rep gov pres hon messrs mme mlle
+    e.g i.e cf viz vs v al approx ca est resp incl excl dept univ assn bros mt ft rd ave blvd
+    jan feb apr jun jul aug sept oct nov tue tues thu thur thurs fri
+    """,
+    "counting": """
     fig figs sec sect eq eqs no nos vol vols ch chap art arts para paras pt pp p cl app ed eds
-    e.g i.e cf viz vs v al approx ca est resp incl excl dept univ assn bros
-    jan feb mar apr jun jul aug sept sep oct nov dec mon tue tues wed thu thur thurs fri sat sun
-    mt ft rd ave blvd
+    mar sep dec mon wed sat sun n°
     """,
     "closing": """
     inc ltd co corp jr sr etc a.m p.m u.s u.k u.n e.u d.c ph.d m.d b.a m.a b.sc m.sc bn mn hr hrs
@@ -33,14 +35,19 @@ LISTS = {
 }
 """Words in small letters, without a last stop.
 
-A stop behind an abbreviation ends no sentence; behind one that is closing it does before a word
-that begins sentences more often than it is a name.
+A stop behind an abbreviation ends no sentence; behind one that is counting, which may be a word as
+well, it ends one before anything but a number; and behind one that is closing, before a word that
+begins sentences more often than it is a name.
 """
-ABBREVIATIONS, CLOSING, STARTERS = (frozenset(words.split()) for words in LISTS.values())
+ABBREVIATIONS, COUNTING, CLOSING, STARTERS = (frozenset(words.split()) for words in LISTS.values())
 STOP = re.compile(r"(?:\.(?:\s?\.)+|…|[.!?]+)[\"'”’»)\]]*(?=\s|$)")
 WORD = re.compile(r"[^\s(\[\"'“‘«]+$")
 NEXT = re.compile(r"[\"'“‘«(\[]*([^\W_]+)")
 COUNT = re.compile(r"(?:[-*•⁃–—·]\s*)?\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})\.?[.)]")
+NUMBER = re.compile(r"\w?\d\w*|[A-Z]|[IVX]+")
+"""What counts: a number, a letter, both, or a Roman number."""
+MARK = re.compile(r"\s*([-*•⁃–—·]\s*)?(\(?)(\d{1,3}|[a-z])(\.?[.)])\s")
+"""What stands before an item: bullet, bracket, number or letter, and what closes it."""
 ITEM = re.compile(r"\s*(?:[-*•–—·]|#{1,6}|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)])\s+\S")
 BREAK = re.compile(r"\n\s*\n|\r?\n|\r|\f|\u2029")
 WRAPPED = 50
@@ -173,9 +180,24 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
         blank = mark[0].count("\n") > 1 or mark[0] in "\f\u2029"
         wrapped = len(before) >= WRAPPED and not ITEM.match(after) and after[:1].strip()
         if blank or not wrapped:
-            yield start, mark.start()
+            yield from _items(text, start, mark.start())
             start = mark.end()
-    yield start, len(text)
+    yield from _items(text, start, len(text))
+
+
+def _items(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the items of a list that stands in one line, 1) … 2) …, or else the line."""
+    while mark := MARK.match(text, start, end):
+        bullet, bracket, count, close = mark.groups("")
+        after = str(int(count) + 1) if count.isdigit() else chr(ord(count) + 1)
+        # A bare "2." may also end a sentence, as in "see clause 2.", and follows a stop here.
+        before = "" if bullet or close[-1] == ")" else r"(?<=[.;!?])"
+        marked = rf"{before}\s+(?={re.escape(bullet + bracket + after + close)}\s)"
+        if (following := re.compile(marked).search(text, mark.end(), end)) is None:
+            break
+        yield start, following.start()
+        start = following.end()
+    yield start, end
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -201,13 +223,11 @@ def _ends(before: str, stop: str, after: str) -> bool:
         return True
     last = (WORD.search(before[:-1]) or [""])[0]
     key = last.lower()
-    if key in ABBREVIATIONS:
-        return False
-    if key in CLOSING:
+    if key in COUNTING:
+        return NUMBER.fullmatch(word) is None
+    if key in CLOSING or re.fullmatch(r"(?:[A-Za-z]\.)*[A-Z]", last):
         return word.lower() in STARTERS
-    if re.fullmatch(r"(?:[A-Za-z]\.)*[A-Z]", last):
-        return word.lower() in STARTERS
-    return True
+    return key not in ABBREVIATIONS
 
 
 def _cased(word: str) -> bool:

@@ -12,8 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from movers.bulk.output import Rowlist
-from movers.bulk.score_files import ScoreReport, row_numbers
+from movers.bulk.output import Report, Rowlist
+from movers.bulk.score_files import row_numbers
 from movers.errors import InputError
 from movers.integrations.ray import Workers, fit, score_columns, whitening_to_add_up
 from movers.integrations.ray_session import cluster, import_ray, plain_errors
@@ -52,7 +52,7 @@ def score_files(
     workers: Workers | None = None,
     address: str | None = None,
     progress: bool = False,
-) -> ScoreReport:
+) -> Report:
     """Add one column of distances per scorer to tables of sentence pairs.
 
     ``files`` are a table, a folder of tables or a pattern such as ``parts/*.csv``, all with the
@@ -82,7 +82,7 @@ def score_files(
             if not counts[0]:
                 raise InputError(f"{files} has a header but no rows")
     rows, undefined, cut = counts
-    return ScoreReport(rows, undefined, time.monotonic() - started, cut)
+    return Report(rows, time.monotonic() - started, undefined, cut=cut)
 
 
 def fit_files(

@@ -8,8 +8,7 @@ writes the manifest, the journal and the results. What a killed worker was doing
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
 from itertools import chain
@@ -21,17 +20,17 @@ import numpy as np
 from movers.errors import InputError
 from movers.integrations.ray import mapped
 from movers.integrations.ray_session import Work, Worker, Workers, cluster, import_ray, plain_errors
+from movers.io.pairs import check_queries
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
 from movers.search.corpus import CorpusReader as Sentences
-from movers.search.corpus import distinct
 from movers.search.cosine import Keep
 from movers.search.folder import Folder
 from movers.search.index import Index
 from movers.search.layouts import check_method, find_layout, make_layout
 from movers.search.manifest import Part
-from movers.search.mining import Pair, blocks_of, check_threshold, mine_block, mining_bar
-from movers.search.queries import check_queries
+from movers.search.mining import Pair, WholeTexts, check_threshold, mine_long, mining_bar
+from movers.search.passages import Cutter
 from movers.search.search_ranking import STAGES, Pruning, SearchRanking, SearchResult
 from movers.search.vectors import Precision
 
@@ -64,7 +63,13 @@ def _opened(folder: str, worker: Worker) -> Index:
 
 def mine_range(index: Index, low: int, high: int, *, threshold: float) -> list[dict[str, Any]]:
     """Return the near pairs of a block."""
-    return [asdict(pair) for pair in mine_block(index, threshold, numbers=range(low, high))]
+    whole = _whole_texts(index, index.state)
+    return [asdict(pair) for pair in whole.mine(threshold, range(low, high))]
+
+
+@lru_cache(maxsize=1)
+def _whole_texts(index: Index, state: str) -> WholeTexts:
+    return WholeTexts.of(index)
 
 
 def search_range(index: Index, low: int, high: int, **task: Any) -> list[Any]:
@@ -103,12 +108,13 @@ class RayEngine:
         check_method(scorer)
         layout, files = make_layout(scorer, keep, vectors), Folder(Path(folder).resolve())
         with cluster(self.address), plain_errors():
-            texts = [*distinct(Sentences(sentences))]
+            cutter = Cutter(scorer)
+            texts = [*cutter.sentences(Sentences(sentences))]
             given = str(files.path), str(scorer.signature), layout.name
             rows = self._mapped(write_shard, scorer, {"sentence": texts}, layout.capacity, *given)
             with progress_bar("indexing", "sentences", len(texts), progress=progress) as bar:
                 parts = _watched((Part(**json.loads(row["part"])) for row in rows), bar)
-                files.fill(parts, scorer, layout.name, replace=replace)
+                files.fill(parts, scorer, layout.name, cutter.table, replace=replace)
         return Index(scorer, layout, files=files)
 
     def mine(
@@ -116,7 +122,8 @@ class RayEngine:
     ) -> Iterator[list[Pair]]:
         """Yield block by block all pairs at a distance of at most the threshold."""
         check_threshold(threshold)
-        ranges = blocks_of(index)[start:]
+        whole = WholeTexts.of(index)
+        ranges = whole.blocks[start:]
         blocks = {"low": [one.start for one in ranges], "high": [one.stop for one in ranges]}
         with cluster(self.address), plain_errors():
             task = {"threshold": threshold}
@@ -126,6 +133,7 @@ class RayEngine:
                 for numbers, row in zip(ranges, rows, strict=True):
                     yield [Pair(**pair) for pair in json.loads(row["found"])]
                     bar.update(len(numbers))
+        yield from mine_long(whole, threshold, start, progress=progress)
 
     def search_many(
         self,
@@ -137,21 +145,21 @@ class RayEngine:
     ) -> list[SearchRanking]:
         """Search for every query, exactly; workers share the shards, and the answers are merged."""
         texts, limit = check_queries(queries, within, top_k=top_k)
-        started, corpus = time.process_time(), index.corpus
-        task = {"queries": texts, "top_k": top_k, "within": limit}
         with cluster(self.address), plain_errors():
-            room = max(1, int(import_ray().cluster_resources().get("CPU", 1)))
-            count, shares = len(corpus.shards), SHARES * (self.workers.count or room)
-            cuts = sorted({round(count * share / shares) for share in range(shares + 1)})
-            ranges = {"low": cuts[:-1], "high": cuts[1:]}
-            given = search_range, _place(index), task
-            rows = self._mapped(look_into, index.scorer, ranges, 1, *given)
-            parts = [json.loads(row["found"]) for row in rows]
-        seconds = (time.process_time() - started) / max(1, len(texts))
-        return [
-            index.make_ranking(text, corpus, _merged(found, top_k), seconds, align=align)
-            for text, found in zip(texts, zip(*parts, strict=True), strict=True)
-        ]
+            return index.rank_found(texts, top_k, limit, partial(self._find, index), align=align)
+
+    def _find(
+        self, index: Index, queries: Sequence[str], top_k: int, within: float
+    ) -> list[SearchResult]:
+        """Find the nearest sentences of all shards, by row."""
+        task = {"queries": queries, "top_k": top_k, "within": within}
+        room = max(1, int(import_ray().cluster_resources().get("CPU", 1)))
+        count, shares = len(index.shards), SHARES * (self.workers.count or room)
+        cuts = sorted({round(count * share / shares) for share in range(shares + 1)})
+        ranges = {"low": cuts[:-1], "high": cuts[1:]}
+        rows = self._mapped(look_into, index.scorer, ranges, 1, search_range, _place(index), task)
+        parts = [json.loads(row["found"]) for row in rows]
+        return [_merged(found, top_k) for found in zip(*parts, strict=True)]
 
     def _mapped(
         self,

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from movers.errors import DependencyError
+from movers.errors import DependencyError, InputError
+from movers.io.pairs import check_queries
 from movers.search.index import Index
-from movers.search.queries import check_queries
+from movers.search.manifest import Manifest
 from movers.search.search_ranking import STAGES, Pruning, SearchRanking
 
 PAUSE = 0.05
@@ -129,6 +130,11 @@ def serve_index(
         raise DependencyError(
             f"Ray Serve is not installed ({error}): pip install 'movers[ray-serve]'"
         ) from error
+    if Manifest.read(Path(folder)).texts is not None:
+        raise InputError(
+            f"the index {str(folder)!r} holds texts by their sentences, which shares cannot tell "
+            "apart; serve it with movers serve, or search it with --engine ray"
+        )
     place = str(Path(folder).resolve())
     options: Any = {"num_replicas": replicas, "ray_actor_options": {"num_cpus": cpus}}
     parts = [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from math import inf
+from numbers import Integral
 from typing import Any
 
 from movers.errors import InputError
@@ -98,6 +100,24 @@ def check_asked(given: Any, what: str) -> Any:
     if not (words.strip() if isinstance(words, str) else words):
         raise InputError(f"the {what} is empty ({given!r}); pass a sentence")
     return words
+
+
+def check_queries(
+    queries: Iterable[str], within: float | None = None, *, top_k: int
+) -> tuple[list[str], float]:
+    """Return what a search is asked for, and the largest distance, or say what is wrong."""
+    texts = [check_asked(check_sentence(query, "query"), "query") for query in queries]
+    check_count("top_k", top_k)
+    limit = inf if within is None else within
+    if not limit >= 0:
+        raise InputError(f"within must be a distance of at least 0, got {within}")
+    return texts, limit
+
+
+def check_count(name: str, value: object) -> None:
+    """Refuse a number of sentences that is none."""
+    if not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
 
 
 def check_words(given: Any, what: str) -> Any:

@@ -58,7 +58,7 @@ from movers.solve.batch import broken_batch, emd_batch, price_batch
 from movers.solve.problems import Problems
 from movers.solve.solution import NUMBERS, Many
 
-PRICE = 0.3
+PRICE = 0.29
 """The factor c: what sentences cost whose relations all changed, in units of s."""
 SHARPNESS = 3
 """The exponent p: how soon the gate closes as sentences drift apart."""
@@ -68,7 +68,7 @@ HOME = 0.7
 """Price of a word that stays at home, in mean costs of the pair."""
 SAMPLE = 256
 """Contrasts looked at together."""
-NAMED = 12
+NAMED = 8
 """Heads of which a calibration says what they read."""
 logger = logging.getLogger("movers")
 
@@ -111,19 +111,20 @@ def learn(encoder: Encoder) -> Calibration:
     every = _with_all_heads(encoder)
     seen = _look(every, to_fit())
     weights = fit_weights(seen)
-    named = [
+    rounded = [
         {head: float(f"{w:.4g}") for head, w in zip(every.heads, part, strict=True)}
         for part in (weights.short, weights.long)
     ]
-    known = Calibration(chance, named[0], named[1], float(f"{weights.bias:.4g}"), 0.0)
+    known = Calibration(chance, *rounded, float(f"{weights.bias:.4g}"), 0.0)
     tested = _look(every, to_test())
     charge = meaning_changed(known, tested.broken, tested.words)
     apart = float(f"{told_apart(charge, tested.changed):.3f}")
     if apart < APART:
         return Calibration(chance, {}, {}, 0.0, apart)
     argued = np.maximum(weights.short, weights.long) * seen.broken.std(axis=0)
-    reads = {every.heads[i]: what_is_read(seen, i) for i in np.argsort(-argued)[:NAMED].tolist()}
-    return replace(known, apart=apart, reads=dict(sorted(reads.items())))
+    reads = {every.heads[i]: what_is_read(seen, i) for i in np.argsort(-argued).tolist()}
+    named = [(head, read) for head, read in reads.items() if read[1] >= APART]
+    return replace(known, apart=apart, reads=dict(named[:NAMED]))
 
 
 def _with_all_heads(encoder: Encoder) -> DefaultMeasure:

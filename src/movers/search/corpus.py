@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
 from operator import length_hint
 from pathlib import Path
 from typing import Generic
@@ -15,7 +14,7 @@ from movers.arrays import Ints
 from movers.errors import InputError
 from movers.io.pairs import check_sentence
 from movers.io.texts import Texts
-from movers.search.shards import Kind, key, keys_of
+from movers.search.shards import Kind, keys_of
 
 NOTHING = np.zeros(0, np.int64)
 LOOKED_UP = 1024
@@ -94,12 +93,9 @@ class Corpus(Generic[Kind]):
                     out[place] = row
         return out
 
-    def unknown(self, texts: Iterable[str]) -> Iterator[str]:
-        """Yield those of distinct sentences that are not there."""
-        left = iter(texts)
-        while held := list(islice(left, LOOKED_UP)):
-            rows = self.find(held).tolist()
-            yield from (text for text, row in zip(held, rows, strict=True) if row < 0)
+    def holds(self, texts: Sequence[str]) -> list[bool]:
+        """Tell whether sentences are there."""
+        return [row >= 0 for row in self.find(texts).tolist()]
 
     @cached_property
     def _by_key(self) -> tuple[Ints, Ints]:
@@ -132,12 +128,3 @@ class CorpusReader:
             self.count = number + 1
             read = isinstance(self.given, Texts)
             yield text if read else check_sentence(text, f"sentence {number}")
-
-
-def distinct(sentences: Iterable[str]) -> Iterator[str]:
-    """Yield sentences that are not blank, each once."""
-    known = set()
-    for text in sentences:
-        if text.strip() and (own := key(text)) not in known:
-            known.add(own)
-            yield text

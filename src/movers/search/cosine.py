@@ -7,7 +7,7 @@ the vectors alone give the distance, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -16,17 +16,12 @@ import numpy as np
 
 from movers.arrays import Floats, Ints, Singles
 from movers.encode.encoding_cache import Store
+from movers.encode.encodings import Request
 from movers.errors import InputError
 from movers.measures.bounds import CosineBound, sentence_distances
-from movers.measures.sentences import WeightedSentences
+from movers.measures.sentences import WeightedSentences, joined
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus
-from movers.search.full_comparisons import (
-    distances_between,
-    distances_from,
-    from_first,
-    pooled_vectors,
-)
 from movers.search.search_ranking import Pruning, SearchResult
 from movers.search.shards import some_of
 from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, scan, unit_vectors
@@ -42,6 +37,8 @@ QUERIES = 128
 """Queries that share one look at every vector."""
 PROPOSED = 4_096
 """Pairs compared at a time when mining."""
+TOGETHER = 1024
+"""Sentences compared with a query at a time."""
 
 
 class CosineLayout:
@@ -145,7 +142,7 @@ class CosineLayout:
         texts = [corpus.text(row) for row in rows.tolist()]
         words = scorer.weigh_each(texts, self.store, progress=progress)
         # what was found by a vector is compared by it
-        return words if request.pooled else replace(words, pooled=_pooled(corpus, rows))
+        return words if request.pooled else replace(words, pooled=stored_vectors(corpus, rows))
 
 
 @dataclass
@@ -190,7 +187,7 @@ class CosineQuery:
         """One minus the cosine with stored vectors, as the measure computes it."""
         found = [np.zeros(0)]
         for some in _few(rows):
-            pooled = np.concatenate([self.words.pooled, _pooled(self.corpus, some)])
+            pooled = np.concatenate([self.words.pooled, stored_vectors(self.corpus, some)])
             found.append(sentence_distances(pooled, from_first(len(pooled))))
         return np.concatenate(found)
 
@@ -220,7 +217,7 @@ def _few(rows: Ints) -> Iterator[Ints]:
         yield rows[low : low + PROPOSED]
 
 
-def _pooled(corpus: Corpus[VectorShard], rows: Ints) -> Singles:
+def stored_vectors(corpus: Corpus[VectorShard], rows: Ints) -> Singles:
     """Stored vectors of rows."""
     shards = np.searchsorted(corpus.starts, rows, side="right") - 1
     out = np.empty((len(rows), corpus.shards[0].coarse.shape[1]), np.float32)
@@ -233,7 +230,7 @@ def _pooled(corpus: Corpus[VectorShard], rows: Ints) -> Singles:
 def _vector_distances(corpus: Corpus[VectorShard], pairs: Ints) -> Floats:
     """One minus the cosine of stored vectors, for pairs of rows."""
     rows, places = np.unique(pairs, return_inverse=True)
-    return sentence_distances(_pooled(corpus, rows), places.reshape(-1, 2))
+    return sentence_distances(stored_vectors(corpus, rows), places.reshape(-1, 2))
 
 
 def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iterator[Ints]:
@@ -241,7 +238,10 @@ def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iter
     yield np.zeros((0, 2), np.int64)
     if not len(rows):
         return
-    (own, sound), error = unit_vectors(_pooled(corpus, rows)), 0.0  # how far these may be off
+    (own, sound), error = (
+        unit_vectors(stored_vectors(corpus, rows)),
+        0.0,
+    )  # how far these may be off
     if not sound.all():
         error = np.inf
     elif not corpus.shards[0].whole:
@@ -257,3 +257,37 @@ def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iter
         left, right = np.nonzero(near)
         pairs = np.stack([rows[left], start + right], axis=1)
         yield pairs[pairs[:, 0] < pairs[:, 1]]
+
+
+def pooled_vectors(scorer: Scorer, texts: Sequence[str], *, progress: bool = False) -> Singles:
+    """Return vectors of distinct sentences and nothing else."""
+    request = Request((), (), scorer.measure.requirements.rules, True)
+    return scorer.encoder.encode(list(texts), request, progress=progress).pooled
+
+
+def distances_between(scorer: Scorer, words: WeightedSentences, pairs: Ints) -> Floats:
+    """Return distances of pairs of sentences by place, bit by bit those of `Scorer.matrix`."""
+    texts = words.sentences
+    places = {text: place for place, text in reversed([*enumerate(texts)])}
+    first = np.array([places[text] for text in texts], np.int64)
+    # The scorer knows every text once, and takes a sentence and itself for the same.
+    return scorer.between(words, first[pairs])
+
+
+def from_first(count: int) -> Ints:
+    """Return pairs of the first of so many sentences with every other."""
+    return np.stack([np.zeros(count - 1, np.int64), np.arange(1, count)], axis=1)
+
+
+def distances_from(
+    scorer: Scorer,
+    query: WeightedSentences,
+    rows: Ints,
+    read: Callable[[Ints], WeightedSentences],
+) -> Floats:
+    """Return distances from a sentence to others, which are read a few at a time."""
+    found = [np.zeros(0)]
+    for low in range(0, len(rows), TOGETHER):
+        words = joined([query, read(rows[low : low + TOGETHER])])
+        found.append(distances_between(scorer, words, from_first(len(words.sentences))))
+    return np.concatenate(found)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, repeat
-from operator import length_hint
 from pathlib import Path
 
 from movers.difference.finder import differences
@@ -23,7 +22,6 @@ from movers.search.corpus import CorpusReader
 from movers.search.index import Index
 from movers.search.keep_apart import Objection
 from movers.search.mining import Blocks, Pair, check_threshold, mine, mine_file
-from movers.search.near_texts import long_texts, near_texts
 
 AROUND = 5
 """Pairs shown on either side of a threshold."""
@@ -134,9 +132,8 @@ def dedupe_file(
         mine_file(index, threshold, near, blocks=blocks, progress=progress)
         with near.open(encoding="utf-8") as stream:
             pairs = [Pair(**json.loads(line)) for line in stream]
-        objection = Objection(index.scorer, guards, by_sentences=True)
-        texts, pairs = _with_texts(index, every, pairs, threshold, progress=progress)
-        gone, kept, found = _settled(every, texts, pairs, objection, groups)
+        objection = Objection(index.scorer, guards)
+        gone, kept, found = _settled(every, index.sentences, pairs, objection, groups)
         if dropped is not None and kind is not None:
             told = [_explained(row, index.scorer) for row in gone]
             if align:
@@ -171,12 +168,10 @@ def preview(
     """
     blocks = mine(index, BEYOND * threshold, progress=progress)
     pairs = list(chain.from_iterable(blocks))
-    objection = Objection(index.scorer, guards, by_sentences=True)
-    every = _every(index, lines)
-    texts, pairs = _with_texts(index, every, pairs, BEYOND * threshold, progress=progress)
+    objection, every = Objection(index.scorer, guards), _every(index, lines)
     pairs.sort(key=lambda pair: pair.distance)
     inside = bisect_right(pairs, threshold, key=lambda pair: pair.distance)
-    _, _, found = _settled(every, texts, pairs[:inside], objection, groups)
+    _, _, found = _settled(every, index.sentences, pairs[:inside], objection, groups)
     return Preview(found, inside, tuple(pairs[max(0, inside - around) : inside + around]))
 
 
@@ -184,41 +179,6 @@ def _every(index: Index, lines: Iterable[str] | Path | None) -> Iterable[str]:
     if lines is None:
         return index.sentences
     return Texts(lines) if isinstance(lines, Path) else lines
-
-
-def _with_texts(
-    index: Index, lines: Iterable[str], pairs: list[Pair], threshold: float, *, progress: bool
-) -> tuple[list[str], list[Pair]]:
-    """All texts, those that are not in the index behind, and all near pairs of them.
-
-    Texts that the model cannot read whole are compared with each other sentence by sentence.
-    """
-    texts, long = long_texts(index, lines)
-    kept = [pair for pair in pairs if pair.first not in long and pair.second not in long]
-    return texts, [*kept, *near_texts(index.scorer, long, threshold, progress=progress)]
-
-
-class Readable:
-    """The texts of a corpus that the model reads whole, which an index is built of.
-
-    Where there are none it is a sentence of one, for an index holds something.
-    """
-
-    def __init__(self, texts: Iterable[str], scorer: Scorer) -> None:
-        self.texts, self.scorer = texts, scorer
-
-    def __iter__(self) -> Iterator[str]:
-        first, some = "", False
-        for text in self.texts:
-            if not self.scorer.takes_sentences(text):
-                some = some or bool(text.strip())
-                yield text
-            first = first or text
-        if not some and first.strip():
-            yield self.scorer.document(first).sentences[0].text
-
-    def __length_hint__(self) -> int:
-        return length_hint(self.texts, 0)
 
 
 def _settled(

@@ -30,11 +30,16 @@ from movers.scorer import Scorer
 from movers.search.corpus import NOTHING, Corpus
 from movers.search.layouts import describe, find_layout
 from movers.search.manifest import FORMAT, NAME, Manifest, Part, checksum, read_raw
+from movers.search.passages import TextTable
 from movers.search.shards import Sentences, encode_shard, open_shard
 
 Piece = tuple[list[str], Callable[[], Any]]
 """Sentences of a shard, and how to make it."""
 
+MakeTable = Callable[[Iterable[str]], TextTable | None]
+"""From the sentences of an index to its texts; None if it holds none by their sentences."""
+WRITTEN = ("shard-*.safetensors", "statistics*.safetensors", "deleted-*.int64", "texts-*.jsonl")
+"""Files of an index beside the manifest."""
 LOCK = "writer.lock"
 EMPTY = "there is no sentence to index"
 
@@ -56,12 +61,16 @@ class Folder:
         self._opened: dict[Part, tuple[mmap, Sentences]] = {}
         self._checked: set[Part] = set()
         self._deleted = NOTHING
+        self._texts: tuple[Part, bytes | TextTable] | None = None
 
     @classmethod
     def opened(cls, path: Path) -> Folder:
         """Map the index that is there."""
-        folder = cls(path)
-        folder._take(Manifest.read(path))
+        old = path / "texts.jsonl"  # where texts lay before their table was one of the files
+        folder = cls(path / "sentences" if old.is_file() else path)
+        folder._take(Manifest.read(folder.path))
+        if folder._texts is None and old.is_file():
+            folder._texts = Part(old.name, 0, ""), old.read_bytes()
         return folder
 
     def refresh(self) -> None:
@@ -86,18 +95,25 @@ class Folder:
                     part: known.get(part) or open_shard(part.find(self.path), kind)
                     for part in manifest.parts
                 }
-                deleted, gone = NOTHING, manifest.deleted
-                if gone is not None:
-                    content = gone.find(self.path).read_bytes()
-                    gone.check(self.path, content)
-                    deleted = np.frombuffer(content, np.int64)
+                gone, table, texts = manifest.deleted, manifest.texts, self._texts
+                content = b"" if gone is None else gone.read(self.path)
+                if table is None or texts is None or texts[0] != table:
+                    texts = None if table is None else (table, table.read(self.path))
                 break
             except (InputError, FileNotFoundError):
                 manifest, failed = Manifest.read(self.path), manifest
                 if manifest == failed:
                     raise
         self.manifest, self._raw = manifest, manifest.encoded()
-        self._opened, self._deleted = opened, deleted
+        self._opened, self._texts = opened, texts
+        self._deleted = np.frombuffer(content, np.int64)
+
+    @property
+    def texts(self) -> TextTable | None:
+        """All texts, where some are held by their sentences; None if none is."""
+        if self._texts is not None and isinstance(self._texts[1], bytes):
+            self._texts = self._texts[0], TextTable.decoded(self._texts[1])
+        return self._texts[1] if self._texts is not None else None  # type: ignore[return-value]
 
     @property
     def corpus(self) -> Corpus[Any]:
@@ -119,9 +135,8 @@ class Folder:
     def load_statistics(self) -> Statistics:
         """Return the statistics of the index."""
         part = self.manifest.statistics
-        path = part.find(self.path)
-        part.check(self.path, path.read_bytes())
-        return Statistics.load(path)
+        part.read(self.path)
+        return Statistics.load(part.find(self.path))
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -133,7 +148,13 @@ class Folder:
             yield
 
     def fill(
-        self, pieces: Iterable[Piece | Part], scorer: Scorer, layout: str, *, replace: bool = False
+        self,
+        pieces: Iterable[Piece | Part],
+        scorer: Scorer,
+        layout: str,
+        table: MakeTable,
+        *,
+        replace: bool = False,
     ) -> None:
         """Make the folder a new index; the one that is there stays until this one is complete.
 
@@ -151,9 +172,10 @@ class Folder:
             path = self.path / f"statistics-{secrets.token_hex(4)}.safetensors"
             with self._storing(path):
                 statistics.save(path)
-            self._commit(Manifest(signature, describe(scorer), Part.of(path), layout, parts))
+            manifest = Manifest(signature, describe(scorer), Part.of(path), layout, parts)
+            self._commit(manifest, NOTHING, table)
 
-    def change(self, shards: Iterable[Piece | Part], deleted: Ints) -> None:
+    def change(self, shards: Iterable[Piece | Part], deleted: Ints, table: MakeTable) -> None:
         """Make the folder these shards, old and new; a writer that fails leaves nothing behind.
 
         ``deleted`` are rows, ascending.
@@ -165,7 +187,7 @@ class Folder:
             if content:
                 name = f"deleted-{blake2b(content).hexdigest()[:16]}.int64"
                 gone = self._write(name, content, len(deleted))
-            self._commit(dataclasses.replace(old, parts=parts, deleted=gone))
+            self._commit(dataclasses.replace(old, parts=parts, deleted=gone), deleted, table)
         except BaseException:
             with suppress(InputError):
                 self.clear()
@@ -174,7 +196,7 @@ class Folder:
     def clear(self) -> None:
         """Remove shards and statistics that no manifest names."""
         names = Manifest.read(self.path).names
-        for pattern in ("shard-*.safetensors", "statistics*.safetensors", "deleted-*.int64"):
+        for pattern in WRITTEN:
             for path in self.path.glob(pattern):
                 if path.name not in names:
                     with suppress(OSError):  # the next writer tries again
@@ -195,11 +217,23 @@ class Folder:
         content = encode_shard(make())
         return self._write(f"shard-{key}-{checksum(content)}.safetensors", content, len(texts))
 
-    def _commit(self, manifest: Manifest) -> None:
-        """Make the folder this index."""
+    def _commit(self, manifest: Manifest, deleted: Ints, table: MakeTable) -> None:
+        """Make the folder this index, with the texts that its sentences belong to."""
+        part, texts = None, table(self._sentences(manifest, deleted))
+        if texts is not None:
+            content = texts.encoded()
+            name = f"texts-{blake2b(content).hexdigest()[:16]}.jsonl"
+            part = self._write(name, content, len(texts))
+        manifest = dataclasses.replace(manifest, texts=part)
         self._write(NAME, manifest.encoded())
         self.clear()
         self._take(manifest)
+
+    def _sentences(self, manifest: Manifest, deleted: Ints) -> Iterator[str]:
+        """Yield the sentences of an index whose parts are written."""
+        kind = find_layout(manifest.layout).kind
+        shards = [open_shard(part.find(self.path), kind)[1] for part in manifest.parts]
+        yield from Corpus(shards, deleted).sentences
 
     def _write(self, name: str, content: bytes, sentences: int = 0) -> Part:
         path = self.path / name

@@ -13,18 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from movers.arrays import Ints
+from movers.arrays import Ints, Singles
 from movers.encode.encoder import Encoder
 from movers.errors import InputError
+from movers.io.pairs import check_count, check_queries
 from movers.loading import load
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus, CorpusReader, distinct
-from movers.search.cosine import Keep
-from movers.search.folder import EMPTY, Folder, Piece
+from movers.search.corpus import NOTHING, Corpus, CorpusReader
+from movers.search.cosine import CosineLayout, Keep, pooled_vectors, stored_vectors
+from movers.search.folder import EMPTY, Folder, MakeTable, Piece
 from movers.search.keep_apart import Objection
 from movers.search.layouts import Layout, check_method, find_layout, make_layout
-from movers.search.queries import check_count, check_queries
+from movers.search.passages import Cutter, Find, IndexedTexts, TextTable, nearest_texts
 from movers.search.search_ranking import SearchRanking, SearchResult
 from movers.search.shards import joined, some_of
 from movers.search.vectors import Precision
@@ -61,14 +62,20 @@ class Index:
         self._scorer = scorer.using()  # its own: fitting the other changes nothing here
         self.layout = layout
         self._held, self._files = Corpus(shards), files
+        self._texts: TextTable | None = None
         self._agrees = files is None
 
     def __len__(self) -> int:
+        if self.texts is not None:
+            return len(self.texts)
         return len(self._held) if self._files is None else self._files.manifest.sentences
 
     def __repr__(self) -> str:
         place = "in memory" if self.folder is None else str(self.folder)
-        return f"Index({len(self):,} sentences, {self._scorer.settings.measure.name}, {place})"
+        held = f"{len(self):,} sentences"
+        if self.texts is not None:
+            held = f"{len(self):,} texts of {len(self.corpus):,} sentences"
+        return f"Index({held}, {self._scorer.settings.measure.name}, {place})"
 
     @property
     def folder(self) -> Path | None:
@@ -97,8 +104,13 @@ class Index:
 
     @property
     def corpus(self) -> Corpus[Any]:
-        """The sentences as one list."""
+        """What is compared, as one list: sentences, those of longer texts one by one."""
         return self._held if self._files is None else self._files.corpus
+
+    @property
+    def texts(self) -> TextTable | None:
+        """All texts with their sentences, where some are longer than the model reads, or None."""
+        return self._texts if self._files is None else self._files.texts
 
     @property
     def shards(self) -> list[Any]:
@@ -107,12 +119,29 @@ class Index:
 
     @property
     def sentences(self) -> list[str]:
-        """All sentences, in the order of their first occurrence; their places are their numbers."""
-        return self.corpus.sentences
+        """All sentences, in the order of their first occurrence; their places are their numbers.
+
+        A text that is longer than the model reads stands here whole.
+        """
+        return self.corpus.sentences if self.texts is None else [*self.texts.texts]
 
     def sentence(self, number: int) -> str:
-        """One sentence by its number."""
-        return self.corpus.sentence(number)
+        """Return a sentence by its number."""
+        if self.texts is None:
+            return self.corpus.sentence(number)
+        if not 0 <= number < len(self):
+            raise InputError(f"no text {number}; the index has {len(self)}")
+        return self.texts.texts[number]
+
+    def vectors(self, sentences: Sequence[str], *, progress: bool = False) -> Singles:
+        """Return vectors of sentences: those of the index where it has them, or encoded."""
+        corpus, layout = self.corpus, self.layout
+        rows = corpus.find(sentences)
+        if isinstance(layout, CosineLayout) and layout.precision == "float32" and rows.min() >= 0:
+            return stored_vectors(corpus, rows)
+        places = {text: place for place, text in enumerate(dict.fromkeys(sentences))}
+        encoded = pooled_vectors(self._scorer, list(places), progress=progress)
+        return encoded[[places[text] for text in sentences]]
 
     def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
         """The sentences of some shards of a folder, which alone are read; the row of the first."""
@@ -139,7 +168,8 @@ class Index:
             The measure: the default one, or any of word transport, structure or both.
         sentences
             Sentences, read one by one, or a file: a text with one on each line, or a table with
-            a column of them. Repeated and empty ones are left out.
+            a column of them. Repeated and empty ones are left out. Those that the scorer takes
+            sentence by sentence, for the model cannot read them whole, are found by these.
         folder
             Where to write the index as it grows; None keeps it in memory. A build that was
             broken off is resumed: parts that are finished are used as they are.
@@ -158,11 +188,14 @@ class Index:
         check_method(scorer)
         files = None if folder is None else Folder(Path(folder))
         index = cls(scorer, make_layout(scorer, keep, vectors), files=files)
-        pieces = index._pieces(sentences, progress=progress)
+        cutter = Cutter(index._scorer)
+        pieces = index._pieces(sentences, cutter, progress=progress)
         if index._files is not None:
-            index._files.fill(pieces, index._scorer, index.layout.name, replace=replace)
+            name = index.layout.name
+            index._files.fill(pieces, index._scorer, name, cutter.table, replace=replace)
             return index
         index._held = Corpus([make() for _, make in pieces])
+        index._texts = cutter.table(index._held.sentences)
         if not index.shards:
             raise InputError(EMPTY)
         return index
@@ -207,7 +240,7 @@ class Index:
         corpus = self.corpus
         kept = (_living(corpus, [number]) for number in range(len(corpus.shards)))
         pieces = (piece for piece in kept if piece[0])
-        Folder(Path(folder)).fill(pieces, self._scorer, self.layout.name)
+        Folder(Path(folder)).fill(pieces, self._scorer, self.layout.name, lambda _: self.texts)
 
     def add(self, sentences: Iterable[str] | Path, *, progress: bool = False) -> int:
         """Add sentences that are not there yet, and return how many were.
@@ -217,13 +250,16 @@ class Index:
         joined, so that an index filled sentence by sentence stays as quick as another.
         """
         with self._writing():
-            corpus, before = self.corpus, len(self)
-            pieces = self._pieces(sentences, known=corpus, progress=progress)
-            if (first := next(pieces, None)) is None:
-                return 0
-            kept, first = _joined(corpus.shards, first, self.layout.capacity)
-            self._change(chain(range(kept), [first], pieces), corpus.hidden)
-            return len(self) - before
+            corpus = self.corpus
+            cutter = Cutter(self._scorer, corpus, self.texts)
+            pieces = self._pieces(sentences, cutter, progress=progress)
+            kept, fresh = len(corpus.shards), list[Piece]()
+            if (first := next(pieces, None)) is not None:
+                kept, first = _joined(corpus.shards, first, self.layout.capacity)
+                fresh = [first]
+            if cutter.count:
+                self._change(chain(range(kept), fresh, pieces), corpus.hidden, cutter.table)
+            return cutter.count
 
     def delete(self, sentences: Iterable[str] | Path) -> int:
         """Delete sentences, and return how many were there.
@@ -232,21 +268,27 @@ class Index:
         `compact` removes them; measures of transport are compacted at once.
         """
         with self._writing():
-            corpus = self.corpus
-            rows = corpus.find([*distinct(CorpusReader(sentences))])
-            rows = np.unique(rows[rows >= 0])
-            if len(rows) == len(corpus):
+            corpus, texts = self.corpus, self.texts
+            gone = list(dict.fromkeys(CorpusReader(sentences)))
+            if texts is None:
+                rows = zip(gone, corpus.holds(gone), strict=True)
+                gone = lost = [text for text, there in rows if there]
+            else:
+                gone = [text for text in gone if text in texts.numbers]
+            if len(gone) == len(self):
                 raise InputError(
-                    f"that would delete all {len(corpus)} sentences; remove the index instead"
+                    f"that would delete all {len(self)} sentences; remove the index instead"
                 )
-            if not len(rows):
+            if not gone:
                 return 0
-            hidden = np.union1d(corpus.hidden, rows)
+            if texts is not None:
+                texts, lost = texts.without(gone)
+            hidden = np.union1d(corpus.hidden, corpus.find(lost))
             if self.layout.hides:
-                self._change(range(len(corpus.shards)), hidden)
+                self._change(range(len(corpus.shards)), hidden, lambda _: texts)
             else:
                 self._compact(Corpus(corpus.shards, hidden))
-            return len(rows)
+            return len(gone)
 
     def compact(self) -> int:
         """Remove what deleted sentences left behind, and return how many those were."""
@@ -262,19 +304,19 @@ class Index:
         for group in _groups(corpus, self.layout.capacity):
             whole = len(group) == 1 and not len(corpus.hidden_in(group[0]))
             every.append(group[0] if whole else _living(corpus, group))
-        self._change(every, NOTHING)
+        self._change(every, NOTHING, lambda _: self.texts)
 
-    def _change(self, shards: Iterable[int | Piece], hidden: Ints) -> None:
+    def _change(self, shards: Iterable[int | Piece], hidden: Ints, table: MakeTable) -> None:
         """Make the index some of its shards, by number, and new ones."""
         if self._files is None:
             old = self._held.shards
             made = [old[one] if isinstance(one, int) else one[1]() for one in shards]
             self._held = Corpus(made, hidden)
+            self._texts = table(self._held.sentences)
         else:
             parts = self._files.manifest.parts
-            self._files.change(
-                (parts[one] if isinstance(one, int) else one for one in shards), hidden
-            )
+            every = (parts[one] if isinstance(one, int) else one for one in shards)
+            self._files.change(every, hidden, table)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -289,13 +331,11 @@ class Index:
             yield
 
     def _pieces(
-        self, sentences: Iterable[str] | Path, *, known: Corpus[Any] | None = None, progress: bool
+        self, sentences: Iterable[str] | Path, cutter: Cutter, *, progress: bool
     ) -> Iterator[Piece]:
-        """Cut sentences into shards, those left out that a corpus has already."""
+        """Cut a corpus into shards of sentences."""
         reader = CorpusReader(sentences)
-        fresh, done = distinct(reader), 0
-        if known is not None:
-            fresh = known.unknown(fresh)
+        fresh, done = cutter.sentences(reader), 0
         with progress_bar("indexing", "sentences", reader.total, progress=progress) as bar:
             while chunk := list(islice(fresh, self.layout.capacity)):
                 yield chunk, partial(self.layout.make, self._scorer, chunk, progress=progress)
@@ -367,67 +407,90 @@ class Index:
         texts, limit = check_queries(queries, within, top_k=top_k)
         self.refresh()
         self._check_scorer()  # loads the model
-        corpus, chosen = self.corpus, None
-        if candidates is not None:
-            chosen = self._candidates(corpus, candidates)
-        run = partial(self.layout.search, self._scorer, corpus, within=limit)
-        started = time.process_time()
-        objection, found = Objection(self._scorer, guards), dict[int, SearchResult]()
-        left, count = [*range(len(texts))], top_k
-        while left:  # guards may leave too few
-            seen = run([texts[one] for one in left], top_k=count, candidates=chosen)
-            for place, one in zip(left, seen, strict=True):
-                objection.prepare((texts[place], corpus.text(row)) for row in one.rows.tolist())
-                found[place] = _kept(one, texts[place], corpus, objection) if guards else one
-            short = zip(left, seen, strict=True)
-            left = [p for p, one in short if len(found[p].rows) < top_k and len(one.rows) == count]
-            count *= WIDER
-        seconds = (time.process_time() - started) / max(1, len(texts))
-        recalls: list[float | None] = [None] * len(texts)
+        corpus = self.corpus
+        chosen = None if candidates is None else self._candidates(corpus, candidates)
+        objection = Objection(self._scorer, guards) if guards else None
+        find = partial(self._find, corpus, chosen, objection)
+        rankings = self.rank_found(texts, top_k, limit, find, align=align)
         if exact and candidates is not None:
-            truths = (set(one.rows.tolist()) for one in run(texts, top_k=top_k))
-            held = (set(found[place].rows.tolist()) for place in range(len(texts)))
-            both = zip(truths, held, strict=True)
-            recalls = [len(truth & own) / len(truth) if truth else 1.0 for truth, own in both]
+            every = partial(self._find, corpus, None, None)
+            truths = self.rank_found(texts, top_k, limit, every)
+            both = zip(rankings, truths, strict=True)
+            rankings = [replace(ranking, recall=_recall(ranking, truth)) for ranking, truth in both]
+        return rankings
+
+    def _find(
+        self,
+        corpus: Corpus[Any],
+        candidates: int | Ints | None,
+        objection: Objection | None,
+        queries: Sequence[str],
+        top_k: int,
+        within: float,
+    ) -> list[SearchResult]:
+        """Find the nearest sentences that nothing is objected to, by row."""
+        answers: dict[int, SearchResult] = {}
+        left, count = [*range(len(queries))], top_k
+        run = partial(self.layout.search, self._scorer, corpus, within=within)
+        while left:  # guards may leave too few
+            results = run([queries[place] for place in left], top_k=count, candidates=candidates)
+            if objection is None:
+                return results
+            short = []
+            for place, result in zip(left, results, strict=True):
+                texts = [corpus.text(row) for row in result.rows.tolist()]
+                objection.prepare((queries[place], text) for text in texts)
+                free = [objection(queries[place], text) is None for text in texts]
+                answers[place] = result.only(free, top_k)
+                if len(answers[place].rows) < top_k and len(result.rows) == count:
+                    short.append(place)
+            left, count = short, WIDER * count
+        return [answers[place] for place in range(len(queries))]
+
+    def rank_found(
+        self, queries: Sequence[str], top_k: int, within: float, find: Find, *, align: int = 0
+    ) -> list[SearchRanking]:
+        """Rank what is found for every query, by sentences where texts are held by these.
+
+        ``find`` gives the nearest sentences for queries, a number of them, and a largest distance.
+        """
+        corpus, table, started = self.corpus, self.texts, time.process_time()
+        scorer, unread = self._scorer, self._scorer.encoder.unread
+        if table is None and not any(scorer.takes_sentences(q) for q in queries if unread(q)):
+            results = find(queries, top_k, within)
+            seconds = (time.process_time() - started) / max(1, len(queries))
+            both = zip(queries, results, strict=True)
+            return [self._ranking(*answer, corpus, seconds, align=align) for answer in both]
+        texts = IndexedTexts(corpus, table)
         return [
-            self.make_ranking(
-                text, corpus, found[place].first(top_k), seconds, recall=recall, align=align
-            )
-            for place, (text, recall) in enumerate(zip(texts, recalls, strict=True))
+            nearest_texts(scorer, texts, query, top_k, within, find, align=align)
+            for query in queries
         ]
 
-    def make_ranking(
-        self,
-        query: str,
-        corpus: Corpus[Any],
-        found: SearchResult,
-        seconds: float,
-        *,
-        recall: float | None = None,
-        align: int = 0,
+    def _ranking(
+        self, query: str, result: SearchResult, corpus: Corpus[Any], seconds: float, *, align: int
     ) -> SearchRanking:
-        """Return what was found, with texts and similarities."""
-        numbers = corpus.numbers(found.rows)
-        unread = self._scorer.encoder.unread
-        matches = self._scorer.matches(numbers, found.distances, corpus.sentence, unread)
+        """Return the sentences that were found, with similarities and alignments."""
+        numbers, unread = corpus.numbers(result.rows), self._scorer.encoder.unread
+        matches = self._scorer.matches(numbers, result.distances, corpus.sentence, unread)
         cut = unread(query) or any(match.unread for match in matches)
         scorer = self._scorer.using(texts="whole") if cut else self._scorer
         return SearchRanking(
             query,
             matches,
             self._scorer.signature,
-            replace(found.pruning, seconds=seconds),
+            replace(result.pruning, seconds=seconds),
             tuple(scorer.compare(query, match.text) for match in matches[:align]),
-            recall,
-            found.certified,
-            found.bound,
+            None,
+            result.certified,
+            result.bound,
         )
 
     def _candidates(self, corpus: Corpus[Any], wanted: int | Iterable[int]) -> int | Ints:
         if not isinstance(wanted, Iterable):
             check_count("candidates", wanted)
             return int(wanted)
-        numbers, count = np.unique(np.asarray(list(wanted))), len(corpus)
+        numbers, count = np.unique(np.asarray(list(wanted))), len(self)
         if len(numbers) and not (
             numbers.dtype.kind in "iu" and 0 <= numbers[0] <= numbers[-1] < count
         ):
@@ -435,6 +498,9 @@ class Index:
                 f"candidates {numbers[0]} to {numbers[-1]}, but the index has {count} sentences, "
                 "numbered from 0"
             )
+        if self.texts is not None:
+            parts = (part for number in numbers.tolist() for part in self.texts.passages(number))
+            return np.unique(corpus.find(list(dict.fromkeys(parts))))
         return corpus.rows(numbers.astype(np.int64))
 
     def _check_scorer(self) -> None:
@@ -461,11 +527,10 @@ def any_engine(signature: str) -> str:
     return "|".join(one for one in signature.split("|") if not one.startswith("engine:"))
 
 
-def _kept(
-    found: SearchResult, query: str, corpus: Corpus[Any], objection: Objection
-) -> SearchResult:
-    """What was found without the sentences that guards object to."""
-    return found.only([objection(query, corpus.text(row)) is None for row in found.rows.tolist()])
+def _recall(ranking: SearchRanking, truth: SearchRanking) -> float:
+    """Return the share of the exact result that a ranking has."""
+    right = {match.index for match in truth}
+    return len(right & {match.index for match in ranking}) / len(right) if right else 1.0
 
 
 def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:

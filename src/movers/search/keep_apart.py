@@ -26,18 +26,14 @@ class Objection:
         Names of `movers.difference.guards.GUARDS`, "unread", or a judge and the least probability
         of saying the same, ``same>=0.9`` or ``FILE>=0.8``. Texts with another end that the model
         does not read are kept apart whatever they are.
-    by_sentences
-        Whether longer texts were compared sentence by sentence, as those of an index are not.
     """
 
-    def __init__(
-        self, scorer: Scorer, guards: Sequence[str], *, by_sentences: bool = False
-    ) -> None:
+    def __init__(self, scorer: Scorer, guards: Sequence[str]) -> None:
         judges = [name for name in guards if AT_LEAST in name]
         self.names = check_guards([name for name in guards if name not in judges])
         self.judges = [_judge(scorer, name) for name in judges]
-        self._scorer, self._known = scorer, [dict[tuple[str, str], float]() for _ in judges]
-        self._by_sentences, self._unread = by_sentences, cache(self._end)
+        self._unread = cache(scorer.unread)
+        self._known = [dict[tuple[str, str], float]() for _ in judges]
 
     def prepare(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Let judges look at pairs together, which is quicker than one by one."""
@@ -66,12 +62,6 @@ class Objection:
         if reason is None and self._unread(source) != self._unread(target):
             reason = "another end, which the model does not read"
         return reason
-
-    def _end(self, text: str) -> str:
-        """Return what the model does not read of a text."""
-        if self._by_sentences and self._scorer.takes_sentences(text):
-            return ""
-        return self._scorer.encoder.unread(text)
 
 
 def _judge(scorer: Scorer, guard: str) -> tuple[Scorer, float]:

@@ -44,6 +44,12 @@ class Part:
             raise damaged(path, f"{size} bytes, expected {self.size}")
         return path
 
+    def read(self, folder: Path) -> bytes:
+        """Return the content, compared with its checksum."""
+        content = self.find(folder).read_bytes()
+        self.check(folder, content)
+        return content
+
     def check(self, folder: Path, content: Any) -> None:
         """Compare every byte with the checksum."""
         if checksum(content) != self.checksum:
@@ -66,7 +72,8 @@ class Manifest:
 
     ``settings`` are arguments of `movers.load`, without statistics and device, and ``layout``, a
     row of `movers.search.layouts.LAYOUTS`, is how sentences lie in the shards; ``parts`` are these,
-    in order, and ``deleted`` is the file that lists deleted sentences, None if there are none.
+    in order, and ``deleted`` is the file that lists deleted sentences, None if there are none;
+    ``texts`` is that of the texts, where the sentences are those of longer ones.
     """
 
     signature: str
@@ -75,28 +82,37 @@ class Manifest:
     layout: str
     parts: tuple[Part, ...] = ()
     deleted: Part | None = None
+    texts: Part | None = None
 
     @property
     def names(self) -> set[str]:
         """All files of the index."""
-        every = (self.statistics, self.deleted, *self.parts)
+        every = (self.statistics, self.deleted, self.texts, *self.parts)
         return {part.name for part in every if part is not None}
 
     @property
     def sentences(self) -> int:
-        """How many sentences are there, without the deleted ones."""
+        """How many sentences are there, without the deleted ones, or texts if they are longer."""
+        if self.texts is not None:
+            return self.texts.sentences
         gone = 0 if self.deleted is None else self.deleted.sentences
         return sum(part.sentences for part in self.parts) - gone
 
     @cached_property
     def digest(self) -> str:
         """Sixteen hex digits that tell one state of an index from another."""
-        return _digest({"format": FORMAT, **asdict(self)})[:16]
+        return _digest(self._content)[:16]
+
+    @property
+    def _content(self) -> dict[str, Any]:
+        content = {"format": FORMAT, **asdict(self)}
+        if self.texts is None:
+            del content["texts"]
+        return content
 
     def encoded(self) -> bytes:
         """Return the file that makes a folder this index."""
-        content = {"format": FORMAT, **asdict(self)}
-        content["checksum"] = _digest(content)
+        content = {**self._content, "checksum": _digest(self._content)}
         return json.dumps(content, ensure_ascii=False, indent=1).encode()
 
     @classmethod
@@ -126,9 +142,10 @@ class Manifest:
         if content.pop("checksum", None) != _digest({"format": FORMAT, **content}):
             raise damaged(path, "its checksum differs")
         parts = tuple(Part(**part) for part in content.pop("parts"))
-        statistics, deleted = Part(**content.pop("statistics")), content.pop("deleted")
-        gone = None if deleted is None else Part(**deleted)
-        return cls(**content, statistics=statistics, parts=parts, deleted=gone)
+        statistics, single = Part(**content.pop("statistics")), ("deleted", "texts")
+        given = ((name, content.pop(name, None)) for name in single)
+        files: dict[str, Any] = {name: Part(**part) for name, part in given if part}
+        return cls(**content, statistics=statistics, parts=parts, **files)
 
 
 def read_raw(folder: Path) -> bytes | None:

@@ -7,23 +7,28 @@ journal beside the output and synced, so that a run that was killed goes on behi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from movers.arrays import Ints
 from movers.errors import InputError
 from movers.io.tables import format_of, table_writer
 from movers.runtime.atomic import replacing
 from movers.runtime.journal import open_journal, record, records
 from movers.runtime.locks import locked
 from movers.runtime.progress import Bar, progress_bar
+from movers.search.corpus import Corpus
 from movers.search.folder import digest
 from movers.search.index import Index
 from movers.search.keep_apart import Objection
+from movers.search.near_texts import near_texts
 
 
 @dataclass(frozen=True)
@@ -54,10 +59,23 @@ def mine(
         Show a progress bar.
     """
     check_threshold(threshold)
+    whole = WholeTexts.of(index)
     with mining_bar(index, start, progress=progress) as bar:
-        for numbers in blocks_of(index)[start:]:
-            yield mine_block(index, threshold, numbers, progress=progress)
+        for numbers in whole.blocks[start:]:
+            yield whole.mine(threshold, numbers, progress=progress)
             bar.update(len(numbers))
+    yield from mine_long(whole, threshold, start, progress=progress)
+
+
+def mine_long(
+    whole: WholeTexts, threshold: float, start: int, *, progress: bool
+) -> Iterator[list[Pair]]:
+    """Yield the near pairs of longer texts, if there are any: a block of their own, the last."""
+    if whole.long and start <= len(whole.blocks):
+        index = whole.index
+        vectors = partial(index.vectors, progress=progress)
+        pairs = near_texts(index.scorer, whole.long, threshold, vectors, progress=progress)
+        yield [Pair(a, b, distance, whole.long[a], whole.long[b]) for a, b, distance in pairs]
 
 
 def mining_bar(index: Index, start: int, *, progress: bool) -> AbstractContextManager[Bar]:
@@ -66,22 +84,47 @@ def mining_bar(index: Index, start: int, *, progress: bool) -> AbstractContextMa
     return progress_bar("mining", "sentences", len(index), progress=progress, initial=done)
 
 
-def blocks_of(index: Index) -> list[range]:
-    """Return the sentences of every block, by number."""
-    total, size = len(index), index.layout.block
-    return [range(low, min(low + size, total)) for low in range(0, total, size)]
+@dataclass(frozen=True)
+class WholeTexts:
+    """The texts of an index that the model reads whole, which are compared with each other.
 
+    ``numbers`` are theirs in the index, in the order of the ``corpus``; ``long`` the other texts.
+    """
 
-def mine_block(
-    index: Index, threshold: float, numbers: range, *, progress: bool = False
-) -> list[Pair]:
-    """Return near pairs of the sentences of a block with all that follow them."""
-    corpus = index.corpus
-    found = index.layout.near(index.scorer, corpus, numbers, threshold, progress=progress)
-    return [
-        Pair(first, second, distance, corpus.sentence(first), corpus.sentence(second))
-        for first, second, distance in found
-    ]
+    index: Index
+    corpus: Corpus[Any]
+    numbers: Ints
+    long: dict[int, str]
+
+    @classmethod
+    def of(cls, index: Index) -> WholeTexts:
+        """Tell the texts of an index apart."""
+        scorer, texts, corpus = index.scorer, index.sentences, index.corpus
+        long = {n: text for n, text in enumerate(texts) if scorer.takes_sentences(text)}
+        numbers = np.array([n for n in range(len(texts)) if n not in long], np.int64)
+        if long:
+            rows = corpus.find([texts[number] for number in numbers])
+            order = np.argsort(rows)
+            numbers = numbers[order]
+            corpus = Corpus(corpus.shards, np.delete(np.arange(corpus.starts[-1]), rows[order]))
+        return cls(index, corpus, numbers, long)
+
+    @property
+    def blocks(self) -> list[range]:
+        """The texts of every block, by place."""
+        total, size = len(self.numbers), self.index.layout.block
+        return [range(low, min(low + size, total)) for low in range(0, total, size)]
+
+    def mine(self, threshold: float, block: range, *, progress: bool = False) -> list[Pair]:
+        """Return near pairs of the texts of a block with all that follow them."""
+        layout, scorer = self.index.layout, self.index.scorer
+        pairs = []
+        for *ends, distance in layout.near(
+            scorer, self.corpus, block, threshold, progress=progress
+        ):
+            a, b = sorted(int(self.numbers[end]) for end in ends)
+            pairs.append(Pair(a, b, distance, self.index.sentence(a), self.index.sentence(b)))
+        return pairs
 
 
 Blocks = Callable[..., Iterator[list[Pair]]]
@@ -156,29 +199,6 @@ def _tabulate(journal: Path, output: Path, kind: str) -> int:
         if not count:
             write({name: [] for name in columns})
     return count
-
-
-def duplicates(pairs: Iterable[Pair], count: int) -> list[int]:
-    """For every sentence the earlier one it repeats, or itself if it is to be kept.
-
-    In corpus order, a sentence is kept unless it lies near one that is kept already; dropped
-    sentences drop nothing themselves, so no chain of small steps joins what is far apart.
-
-    Examples
-    --------
-    >>> chain = [Pair(0, 1, 0.1, "", ""), Pair(1, 2, 0.1, "", "")]
-    >>> duplicates(chain, 3)
-    [0, 0, 2]
-    """
-    nearest: dict[int, list[tuple[float, int]]] = {}
-    for pair in pairs:
-        nearest.setdefault(pair.second, []).append((pair.distance, pair.first))
-    kept = list(range(count))
-    for second in sorted(nearest):
-        near = [(distance, first) for distance, first in nearest[second] if kept[first] == first]
-        if near:
-            kept[second] = min(near)[1]
-    return kept
 
 
 class LocalEngine:

@@ -1,33 +1,32 @@
-"""Texts found by their sentences: an index of sentences that answers with texts.
+"""Texts that an index holds by their sentences, for the model cannot read them whole.
 
-A text is as far from a query as the nearest of its sentences; from a query of several sentences,
-as far as these are from their nearest ones, in the mean over words.
+A text is as far from a query as the nearest of its sentences; from a query that is itself too long,
+as far as the sentences of the query are from their nearest ones, in the mean over words.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
-from movers.arrays import Floats
-from movers.errors import InputError
 from movers.results import Match
-from movers.runtime.atomic import replacing
 from movers.scorer import Scorer
-from movers.search.corpus import CorpusReader
-from movers.search.index import Index
-from movers.search.queries import check_count
-from movers.search.search_ranking import SearchRanking
+from movers.search.corpus import LOOKED_UP, Corpus
+from movers.search.search_ranking import SearchRanking, SearchResult
+from movers.search.shards import key
 
-TEXTS, SENTENCES = "texts.jsonl", "sentences"
-"""What lies in the folder: the texts with the places of their sentences, and the index of these."""
+Spans = list[list[int]]
+"""Where the sentences of a text begin and end."""
+Find = Callable[[Sequence[str], int, float], list[SearchResult]]
+"""Gives the nearest sentences for queries, a number of them, and a largest distance."""
 WIDER = 4
 """How many times as many sentences are looked for until no text that is left out can belong."""
 SHOWN = 3
@@ -41,129 +40,245 @@ class TextMatch(Match):
     passages: tuple[Match, ...] = ()
 
 
-class PassageIndex:
-    """Texts of any length, searched by their sentences, exactly.
+@dataclass(frozen=True)
+class TextTable:
+    """All texts of an index, some of them longer than the model reads, and their sentences.
 
-    Make one with `PassageIndex.build` or `PassageIndex.open`.
-
-    Examples
-    --------
-    >>> import movers
-    >>> from movers.search.passages import PassageIndex
-    >>> texts = ["It rains. A dog barks at the moon.", "The press greets the president. It snows."]
-    >>> found = PassageIndex.build(movers.load(), texts).search("the president is greeted")[0]
-    >>> found.index, found.passages[0].text
-    (1, 'The press greets the president.')
+    A text that the model reads whole is its own and only sentence.
     """
 
-    def __init__(self, index: Index, texts: list[str], spans: list[list[list[int]]]) -> None:
-        self.index, self.texts, self.spans = index, texts, spans
+    texts: tuple[str, ...]
+    spans: tuple[Spans, ...]
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[str, Spans]]) -> TextTable:
+        """Make a table of texts, each with the places of its sentences."""
+        texts, spans = zip(*rows, strict=True)
+        return cls(texts, spans)
 
     def __len__(self) -> int:
         return len(self.texts)
 
-    def __repr__(self) -> str:
-        return f"PassageIndex({len(self):,} texts of {len(self.index):,} sentences)"
-
     @property
-    def scorer(self) -> Scorer:
-        """The measure."""
-        return self.index.scorer
+    def rows(self) -> Iterator[tuple[str, Spans]]:
+        """Every text with the places of its sentences."""
+        return zip(self.texts, self.spans, strict=True)
 
-    @classmethod
-    def build(
-        cls,
-        scorer: Scorer,
-        texts: Iterable[str] | Path,
-        folder: str | Path | None = None,
-        **options: Any,
-    ) -> PassageIndex:
-        """Cut texts into sentences and encode these for search.
-
-        Takes the options of `Index.build`; without a folder the index is in memory.
-        """
-        kept = list(dict.fromkeys(text for text in CorpusReader(texts) if text.strip()))
-        cut = [[[one.start, one.end] for one in scorer.document(text).sentences] for text in kept]
-        sentences = [_part(text, span) for text, spans in zip(kept, cut, strict=True)
-                     for span in spans]  # fmt: skip
-        if folder is None:
-            return cls(Index.build(scorer, sentences, **options), kept, cut)
-        root = Path(folder)
-        root.mkdir(parents=True, exist_ok=True)
-        index = Index.build(scorer, sentences, root / SENTENCES, **options)
-        with replacing(root / TEXTS) as temporary, temporary.open("w", encoding="utf-8") as stream:
-            for text, spans in zip(kept, cut, strict=True):
-                stream.write(json.dumps([text, spans], ensure_ascii=False) + "\n")
-        return cls(index, kept, cut)
-
-    @classmethod
-    def open(cls, folder: str | Path) -> PassageIndex:
-        """Open what `build` left in a folder."""
-        file = Path(folder) / TEXTS
-        if not file.is_file():
-            raise InputError(f"{str(folder)!r} is no index of texts: there is no {TEXTS} in it")
-        with file.open(encoding="utf-8") as stream:
-            texts, spans = map(list, zip(*map(json.loads, stream), strict=True))
-        return cls(Index.open(Path(folder) / SENTENCES), texts, spans)
+    def passages(self, number: int) -> list[str]:
+        """Return the sentences of a text."""
+        return [self.texts[number][start:end] for start, end in self.spans[number]]
 
     @cached_property
-    def _holders(self) -> dict[str, list[int]]:
-        """The texts that hold each sentence."""
-        found: dict[str, list[int]] = defaultdict(list)
-        for number, (text, spans) in enumerate(zip(self.texts, self.spans, strict=True)):
-            for span in spans:
-                found[_part(text, span)].append(number)
-        return found
+    def numbers(self) -> dict[str, int]:
+        """The number of every text."""
+        return {text: number for number, text in enumerate(self.texts)}
 
-    def search(self, query: str, top_k: int = 10) -> SearchRanking:
-        """Find the texts nearest to a query, exactly: no text that is left out is nearer."""
-        check_count("top_k", top_k)
-        asked = self.scorer.document(query).sentences
-        if not asked:
-            raise InputError(f"the query is empty ({query!r}); pass a sentence")
-        words = np.array([one.words for one in asked], float)
-        shares, count = words / words.sum(), WIDER * top_k
-        while True:
-            lists = self.index.search_many([one.text for one in asked], count)
-            seen = {
-                holder for one in lists for match in one for holder in self._holders[match.text]
-            }
-            distances = self._distances([one.text for one in asked], lists, sorted(seen), shares)
-            order = sorted(distances, key=lambda number: (distances[number][0], number))[:top_k]
-            beyond = sum(s * one[-1].distance for s, one in zip(shares, lists, strict=True))
-            enough = len(order) == top_k and distances[order[-1]][0] <= beyond
-            if enough or count >= len(self.index):
-                break
-            count *= WIDER
-        scaled = self.scorer.scaled(np.array([distances[number][0] for number in order]))
-        matches = tuple(
-            TextMatch(number, self.texts[number], distances[number][0],
-                      None if scaled is None else float(scaled[place]), 0, distances[number][1])
-            for place, number in enumerate(order)
-        )  # fmt: skip
-        return SearchRanking(query, matches, self.scorer.signature, lists[0].pruning)
+    @cached_property
+    def holders(self) -> dict[str, list[int]]:
+        """The texts that hold each sentence, by number."""
+        holders: dict[str, list[int]] = defaultdict(list)
+        for number in range(len(self)):
+            for passage in dict.fromkeys(self.passages(number)):
+                holders[passage].append(number)
+        return holders
 
-    def _distances(
-        self, asked: list[str], lists: list[SearchRanking], texts: list[int], shares: Floats
-    ) -> dict[int, tuple[float, tuple[Match, ...]]]:
-        """How far texts are, and their nearest sentences; what no list holds is compared."""
-        scorer, known = self.scorer, [{match.text: match for match in one} for one in lists]
-        found = {}
-        for number in texts:
-            parts = [_part(self.texts[number], span) for span in self.spans[number]]
-            nearest, shown = [], dict[str, Match]()
-            for query, near in zip(asked, known, strict=True):
-                held = [near[part] for part in parts if part in near]
-                if not held:
-                    values = scorer.distances([(query, part) for part in parts])
-                    held = [*scorer.matches(np.arange(len(parts)), values, parts.__getitem__)]
-                best = sorted(held, key=lambda match: match.distance)
-                nearest.append(best[0].distance)
-                shown |= {match.text: match for match in best[:SHOWN]}
-            some = sorted(shown.values(), key=lambda match: match.distance)[:SHOWN]
-            found[number] = float(shares @ np.array(nearest)), tuple(some)
-        return found
+    def without(self, texts: Iterable[str]) -> tuple[TextTable, list[str]]:
+        """Return the table without some texts, and the sentences that no text has any more."""
+        gone = {self.numbers[text] for text in texts}
+        held = self.holders
+        lost = dict.fromkeys(
+            passage
+            for number in sorted(gone)
+            for passage in self.passages(number)
+            if gone.issuperset(held[passage])
+        )
+        rest = [row for number, row in enumerate(self.rows) if number not in gone]
+        return TextTable.of(rest), list(lost)
+
+    def encoded(self) -> bytes:
+        """Return the table as lines of JSON, a text with its spans on each."""
+        return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in self.rows)
+
+    @classmethod
+    def decoded(cls, raw: bytes) -> TextTable:
+        """Return what `encoded` wrote."""
+        return cls.of(map(json.loads, raw.split(b"\n")[:-1]))
 
 
-def _part(text: str, span: list[int]) -> str:
-    return text[span[0] : span[1]]
+@dataclass(frozen=True)
+class IndexedTexts:
+    """The texts of an index by number, whether it holds them whole or by their sentences."""
+
+    corpus: Corpus[Any]
+    table: TextTable | None
+
+    def text(self, number: int) -> str:
+        """Return a text."""
+        return self.corpus.sentence(number) if self.table is None else self.table.texts[number]
+
+    def sentences(self, number: int) -> list[str]:
+        """Return the sentences of a text that the index holds."""
+        return [self.text(number)] if self.table is None else self.table.passages(number)
+
+    def holders(self, sentence: str) -> Sequence[int]:
+        """Return the numbers of the texts that have a sentence."""
+        if self.table is not None:
+            return self.table.holders[sentence]
+        return [int(row) for row in self.corpus.numbers(self.corpus.find([sentence]))]
+
+    def distances(self, result: SearchResult) -> dict[str, float]:
+        """Return sentences that were found, with their distances."""
+        rows = zip(result.rows.tolist(), result.distances.tolist(), strict=True)
+        return {self.corpus.text(row): distance for row, distance in rows}
+
+
+class Cutter:
+    """Cuts the texts of a corpus that the model does not read whole, as they come.
+
+    Parameters
+    ----------
+    scorer
+        Says which texts it takes sentence by sentence.
+    known, table
+        What is in the index already: its sentences, and its texts if some are longer.
+    """
+
+    def __init__(
+        self, scorer: Scorer, known: Corpus[Any] | None = None, table: TextTable | None = None
+    ) -> None:
+        self.scorer, self.known, self.old = scorer, known, table
+        self.count = 0
+        self._seen: set[bytes] = set()
+        self._sentences: set[bytes] | None = None if table is None else set()
+        self._whole = 0
+        self._rows: list[tuple[str, Spans]] = []
+
+    def sentences(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield what has to be indexed for distinct texts that are not there yet, each once."""
+        left, size = iter(texts), 1 if self.known is None else LOOKED_UP
+        while held := list(islice(left, size)):
+            for text, there in zip(held, self._there(held), strict=True):
+                if text.strip() and not there and key(text) not in self._seen:
+                    yield from self._cut(text)
+                    self._seen.add(key(text))
+                    self.count += 1
+
+    def _there(self, texts: Sequence[str]) -> Sequence[bool]:
+        """Whether texts are in the index already."""
+        if self.old is not None:
+            return [text in self.old.numbers for text in texts]
+        return [False] * len(texts) if self.known is None else self.known.holds(texts)
+
+    def _cut(self, text: str) -> Iterator[str]:
+        long = self.scorer.takes_sentences(text)
+        if self._sentences is None and not long:
+            yield text
+            return
+        if self._sentences is None:  # all texts so far are sentences of the index
+            self._sentences = set(self._seen)
+            self._whole = self.count + (0 if self.known is None else len(self.known))
+        sentences = self.scorer.document(text).sentences if long else ()
+        spans = [[sentence.start, sentence.end] for sentence in sentences] or [[0, len(text)]]
+        self._rows.append((text, spans))
+        parts = list(dict.fromkeys(text[start:end] for start, end in spans))
+        held = [False] * len(parts) if self.known is None else self.known.holds(parts)
+        for part, there in zip(parts, held, strict=True):
+            if not there and key(part) not in self._sentences:
+                self._sentences.add(key(part))
+                yield part
+
+    def table(self, sentences: Iterable[str]) -> TextTable | None:
+        """Return all texts, given all sentences of the index; None while none was cut."""
+        if self._sentences is None:
+            return None
+        whole = ((text, [[0, len(text)]]) for text in islice(sentences, self._whole))
+        return TextTable.of(chain(whole if self.old is None else self.old.rows, self._rows))
+
+
+def nearest_texts(
+    scorer: Scorer,
+    texts: IndexedTexts,
+    query: str,
+    top_k: int,
+    within: float,
+    find: Find,
+    *,
+    align: int = 0,
+) -> SearchRanking:
+    """Find the texts nearest to a query by their sentences: none that is left out is nearer.
+
+    Parameters
+    ----------
+    texts
+        The texts of the index.
+    query
+        Any text; one that the model does not read whole is cut into sentences.
+    find
+        Gives the nearest sentences for queries, a number of them, and a largest distance.
+    align
+        How many of the first matches are compared with the query.
+    """
+    started, asked = time.process_time(), _asked(scorer, query)
+    limit, count = within if len(asked) == 1 else np.inf, WIDER * top_k
+    while True:
+        results = find([*asked], count, limit)
+        near = [texts.distances(result) for result in results]
+        every = dict.fromkeys(chain.from_iterable(near))
+        numbers = {number for sentence in every for number in texts.holders(sentence)}
+        ranked = sorted(
+            (_match(scorer, texts, number, asked, near) for number in numbers),
+            key=lambda match: (np.nan_to_num(match.distance, nan=np.inf), match.index),
+        )[:top_k]
+        ends = [result.distances[-1] if len(result.rows) else np.inf for result in results]
+        enough = len(ranked) == top_k and ranked[-1].distance <= [*asked.values()] @ np.array(ends)
+        if enough or all(len(result.rows) < count for result in results):
+            break
+        count *= WIDER
+    matches = tuple(match for match in ranked if not match.distance > within)
+    best = (match.passages[0] if len(asked) == 1 else match for match in matches[:align])
+    return SearchRanking(
+        query,
+        matches,
+        scorer.signature,
+        replace(results[0].pruning, seconds=time.process_time() - started),
+        tuple(scorer.compare(query, match.text) for match in best),
+        certified=all(result.certified for result in results),
+    )
+
+
+def _asked(scorer: Scorer, query: str) -> dict[str, float]:
+    """Return a query, or the sentences of one that is too long, with their shares of its words."""
+    if not scorer.takes_sentences(query):
+        return {query: 1.0}
+    counts: dict[str, float] = defaultdict(float)
+    for sentence in scorer.document(query).sentences:
+        counts[sentence.text] += sentence.words
+    return {text: count / sum(counts.values()) for text, count in counts.items()}
+
+
+def _match(
+    scorer: Scorer,
+    texts: IndexedTexts,
+    number: int,
+    asked: Mapping[str, float],
+    near: Sequence[Mapping[str, float]],
+) -> TextMatch:
+    """Return how far a text is, with its nearest sentences; what no list holds is compared."""
+    text, sentences = texts.text(number), texts.sentences(number)
+    distance, shown = 0.0, dict[str, Match]()
+    for (query, share), known in zip(asked.items(), near, strict=True):
+        places = [place for place, sentence in enumerate(sentences) if sentence in known]
+        distances = np.array([known[sentences[place]] for place in places])
+        if not places:
+            places = [*range(len(sentences))]
+            distances = scorer.distances([(query, sentence) for sentence in sentences])
+        order = np.argsort(distances, kind="stable")[:SHOWN]
+        best = scorer.matches(np.array(places)[order], distances[order], sentences.__getitem__)
+        distance += share * best[0].distance
+        shown |= {match.text: match for match in best}
+    nearest = sorted(shown.values(), key=lambda match: np.nan_to_num(match.distance, nan=np.inf))
+    scaled = scorer.scaled(np.array([distance]))
+    similarity = None if scaled is None else float(scaled[0])
+    unread = scorer.encoder.unread(text) if sentences == [text] else ""
+    passages = tuple(nearest[:SHOWN])
+    return TextMatch(number, text, distance, similarity, len(unread.split()), passages)

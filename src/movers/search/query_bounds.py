@@ -17,7 +17,7 @@ from movers.measures.parts.costs import COSTS
 from movers.measures.sentences import WeightedSentences
 from movers.measures.structural_transport import CONSTANT
 from movers.scorer import Scorer
-from movers.search.full_comparisons import from_first
+from movers.search.cosine import from_first
 from movers.search.shards import Shard
 from movers.solve.bounds import Profiles, centroid_bounds, profile_bounds, word_bounds
 from movers.solve.rounding import SINGLE

@@ -13,13 +13,12 @@ import numpy as np
 from movers.arrays import Floats, Ints, Singles
 from movers.encode.encoding_cache import Store
 from movers.errors import InputError
-from movers.io.pairs import check_sentence, check_sentences
+from movers.io.pairs import check_count, check_queries, check_sentence, check_sentences
 from movers.loading import load
 from movers.measures.bounds import CosineBound
 from movers.measures.sentences import WeightedSentences
 from movers.scorer import Scorer
-from movers.search.full_comparisons import distances_from, pooled_vectors
-from movers.search.queries import check_count, check_queries
+from movers.search.cosine import distances_from, pooled_vectors
 from movers.search.search_ranking import Pruning, SearchRanking
 from movers.search.vectors import unit_vectors
 from movers.search.walk import Nearest, walk

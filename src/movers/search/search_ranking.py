@@ -61,14 +61,10 @@ class SearchResult:
     certified: bool = True
     bound: float | None = None
 
-    def only(self, kept: Sequence[bool]) -> SearchResult:
-        """The same without some of the sentences."""
-        chosen = np.asarray(kept, bool)
+    def only(self, wanted: Sequence[bool], count: int) -> SearchResult:
+        """Return the same with some of the sentences, so many at most."""
+        chosen = np.flatnonzero(wanted)[:count]
         return replace(self, rows=self.rows[chosen], distances=self.distances[chosen])
-
-    def first(self, count: int) -> SearchResult:
-        """The same with so many sentences at most."""
-        return replace(self, rows=self.rows[:count], distances=self.distances[:count])
 
 
 @dataclass(frozen=True, repr=False)
