@@ -18,7 +18,7 @@ LAYERS = [
     ("encode",),
     ("difference",),
     ("solve",),
-    ("scale",),
+    ("scale", "agreement"),
     ("explain", "align"),
     ("results",),
     ("judge",),

@@ -34,6 +34,8 @@ maria max molly monte murphy robin sherlock silva teddy toby
 """Words that are names before all, whatever else WordNet knows of them."""
 ADDED = [
     ("up", "down"), ("on", "off"), ("in", "out"), ("above", "below"), ("over", "under"),
+    ("from", "to"), ("against", "for"), ("on", "under"), ("out", "within"), ("cancel", "renew"),
+    ("cancel", "continue"), ("subscribe", "unsubscribe"),
     ("inside", "outside"), ("before", "after"), ("before", "behind"), ("upstairs", "downstairs"),
     ("accept", "reject"), ("accept", "refuse"), ("accept", "decline"), ("grant", "refuse"),
     ("grant", "deny"), ("approve", "reject"), ("approve", "disapprove"), ("allow", "forbid"),

@@ -31,10 +31,10 @@ from movers.encode.stopwords import describe_stopwords
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Judged, Signature
 from movers.explain.contrast import Contrast
-from movers.explain.curve import STEPS, Step, mix_curve, mixes_of
+from movers.explain.curve import STEPS, curve_step, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
 from movers.io.pairs import check_asked, check_sentences, check_text, check_words, read_pairs
-from movers.judge.learning import Lesson, learn, suggest
+from movers.judge.learning import learn, suggest
 from movers.judge.report import JudgeReport
 from movers.measures.base import FitCorpus, Measure
 from movers.measures.evidence import names_of
@@ -455,11 +455,11 @@ class Scorer:
         scorer = self if isinstance(measure, Judge) else self.using(judge=SAME)
         before = scorer._judge.knowledge
         evidence = scorer.evidence(texts, progress=progress)
-        others = {"cosine": evidence[:, 0]}
+        others = None
         if report:
-            others[measure.name] = self.distances(texts)
+            others = {"cosine": evidence[:, 0], measure.name: self.distances(texts)}
         given = np.array([*labels], float)
-        known, tested = learn(Lesson(texts, given, evidence, others), before, report=report)
+        known, tested = learn(texts, given, evidence, before, others=others)
         judge = scorer.using(judge=judge_of(known))
         judge.report = tested
         return judge
@@ -499,10 +499,13 @@ class Scorer:
         assert self._judge  # refuses measures
         return np.asarray(1.0 - self.distances(pairs, targets, progress=progress))
 
-    def suggest(self, pairs: Any, count: int = 50) -> list[int]:
-        """Numbers of the pairs whose labels would teach a judge most, the best first."""
-        texts = read_pairs(pairs)
-        chosen = suggest(self._judge.knowledge, self.evidence(texts), count)
+    def suggest(self, pairs: Any, count: int = 50, *, labelled: Any = ()) -> list[int]:
+        """Numbers of the pairs whose labels would teach a judge most, the best first.
+
+        Those that are ``labelled`` already are pairs too, which the judge was learned from.
+        """
+        evidence, seen = self.evidence(read_pairs(pairs)), self.evidence(read_pairs(labelled))
+        chosen = suggest(self._judge.knowledge, evidence, count, labelled=seen)
         return [int(row) for row in chosen]
 
     @property
@@ -680,7 +683,7 @@ class Scorer:
         """
         mixes = mixes_of(self.measure.name, self.measure.settings, steps)
         mixed = (self.using(mix=mix) for mix in mixes)
-        return mix_curve(Step.of(scorer.compare(source, target)) for scorer in mixed)
+        return mix_curve(curve_step(scorer.compare(source, target)) for scorer in mixed)
 
     def similarities(
         self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False

@@ -135,3 +135,22 @@ def test_any_text_is_read_and_is_no_different_from_itself(source, target):
     for one in movers.differences(source, target):
         assert one.kind in KINDS and one.text
         assert one.source_span is None or one.source == source[slice(*one.source_span)]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "kinds"),
+    [
+        ("He didn't say she was wrong.", "He said she wasn't wrong.", {"negation"}),
+        ("I do not think it is late.", "I think it is not late.", set()),
+        ("Do not use if you are pregnant.", "Use only if you are not pregnant.", {"added"}),
+        ("Only members can vote.", "Members can only vote.", {"quantity", "reordered"}),
+        ("The licence is exclusive.", "The licence is non-exclusive.", {"negation"}),
+        ("Keep out of the reach of children.", "Keep within the reach of children.", {"opposite"}),
+        ("He flew to Paris.", "He flew from Paris.", {"opposite"}),
+        ("She bought it from him.", "He sold it to her.", {"replaced", "reordered"}),
+        ("He works for the bank.", "He works at the bank.", {"replaced"}),
+        ("We give 30 days' notice.", "We give 30 days notice.", set()),
+    ],
+)
+def test_small_words_that_matter_are_told(source, target, kinds):
+    assert {one.kind for one in movers.differences(source, target)} == kinds

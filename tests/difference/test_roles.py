@@ -44,8 +44,8 @@ def test_an_order_without_effect_is_told_as_such(source, target):
 def test_broken_relations_decide_where_words_alone_do_not():
     pair = "After lunch the nurse called.", "The nurse called after lunch."
     found = find_counterparts(*(read(text).words for text in pair))
-    assert not judge_order(found).effect and not judge_order(found, 0.1).effect
-    assert judge_order(found, 0.9).effect
+    assert not judge_order(found)[0] and not judge_order(found, 0.1)[0]
+    assert judge_order(found, 0.9)[0]
 
 
 def test_texts_in_the_same_order_have_nothing_to_judge():

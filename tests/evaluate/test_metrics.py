@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from movers.agreement import METRICS, draw_weights
 from movers.errors import InputError
 from movers.evaluate.metrics import (
-    METRICS,
     apply_empty_policy,
     auc,
     compare,
@@ -18,7 +18,6 @@ from movers.evaluate.metrics import (
     score,
     spearman,
 )
-from movers.evaluate.resampling import draw_weights
 
 OUTSIDE = {
     "auc": roc_auc_score,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from movers.errors import InputError
-from movers.judge.learning import Lesson, learn, suggest
+from movers.judge.learning import learn, suggest
 from movers.judge.logistic_fit import Labelled, LabelWarning, blank, fit, group, read_labels
 
 NAMES = ("told", "noise", "more noise")
@@ -69,9 +69,8 @@ def test_grades_are_shares_of_both_answers():
     evidence = rng.normal(size=(300, 3))
     grades = np.clip(np.round(2.5 + 1.5 * evidence[:, 0]), 0, 5)
     pairs = [(f"a{row}", f"b{row}") for row in range(300)]
-    known, report = learn(
-        Lesson(pairs, grades, evidence, {"cosine": -evidence[:, 0]}), blank("a", NAMES, evidence)
-    )
+    others = {"cosine": -evidence[:, 0]}
+    known, report = learn(pairs, grades, evidence, blank("a", NAMES, evidence), others=others)
     assert known.grades == (0.0, 5.0)
     assert np.corrcoef(known.probabilities(evidence), grades)[0, 1] > 0.9
     assert report.scores[0].metric == "Spearman's ρ"
@@ -117,16 +116,34 @@ def test_grades_keep_their_scale():
     assert shares[:5].tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
 
 
-def test_suggestions_are_unsure_and_unlike_each_other():
-    labelled = made(500)
+def doubt_left(rows, picked, ridge):
+    """Mean variance of log-odds once some pairs have labels, the slow way."""
+    taught = np.linalg.inv(np.eye(rows.shape[1]) / ridge + rows[picked].T @ rows[picked])
+    return float(np.mean([row @ taught @ row for row in rows]))
+
+
+def test_suggestions_leave_least_doubt():
+    labelled = made(60)
     known = fit(labelled, start(labelled), ridge=1.0)
-    rows = suggest(known, labelled.evidence, 20)
-    assert len(set(rows.tolist())) == 20
-    doubt = known.probabilities(labelled.evidence)
-    doubt = doubt * (1 - doubt)
-    assert doubt[rows].mean() > 2 * doubt.mean()
-    twins = np.repeat([[0.0, 2.0, 0.0], [0.0, 0.0, 1.9]], 5, axis=0)
-    assert {row // 5 for row in suggest(known, twins, 2, ridge=10.0).tolist()} == {0, 1}
-    assert len(suggest(known, labelled.evidence[:3], 20)) == 3
+    chances = known.probabilities(labelled.evidence)
+    rows = known.standardised(labelled.evidence) * np.sqrt(chances * (1 - chances))[:, None]
+    picked: list[int] = []
+    for row in suggest(known, labelled.evidence, 4, ridge=0.5).tolist():
+        left = {k: doubt_left(rows, [*picked, k], 0.5) for k in range(60) if k not in picked}
+        assert left[row] == pytest.approx(min(left.values()))
+        picked.append(row)
+
+
+def test_what_is_labelled_is_not_asked_again():
+    labelled = made(60)
+    known, twins = start(labelled), np.array([[3.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
+    assert suggest(known, twins, 1, ridge=1.0).tolist() == [0]
+    assert suggest(known, twins, 1, labelled=twins[[0] * 20], ridge=1.0).tolist() == [1]
+
+
+def test_suggestions_are_refused_or_fewer():
+    labelled = made(20)
+    known = start(labelled)
+    assert sorted(suggest(known, labelled.evidence[:3], 20).tolist()) == [0, 1, 2]
     with pytest.raises(InputError, match="at least 1, got 0"):
         suggest(known, labelled.evidence, 0)

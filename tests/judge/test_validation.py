@@ -8,7 +8,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from movers.errors import InputError
 from movers.judge.logistic_fit import Labelled, blank
-from movers.judge.validation import METRICS, calibration, cross_validate, expected_error, split
+from movers.judge.validation import BINARY, calibration, cross_validate, expected_error, split
 
 NAMES = ("told", "noise")
 
@@ -64,7 +64,7 @@ def test_metrics_are_those_of_scikit_learn():
     weights = rng.integers(0, 4, 60).astype(float)
     for name, theirs in (("AUC", roc_auc_score), ("average precision", average_precision_score)):
         wanted = theirs(labels, found, sample_weight=weights)
-        assert METRICS[name](labels, found, weights) == pytest.approx(wanted)
+        assert BINARY[name](labels, found, weights[None])[0] == pytest.approx(wanted)
 
 
 def test_calibration_is_held_against_shares():

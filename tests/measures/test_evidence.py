@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import movers
-from movers.measures.evidence import ORDER, PLAIN, Plans, names_of, signs_of
+from movers.measures.evidence import ORDER, PLAIN, Plans, names_of
 
 PAIRS = [
     ("The dog bit the man.", "The man bit the dog."),
@@ -44,10 +44,13 @@ def test_the_same_sentence_has_nothing_against_it(judge):
         assert known[name] == pytest.approx(0.0, abs=1e-6), name
 
 
-def test_signs_are_of_words_and_figures():
-    assert signs_of("It isn’t 3.5 or three?") == (True, frozenset({"3.5", "3"}), True)
-    assert signs_of("Nobody said nothing")[0] is False
-    assert signs_of("") == (False, frozenset(), False)
+def test_kinds_of_differences_are_told(judge):
+    pairs = [("Take 2 tablets.", "Do not take 20 tablets."), ("It is late.", "It is late, Sir.")]
+    names = names_of(judge.heads)
+    denied, more = (dict(zip(names, row, strict=True)) for row in judge.evidence(pairs))
+    assert (denied["negation"], denied["number"], denied["added"]) == (1.0, 1.0, 0.0)
+    assert (more["negation"], more["added"]) == (0.0, 1.0)
+    assert 0.0 < more["added while near"] < 1.0
 
 
 def order_of(places, words=5):

@@ -1,6 +1,7 @@
 """A judge is a measure: scorers, verdicts, guards and files know it as they know others."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -124,6 +125,25 @@ def test_other_encoders_learn_from_contrasts(tiny, monkeypatch):
     assert known.fingerprint == tiny_encoder.fingerprint
     assert known.facts["pairs"] == str(int(few.fit.sum()))
     assert known.weights.any()
+
+
+def test_what_contrasts_taught_is_learned_once(tiny, monkeypatch, tmp_path, judge):
+    encoder = movers.load(model=tiny("bert")).encoder
+    monkeypatch.setattr(module, "parent", lambda: tmp_path)
+    taught = replace(judge.measure.knowledge, fingerprint=encoder.fingerprint)
+    lessons = []
+    monkeypatch.setattr(module, "learn_contrasts", lambda _: lessons.append(1) or taught)
+    for _ in range(2):
+        monkeypatch.setitem(vars(encoder), "calibrations", {})
+        assert same_of(encoder).digest == taught.digest
+    assert len(lessons) == 1
+    (file,) = (tmp_path / "judges").iterdir()
+    file.write_bytes(b"half of it")
+    monkeypatch.setitem(vars(encoder), "calibrations", {})
+    assert same_of(encoder).digest == taught.digest and len(lessons) == 2
+    monkeypatch.setitem(vars(encoder), "fingerprint", "unknown")
+    monkeypatch.setitem(vars(encoder), "calibrations", {})
+    assert same_of(encoder) is taught and len([*(tmp_path / "judges").iterdir()]) == 1
 
 
 def test_no_bound_holds_for_a_judge(judge):

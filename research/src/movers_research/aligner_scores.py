@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from movers.agreement import draw_weights
 from movers.align.align_texts import align_with
 from movers.align.reading import Sentence
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.metrics import Estimate, interval
-from movers.evaluate.resampling import draw_weights
 from movers.scorer import Scorer
 from movers_research.gold_links import GoldPair, Pairs
 

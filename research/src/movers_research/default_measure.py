@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from movers.agreement import METRICS, TITLES, Weights, draw_weights
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.labelled import Dataset
-from movers.evaluate.metrics import METRICS, RESAMPLES, Estimate, apply_empty_policy, interval
-from movers.evaluate.resampling import Weights, draw_weights
+from movers.evaluate.metrics import RESAMPLES, Estimate, apply_empty_policy, interval
 from movers.evaluate.scores import grouped
 from movers.measures.bounds import sentence_distances
 from movers.measures.calibration import Contrasts, contrasts
@@ -234,7 +234,7 @@ def _trials(datasets: Sequence[Dataset]) -> Iterator[Trial]:
     """Labelled pairs under the metrics asked for, and either half of the triples."""
     for one in datasets:
         scores = {
-            f"{one.title}, {METRICS[metric].title}": partial(_agreement, metric, one.gold)
+            f"{one.title}, {TITLES[metric]}": partial(_agreement, metric, one.gold)
             for metric in QUESTIONS[one.name]
         }
         yield Trial(one.name, one.pairs, len(one), scores)
@@ -262,7 +262,7 @@ def _contrast_trials(given: Contrasts) -> Iterator[Trial]:
 
 
 def _agreement(metric: str, gold: Floats, found: Floats, weights: Weights) -> Floats:
-    return METRICS[metric].resample(gold, -found, weights)
+    return METRICS[metric](gold, -found, weights)
 
 
 def _as_far(found: Floats, weights: Weights) -> Floats:

@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
+from movers.agreement import TITLES
 from movers.arrays import Floats
-from movers.evaluate.metrics import METRICS
 from movers.evaluate.scores import Column, Score, grouped
 from movers_research.outcomes import Results
 
@@ -61,7 +61,7 @@ def by_question(scores: Iterable[Score]) -> dict[tuple[str, str], list[Score]]:
 
 def metric_name(metric: str) -> str:
     """How a metric is written."""
-    return METRICS[metric].title if metric in METRICS else metric
+    return TITLES.get(metric, metric)
 
 
 def sorted_places(items: Iterable[Column | Improvement]) -> list[Place]:

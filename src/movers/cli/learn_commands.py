@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from movers.scorer import Scorer
 
 COLUMNS = ("source", "target", "probability")
+Pairs = list[tuple[str, str]]
 
 
 def learn(
@@ -56,6 +57,8 @@ def learn(
     gold
         Column of the label or grade. Default: label, score and the like.
     """
+    from movers.evaluate.labelled import read_table
+
     if report is not None:
         check_kind(report)
     if file is None and suggest is None:
@@ -63,9 +66,8 @@ def learn(
     if suggest is None and output is None:
         raise InputError("where should the judge go? name a file with -o")
     scorer = options.load("movers")
+    pairs: Pairs = []
     if file is not None:
-        from movers.evaluate.labelled import read_table
-
         rows = list(read_table(file, source, target, gold))
         pairs, labels = [(one, two) for one, two, _ in rows], [label for _, _, label in rows]
         tested = suggest is None or report is not None
@@ -73,7 +75,9 @@ def learn(
     if scorer.report is not None and report is not None:
         scorer.report.save(report)
     if suggest is not None:
-        return _suggest(scorer, suggest, output or STANDARD, count, (source, target))
+        given_pairs = read_table(suggest, source, target, labelled=False)
+        unlabelled = [(one, two) for one, two, _ in given_pairs]
+        return _suggest(scorer, unlabelled, pairs, output or STANDARD, count)
     assert output is not None and scorer.report is not None
     scorer.save(output)
     if json:
@@ -83,17 +87,11 @@ def learn(
         say(f"wrote {output}, {output.stat().st_size / 1000:.0f} kB")
 
 
-def _suggest(
-    scorer: Scorer, file: Path, output: Path, count: int, sides: tuple[str | None, str | None]
-) -> None:
+def _suggest(scorer: Scorer, pairs: Pairs, labelled: Pairs, output: Path, count: int) -> None:
     """Write the pairs to label, with what the judge thinks of them now."""
-    from movers.evaluate.labelled import read_table
-
     kind = "tsv" if output == STANDARD else format_of(output)
-    pairs = [(one, two) for one, two, _ in read_table(file, *sides, labelled=False)]
     judge = scorer.using(judge=scorer.settings.judge or "same")
-    rows = judge.suggest(pairs, count)
-    chosen = [pairs[row] for row in rows]
+    chosen = [pairs[row] for row in judge.suggest(pairs, count, labelled=labelled)]
     texts = [list(side) for side in zip(*chosen, strict=True)]
     chances = judge.probabilities(chosen).round(3).tolist()
     with table_writer(output, kind, [*COLUMNS, "label"]) as write:

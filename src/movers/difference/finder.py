@@ -24,7 +24,7 @@ from movers.difference.plain_words import (
     look_english,
     read,
 )
-from movers.difference.polarity import denies, is_converse, negations
+from movers.difference.polarity import TELLING, denies, is_converse, negations
 from movers.difference.roles import judge_order
 from movers.difference.wording import say
 
@@ -102,6 +102,10 @@ class Search:
         self.asked()
         self.counted()
         if self.english:
+            only = [
+                [p for p, word in enumerate(ws) if word.key == "only"] for ws in self.words.words
+            ]
+            self.scope("quantity", *only)
             self.steps(QUANTITY, "quantity")
             self.steps(MODALITY, "modality")
             self.tense()
@@ -128,13 +132,13 @@ class Search:
         order = judge_order(self.words, self.broken)
         if order is None:
             return
-        kind: Kind = "roles" if order.effect else "reordered"
+        effect, sure, exchanged = order
         ranges = [range(len(words)) for words in self.words.words]
-        if order.first is not None and order.second is not None:
-            ends = (sorted((order.first[side], order.second[side])) for side in (0, 1))
+        if exchanged:
+            ends = (sorted(link[side] for link in exchanged) for side in (0, 1))
             ranges = [range(low, high + 1) for low, high in ends]
         first, second = map(_clause, self.words.words, ranges)
-        self._add(kind, first, second, order.sure)
+        self._add("roles" if effect else "reordered", first, second, sure)
 
     def polarity(self) -> None:
         """Negations that do not cancel, and opposites."""
@@ -157,9 +161,30 @@ class Search:
             self.tell("negation", *(([place], []) if side == 0 else ([], [place])), CERTAIN)
         else:
             self._settle(cues)
+            self.scope("negation", *cues)
         for i, j in self._unless_turned(opposites):
             prefix = lexicon.denied_by_prefix(source[i].key, target[j].key)
             self.tell("negation" if prefix else "opposite", [i], [j], CERTAIN if prefix else LIKELY)
+
+    def scope(self, kind: Kind, first: Sequence[int], second: Sequence[int]) -> None:
+        """Tell of a word such as *not* or *only* that says something of another word than before.
+
+        Nothing is told where a text has none or several, where either word is missing in the other
+        text, or beside *only* or *think*: *I do not think it is*, *I think it is not*.
+        """
+        if len(first) != 1 or len(second) != 1:
+            return
+        places = [
+            next((p for p in range(cue + 1, len(words)) if words[p].part in TELLING), -1)
+            for words, cue in zip(self.words.words, (*first, *second), strict=True)
+        ]
+        links = dict((*self.words.same, *self.words.moved))
+        keys = {self.words.words[0][places[0]].key, self.words.words[1][places[1]].key}
+        keys |= {self.words.words[side][p].key for side in (0, 1) for p in self.words.left[side]}
+        if links.get(places[0], places[1]) == places[1] or places[1] not in links.values():
+            return
+        if not keys & lexicon.cues()["no scope"].keys():
+            self.tell(kind, [*first, places[0]], [*second, places[1]], PERHAPS)
 
     def _unless_turned(self, opposites: Sequence[Link]) -> list[Link]:
         """Opposites but for converses whose partners changed places: *lends to*, *borrows from*."""
@@ -274,12 +299,14 @@ class Search:
 
     def spelling(self) -> None:
         """The same word spelt in two ways."""
-        source, target = self.words.words
-        for i in self.words.left[0][:LONGEST]:
-            for j in self.words.left[1][:LONGEST]:
-                if CONTENT not in (source[i].part, target[j].part):
-                    continue
-                if are_spellings(source[i].text.lower(), target[j].text.lower()):
+        left, right = (
+            [(place, words[place].text.lower(), words[place].part) for place in places[:LONGEST]]
+            for words, places in zip(self.words.words, self.words.left, strict=True)
+        )
+        for i, word, part in left:
+            for j, other, beside in right:
+                near = abs(len(word) - len(other)) <= 2 and CONTENT in (part, beside)
+                if near and are_spellings(word, other):
                     self.tell("spelling", [i], [j], LIKELY)
                     break
 
@@ -295,6 +322,13 @@ class Search:
             self.tell("replaced", [i], [j], LIKELY)
         for runs in _paired_runs(self.words, *self._left(parts)):
             self.tell("replaced", *runs, LIKELY)
+        if not self.found and not any(self._left(parts)):  # nothing else tells them apart
+            prepositions = (
+                [place for place in left if words[place].key in lexicon.cues()["preposition"]]
+                for words, left in zip(self.words.words, self.words.left, strict=True)
+            )
+            for i, j in _paired(self.words, *prepositions):
+                self.tell("replaced", [i], [j], PERHAPS)
         for side, kind in ((0, "removed"), (1, "added")):
             for run in _runs(self._left(parts)[side], self.words.words[side]):
                 self.tell(kind, *((run, []) if side == 0 else ([], run)), LIKELY)  # type: ignore[arg-type]

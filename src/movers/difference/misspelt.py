@@ -25,22 +25,22 @@ CLEAR = 1.5
 """How much more frequent the word must be that they are mended to."""
 PER_ERROR = 2.0
 """Frequency that makes up for one more typing error."""
+ENDING = 8
+"""Letters of the longest ending that is spelt in two ways."""
 SHORTEST = 4
 VOCABULARY = 40_000
 """Most frequent words that others are mended to."""
 
 
-@cache
-def _variants() -> list[tuple[str, str]]:
-    return sorted(lexicon.pairs_of("variant"), key=lambda pair: -len(pair[0]))
-
-
 def are_variants(first: str, second: str) -> bool:
     """Tell whether two words are the British and the American spelling of one."""
-    return any(
-        first.endswith(one) and first[: len(first) - len(one)] + other == second
-        for one, other in _variants()
-    )
+    endings = lexicon.pairs_of("variant")
+    for start in range(max(0, len(first) - ENDING), len(first)):
+        if first[:start] != second[:start]:
+            return False
+        if (first[start:], second[start:]) in endings:
+            return True
+    return False
 
 
 @cache

@@ -190,7 +190,7 @@ def _usual_lower(lower: str) -> Usual:
         return _figure(lower), NUMBER, ""
     if lower in cues["unit"]:
         return ("", UNIT_OR_WORD, "") if lower[0].isalpha() else (cues["unit"][lower], UNIT, "")
-    if not lower[0].isalpha() and lower[0] != "'":
+    if lower == "'" or not (lower[0].isalpha() or lower[0] == "'"):
         return lower, MARK, ""
     if lower in ("may", "march"):
         return "", MONTH_OR_WORD, ""

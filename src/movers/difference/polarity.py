@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from movers.difference import lexicon
 from movers.difference.counterparts import MOVABLE, Counterparts, Link, find_counterparts
+from movers.difference.misspelt import are_spellings
 from movers.difference.plain_words import (
     CONTENT,
     FUNCTION,
@@ -21,6 +22,8 @@ from movers.difference.plain_words import (
 
 Given = str | Sequence[str]
 CLAUSES = frozenset(("and", "but", "or"))
+TELLING = frozenset((CONTENT, NAME, NUMBER))
+"""Parts of words that have a meaning by themselves."""
 SHARED = 0.5
 """Share of the words of the shorter text that both must have for a denial to be one."""
 
@@ -82,11 +85,17 @@ def negations(words: Sequence[Word]) -> list[int]:
 
 
 def shared(found: Counterparts) -> float:
-    """Share of the words with a meaning of the shorter text that the other has too."""
-    counts = [sum(word.part in (CONTENT, NAME, NUMBER) for word in words) for words in found.words]
-    both = sum(
-        found.words[0][i].part in (CONTENT, NAME, NUMBER) for i, _ in (*found.same, *found.moved)
-    )
+    """Share of the words with a meaning of the shorter text that the other has too.
+
+    Another spelling of a word is the word.
+    """
+    first, second = found.words
+    counts = [sum(word.part in TELLING for word in words) for words in found.words]
+    both = sum(first[i].part in TELLING for i, _ in (*found.same, *found.moved))
+    if 2 * both < min(counts):
+        left = [second[j].text.lower() for j in found.left[1] if second[j].part == CONTENT]
+        words = (first[i].text.lower() for i in found.left[0] if first[i].part == CONTENT)
+        both += sum(any(are_spellings(word, other) for other in left) for word in words)
     return both / max(1, min(counts))
 
 

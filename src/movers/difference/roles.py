@@ -9,7 +9,6 @@ voice without an exchange has the effect of one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, islice
 
 from rapidfuzz.distance import LCSseq
@@ -43,18 +42,8 @@ BROKEN = 0.5
 """Evidence from attention above which an exchange in doubt is held for one."""
 
 
-@dataclass(frozen=True)
-class Order:
-    """What became of the order: ``effect`` says whether roles changed.
-
-    ``first`` and ``second`` are the links of two words that changed places, None where the voice
-    alone changed.
-    """
-
-    effect: bool
-    sure: float
-    first: Link | None = None
-    second: Link | None = None
+Order = tuple[bool, float, tuple[Link, ...]]
+"""Whether roles changed, how sure that is, and links of two words that changed places, if any."""
 
 
 def judge_order(found: Counterparts, broken: float | None = None) -> Order | None:
@@ -74,15 +63,15 @@ def judge_order(found: Counterparts, broken: float | None = None) -> Order | Non
     turned = voices[0] != voices[1]
     telling = [pair for pair in exchanged if not _harmless(found, *pair)]
     if telling and not turned:
-        return Order(True, SURE, *telling[0])
+        return True, SURE, telling[0]
     if turned and not exchanged and _arguments_kept(found, voices):
-        return Order(True, UNSURE + 0.2)
+        return True, UNSURE + 0.2, ()
     if not _moved(found):
         return None
     doubtful = broken is not None and broken > BROKEN and not turned and not exchanged
     if doubtful:
-        return Order(True, UNSURE)
-    return Order(False, SURE if exchanged or turned else UNSURE + 0.2)
+        return True, UNSURE, ()
+    return False, SURE if exchanged or turned else UNSURE + 0.2, ()
 
 
 def _moved(found: Counterparts) -> bool:

@@ -1,39 +1,25 @@
 """How well distances agree with gold values, and how sure that is.
 
-Similarity is the negative distance. Distances that differ by less than a billionth of the largest
-one tie, so that rounding noise decides nothing; ties count half in the area under the ROC curve
-and share their average rank in Spearman's correlation.
-
-Intervals and tests come from the bootstrap: pairs are drawn with replacement, and every method
-sees the same draws. A resample is a weight per pair, so nothing is sorted twice.
+Similarity is the negative distance; ties count half in the area under the ROC curve and share
+their average rank in Spearman's correlation. Intervals and tests come from the bootstrap: pairs are
+drawn with replacement, and every method sees the same draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from movers.agreement import METRICS, TITLES, draw_weights
 from movers.arrays import Floats
 from movers.errors import InputError
-from movers.evaluate import resampling
 from movers.evaluate.labelled import Empty
-from movers.evaluate.resampling import Weights, draw_weights
 
 RESAMPLES = 1000
 LEVEL = 0.95
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One way of holding distances against gold values: the value under each row of weights."""
-
-    name: str
-    title: str
-    resample: Callable[[Floats, Floats, Weights], Floats]
 
 
 @dataclass(frozen=True)
@@ -120,10 +106,10 @@ def pearson(gold: ArrayLike, distances: ArrayLike) -> float:
 
 
 def score(metric: str, gold: ArrayLike, distances: ArrayLike) -> float:
-    """Return the value of a row of `METRICS`."""
+    """Return the value of a metric: auc, ap, spearman or pearson."""
     truth, similarities = _check(metric, gold, distances)
     once = np.ones((1, len(truth)), dtype=np.uint8)
-    return float(METRICS[metric].resample(truth, similarities, once)[0])
+    return float(METRICS[metric](truth, similarities, once)[0])
 
 
 def estimate(
@@ -169,7 +155,7 @@ def _resampled(
 def _draw(metric: str, gold: bytes, similarities: bytes, resamples: int, seed: int) -> Floats:
     """Return the metric in every resample; kept, for a method is compared with several others."""
     truth, found = np.frombuffer(gold), np.frombuffer(similarities)
-    return METRICS[metric].resample(truth, found, draw_weights(len(truth), resamples, seed))
+    return METRICS[metric](truth, found, draw_weights(len(truth), resamples, seed))
 
 
 def interval(values: Floats) -> tuple[float, float]:
@@ -194,18 +180,5 @@ def _check(metric: str, gold: ArrayLike, distances: ArrayLike) -> tuple[Floats, 
     if not len(truth) or (truth == truth[0]).all():
         raise InputError(f"all {len(truth)} gold values are the same; nothing can agree with them")
     if metric in ("auc", "ap") and not np.isin(truth, (0, 1)).all():
-        raise InputError(
-            f"{METRICS[metric].title} needs gold values 0 and 1; take spearman for scores"
-        )
+        raise InputError(f"{TITLES[metric]} needs gold values 0 and 1; take spearman for scores")
     return truth, -found
-
-
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric("auc", "AUC", resampling.resample_auc),
-        Metric("ap", "average precision", resampling.resample_precision),
-        Metric("spearman", "Spearman's ρ", resampling.resample_spearman),
-        Metric("pearson", "Pearson's r", resampling.resample_pearson),
-    )
-}

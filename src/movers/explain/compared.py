@@ -114,23 +114,16 @@ class Broken:
 
 
 @dataclass(frozen=True)
-class Reason:
-    """Something that argued for two sentences' saying the same, or against it if below 0.
-
-    ``weight`` is what it adds to the log-odds, held against an average pair.
-    """
-
-    about: str
-    weight: float
-
-
-@dataclass(frozen=True)
 class Judged:
-    """How probable a judge finds it that two sentences say the same; reasons weightiest first."""
+    """How probable a judge finds it that two sentences say the same, and why.
+
+    Reasons, the weightiest first, are what argued and what that adds to the log-odds, held against
+    an average pair: above 0 for the same, below 0 against it.
+    """
 
     probability: float
     judge: str
-    reasons: tuple[Reason, ...]
+    reasons: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -26,33 +25,29 @@ def mixes_of(method: str, settings: Collection[str], steps: int) -> list[float]:
     return [round(step / (steps - 1), 6) for step in range(steps)]
 
 
-@dataclass(frozen=True)
-class Step:
-    """Two sentences compared at one mix: plain values for JSON, and the plan, ``(n, m)``."""
+Step = tuple[dict[str, Any], Floats]
+"""Two sentences compared at one mix: plain values for JSON, and the plan, ``(n, m)``."""
 
-    values: dict[str, Any]
-    plan: Floats
 
-    @classmethod
-    def of(cls, found: Compared) -> Step:
-        """What a curve keeps of a comparison, which has a plan and attention for every head."""
-        values = {
-            "mixes": found.mix,
-            "distances": plain_number(found.distance),
-            "linear": plain_number(found.linear),
-            "structural": plain_number(found.structural),
-            "home": found.at_home or 0.0,
-            "plans": plain_flows(found.plan, mean_strain(found)),
-        }
-        return cls(values, found.plan)
+def curve_step(found: Compared) -> Step:
+    """Return what a curve keeps of a comparison, which has a plan and attention for every head."""
+    values = {
+        "mixes": found.mix,
+        "distances": plain_number(found.distance),
+        "linear": plain_number(found.linear),
+        "structural": plain_number(found.structural),
+        "home": found.at_home or 0.0,
+        "plans": plain_flows(found.plan, mean_strain(found)),
+    }
+    return values, found.plan
 
 
 def mix_curve(steps: Iterable[Step]) -> dict[str, Any]:
     """Two sentences compared at several mixes, as plain values for JSON; see `Scorer.curve`."""
-    steps = list(steps)
-    moved = (np.abs(after.plan - before.plan).sum() / 2 for before, after in pairwise(steps))
+    values, plans = zip(*steps, strict=True)
+    moved = (np.abs(after - before).sum() / 2 for before, after in pairwise(plans))
     return {
-        **{name: [step.values[name] for step in steps] for name in steps[0].values},
+        **{name: [step[name] for step in values] for name in values[0]},
         "moved": [0.0, *(float(f"{share:.4g}") for share in moved)],
     }
 

@@ -54,7 +54,7 @@ def tell_judgement(found: Compared) -> dict[str, Any] | None:
         return None
     says = SAYS[pronounce(found.differences, judged.probability)]
     sides = {
-        side: next((one.about for one in judged.reasons if sign * one.weight > WEIGHTY), None)
+        side: next((about for about, weight in judged.reasons if sign * weight > WEIGHTY), None)
         for side, sign in (("for it", 1), ("against it", -1))
     }
     argued = (f"{side}: {about}" for side, about in sides.items() if about)
@@ -63,7 +63,7 @@ def tell_judgement(found: Compared) -> dict[str, Any] | None:
         "judge": judged.judge,
         "says": says,
         "probability": judged.probability,
-        "reasons": [[one.about, round(one.weight, 3)] for one in judged.reasons],
+        "reasons": [[about, round(weight, 3)] for about, weight in judged.reasons],
         "text": f"Judge: {says} ({why}).",
     }
 
@@ -124,7 +124,8 @@ def _foreign(found: Compared) -> Iterator[str]:
         for name, text in (("A", found.source), ("B", found.target))
         if not look_english(read(text))
     ]
-    if foreign:
+    misspelt = any(one.kind == "spelling" for one in found.differences)
+    if foreign and not misspelt:  # words that the other text has spelt are English
         which = " and ".join(foreign)
         verb = "do" if len(foreign) > 1 else "does"
         yield (

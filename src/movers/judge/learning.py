@@ -1,9 +1,8 @@
-"""A lesson: labelled pairs become knowledge, tested on pairs that it has not seen."""
+"""Labelled pairs become knowledge, tested on pairs it has not seen, and ask for more labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
@@ -16,42 +15,53 @@ from movers.judge.report import JudgeReport
 from movers.judge.validation import cross_validate
 
 
-@dataclass(frozen=True, eq=False)
-class Lesson:
-    """Pairs with labels as users give them, their evidence, and distances to be compared with."""
-
-    pairs: Sequence[tuple[str, str]]
-    labels: Floats
-    evidence: Floats
-    others: Mapping[str, Floats]
-
-
 def learn(
-    lesson: Lesson, before: Knowledge, *, report: bool = True
+    pairs: Sequence[tuple[str, str]],
+    labels: Floats,
+    evidence: Floats,
+    before: Knowledge,
+    *,
+    others: Mapping[str, Floats] | None = None,
 ) -> tuple[Knowledge, JudgeReport | None]:
-    """Learn from a lesson what labels say, starting from what is known before."""
-    shares, grades = read_labels(lesson.pairs, lesson.labels)
-    labelled = Labelled(lesson.pairs, shares, lesson.evidence, np.ones(len(shares)))
+    """Learn what labels say, starting from what is known before.
+
+    Parameters
+    ----------
+    pairs, labels, evidence
+        Pairs with labels as users give them, and the numbers that a judge looks at.
+    before
+        What is known before.
+    others
+        Distances by other measures, for a report beside them; None makes no report.
+    """
+    shares, grades = read_labels(pairs, labels)
+    labelled = Labelled(pairs, shares, evidence, np.ones(len(shares)))
     facts = {
         "pairs": str(len(shares)),
         "same": f"{shares.sum():g}",
-        "digest": digest_of(lesson.pairs, lesson.labels),
+        "digest": digest_of(pairs, labels),
         "date": datetime.now(UTC).date().isoformat(),
         "before": before.digest,
     }
     if grades is not None:
         facts["grades"] = f"{grades[0]:g} {grades[1]:g}"
     known = fit(labelled, before, facts=facts)
-    tested = cross_validate(labelled, before, lesson.others, grades) if report else None
+    tested = None if others is None else cross_validate(labelled, before, others, grades)
     return known, tested
 
 
-def suggest(known: Knowledge, evidence: Floats, count: int, *, ridge: float = RIDGE) -> Ints:
+def suggest(
+    known: Knowledge,
+    evidence: Floats,
+    count: int,
+    *,
+    labelled: Floats | None = None,
+    ridge: float = RIDGE,
+) -> Ints:
     """Pick the pairs whose labels would help most, the most helpful first.
 
-    A label tells most where the judge is unsure, and where its evidence is new beside that of the
-    pairs picked before: each one has the largest variance that these leave of its log-odds, times
-    p (1 - p).
+    Each lowers the mean variance of the log-odds of all pairs most, beside those that have labels
+    and those picked before (V-optimal design): it is unlike them, like many others, and unsure.
 
     Parameters
     ----------
@@ -61,21 +71,34 @@ def suggest(known: Knowledge, evidence: Floats, count: int, *, ridge: float = RI
         That of the pairs to choose from.
     count
         How many to pick; fewer come back if there are fewer pairs.
+    labelled
+        Evidence of the pairs that have labels already.
     ridge
         As in `fit`.
     """
     if count < 1:
         raise InputError(f"the number of suggestions must be at least 1, got {count}")
-    chances = known.probabilities(evidence)
-    rows = known.standardised(evidence) * np.sqrt(chances * (1.0 - chances))[:, None]
-    left = np.einsum("ij,ij->i", rows, rows)
-    told = np.zeros((len(rows), min(count, len(rows))))
+    rows = _informative(known, evidence)
+    seen = _informative(known, evidence[:0] if labelled is None else labelled)
+    reach = rows @ np.linalg.inv(np.eye(rows.shape[1]) / ridge + seen.T @ seen)
+    mean = rows.T @ rows / max(1, len(rows))
+    variance = np.einsum("ij,ij->i", reach, rows)
+    gain = np.einsum("ij,ij->i", reach @ mean, reach)
     picked: list[int] = []
-    for step in range(told.shape[1]):  # a Cholesky decomposition, the largest pivot first
-        left[picked] = -1.0
-        best = int(left.argmax())
+    for _ in range(min(count, len(rows))):  # a label is a change of rank one
+        worth = gain / (1.0 + variance)
+        worth[picked] = -np.inf
+        best = int(worth.argmax())
         picked.append(best)
-        shared = rows @ rows[best] - told[:, :step] @ told[best, :step]
-        told[:, step] = shared / np.sqrt(1.0 / ridge + shared[best])
-        left -= told[:, step] ** 2
+        direction, share = reach[best].copy(), 1.0 / (1.0 + variance[best])
+        shared, pulled = rows @ direction, mean @ direction
+        gain += share * shared * (share * shared * (direction @ pulled) - 2.0 * (reach @ pulled))
+        variance -= share * shared**2
+        reach -= np.outer(share * shared, direction)
     return np.array(picked, np.int64)
+
+
+def _informative(known: Knowledge, evidence: Floats) -> Floats:
+    """Return standardised evidence, scaled to what a label of each pair would tell."""
+    chances = known.probabilities(evidence)
+    return np.asarray(known.standardised(evidence) * np.sqrt(chances * (1.0 - chances))[:, None])

@@ -6,11 +6,12 @@ and draw groups of pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from movers.agreement import METRICS, TITLES, Agreement, Weights
 from movers.arrays import Floats, Ints
 from movers.judge.knowledge import Knowledge, logistic
 from movers.judge.logistic_fit import Labelled, fit
@@ -26,7 +27,21 @@ SHARES = (0.125, 0.25, 0.5)
 BINS = 10
 ENOUGH = 80
 """Labels below which nothing is said of what more would bring."""
-Metric = Callable[[Floats, Floats, Floats], float]
+ACCURACY = "accuracy"
+
+
+def accuracy(labels: Floats, chances: Floats, weights: Weights) -> Floats:
+    """Return the share of pairs on whose side of one half the probability is, by resample."""
+    right = (chances >= 0.5) == (labels >= 0.5)
+    return np.asarray(weights @ right / weights.sum(axis=1))
+
+
+BINARY: dict[str, Agreement] = {
+    **{TITLES[name]: METRICS[name] for name in ("auc", "ap")},
+    ACCURACY: accuracy,
+}
+GRADED: dict[str, Agreement] = {TITLES["spearman"]: METRICS["spearman"]}
+"""Metrics of labels and of grades."""
 
 
 def cross_validate(
@@ -55,8 +70,8 @@ def cross_validate(
         return JudgeReport(len(labelled.pairs), groups, 0, grades, *nothing)
     odds = _unseen(labelled, before, folds)
     chances, labels = logistic(odds), labelled.labels
-    metrics = GRADED if grades else METRICS
-    found = {"judge": chances, **{name: -values for name, values in others.items()}}
+    metrics = GRADED if grades else BINARY
+    similarities = {"judge": chances, **{name: -values for name, values in others.items()}}
     curve = _curve(labelled, before, folds, metrics)
     bins: tuple[Bin, ...] = ()
     cuts: tuple[Cut, ...] = ()
@@ -70,7 +85,7 @@ def cross_validate(
         len(set(labelled.groups.tolist())),
         len(folds),
         grades,
-        tuple(_scores(found, labels, labelled.groups, metrics)),
+        tuple(_scores(similarities, labels, labelled.groups, metrics)),
         brier,
         error,
         bins,
@@ -113,7 +128,7 @@ def _curve(
     labelled: Labelled,
     before: Knowledge,
     folds: Sequence[tuple[Ints, Ints]],
-    metrics: Mapping[str, Metric],
+    metrics: Mapping[str, Agreement],
 ) -> tuple[tuple[int, float], ...]:
     """Return what is reached with shares of the labels: how many, and the first metric."""
     metric, rng = next(iter(metrics.values())), np.random.default_rng(0)
@@ -124,8 +139,8 @@ def _curve(
             rows = np.sort(rng.permutation(train)[: max(2, round(share * len(train)))])
             if np.ptp(labelled.labels[rows]) == 0 or np.ptp(labelled.labels[test]) == 0:
                 continue
-            found = fit(labelled.take(rows), before).odds(labelled.evidence[test])
-            values.append(metric(labelled.labels[test], found, np.ones(len(test))))
+            odds = fit(labelled.take(rows), before).odds(labelled.evidence[test])
+            values.append(metric(labelled.labels[test], odds, np.ones((1, len(test))))[0])
             sizes.append(len(rows))
         if values:
             points.append((round(float(np.mean(sizes))), float(np.mean(values))))
@@ -143,13 +158,16 @@ def _gain(curve: Sequence[tuple[int, float]]) -> float | None:
 
 
 def _scores(
-    found: Mapping[str, Floats], labels: Floats, groups: Ints, metrics: Mapping[str, Metric]
+    similarities: Mapping[str, Floats],
+    labels: Floats,
+    groups: Ints,
+    metrics: Mapping[str, Agreement],
 ) -> Iterator[Score]:
-    drawn = list(_draws(groups))
+    drawn = _draws(groups)
     for title, metric in metrics.items():
         every = {
-            name: np.array([metric(labels, values, weights) for weights in drawn])
-            for name, values in found.items()
+            name: metric(labels, values, drawn)
+            for name, values in similarities.items()
             if not (title == ACCURACY and name != "judge")
         }
         for name, values in every.items():
@@ -162,12 +180,11 @@ def _scores(
             yield Score(name, title, float(values[0]), lowest, highest, behind)
 
 
-def _draws(groups: Ints) -> Iterator[Floats]:
-    """Weights of the pairs: all alike first, then groups drawn with replacement."""
+def _draws(groups: Ints) -> Floats:
+    """Return weights of the pairs: all alike first, then groups drawn with replacement."""
     rng, count = np.random.default_rng(0), int(groups.max()) + 1
-    yield np.ones(len(groups))
-    for _ in range(DRAWS):
-        yield rng.multinomial(count, np.full(count, 1 / count))[groups].astype(float)
+    drawn = rng.multinomial(count, np.full(count, 1 / count), size=DRAWS)[:, groups]
+    return np.vstack([np.ones(len(groups)), drawn])
 
 
 def calibration(chances: Floats, labels: Floats) -> tuple[Bin, ...]:
@@ -206,47 +223,3 @@ def _surprises(
     order = [row for row in np.argsort(-off, kind="stable")[:SURPRISES].tolist() if off[row] > 0.5]
     rows = [(labelled.pairs[row], float(said[row]), float(chances[row])) for row in order]
     return tuple(Surprise(one, other, label, chance) for (one, other), label, chance in rows)
-
-
-def _auc(labels: Floats, found: Floats, weights: Floats) -> float:
-    yes, no = _counted(labels, found, weights)
-    below = np.cumsum(no) - no
-    pairs = yes.sum() * no.sum()
-    return float(yes @ (below + no / 2) / pairs) if pairs else np.nan
-
-
-def _precision(labels: Floats, found: Floats, weights: Floats) -> float:
-    yes, no = (side[::-1] for side in _counted(labels, found, weights))
-    before = np.cumsum(yes + no)
-    precision = np.cumsum(yes) / np.where(before > 0, before, 1.0)
-    return float(yes @ precision / yes.sum()) if yes.any() else np.nan
-
-
-def _counted(labels: Floats, found: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the weight of yes and of no at every value found, the least first."""
-    _, place = np.unique(found, return_inverse=True)
-    yes, no = (np.bincount(place, weights * side) for side in (labels, 1.0 - labels))
-    return np.asarray(yes, np.float64), np.asarray(no, np.float64)
-
-
-def _accuracy(labels: Floats, found: Floats, weights: Floats) -> float:
-    return float(np.average((found >= 0.5) == (labels >= 0.5), weights=weights))
-
-
-def _spearman(labels: Floats, found: Floats, weights: Floats) -> float:
-    from scipy.stats import rankdata
-
-    ranks = [rankdata(values) for values in (labels, found)]
-    left, right = (one - np.average(one, weights=weights) for one in ranks)
-    spread = (weights @ left**2) * (weights @ right**2)
-    return float(weights @ (left * right) / np.sqrt(spread)) if spread > 0 else np.nan
-
-
-ACCURACY = "accuracy"
-METRICS: dict[str, Metric] = {
-    "AUC": _auc,
-    "average precision": _precision,
-    ACCURACY: _accuracy,
-}
-GRADED: dict[str, Metric] = {"Spearman's ρ": _spearman}
-"""Metrics of labels and of grades; each takes labels, similarities and weights."""

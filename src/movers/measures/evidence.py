@@ -1,33 +1,33 @@
 """What a judge looks at: numbers of a pair of sentences, from one forward pass.
 
 Sentence vectors; words matched by the plan of the default measure, what these cost in the middle
-and in the last layer, and words without a counterpart; order; negations, numbers and questions
-that one sentence has and the other has not; what every attention head sees broken. All of it is
-the same if the sentences change places.
+and in the last layer, and words without a counterpart; order; the kinds of differences that are
+told of the texts; what every attention head sees broken. Most of it counts once more while the
+sentences are near each other: what tells paraphrases from swaps says little of other topics.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged, boundaries
-from movers.difference import lexicon
+from movers.difference.finder import differences
+from movers.difference.kinds import KINDS
 from movers.encode.encodings import Head
 from movers.measures.bounds import sentence_distances
-from movers.measures.default import DefaultMeasure, gates
+from movers.measures.default import DefaultMeasure
 from movers.measures.parts.costs import norms_of, pair_costs
 from movers.measures.sentences import WeightedSentences
 
-WORD = re.compile(r"\d[\d.,:/]*\d|\d|n['’]t\b|[a-z]+?(?=n['’]t\b)|[a-z]+", re.IGNORECASE)
 MATCHED = 0.5
 """Share of a word that a plan moves to another if the two are matched."""
+NEARNESS = 3
+"""How soon sentences that drift apart count as near no more."""
 WHOLE = ("sentence vectors", "root of sentence vectors", "length", "uneven lengths")
-SIGNS = ("negation", "number", "question")
 LAYERED = (
     "mean cost", "nearest", "nearest over mean", "farthest nearest", "matched",
     "matched over mean", "worst match", "left over",
@@ -39,23 +39,19 @@ PRODUCTS = (
     ("sentence vectors", "unmatched"), ("broken", "length"), ("broken", "neighbours parted"),
 )  # fmt: skip
 """Columns multiplied with each other; "broken" is the mean over all heads."""
-PLAIN = (
-    *WHOLE,
-    *SIGNS,
-    *(f"{name}, {layer} layer" for layer in LAYERS for name in LAYERED),
-    *ORDER,
-)
+TOLD = tuple(kind for kind in KINDS if kind != "removed")
+"""Kinds of differences; what one text has and the other has not is "added" either way round."""
+PLAIN = (*WHOLE, *(f"{name}, {layer} layer" for layer in LAYERS for name in LAYERED), *ORDER)
 
 
 def names_of(heads: Sequence[Head]) -> tuple[str, ...]:
     """Return what the columns of evidence are called."""
-    seen = [f"head {layer}.{head}" for layer, head in heads]
+    seen = (*PLAIN, *TOLD, *(f"head {layer}.{head}" for layer, head in heads))
     return (
-        *PLAIN,
         *seen,
         *(f"{name} while near" for name in seen),
-        *(f"{name}, squared" for name in PLAIN if name not in SIGNS),
-        *(f"{one} x {other}" for one, other in PRODUCTS),
+        *(f"{name}, squared" for name in PLAIN),
+        *(f"{name} x {other}" for name, other in PRODUCTS),
     )
 
 
@@ -63,55 +59,35 @@ def evidence(measure: DefaultMeasure, sentences: WeightedSentences, rows: Ints) 
     """Return a row of numbers for every pair, in the order of `names_of`.
 
     The sentences must have been encoded just now, with vectors of the last layer. Where a side
-    has no words, only vectors, lengths and signs tell something; the rest is 0.
+    has no words, only vectors, lengths and differences tell something; the rest is 0.
     """
     lengths = sentences.weights.lengths[rows]
     total = np.maximum(1, lengths.sum(axis=1))
     apart = sentence_distances(sentences.pooled, rows)
     uneven = np.abs(lengths[:, 0] - lengths[:, 1]) / total
-    whole = np.column_stack([apart, np.sqrt(apart), np.log1p(total), uneven])
     plain = np.zeros((len(rows), len(PLAIN)))
     broken = np.zeros((len(rows), len(measure.heads)))
-    plain[:, : len(WHOLE)] = whole
-    plain[:, len(WHOLE) : len(WHOLE) + len(SIGNS)] = _signs(sentences.sentences, rows)
+    plain[:, : len(WHOLE)] = np.column_stack([apart, np.sqrt(apart), np.log1p(total), uneven])
     filled = np.flatnonzero(lengths.min(axis=1) > 0)
     if len(filled):
         words, seen = _words(measure, sentences, rows[filled])
-        plain[filled, len(WHOLE) + len(SIGNS) :], broken[filled] = words, np.sqrt(seen)
-    near = gates(apart, measure.calibration.chance)[:, None]
-    known = {name: plain[:, place] for place, name in enumerate(PLAIN)}
+        plain[filled, len(WHOLE) :], broken[filled] = words, np.sqrt(seen)
+    known = dict(zip(PLAIN, plain.T, strict=True))
     known["broken"] = broken.sum(axis=1) / max(1, broken.shape[1])
-    squares = [known[name] ** 2 for name in PLAIN if name not in SIGNS]
-    products = [known[one] * known[other] for one, other in PRODUCTS]
-    return np.column_stack([plain, broken, near * broken, *squares, *products])
+    products = [known[name] * known[other] for name, other in PRODUCTS]
+    near = np.maximum(0.0, 1.0 - apart / measure.calibration.chance) ** NEARNESS
+    seen = np.column_stack([plain, _differing(sentences.sentences, rows), broken])
+    return np.column_stack([seen, near[:, None] * seen, plain**2, *products])
 
 
-def _signs(texts: Sequence[str], rows: Ints) -> Floats:
-    """Return 1 where negations, numbers or questions of two texts differ, ``(pairs, 3)``."""
-    signs = {row: signs_of(texts[row]) for row in set(rows.ravel().tolist())}
-    return np.array(
-        [[a != b for a, b in zip(signs[i], signs[j], strict=True)] for i, j in rows.tolist()],
-        float,
-    ).reshape(-1, len(SIGNS))
-
-
-@lru_cache(maxsize=8192)
-def signs_of(text: str) -> tuple[bool, frozenset[str], bool]:
-    """Return whether a text denies something, its numbers, and whether it asks.
-
-    Examples
-    --------
-    >>> denies, numbers, asks = signs_of("Don't take two, or 10,000!")
-    >>> denies, sorted(numbers), asks
-    (True, ['10000', '2'], False)
-    """
-    cues = lexicon.cues()
-    words = [word.replace("’", "'").lower() for word in WORD.findall(text)]
-    denied = sum(word in cues["negation"] for word in words) % 2 == 1
-    values = (
-        word.replace(",", "") if word[0].isdigit() else cues["number"].get(word) for word in words
-    )
-    return denied, frozenset(value for value in values if value), text.rstrip().endswith("?")
+def _differing(texts: Sequence[str], rows: Ints) -> Floats:
+    """Return 1 for every kind of difference between two texts, ``(pairs, kinds)``."""
+    out = np.zeros((len(rows), len(TOLD)))
+    for pair, places in zip(out, rows.tolist(), strict=True):
+        source, target = sorted(texts[place] for place in places)  # the same both ways round
+        for one in differences(source, target):
+            pair[TOLD.index("added" if one.kind == "removed" else one.kind)] = 1.0
+    return out
 
 
 def _words(

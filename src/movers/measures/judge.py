@@ -8,11 +8,14 @@ learned once, from the contrasts that calibrate the default measure.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -23,17 +26,18 @@ from movers.encode.encoder import Encoder
 from movers.encode.encodings import Head, Request
 from movers.encode.models import EMBEDDED_FINGERPRINT
 from movers.errors import Do, InputError
-from movers.explain.compared import Judged, Reason
+from movers.explain.compared import Judged
 from movers.judge.knowledge import Knowledge, digest_of
 from movers.judge.logistic_fit import Labelled, blank, fit
 from movers.measures.bounds import Bound
-from movers.measures.calibration import contrasts
+from movers.measures.calibration import Contrasts, contrasts
 from movers.measures.default import DefaultMeasure
 from movers.measures.evidence import evidence, names_of
 from movers.measures.parts.context import Context
 from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison
+from movers.runtime.kernel_cache import parent
 
 SHIPPED = {EMBEDDED_FINGERPRINT: "same.judge"}
 """Judges that come with the package, by fingerprint of the weights."""
@@ -47,10 +51,16 @@ FAMILIES = (
         "what matched words mean where they stand",
         ("matched", "worst match", "nearest", "mean cost"),
     ),
-    ("the order of the words", ("displaced", "neighbours parted", "inverted")),
+    ("the order of the words", ("displaced", "neighbours", "inverted", "roles", "reordered")),
     ("a negation", ("negation",)),
+    ("an opposite", ("opposite",)),
     ("a number", ("number",)),
+    ("a name", ("name",)),
+    ("how much or how certain it is", ("quantity", "modality")),
     ("one asks, the other states", ("question",)),
+    ("another time", ("tense",)),
+    ("words replaced, added or left out", ("replaced", "added")),
+    ("the spelling", ("spelling",)),
     ("how long they are", ("length", "uneven lengths")),
     ("relations between the words", ("head", "broken")),
 )
@@ -150,7 +160,7 @@ class Judge(DefaultMeasure):
             sums[family] = sums.get(family, 0.0) + argument
         reasons = sorted(sums.items(), key=lambda item: -abs(item[1]))
         probability = 1.0 - float(self.distances(sentences, rows)[0])
-        return Judged(probability, self.name, tuple(Reason(*reason) for reason in reasons))
+        return Judged(probability, self.name, tuple(reasons))
 
     def under_every_head(self, every: Comparison, chosen: Comparison) -> Comparison:
         """Return the comparison itself: all heads are read already."""
@@ -186,13 +196,33 @@ SAME = Judge("same", "probability of saying the same, learned", "this package: d
 
 
 def same_of(encoder: Encoder) -> Knowledge:
-    """Return what the judge "same" knows of an encoder: shipped, or learned from contrasts."""
-    found = encoder.calibrations.get(KIND)
-    if found is None:
-        found = _shipped(encoder.fingerprint) or learn_contrasts(encoder)
-        encoder.calibrations[KIND] = found
-    assert isinstance(found, Knowledge)
-    return found
+    """Return what the judge "same" knows of an encoder: shipped, or learned from contrasts once.
+
+    What was learned is kept in the user's cache under the fingerprint of the weights.
+    """
+    known = encoder.calibrations.get(KIND)
+    if known is None:
+        known = _shipped(encoder.fingerprint) or _remembered(encoder)
+        encoder.calibrations[KIND] = known
+    assert isinstance(known, Knowledge)
+    return known
+
+
+def _remembered(encoder: Encoder) -> Knowledge:
+    """Return what contrasts teach of an encoder, from the user's cache if it is there and whole."""
+    if encoder.fingerprint == "unknown":  # it cannot be told from others
+        return learn_contrasts(encoder)
+    given = _lesson()
+    made_from = digest_of(given.pairs, given.same.astype(float))
+    columns = sha256(json.dumps(names_of(bound_judge(encoder).heads)).encode()).hexdigest()[:8]
+    path = parent() / "judges" / f"{encoder.fingerprint}-{made_from}-{columns}.judge"
+    with suppress(InputError):
+        return Knowledge.load(path)
+    known = learn_contrasts(encoder)
+    with suppress(OSError):  # another process learns again
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        known.save(path)
+    return known
 
 
 @cache
@@ -220,19 +250,23 @@ def evidence_of(encoder: Encoder, pairs: Iterable[tuple[str, str]]) -> Floats:
     return np.concatenate(parts)
 
 
+def _lesson() -> Contrasts:
+    """Return one half of the contrasts; a swap is not the same, with or without another change."""
+    given = contrasts()
+    given = given.take(given.fit)
+    return given._replace(same=given.same & (np.array(given.kinds) != "change"))
+
+
 def learn_contrasts(encoder: Encoder) -> Knowledge:
     """Learn a judge for an encoder from one half of the contrasts, of every kind alike."""
     logger.warning("learning a judge for %s from contrasts, a minute or more", encoder.name)
-    given = contrasts()
-    given = given.take(given.fit)
-    kinds = np.array(given.kinds)
-    same = given.same & (kinds != "change")  # a swap is none, with or without one more change
+    given = _lesson()
     numbers = evidence_of(encoder, given.pairs)
-    sides = list(zip(given.kinds, same.tolist(), strict=True))
+    sides = list(zip(given.kinds, given.same.tolist(), strict=True))
     counts = Counter(sides)
     weights = np.array([1.0 / counts[side] for side in sides])
     weights *= len(weights) / weights.sum()
-    labelled = Labelled(given.pairs, same.astype(float), numbers, weights)
+    labelled = Labelled(given.pairs, given.same.astype(float), numbers, weights)
     facts = {"data": "contrasts", "digest": digest_of(given.pairs, labelled.labels)}
     facts["pairs"] = str(len(given.pairs))
     start = blank(encoder.fingerprint, names_of(bound_judge(encoder).heads), numbers)

@@ -10,7 +10,7 @@ from typing import Any
 
 from movers.difference.misspelt import Spelling
 from movers.errors import InputError
-from movers.explain.curve import Step
+from movers.explain.curve import Step, curve_step
 from movers.results import Comparison
 from movers.runtime.interrupts import end_if_unwanted
 from movers.scorer import Scorer
@@ -130,7 +130,7 @@ def _alignment(scorer: Scorer, source: str, target: str, aligner: str) -> dict[s
 
 
 def _step(scorer: Scorer, source: str, target: str, mix: float) -> Step:
-    return Step.of(scorer.using(mix=mix).compare(source, target))
+    return curve_step(scorer.using(mix=mix).compare(source, target))
 
 
 def _each(answer: Callable[..., Any], scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
