@@ -11,9 +11,10 @@ broken, ``b_h`` (`movers.solve.batch.broken_batch`), and
     S = (1 - exp(-20 m)) / (1 + exp(-z)),   z = bias + sum over heads of w_h(n) sqrt(b_h)
 
 with m the mean of sqrt(b_h): how much changed places, times the probability that this changed the
-meaning. The weights, of either sign, depend on the number n of words; they are learned from
-contrasts, once for an encoder (`movers.measures.calibration`). With the soft gate d falls only
-where S falls faster than x grows: a further change seldom makes a swap nearer.
+meaning; S is 0 where every word went to the word in its place. The weights, of either sign, depend
+on the number n of words; they are learned from contrasts, once for an encoder
+(`movers.measures.calibration`). With the soft gate d falls only where S falls faster than x grows:
+a further change seldom makes a swap nearer.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Floats, Ints, Ragged
+from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.encode.encoder import Encoder
 from movers.encode.encodings import Head, Request
 from movers.encode.pooling import mean_distance, unrelated_sentences
@@ -66,6 +67,8 @@ ANY = 20.0
 """How soon a share of broken relations, the mean over heads, counts as words out of place."""
 HOME = 0.7
 """Price of a word that stays at home, in mean costs of the pair."""
+ELSEWHERE = 1e-6
+"""Words that may leave their places where none counts as having left it."""
 SAMPLE = 256
 """Contrasts looked at together."""
 NAMED = 8
@@ -235,7 +238,9 @@ class DefaultMeasure(Measure):
             parts[name][filled] = numbers / words if name in ("linear", "home") else numbers
         counts = sentences.weights.lengths[rows[filled]].sum(axis=1)
         parts["structural"][filled] = self._charges(np.sqrt(broken), counts)
-        # The same sentence breaks nothing, whichever of its equal words went where.
+        # The same sentence breaks nothing, whichever of its equal words went where; nor do other
+        # words, or other signs, in the same places.
+        parts["structural"][filled[_in_place(problems.shapes, moved.plan)]] = 0.0
         parts["structural"][rows[:, 0] == rows[:, 1]] = 0.0
         sentence = sentence_distances(sentences.pooled, rows)
         gate = gates(sentence, self.calibration.chance)
@@ -343,6 +348,19 @@ class DefaultMeasure(Measure):
             "chance": f"{self.calibration.chance:.4g}",
             "calibration": "chosen heads" if self._chosen else self.calibration.digest,
         }
+
+
+def _in_place(shapes: Ints, plan: Floats) -> Ints:
+    """Return the pairs of which every word went to the word in its place, or stayed at home."""
+    square = np.flatnonzero((shapes[:, 0] == shapes[:, 1]) & (shapes[:, 0] > 0))
+    if not len(square):
+        return square
+    words, starts = shapes[square, 0], boundaries(shapes.prod(axis=1))
+    lines = boundaries(words)
+    place = np.arange(lines[-1]) - np.repeat(lines[:-1], words)
+    diagonal = plan[np.repeat(starts[square], words) + place * np.repeat(words + 1, words)]
+    moved = np.add.reduceat(np.append(plan, 0.0), starts[:-1])[square]
+    return np.asarray(square[moved - np.add.reduceat(diagonal, lines[:-1]) < ELSEWHERE])
 
 
 def gates(sentence: Floats, chance: float) -> Floats:
