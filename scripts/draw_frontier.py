@@ -1,0 +1,146 @@
+"""Draw what the default measure trades away: prices, and shares of the grammar's contrasts.
+
+    MOVERS_DATA=… python scripts/draw_frontier.py docs/frontier.svg
+
+Weights are fitted on the fitting half of the contrasts for every share; PAWS-Wiki dev without the
+pairs of PAWS-X, STS-B dev, the choosing half of the triples and the reporting half of the contrasts
+are compared with them. Nothing is read from test sets.
+"""
+
+import sys
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.stats import rankdata, spearmanr
+
+import movers
+from movers.measures import calibration, default
+from movers.measures.bounds import sentence_distances
+from movers.measures.calibration import Calibration, contrasts, to_fit
+from movers_research.datasets import read_dataset
+
+SHARES = (0.2, 0.5, 1.1, 2.0, 4.0)
+PRICES = (0.15, 0.22, 0.29, 0.36, 0.45)
+PAIRS = 1500
+
+
+@dataclass
+class Evidence:
+    """Numbers of pairs that a distance is made of."""
+
+    apart: np.ndarray
+    broken: np.ndarray
+    words: np.ndarray
+    moved: np.ndarray
+
+    def distances(self, known: Calibration, price: float) -> np.ndarray:
+        """Return the distances under weights and a price."""
+        charge = default.meaning_changed(known, self.broken, self.words) * self.moved
+        gate = default.gates(self.apart, known.chance)
+        return np.asarray(self.apart + price * known.chance * gate * charge)
+
+
+def look(every: default.DefaultMeasure, pairs: list[tuple[str, str]]) -> Evidence:
+    """Encode pairs, and keep what heads see."""
+    parts = []
+    for start in range(0, len(pairs), default.SAMPLE):
+        texts = [text for pair in pairs[start : start + default.SAMPLE] for text in pair]
+        encodings = every.context.encoder.encode(list(dict.fromkeys(texts)), every.requirements)
+        rows = encodings.numbers(texts).reshape(-1, 2)
+        sentences = every.weigh(encodings)
+        problems, solution, broken = every.relations(sentences, rows)
+        moved = np.ones(len(rows))
+        moved[default._in_place(problems.shapes, solution.plan)] = 0.0
+        words = sentences.weights.lengths[rows].sum(axis=1)
+        apart = sentence_distances(sentences.pooled, rows)
+        parts.append((apart, np.sqrt(broken), words, moved))
+    return Evidence(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def area(distances: np.ndarray, same: np.ndarray) -> float:
+    """Area under the curve, × 100."""
+    ranks, count = rankdata(-distances), same.sum()
+    return float(100 * (ranks[same].sum() - count * (count + 1) / 2) / (count * (~same).sum()))
+
+
+def fitted(seen: calibration.Seen, every: default.DefaultMeasure, chance: float) -> Calibration:
+    """Return the calibration of weights fitted now."""
+    weights = calibration.fit_weights(seen)
+    short, long = (dict(zip(every.heads, part, strict=True)) for part in weights[:2])
+    return Calibration(chance, short, long, weights.bias, 1.0)
+
+
+def main(target: str) -> None:
+    """Fit, measure and draw."""
+    encoder = movers.load().encoder
+    every, chance = default._with_all_heads(encoder), default.calibrate(encoder).chance
+    seen = default._look(every, to_fit())
+    known_pairs = {*read_dataset("paws-x-en-test").pairs}
+    wiki = read_dataset("paws-wiki-dev")
+    rows = [i for i, pair in enumerate(wiki.pairs) if pair not in known_pairs][::4][:PAIRS]
+    wiki_pairs, wiki_same = (
+        [wiki.pairs[i] for i in rows],
+        np.array([wiki.gold[i] for i in rows]) > 0,
+    )
+    graded = read_dataset("stsb-dev")
+    given = contrasts()
+    grammar = np.array([calibration._family(kind) == "grammar" for kind in given.kinds])
+    held = given.take(grammar & ~given.fit)
+    triples = given.take(np.array(given.kinds) == "paraphrase")
+    see = partial(look, every)
+    seen_wiki, seen_graded, seen_held, seen_triples = map(
+        see, (wiki_pairs, list(graded.pairs), held.pairs, triples.pairs)
+    )
+    gold, kinds = np.array(graded.gold), np.array(held.kinds)
+    cosine = spearmanr(-seen_graded.apart, gold)[0]
+    print("share price PAWS-Wiki grammar STS-B triples")
+    lines: dict[float, list[tuple[float, ...]]] = {}
+    for share in SHARES:
+        calibration.SHARES["grammar"] = share
+        known = fitted(seen, every, chance)
+        for price in PRICES:
+            told = seen_held.distances(known, price)
+            areas = [
+                area(told[kinds == kind], held.same[kinds == kind])
+                for kind in sorted(set(held.kinds))
+                if 0 < held.same[kinds == kind].sum() < (kinds == kind).sum()
+            ]
+            threes = seen_triples.distances(known, price)
+            row = (
+                area(seen_wiki.distances(known, price), wiki_same),
+                float(np.mean(areas)),
+                100 * (spearmanr(-seen_graded.distances(known, price), gold)[0] - cosine),
+                100 * float((threes[triples.same] < threes[~triples.same]).mean()),
+            )
+            lines.setdefault(price, []).append(row)
+            print(share, price, *(f"{value:.2f}" for value in row), flush=True)
+    draw(lines, target)
+
+
+def draw(lines: dict[float, list[tuple[float, ...]]], target: str) -> None:
+    """Draw both frontiers; the row that was taken has a ring."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "movers"
+    from matplotlib import pyplot
+
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.8))
+    for price, rows in lines.items():
+        wiki, grammar, graded, triples = np.array(rows).T
+        left.plot(wiki, grammar, marker="o", label=f"price {price}")
+        right.plot(graded, triples, marker="o", label=f"price {price}")
+    taken = lines[default.PRICE][SHARES.index(1.1)]
+    for axes, (x, y) in ((left, taken[:2]), (right, taken[2:])):
+        axes.plot(x, y, "o", markersize=14, fillstyle="none", color="black")
+        axes.grid(alpha=0.3)
+    left.set(xlabel="PAWS-Wiki dev, AUC", ylabel="contrasts of the grammar, mean AUC")
+    right.set(xlabel="STS-B dev, ρ against the cosine", ylabel="triples chosen on, %")
+    left.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(target, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
