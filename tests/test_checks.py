@@ -73,7 +73,12 @@ def test_the_plugin_imports_nothing_before_it_is_used():
 
 @pytest.fixture
 def files(tmp_path):
-    rows = [SAME, NUMBER, ("a dog barks", "a dog barks"), ("a <b> & c", "a | <b> \x07")]
+    rows = [
+        SAME,
+        NUMBER,
+        ("a dog barks", "a dog barks"),
+        ("a <b> & c", "whales | <b> \x07 sing at night"),
+    ]
     for name, side in (("expected", 0), ("actual", 1)):
         lines = ["text", *(row[side] for row in rows)]
         (tmp_path / f"{name}.tsv").write_text("\n".join(lines), "utf-8")
@@ -99,7 +104,7 @@ def test_the_command_fails_where_too_few_say_the_same(files, capsys):
     assert "another number" in suite[1][0].attrib["message"] and not len(suite[0])
     summary = (files / "summary.md").read_text("utf-8")
     assert "2 of 4 say the same." in summary and "| 2 | Take 2 tablets a day. |" in summary
-    assert "a \\| <b>" in summary
+    assert "whales \\| <b>" in summary
     assert run(*pair, "--fail-under", "0.5", "--json") == 0
     assert '"objection": null' in capsys.readouterr().out
 

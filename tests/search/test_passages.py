@@ -10,6 +10,7 @@ import pytest
 import movers
 from movers import cli
 from movers.errors import InputError
+from movers.search import cosine
 from movers.search.folder import Folder
 from movers.search.index import Index
 from movers.search.mining import mine
@@ -117,6 +118,13 @@ def test_texts_are_added_and_deleted(scorer, mixed, long, tmp_path):
     assert Index.open(tmp_path / "copy").search(mixed[2], 3).matches == (
         index.search(mixed[2], 3).matches
     )
+
+
+def test_a_text_of_more_sentences_than_a_shard_is_added(scorer, mixed, long, tmp_path, monkeypatch):
+    monkeypatch.setattr(cosine, "CAPACITY", {"text": 3, "words": 3})
+    for folder in (None, tmp_path / "index"):
+        index = Index.build(scorer, mixed[:1], folder)
+        assert index.add([long[0]]) == 1 and index.sentences[-1] == long[0]
 
 
 def test_a_long_query_is_asked_by_its_sentences(scorer, mixed, long):

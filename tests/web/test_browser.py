@@ -872,7 +872,8 @@ def test_the_view_of_an_index_shows_what_the_library_finds(tab, client, indexed,
         arg=first,
     )
     tab.locator("#matches summary").first.click()
-    tab.get_by_role("link", name="Word by word").click()
+    shown = tab.locator("#matches > li").first
+    shown.get_by_role("link", name="Word by word").click()
     ready(tab)
     assert tab.input_value("#ask-source") == query and tab.input_value("#ask-target") == first[0]
     tab.get_by_role("link", name="Search an index").click()

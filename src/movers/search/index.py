@@ -257,7 +257,7 @@ class Index:
             if (first := next(pieces, None)) is not None:
                 kept, first = _joined(corpus.shards, first, self.layout.capacity)
                 fresh = [first]
-            if cutter.count:
+            if fresh or cutter.count:  # a text that is still being cut is not counted yet
                 self._change(chain(range(kept), fresh, pieces), corpus.hidden, cutter.table)
             return cutter.count
 
