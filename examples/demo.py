@@ -18,9 +18,9 @@ TRIPLES = (
         "the newspaper sued the bank",
     ),
     (
-        "the museum bought the painting from a farmer",
-        "a farmer sold the museum the painting",
-        "a farmer bought the painting from the museum",
+        "she borrowed money from her uncle",
+        "her uncle lent her money",
+        "her uncle borrowed money from her",
     ),
 )
 SENTENCE = "Obama speaks to the media in Illinois."

@@ -28,9 +28,9 @@ OBAMA = (
     "The press greets the President in Chicago.",
 )
 PRESS = (
-    "The press greets the president.",
-    "The president is welcomed by the press.",
-    "The president greets the press.",
+    "The judge questioned the lawyer.",
+    "The lawyer was interrogated by the judge.",
+    "The lawyer questioned the judge.",
 )
 FORTY = (
     "When the committee that the mayor had appointed finally published its long report last week, "

@@ -12,6 +12,7 @@ from typing import Any, ParamSpec
 
 from movers.encode.encoder import Encoder
 from movers.encode.engines import Engine, make_encoder
+from movers.measures.default import learned_before
 from movers.measures.parts.statistics import Statistics
 from movers.scorer import Scorer
 from movers.settings import Settings, check_names, table
@@ -86,9 +87,13 @@ def describe_model(model: str | Path | None = None, device: str = "auto") -> dic
     encoder = load_encoder(model, device)
     shipped = Statistics.shipped(encoder.fingerprint)
     variability = shipped.variability if shipped else None
+    known = learned_before(encoder)
     return {
         **encoder.describe(),
         "default_layers": encoder.default_layers,
         "statistics": shipped.origin if shipped else None,
         "variability": None if variability is None else variability.mean(axis=1).round(4).tolist(),
+        "calibration": known.digest if known else None,
+        "contrasts_told_apart": known.apart if known else None,
+        "heads_that_follow": known.describe() if known else None,
     }

@@ -164,6 +164,13 @@ class Calibration:
         }
         return asdict(self) | named
 
+    def describe(self) -> list[str]:
+        """Return what the heads that argue most for a change of meaning read, one text each."""
+        return [
+            f"{layer}.{head} {what} ({how:.2f})"
+            for (layer, head), (what, how) in self.reads.items()
+        ]
+
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Calibration:
         """Read what `to_json` wrote."""

@@ -87,13 +87,11 @@ def calibrate(encoder: Encoder) -> Calibration:
     """
     known: Any = encoder.calibrations.get(Calibration.__name__)
     if known is None:
-        # weights that cannot be told from others are calibrated by every process
-        told = encoder.fingerprint != "unknown"
-        known = shipped().get(encoder.fingerprint) or (kept(encoder.fingerprint) if told else None)
+        known = learned_before(encoder)
         if known is None:
             logger.warning("calibrating %s, a minute or more: once for a model", encoder.name)
             known = learn(encoder)
-            if told:
+            if encoder.fingerprint != "unknown":
                 keep(encoder.fingerprint, known)
         encoder.calibrations[Calibration.__name__] = known
         if not known.heads:
@@ -105,6 +103,15 @@ def calibrate(encoder: Encoder) -> Calibration:
             )
     assert isinstance(known, Calibration)
     return known
+
+
+def learned_before(encoder: Encoder) -> Calibration | None:
+    """Return the calibration that is shipped or kept for an encoder, if there is one.
+
+    Weights that cannot be told from others are calibrated by every process.
+    """
+    name = encoder.fingerprint
+    return shipped().get(name) or (kept(name) if name != "unknown" else None)
 
 
 def learn(encoder: Encoder) -> Calibration:

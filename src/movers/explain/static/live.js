@@ -8,7 +8,7 @@ const PAUSE = 150;
 const SLOW = 200;
 const UNAUTHORIZED = 401;
 const EXAMPLES = [
-  ["Roles swapped", "The press greets the president.", "The president is welcomed by the press.", "The president greets the press."],
+  ["Roles swapped", "The judge questioned the lawyer.", "The lawyer was interrogated by the judge.", "The lawyer questioned the judge."],
   ["Paraphrase", "The company bought the startup.", "The firm acquired the start-up.", "The startup bought the company."],
   ["Passive", "The cat chased the mouse.", "The mouse was chased by the cat.", "The mouse chased the cat."],
   ["Coordination", "Anna and Thomas wrote to the mayor.", "Thomas and Anna wrote to the mayor.", "The mayor wrote to Anna and Thomas."],
