@@ -143,6 +143,20 @@ def test_a_further_change_makes_a_swap_no_nearer():
     assert (changed >= swap).mean() >= 0.8
 
 
+def test_search_puts_a_swap_with_a_further_change_behind_the_swap():
+    scorer, given = movers.load(), contrasts()
+    rows = [i for i, kind in enumerate(given.kinds) if kind == "change" and not given.fit[i]]
+    triples = [
+        given.pairs[i] + given.pairs[j][1:] for i, j in zip(rows[::2], rows[1::2], strict=True)
+    ]
+    index = movers.Index.build(scorer, {text for _, *texts in triples for text in texts})
+    behind = []
+    for sentence, swap, changed in triples[::2]:
+        order = [match.text for match in index.search(sentence, len(index))]
+        behind.append(order.index(swap) < order.index(changed))
+    assert np.mean(behind) >= 0.8
+
+
 def test_contrasts_of_the_reporting_half_are_told_apart():
     scorer, given = movers.load(), contrasts()
     natural = np.array([kind.endswith("natural") for kind in given.kinds]) & ~given.fit
