@@ -22,6 +22,7 @@ from movers.errors import InputError, MoversError, missing
 from movers.explain.compared import Broken, Flow, HeadValue, Signature
 from movers.io.pairs import check_sentences, read_pairs
 from movers.results import Comparison, Match, Ranking
+from movers.search.passages import TextMatch
 from movers.search.search_ranking import Pruning, SearchRanking
 
 try:
@@ -381,10 +382,15 @@ def _alignment(answer: Answer) -> Alignment:
 
 
 def _matches(answer: Answer) -> tuple[Match, ...]:
-    return tuple(
-        Match(one["index"], one["text"], _number(one["distance"]), one["similarity"])
-        for one in answer["matches"]
-    )
+    return tuple(map(_match, answer["matches"]))
+
+
+def _match(answer: Answer) -> Match:
+    similarity, unread = answer["similarity"], int(answer.get("unread", 0))
+    facts = answer["index"], answer["text"], _number(answer["distance"]), similarity, unread
+    if "passages" in answer:
+        return TextMatch(*facts, tuple(map(_match, answer["passages"])))
+    return Match(*facts)
 
 
 def _search_ranking(answer: Answer) -> SearchRanking:

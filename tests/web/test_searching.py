@@ -6,6 +6,7 @@ import threading
 import pytest
 from servers import serving
 
+from movers.client import Client
 from movers.errors import InputError
 from movers.search.index import Index
 from movers.web.indexes import parse_indexes
@@ -50,6 +51,20 @@ def test_many_at_once_are_answered_as_one_by_one(client):
     for thread in threads:
         thread.join()
     assert seen == alone
+
+
+def test_texts_come_with_their_nearest_sentences_also_through_the_client(bert, tmp_path):
+    scorer = bert.using("movers", texts="sentences")
+    texts = ["The press sleeps. A dog greets the fox.", "The house is sold. The fox eats."]
+    index = Index.build(scorer, texts, tmp_path / "texts")
+    expected = index.search("a dog greets the fox", 2)
+    with serving(Models({"tiny": bert}, {"texts": tmp_path / "texts"})) as client:
+        found = asked(client, "a dog greets the fox", top_k=2)
+        with Client(str(client.base_url)) as other:
+            received = other.search("a dog greets the fox", 2)
+    assert found["matches"] == json.loads(json.dumps(expected.to_dict()["matches"]))
+    assert received.matches == expected.matches
+    assert received[0].passages[0].text == "A dog greets the fox."
 
 
 @pytest.fixture
