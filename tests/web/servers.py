@@ -13,8 +13,8 @@ import httpx
 from movers.web.limits import Limits
 from movers.web.server import bind, make_server
 
-PATIENCE = 120
-"""Seconds that a server may take to end."""
+PATIENCE = 200
+"""Seconds that a server may take to end: longer than it waits for requests in flight."""
 
 
 @contextmanager
