@@ -80,14 +80,6 @@ class Sums:
         pieces = count_documents(encoder.pieces(distinct), times)
         return cls(sum(times), dict(moments), words, pieces)
 
-    def merge(self, other: Sums) -> None:
-        """Add the sums of another part of the corpus."""
-        self.total += other.total
-        for layer, moments in other.moments.items():
-            self.moments.setdefault(layer, Moments(len(moments.first))).merge(moments)
-        self.words.update(other.words)
-        self.pieces.update(other.pieces)
-
     def statistics(
         self,
         encoder: Encoder,
