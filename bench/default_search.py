@@ -32,7 +32,7 @@ import movers
 from movers.measures.bounds import sentence_distances
 from movers.measures.default import PRICE, calibrate, gates
 from movers.measures.sentences import WeightedSentences
-from movers.search.cosine import CosineLayout, pooled_vectors
+from movers.search.cosine import CosineLayout, pooled_vectors, stored_vectors
 from movers.search.dedupe import dedupe_file
 from movers.search.folder import Folder
 from movers.search.index import Index
@@ -390,12 +390,7 @@ def dedupe(folder: Path, count: int) -> list[str]:
     stored = index.corpus
     vectors = np.concatenate(
         [
-            np.stack(
-                [
-                    shard.pooled(np.array([place]))[0]
-                    for shard, place in map(stored.place, stored.find(pool).tolist())
-                ]
-            ),
+            stored_vectors(stored, stored.find(pool)),
             pooled_vectors(scorer(), texts[len(pool) :]),
         ]
     )

@@ -30,9 +30,8 @@ from sentences import DATA
 
 import movers
 from movers.measures.word_transport import WordTransport
-from movers.search.query_bounds import transport_bound
 from movers.search.search_ranking import STAGES
-from movers.search.shards import joined, make_shard
+from movers.search.shards import joined
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 SIZES = (1_000, 5_000, 20_000, 100_000)
@@ -87,7 +86,7 @@ def composed(count: int) -> list[str]:
 def brute_force(index: movers.Index, query: str) -> np.ndarray:
     """Distances to every sentence of an index, all of them solved."""
     scorer = index.scorer
-    own = make_shard(scorer.weigh([query]), [query], transport_bound(scorer))
+    own = index.layout.make(scorer, [query])
     found = []
     for shard in index.shards:
         bags = joined([own, shard]).words
@@ -233,8 +232,7 @@ def pot_loop(index: movers.Index, query: str, count: int) -> None:
     """Solve the problems of some sentences one by one with POT."""
     import ot
 
-    shard = index.shards[0].take(np.arange(count))
-    own = make_shard(index.scorer.weigh([query]), [query], transport_bound(index.scorer))
+    shard, own = index.corpus.some(np.arange(count)), index.layout.make(index.scorer, [query])
     bags = joined([own, shard]).words
     structure, weights = bags.structure, bags.weights
     measure = index.scorer.measure

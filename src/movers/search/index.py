@@ -264,8 +264,8 @@ class Index:
     def delete(self, sentences: Iterable[str] | Path) -> int:
         """Delete sentences, and return how many were there.
 
-        Those behind move up: numbers are places in `sentences`. Vectors stay on the disk until
-        `compact` removes them; measures of transport are compacted at once.
+        Those behind move up: numbers are places in `sentences`. What is stored of them stays on
+        the disk until `compact` removes it.
         """
         with self._writing():
             corpus, texts = self.corpus, self.texts
@@ -284,10 +284,7 @@ class Index:
             if texts is not None:
                 texts, lost = texts.without(gone)
             hidden = np.union1d(corpus.hidden, corpus.find(lost))
-            if self.layout.hides:
-                self._change(range(len(corpus.shards)), hidden, lambda _: texts)
-            else:
-                self._compact(Corpus(corpus.shards, hidden))
+            self._change(range(len(corpus.shards)), hidden, lambda _: texts)
             return len(gone)
 
     def compact(self) -> int:

@@ -18,7 +18,8 @@ from movers.loading import load
 from movers.measures.bounds import CosineBound
 from movers.measures.sentences import WeightedSentences
 from movers.scorer import Scorer
-from movers.search.cosine import distances_from, pooled_vectors
+from movers.search.cosine import pooled_vectors
+from movers.search.query import distances_from
 from movers.search.search_ranking import Pruning, SearchRanking
 from movers.search.vectors import unit_vectors
 from movers.search.walk import Nearest, walk

@@ -14,10 +14,7 @@ from movers.results import Comparison, Ranking
 STAGES = {
     "vectors": "their sentence vectors are too far apart",
     "far": "unrelated, so that their sentence vectors give the distance",
-    "centroid": "their mean vectors are too far apart",
     "words": "their words are too far apart",
-    "profile": "words and attention profiles together are too far apart",
-    "heads": "given up after some attention heads",
     "left_out": "not among the candidates",
     "solved": "solved exactly",
 }
@@ -34,10 +31,7 @@ class Pruning:
     corpus: int
     vectors: int = 0
     far: int = 0
-    centroid: int = 0
     words: int = 0
-    profile: int = 0
-    heads: int = 0
     left_out: int = 0
     solved: int = 0
     seconds: float = 0.0
