@@ -38,7 +38,7 @@ from movers.search.folder import Folder
 from movers.search.index import Index
 from movers.search.mining import mine
 from movers.search.vectors import make_vectors, scan
-from search import own_memory, processor_time, sources
+from search import processor_time, sources
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 MILLION = 1_000_000
@@ -50,6 +50,12 @@ THRESHOLD = 0.05
 
 
 @cache
+def own_memory() -> float:
+    """Memory of the process that is not mapped from files, in megabytes."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("RssAnon:")[1].split()[0]) / 1000
+
+
 def scorer() -> movers.Scorer:
     import torch
 

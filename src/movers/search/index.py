@@ -362,9 +362,9 @@ class Index:
             Leave out sentences that are farther away, however few remain. What is known to lie
             beyond need not be looked at, so this also makes the search quicker.
         candidates
-            Look only at so many sentences, those whose mean vectors have the highest cosine with
-            the query's; or at the sentences with these numbers, from wherever they come. The
-            result is then approximate. None searches all of them, exactly.
+            Look only at so many sentences, those with the lowest bounds; or at the sentences with
+            these numbers, from wherever they come. The result is then approximate. None searches
+            all of them, exactly.
         exact
             Also search exactly, and report the recall of the candidates.
         guards
