@@ -469,7 +469,8 @@ class Index:
     ) -> SearchRanking:
         """Return the sentences that were found, with similarities and alignments."""
         numbers, unread = corpus.numbers(result.rows), self._scorer.encoder.unread
-        matches = self._scorer.matches(numbers, result.distances, corpus.sentence, unread)
+        texts = dict(zip(numbers.tolist(), map(corpus.text, result.rows.tolist()), strict=True))
+        matches = self._scorer.matches(numbers, result.distances, texts.__getitem__, unread)
         cut = unread(query) or any(match.unread for match in matches)
         scorer = self._scorer.using(texts="whole") if cut else self._scorer
         return SearchRanking(
