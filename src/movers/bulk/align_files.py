@@ -80,7 +80,7 @@ def align_table(
 
 
 def _words_of(values: Any, column: str, first_row: int) -> list[Given]:
-    """Cells as lists of words; an empty or missing cell has none."""
+    """Return cells as lists of words; an empty or missing cell has none."""
     return [
         cell.split()
         if isinstance(cell, str)

@@ -41,7 +41,7 @@ class Counterparts:
     linked: frozenset[Link] = field(default_factory=frozenset)
 
     def take(self, side: int, place: int) -> None:
-        """Settle a word of the first text or the second, so that nothing else is said of it."""
+        """Take a word of the first text or the second out of those left over."""
         if place in self.left[side]:
             self.left[side].remove(place)
 

@@ -51,7 +51,7 @@ def knows_frequencies() -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def frequency(word: str) -> float:
-    """How common a word is in English, on the scale of wordfreq: 0 for one that is not known."""
+    """Return how common an English word is, on the scale of wordfreq; 0 if it is not known."""
     from wordfreq import zipf_frequency
 
     return float(zipf_frequency(word, "en"))

@@ -123,7 +123,7 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
 
 
 def _changed_prepositions(found: Counterparts, first: Link, second: Link) -> bool:
-    """Whether each of two words follows the other's preposition: *from left to right*.
+    """Tell whether each of two words follows the other's preposition: *from left to right*.
 
     Whatever follows a preposition is a thing, whichever other sort a list of words has it in.
     """
@@ -208,7 +208,7 @@ def _passives(words: Sequence[Word]) -> int:
 
 
 def _arguments_kept(found: Counterparts, voices: Sequence[int]) -> bool:
-    """Whether what stands around the turned verb stands there in the same order in both texts."""
+    """Tell whether what stands around the turned verb has the same order in both texts."""
     if sum(voices) != 1:
         return False
     side = 0 if voices[0] else 1

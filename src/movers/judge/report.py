@@ -98,7 +98,7 @@ class JudgeReport:
     cuts: tuple[Cut, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {**asdict(self), "advice": self.advice}
 
     @property

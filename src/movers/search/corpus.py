@@ -73,7 +73,7 @@ class Corpus(Generic[Kind]):
         return [text for row, text in enumerate(every) if row not in gone]
 
     def hidden_in(self, shard: int) -> Ints:
-        """Places in a shard whose sentences were deleted."""
+        """Return places in a shard whose sentences were deleted."""
         low, high = np.searchsorted(self.hidden, self.starts[shard : shard + 2])
         return np.asarray(self.hidden[low:high] - self.starts[shard])
 

@@ -181,7 +181,7 @@ def _decide(
     objection: Objection,
     groups: Iterable[object] | None,
 ) -> tuple[list[Dropped], set[int], Deduplicated]:
-    """What is dropped, the numbers of the lines that are kept, and how many there are of each.
+    """Return what is dropped, the numbers of the lines that are kept, and counts.
 
     In order, a line is kept unless it lies near one of its group that is kept already; dropped
     lines drop nothing themselves, so no chain of small steps joins what is far apart.
@@ -217,7 +217,7 @@ def _decide(
 def _neighbours(
     pairs: list[Pair], objection: Objection
 ) -> tuple[dict[int, list[tuple[float, int]]], dict[int, list[int]]]:
-    """For every sentence those that may stand for it, and those that a guard keeps it from."""
+    """Return by sentence those that may stand for it, and those that a guard keeps it from."""
     near: dict[int, list[tuple[float, int]]] = {}
     spared: dict[int, list[int]] = {}
     objection.prepare((pair.source, pair.target) for pair in pairs)
@@ -232,7 +232,7 @@ def _neighbours(
 
 
 def _explained(row: Dropped, scorer: Scorer) -> Dropped:
-    """The same, with what it differs in from the line that stands for it, and what was not read."""
+    """Add what a line differs in from the one that stands for it, and what was not read."""
     row = replace(row, unread=len(scorer.unread(row.sentence).split()))
     if row.reason != "near" or row.repeats is None:
         return row

@@ -144,7 +144,7 @@ class Index:
         return encoded[[places[text] for text in sentences]]
 
     def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
-        """The sentences of some shards of a folder, which alone are read; the row of the first."""
+        """Return the sentences of some shards, which alone are read, and the row of the first."""
         assert self._files is not None
         return self._files.some(low, high)
 
@@ -542,7 +542,7 @@ def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:
 
 
 def _groups(corpus: Corpus[Any], capacity: int) -> Iterator[list[int]]:
-    """Shards that follow each other and fit into one, without those of which nothing is left."""
+    """Yield neighbouring shards that fit into one, without those of which nothing is left."""
     group: list[int] = []
     total = 0
     for number, shard in enumerate(corpus.shards):
@@ -556,7 +556,7 @@ def _groups(corpus: Corpus[Any], capacity: int) -> Iterator[list[int]]:
 
 
 def _joined(shards: Sequence[Any], piece: Piece, capacity: int) -> tuple[int, Piece]:
-    """A piece with the last shards before it that are small enough, and how many others there are.
+    """Join a piece with small shards before it; return how many others there are, and the piece.
 
     Each that is left alone is many times larger than what follows it, so there are never many,
     and no sentence is copied often.

@@ -59,7 +59,7 @@ def check_method(scorer: Scorer) -> None:
 
 
 def describe(scorer: Scorer) -> dict[str, Any]:
-    """The settings of `movers.load` that make a scorer again, statistics and device aside."""
+    """Return settings of `movers.load` that make a scorer again, statistics and device aside."""
     settings, encoder = scorer.settings, scorer.encoder
     folder = None if encoder.name == EMBEDDED else encoder.folder
     found = {  # what was asked for loosely, as it was found to be

@@ -1,4 +1,4 @@
-"""A query on its way through a corpus: what any layout lists and compares for it."""
+"""Queries: what any layout lists and compares for a sentence, in the order of bounds."""
 
 from __future__ import annotations
 

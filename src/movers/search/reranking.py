@@ -61,7 +61,7 @@ what it lists (a flat index, not an approximate one), by more than the tolerance
 def embed(
     sentences: Iterable[str], *, scorer: Scorer | None = None, progress: bool = False
 ) -> Singles:
-    """Vectors to put into a store: those of the sentences under the default measure, length 1.
+    """Return vectors to put into a store: those of the default measure, at length 1.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class Proposal:
         self.list = [] if callable(candidates) else _listed(candidates)
 
     def nearest(self, count: int) -> Nearest:
-        """Candidates in order of what their cosines say, and what they say of all others."""
+        """Return candidates in order of their cosines, and what these say of all others."""
         found, short = self.list, False
         if self.store is not None:
             vector, sound = unit_vectors(self.words.pooled)
@@ -216,7 +216,7 @@ class Proposal:
 
 
 def _listed(candidates: Iterable[Any]) -> list[Candidate]:
-    """Candidates as they come; texts get their place as key."""
+    """Return candidates as they come; texts get their place as key."""
     if isinstance(candidates, str):
         raise InputError("candidates must be a store or a list, got one string")
     return [

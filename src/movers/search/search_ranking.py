@@ -23,7 +23,7 @@ STAGES = {
 
 @dataclass(frozen=True)
 class Pruning:
-    """How many sentences of the corpus each stage settled.
+    """How many sentences of the corpus each stage left out or compared.
 
     ``seconds`` is processor time, the encoding of the query included.
     """
@@ -44,7 +44,7 @@ class Pruning:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search came to, before it is told.
+    """The rows that a search found, with their distances.
 
     Sentences by row, nearest first; ``certified`` and ``bound`` as in `SearchRanking`.
     """

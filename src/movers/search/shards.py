@@ -76,7 +76,7 @@ def key(text: str) -> bytes:
 
 
 def keys_of(texts: Sequence[str]) -> Ints:
-    """Short keys to find sentences by; two sentences may share one, though hardly ever do."""
+    """Return short keys to find sentences by; two may share one, though hardly ever do."""
     return np.frombuffer(b"".join(key(text)[:8] for text in texts), np.int64)
 
 

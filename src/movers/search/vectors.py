@@ -76,7 +76,7 @@ class VectorShard(Sentences):
         return units, off
 
     def bounds(self, queries: Singles) -> Singles:
-        """Numbers that no distance lies below, ``(queries, sentences)``; unit vectors ask."""
+        """Return lower bounds of distances from unit vectors, ``(queries, sentences)``."""
         if len(queries) > 1:
             units, errors = self.units()
             found = queries @ units.T
@@ -129,7 +129,7 @@ def make_vectors(
 
 
 def taken_apart(numbers: Singles) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Upper halves, rounded to the nearest, and what to add to their bits for the numbers."""
+    """Return upper halves, rounded, and what to add to their bits for the numbers."""
     bits = np.ascontiguousarray(numbers).view(np.uint32)
     upper = ((bits + np.uint32(0x8000)) >> np.uint32(16)).astype(np.uint16)
     lower = bits - (upper.astype(np.uint32) << np.uint32(16))
@@ -150,7 +150,7 @@ def put_together(upper: NDArray[np.int16], lower: NDArray[np.int16]) -> Singles:
 
 
 def _widened(coarse: Array) -> Singles:
-    """Upper halves as numbers, or integers as they are."""
+    """Return upper halves as numbers, or integers as they are."""
     if coarse.dtype != np.int16:
         return coarse.astype(np.float32)
     return (coarse.astype(np.int32) << np.int32(16)).view(np.float32)
