@@ -78,6 +78,8 @@ def _placed(
     source: Sequence[Word], target: Sequence[Word], links: Iterable[tuple[Span, Span]]
 ) -> Iterable[Link]:
     """Return links of places as links of words."""
+    if not (links := [*links]):
+        return ()
     starts = [{word.start: place for place, word in enumerate(words)} for words in (source, target)]
     pairs = ((starts[0].get(one[0]), starts[1].get(two[0])) for one, two in links)
     return [(i, j) for i, j in pairs if i is not None and j is not None]

@@ -19,10 +19,9 @@ from movers.measures.bounds import FeatureBound, WordBound
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus
-from movers.search.query import Query, distances_from
 from movers.search.search_ranking import SearchResult
 from movers.search.shards import Sentences, stored, wordless
-from movers.search.walk import Nearest
+from movers.search.walk import Nearest, Query, distances_from
 
 
 class BoundedQuery(Query):

@@ -22,10 +22,9 @@ from movers.measures.bounds import CosineBound, sentence_distances
 from movers.measures.sentences import WeightedSentences
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus
-from movers.search.query import Query, distances_between, distances_from
 from movers.search.search_ranking import SearchResult
 from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, scan, unit_vectors
-from movers.search.walk import FIRST, FOLD, Nearest
+from movers.search.walk import FIRST, FOLD, Nearest, Query, distances_between, distances_from
 
 Keep = Literal["text", "words"]
 

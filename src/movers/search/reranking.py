@@ -19,10 +19,9 @@ from movers.measures.bounds import CosineBound
 from movers.measures.sentences import WeightedSentences
 from movers.scorer import Scorer
 from movers.search.cosine import pooled_vectors
-from movers.search.query import distances_from
 from movers.search.search_ranking import Pruning, SearchRanking
 from movers.search.vectors import unit_vectors
-from movers.search.walk import Nearest, walk
+from movers.search.walk import Nearest, distances_from, walk
 
 TOLERANCE = 1e-4
 """What the cosines of a store may be off: some hundred times the rounding of single precision."""
