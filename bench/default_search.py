@@ -32,13 +32,13 @@ import movers
 from movers.measures.bounds import sentence_distances
 from movers.measures.default import PRICE, calibrate, gates
 from movers.measures.sentences import WeightedSentences
-from movers.search.cosine import CosineLayout, pooled_vectors
+from movers.search.cosine import CosineLayout, pooled_vectors, stored_vectors
 from movers.search.dedupe import dedupe_file
 from movers.search.folder import Folder
 from movers.search.index import Index
 from movers.search.mining import mine
 from movers.search.vectors import make_vectors, scan
-from search import own_memory, processor_time, sources
+from search import processor_time, sources
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 MILLION = 1_000_000
@@ -50,6 +50,12 @@ THRESHOLD = 0.05
 
 
 @cache
+def own_memory() -> float:
+    """Memory of the process that is not mapped from files, in megabytes."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("RssAnon:")[1].split()[0]) / 1000
+
+
 def scorer() -> movers.Scorer:
     import torch
 
@@ -390,12 +396,7 @@ def dedupe(folder: Path, count: int) -> list[str]:
     stored = index.corpus
     vectors = np.concatenate(
         [
-            np.stack(
-                [
-                    shard.pooled(np.array([place]))[0]
-                    for shard, place in map(stored.place, stored.find(pool).tolist())
-                ]
-            ),
+            stored_vectors(stored, stored.find(pool)),
             pooled_vectors(scorer(), texts[len(pool) :]),
         ]
     )

@@ -1,8 +1,7 @@
-"""Exact search under WSMD beside brute force, gensim and a POT loop; and how it grows.
+"""Exact search under WSMD beside brute force, gensim and a POT loop.
 
-    make bench-search-transport        # what follows, on the evaluation data
-    python bench/search.py compare     # pruning, time and identity with brute force
-    python bench/search.py growth      # 1,000 to 100,000 composed sentences
+    make bench-search-transport        # pruning, time and identity, on the evaluation data
+    python bench/search.py --sentences 2000 --queries 8
 
 Times are processor time over all threads, the encoding of the query included. The corpus is the
 distinct sentences of PAWS-Wiki and STSB, dev and test, but for some that are left out to be asked
@@ -17,8 +16,6 @@ import argparse
 import json
 import random
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -30,12 +27,9 @@ from sentences import DATA
 
 import movers
 from movers.measures.word_transport import WordTransport
-from movers.search.query_bounds import transport_bound
 from movers.search.search_ranking import STAGES
-from movers.search.shards import joined, make_shard
+from movers.search.shards import joined
 
-RESULTS = Path(__file__).resolve().parents[1] / "results"
-SIZES = (1_000, 5_000, 20_000, 100_000)
 SUBSET = 2_000
 WANTED = {
     "1": (1, None),
@@ -71,23 +65,10 @@ def split(count: int | None, held: int) -> tuple[list[str], list[str]]:
     return [text for text in texts if text not in out], strangers
 
 
-def composed(count: int) -> list[str]:
-    """Distinct sentences that start like one real sentence and end like another."""
-    rng, pools = random.Random(0), list(sources().values())
-    found: dict[str, None] = {}
-    while len(found) < count:
-        pool = pools[len(found) % len(pools)]
-        head, tail = (rng.choice(pool).split() for _ in range(2))
-        cut = rng.uniform(0.3, 0.7)
-        words = head[: round(cut * len(head))] + tail[round(cut * len(tail)) :]
-        found[" ".join(words)] = None
-    return list(found)
-
-
 def brute_force(index: movers.Index, query: str) -> np.ndarray:
     """Distances to every sentence of an index, all of them solved."""
     scorer = index.scorer
-    own = make_shard(scorer.weigh([query]), [query], transport_bound(scorer))
+    own = index.layout.make(scorer, [query])
     found = []
     for shard in index.shards:
         bags = joined([own, shard]).words
@@ -233,8 +214,7 @@ def pot_loop(index: movers.Index, query: str, count: int) -> None:
     """Solve the problems of some sentences one by one with POT."""
     import ot
 
-    shard = index.shards[0].take(np.arange(count))
-    own = make_shard(index.scorer.weigh([query]), [query], transport_bound(index.scorer))
+    shard, own = index.corpus.some(np.arange(count)), index.layout.make(index.scorer, [query])
     bags = joined([own, shard]).words
     structure, weights = bags.structure, bags.weights
     measure = index.scorer.measure
@@ -261,90 +241,16 @@ def pot_loop(index: movers.Index, query: str, count: int) -> None:
             )
 
 
-def growth(folder: Path, queries: int) -> list[str]:
-    """Time and memory against the size of the corpus; the plot goes to results/."""
-    texts = composed(max(SIZES))
-    rows = []
-    for size in SIZES:
-        place = folder / str(size)
-        open_or_build(place, texts[:size])
-        code = [sys.executable, __file__, "one", "--folder", str(place), "--queries", str(queries)]
-        rows.append(json.loads(subprocess.run(code, capture_output=True, check=True).stdout))
-        print(rows[-1], flush=True)
-    draw(rows)
-    lines = ["| sentences | index, MB | open, ms | top 10, ms | top 3, ms | own memory, MB |"]
-    lines.append("|---|---|---|---|---|---|")
-    lines += [
-        f"| {r['sentences']:,} | {r['megabytes']:,.0f} | {r['open']:.1f} | {r['10']:.0f} | "
-        f"{r['3']:.0f} | {r['memory']:.0f} |"
-        for r in rows
-    ]
-    return lines
-
-
-def one(folder: Path, queries: int) -> dict:
-    """Time and memory of searching one index, in a process of its own."""
-    index, opened = processor_time(movers.Index.open, folder)
-    index = movers.Index.open(folder, scorer=index.scorer.using(threads=1))
-    real = [text for part in sources().values() for text in part]
-    chosen = random.Random(3).sample(real, queries)
-    index.search(chosen[0], 1)
-    result = {"sentences": len(index), "open": opened}
-    before = own_memory()
-    for top in (3, 10):
-        result[str(top)] = float(
-            np.median([processor_time(index.search, text, top)[1] for text in chosen])
-        )
-    result["memory"] = own_memory() - before
-    result["megabytes"] = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
-    return result
-
-
-def own_memory() -> float:
-    """Memory of the process that is not mapped from files, in megabytes."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("RssAnon:")[1].split()[0]) / 1000
-
-
-def draw(rows: list[dict]) -> None:
-    import matplotlib
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    figure, (time_axes, memory_axes) = pyplot.subplots(1, 2, figsize=(9, 3.4))
-    sizes = [row["sentences"] for row in rows]
-    for top in ("3", "10"):
-        time_axes.loglog(sizes, [row[top] for row in rows], marker="o", label=f"top {top}")
-    time_axes.set(xlabel="sentences", ylabel="processor time per query, ms")
-    time_axes.legend()
-    for name, label in (("megabytes", "index on disk"), ("memory", "own memory of a search")):
-        memory_axes.loglog(sizes, [max(row[name], 0.1) for row in rows], marker="o", label=label)
-    memory_axes.set(xlabel="sentences", ylabel="MB")
-    memory_axes.legend()
-    figure.tight_layout()
-    figure.savefig(RESULTS / "search_growth.svg")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "task", choices=("all", "compare", "growth", "one"), default="all", nargs="?"
-    )
     parser.add_argument("--queries", type=int)
     parser.add_argument("--sentences", type=int, help="compare on so many, without others")
     parser.add_argument("--folder", type=Path, help="where indices are kept; default: nowhere")
     chosen = parser.parse_args()
-    if chosen.task == "one":
-        print(json.dumps(one(chosen.folder, chosen.queries)))
-        return
     folder = chosen.folder or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        if chosen.task in ("all", "compare"):
-            print("\n".join(compare(folder, chosen.queries or 100, chosen.sentences)), flush=True)
-        if chosen.task in ("all", "growth"):
-            print("\n".join(growth(folder, chosen.queries or 10)), flush=True)
+        print("\n".join(compare(folder, chosen.queries or 100, chosen.sentences)), flush=True)
     finally:
         if chosen.folder is None:
             shutil.rmtree(folder)

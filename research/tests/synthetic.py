@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from movers.evaluate.scores import Column, Score
 from movers.measures.registry import METHODS
 from movers_research.outcomes import Illustration, Overlap, Results, Stage
+from movers_research.scores import Column, Score
 
 METRICS = {"paws-wiki-test": "auc", "stsb-test": "spearman"}
 DEV = "paws-wiki-dev", "paws-qqp-dev"

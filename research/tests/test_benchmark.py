@@ -7,13 +7,13 @@ import movers
 from labelled import dataset
 from movers.errors import InputError
 from movers.evaluate.metrics import score
-from movers.evaluate.scores import Column, MeasureGrid
 from movers.measures.parts.structure import attention_variability
 from movers.measures.registry import METHODS
 from movers_research import benchmark as benchmark_file
 from movers_research.benchmark import Benchmark, measure_variability
 from movers_research.evaluation import head_scores
 from movers_research.runs import open_run, read_facts
+from movers_research.scores import Column, MeasureGrid
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
 

@@ -7,7 +7,6 @@ import movers
 from labelled import dataset
 from movers.errors import InputError
 from movers.evaluate.metrics import compare, score
-from movers.evaluate.scores import Column, MeasureGrid
 from movers.measures.parts.structure import contextual_layers
 from movers.scorer import Scorer
 from movers_research.evaluation import (
@@ -17,6 +16,7 @@ from movers_research.evaluation import (
     evaluate,
     evaluate_as_used,
 )
+from movers_research.scores import Column, MeasureGrid
 from tiny_models import PAIRS
 
 GRID = MeasureGrid(("wmd", "wsmd-wmd", "lambda-wmd", "smd"), ("paper",), (3,), (0.3, 0.5))

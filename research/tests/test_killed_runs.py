@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import movers
-from movers.evaluate.scores import MeasureGrid
 from movers.runtime.atomic import UNFINISHED
 from movers_research import benchmark, encoded_corpus
 from movers_research.datasets import read_dataset
 from movers_research.evaluation import Task, evaluate
+from movers_research.scores import MeasureGrid
 from processes import PROCESSES, unsynced
 from tiny_models import PAIRS
 

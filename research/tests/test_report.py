@@ -8,9 +8,9 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from movers.evaluate.scores import Column, Gain, Score
 from movers_research.outcomes import Illustration, Results, Stage
 from movers_research.report import write_report
+from movers_research.scores import Column, Gain, Score
 from movers_research.structure_gains import VARIANTS, agreements, improvements
 from synthetic import METRICS, make_results
 

@@ -44,7 +44,7 @@ def draw_weights(pairs: int, resamples: int, seed: int) -> NDArray[np.uint8]:
 
 
 def resample_auc(gold: Floats, similarities: Floats, weights: Weights) -> Floats:
-    """Area under the ROC curve of each resample; NaN in one without both labels."""
+    """Return the area under the ROC curve of each resample; NaN in one without both labels."""
     levels = _levels(similarities)
 
     def value(drawn: Weights) -> Floats:
@@ -56,7 +56,7 @@ def resample_auc(gold: Floats, similarities: Floats, weights: Weights) -> Floats
 
 
 def resample_precision(gold: Floats, similarities: Floats, weights: Weights) -> Floats:
-    """Average precision of each resample; NaN in one without paraphrases."""
+    """Return the average precision of each resample; NaN in one without paraphrases."""
     levels = _levels(-similarities)
 
     def value(drawn: Weights) -> Floats:
@@ -69,7 +69,7 @@ def resample_precision(gold: Floats, similarities: Floats, weights: Weights) -> 
 
 
 def resample_spearman(gold: Floats, similarities: Floats, weights: Weights) -> Floats:
-    """Spearman's correlation in each resample, ranked anew; NaN in a constant one."""
+    """Return Spearman's correlation in each resample, ranked anew; NaN in a constant one."""
     sides = [_levels(values) for values in (gold, similarities)]
 
     def value(drawn: Weights) -> Floats:
@@ -86,7 +86,7 @@ def resample_spearman(gold: Floats, similarities: Floats, weights: Weights) -> F
 
 
 def resample_pearson(gold: Floats, similarities: Floats, weights: Weights) -> Floats:
-    """Pearson's correlation in each resample; NaN in a constant one."""
+    """Return Pearson's correlation in each resample; NaN in a constant one."""
     x, y = gold - gold.mean(), similarities - similarities.mean()
     columns = np.stack([x, y, x * x, y * y, x * y], axis=1)
 

@@ -66,13 +66,13 @@ def check(
             reason = objection(expected, actual)
             if reason is None and not similarity >= least:
                 reason = f"similarity {similarity:.2f}, below {least:g}"
-        told = _told(scorer, expected, actual) if reason is not None else ()
-        found.append(Checked(expected, actual, similarity, reason, told))
+        story = _story(scorer, expected, actual) if reason is not None else ()
+        found.append(Checked(expected, actual, similarity, reason, story))
     return found
 
 
-def _told(scorer: Scorer, expected: str, actual: str) -> tuple[str, ...]:
-    """What differs, with A for what was expected."""
+def _story(scorer: Scorer, expected: str, actual: str) -> tuple[str, ...]:
+    """Return what differs, with A for what was expected."""
     try:
         return scorer.compare(expected, actual).story
     except InputError as error:
@@ -110,7 +110,7 @@ def assert_same(
 
 
 def to_junit(found: Sequence[Checked], name: str) -> str:
-    """Checks as a report that systems of continuous integration read."""
+    """Write checks as a report that systems of continuous integration read."""
     failed = sum(one.objection is not None for one in found)
     counts = {"name": name, "tests": str(len(found)), "failures": str(failed), "errors": "0"}
     suite = ElementTree.Element("testsuite", counts)
@@ -125,12 +125,12 @@ def to_junit(found: Sequence[Checked], name: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text without characters that XML cannot hold."""
+    """Return a text without characters that XML cannot hold."""
     return "".join(one if one.isprintable() or one == "\n" else "�" for one in text)
 
 
 def to_markdown(found: Sequence[Checked], name: str) -> str:
-    """Checks as a summary with a table of what failed."""
+    """Write checks as a summary with a table of what failed."""
     failed = [(row, one) for row, one in enumerate(found, 1) if one.objection is not None]
     lines = [f"## {name}", "", f"{len(found) - len(failed)} of {len(found)} say the same."]
     if failed:

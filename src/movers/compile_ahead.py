@@ -15,7 +15,7 @@ from movers.measures.parts.costs import COSTS, norms_of, pair_cells, pair_costs
 from movers.runtime import compiling
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.solve.batch import broken_batch, emd_batch, fgw_batch, price_batch
-from movers.solve.bounds import profile_bounds, structure_profiles, word_bounds
+from movers.solve.bounds import word_bounds
 from movers.solve.entropic import sinkhorn_batch
 from movers.solve.problems import Problems
 
@@ -73,11 +73,6 @@ def _bounds() -> None:
     single = np.full(WORDS, 1 / WORDS, np.float32)
     cost, starts = np.ones((WORDS, WORDS), np.float32), np.array([0, WORDS])
     word_bounds(cost, starts, single, single)
-    profiles = structure_profiles(
-        np.zeros(WORDS * WORDS, np.float32), np.full(WORDS, 1 / WORDS), starts, 1
-    )
-    factors = np.ones((1, 1), np.float32)
-    profile_bounds(cost, starts, single, single, profiles, profiles, factors, 1.0)
 
 
 def _scanning() -> None:

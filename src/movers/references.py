@@ -18,7 +18,7 @@ def best_of(
     *,
     progress: bool = False,
 ) -> Floats:
-    """Distance of every candidate to the nearest of its references, under any method.
+    """Return the distance of every candidate to the nearest of its references, under any method.
 
     Parameters
     ----------

@@ -42,13 +42,6 @@ def test_align_writes_everything_as_json_lines(capsys, table, tmp_path):
     assert records[2]["unmatched_target"] == [0, 1]
 
 
-def test_align_draws_a_page(capsys, table, tmp_path):
-    output = tmp_path / "links.html"
-    assert run(capsys, "align", table, "--html", "-o", output)[0] == 0
-    page = output.read_text("utf-8")
-    assert page.count("<svg") == 3 and "matches nothing" in page and page.endswith("</html>\n")
-
-
 def test_align_takes_words_of_every_format(capsys, table, tmp_path):
     words = [(a.split(), b.split()) for a, b in ROWS]
     links = [found.pharaoh for found in movers.load().align_all(words)]
@@ -73,12 +66,9 @@ def test_align_shows_two_sentences(capsys):
 
 
 def test_two_sentences_go_to_a_file_too(capsys, tmp_path):
-    page, line = tmp_path / "links.html", tmp_path / "links.txt"
-    assert run(capsys, "align", *ROWS[1], "--html", "-o", page)[:2] == (0, "")
-    assert page.read_text("utf-8").count("<svg") == 1
+    line = tmp_path / "links.txt"
     assert run(capsys, "align", *ROWS[1], "-o", line)[0] == 0
     assert line.read_text("utf-8") == expected()[1] + "\n"
-    assert run(capsys, "align", *ROWS[1], "--html")[1] == page.read_text("utf-8")
 
 
 def test_a_broken_run_is_resumed(capsys, tmp_path):
@@ -99,7 +89,6 @@ def test_a_broken_run_is_resumed(capsys, tmp_path):
     ("arguments", "complaint"),
     [
         (["--aligner", "shears"], "did you mean 'shares'"),
-        (["--json", "--html"], "take one"),
         (["--source", "left"], "no column 'left'"),
     ],
 )

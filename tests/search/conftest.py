@@ -16,4 +16,4 @@ def corpus():
 @pytest.fixture
 def small_shards(monkeypatch):
     """Several shards from a small corpus."""
-    monkeypatch.setattr("movers.search.transport.TransportLayout.capacity", 32)
+    monkeypatch.setattr("movers.search.bounded.WordLayout.capacity", 32)

@@ -23,7 +23,7 @@ from corpus import make_corpus
 import movers
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError, MoversError
-from movers.search import cosine, transport
+from movers.search import bounded, cosine
 from movers.search import folder as folder_module
 from movers.search.index import Index
 from movers.search.shards import joined, some_of
@@ -32,7 +32,7 @@ from processes import unsynced
 SOURCES = ("search/folder.py", "search/index.py", "search/manifest.py", "atomic.py", "locks.py")
 PAGE = 4096
 unsynced()
-transport.TransportLayout.capacity = 16
+bounded.WordLayout.capacity = 16
 cosine.CAPACITY = {"text": 16, "words": 16}
 TEXTS = make_corpus(100)
 OLD, ADDED, OTHER = TEXTS[:36], TEXTS[30:60], TEXTS[60:]

@@ -41,7 +41,7 @@ def outcomes(bert, tiny, points, tmp_path_factory):
     code = [sys.executable, *map(str, arguments)]
     if may_mount():
         code = [*PRIVATE, *code, "mount"]
-    paths = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[1])}
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SCRIPT.parents[1]), *sys.path])}
     done = subprocess.run(code, capture_output=True, text=True, env=paths)
     assert done.returncode == 0, done.stderr
     found = {}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import movers
 from movers.errors import InputError
 from movers.runtime.atomic import UNFINISHED
-from movers.search import transport
+from movers.search import bounded
 from movers.search.index import Index
 from movers.search.search_ranking import STAGES
 
@@ -118,15 +118,15 @@ def test_files_are_read_line_by_line(bert, tmp_path):
 
 def test_a_broken_off_build_is_resumed(bert, corpus, small_shards, tmp_path, monkeypatch):
     folder, made = tmp_path / "index", []
-    original = transport.make_shard
+    original = bounded.WordLayout.make
 
-    def failing(measured, sentences, method):
-        made.append(len(sentences))
+    def failing(layout, scorer, chunk, *, progress=False):
+        made.append(len(chunk))
         if len(made) == 3:
             raise KeyboardInterrupt
-        return original(measured, sentences, method)
+        return original(layout, scorer, chunk, progress=progress)
 
-    monkeypatch.setattr(transport, "make_shard", failing)
+    monkeypatch.setattr(bounded.WordLayout, "make", failing)
     with pytest.raises(KeyboardInterrupt):
         Index.build(bert, corpus, folder)
     with pytest.raises(InputError, match="broken off; build it again"):

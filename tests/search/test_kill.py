@@ -7,14 +7,14 @@ import pytest
 from corpus import make_corpus
 
 import movers
-from movers.search import mining, transport
+from movers.search import bounded, mining
 from movers.search.index import Index
 from processes import PROCESSES, unsynced
 
 
 def mine(folder, model, statistics):
     unsynced()
-    transport.TransportLayout.block = 4
+    bounded.WordLayout.block = 4
     scorer = movers.load("wsmd", model, statistics=statistics, threads=1)
     index = Index.open(folder / "index", scorer=scorer)
     mining.mine_file(index, 0.3, folder / "pairs.jsonl")

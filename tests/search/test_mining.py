@@ -9,7 +9,7 @@ import pytest
 import movers
 from movers.errors import InputError
 from movers.io.tables import open_table
-from movers.search import mining, transport
+from movers.search import bounded, mining
 from movers.search.dedupe import Deduplicated, dedupe_file
 from movers.search.index import Index
 from movers.search.mining import mine, mine_file
@@ -29,7 +29,7 @@ def matrix(index):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(transport.TransportLayout, "block", 8)
+    monkeypatch.setattr(bounded.WordLayout, "block", 8)
 
 
 def found_by_brute_force(matrix, threshold):

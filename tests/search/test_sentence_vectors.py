@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from movers.measures.bounds import sentence_distances
 from movers.search.corpus import Corpus
-from movers.search.vectors import Lowest, make_vectors, put_together, scan, taken_apart
+from movers.search.vectors import make_vectors, put_together, scan, taken_apart
 from movers.search.walk import Nearest, walk
 
 
@@ -54,14 +54,19 @@ def test_bounds_lie_below_the_distances_of_the_vectors(precision, seed):
 
 @given(st.integers(0, 1000), st.integers(1, 30))
 def test_the_lowest_are_kept_whatever_their_order(seed, wanted):
-    bounds = np.random.default_rng(seed).integers(0, 50, 400).astype(np.float32)
-    lowest = Lowest(wanted)
-    for low in range(0, 400, 37):
-        lowest.add(low, bounds[low : low + 37])
-    found = lowest.nearest()
-    assert found.bounds.tolist() == np.sort(bounds)[:wanted].tolist()
-    assert found.rest == np.sort(bounds)[wanted]
-    np.testing.assert_array_equal(bounds[found.rows], found.bounds)
+    rng = np.random.default_rng(seed)
+    pooled = rng.integers(-2, 3, (400, 3)).astype(np.float32)  # many of the same direction
+    parts = [pooled[low : low + 37] for low in range(0, 400, 37)]
+    shards = [make_vectors([str(row) for row in range(len(one))], one, "float32") for one in parts]
+    hidden = np.sort(rng.choice(400, 50, replace=False))
+    query = np.ones((1, 3), np.float32)
+    every = scan(Corpus(shards, hidden), query, 400)[0]
+    assert sorted(every.rows.tolist()) == sorted({*range(400)} - {*hidden.tolist()})
+    found = scan(Corpus(shards, hidden), query, wanted)[0]
+    assert found.bounds.tolist() == every.bounds[:wanted].tolist()
+    assert found.rest == every.bounds[wanted]
+    known = dict(zip(every.rows.tolist(), every.bounds.tolist(), strict=True))
+    assert [known[row] for row in found.rows.tolist()] == found.bounds.tolist()
 
 
 def listing(bounds):

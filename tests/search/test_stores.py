@@ -36,29 +36,29 @@ def expected(scorer, sentences):
 
 def make_faiss(sentences, vectors, tmp_path):
     faiss = pytest.importorskip("faiss", reason="needs the extra movers[faiss]")
-    from movers.search.stores.faiss import FaissStore
+    from movers.search.stores import faiss_store
 
     index = faiss.IndexFlatIP(vectors.shape[1])
     index.add(vectors)
-    return FaissStore(index, sentences)
+    return faiss_store(index, sentences)
 
 
 def make_lance(sentences, vectors, tmp_path):
     lancedb = pytest.importorskip("lancedb", reason="needs the extra movers[lance]")
-    from movers.search.stores.lance import LanceStore
+    from movers.search.stores import lance_store
 
     rows = [
         {"id": number, "text": text, "vector": vector}
         for number, (text, vector) in enumerate(zip(sentences, vectors, strict=True))
     ]
-    return LanceStore(lancedb.connect(tmp_path).create_table("sentences", rows))
+    return lance_store(lancedb.connect(tmp_path).create_table("sentences", rows))
 
 
 def make_qdrant(sentences, vectors, tmp_path):
     qdrant = pytest.importorskip("qdrant_client", reason="needs the extra movers[qdrant]")
     from qdrant_client.models import Distance, PointStruct, VectorParams
 
-    from movers.search.stores.qdrant import QdrantStore
+    from movers.search.stores import qdrant_store
 
     client = qdrant.QdrantClient(":memory:")
     size = VectorParams(size=vectors.shape[1], distance=Distance.COSINE)
@@ -70,7 +70,7 @@ def make_qdrant(sentences, vectors, tmp_path):
             for number, (text, vector) in enumerate(zip(sentences, vectors, strict=True))
         ],
     )
-    return QdrantStore(client, "sentences")
+    return qdrant_store(client, "sentences")
 
 
 @pytest.mark.parametrize("make", [make_faiss, make_lance, make_qdrant])
@@ -87,12 +87,10 @@ def test_a_store_gives_the_answers_of_an_index(
 class Plain:
     """A store that counts how often it is asked."""
 
-    tolerance = 1e-5
-
     def __init__(self, sentences, vectors):
         self.sentences, self.vectors, self.asked = sentences, vectors, []
 
-    def nearest(self, vector, count):
+    def __call__(self, vector, count):
         self.asked.append(count)
         cosines = self.vectors @ vector
         best = np.argsort(-cosines, kind="stable")[:count].tolist()
@@ -103,14 +101,16 @@ def test_a_budget_leaves_a_bound_instead_of_certainty(scorer, sentences, vectors
     few, units = sentences[:200], vectors[:200]
     every = scorer.rank(QUERIES[0], few, top_k=None)
     for budget in (1, 5, 20):
-        found = rerank(QUERIES[0], Plain(few, units), scorer=scorer, top_k=5, budget=budget)
+        found = rerank(
+            QUERIES[0], Plain(few, units), scorer=scorer, top_k=5, budget=budget, tolerance=1e-5
+        )
         assert found.compared <= budget
         left = [m.distance for m in every if m.index not in {own.index for own in found}]
         if found.certified:
             assert found.matches == every.matches[:5]
         else:
             vector = embed(QUERIES[:1], scorer=scorer)[0]
-            seen = {one.key for one in Plain(few, units).nearest(vector, budget)}
+            seen = {one.key for one in Plain(few, units)(vector, budget)}
             unseen = min(m.distance for m in every if m.index not in seen)
             assert found.bound <= unseen and left
     assert not rerank(QUERIES[0], Plain(few, units), scorer=scorer, top_k=5, budget=1).certified
@@ -131,7 +131,7 @@ def test_lists_are_ranked_and_certified_as_far_as_they_go(scorer, sentences, vec
     assert plain.matches == scorer.rank(QUERIES[0], texts, top_k=3).matches
     assert not plain.certified and plain.bound is None and plain.compared == 30
     vector = embed([QUERIES[0]], scorer=scorer)[0]
-    listed = Plain(sentences, vectors).nearest(vector, 900)
+    listed = Plain(sentences, vectors)(vector, 900)
     found = rerank(QUERIES[0], listed, scorer=scorer, top_k=3)
     assert found.certified and found.compared < 900
     named = [Candidate(f"key {one.key}", one.text, one.cosine) for one in listed]
@@ -159,12 +159,11 @@ def test_stores_of_another_metric_are_refused(vectors):
     qdrant = pytest.importorskip("qdrant_client")
     from qdrant_client.models import Distance, VectorParams
 
-    from movers.search.stores.faiss import FaissStore
-    from movers.search.stores.qdrant import QdrantStore
+    from movers.search.stores import faiss_store, qdrant_store
 
     with pytest.raises(InputError, match="expected inner product"):
-        FaissStore(faiss.IndexFlatL2(4), [])
+        faiss_store(faiss.IndexFlatL2(4), [])
     client = qdrant.QdrantClient(":memory:")
     client.create_collection("x", VectorParams(size=4, distance=Distance.DOT))
     with pytest.raises(InputError, match="has distance Dot, expected Cosine"):
-        QdrantStore(client, "x")
+        qdrant_store(client, "x")

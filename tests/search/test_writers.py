@@ -8,7 +8,7 @@ from corpus import make_corpus
 
 import movers
 from movers.errors import InputError
-from movers.search import transport
+from movers.search import bounded
 from movers.search.index import Index
 
 QUERY = "the press greets the president"
@@ -127,7 +127,7 @@ def test_an_index_keeps_its_own_statistics(tiny, corpus, tmp_path):
 @pytest.mark.parametrize("stored", [True, False])
 def test_sentences_added_one_by_one_stay_in_few_shards(bert, tmp_path, monkeypatch, stored):
     texts = make_corpus(140)
-    monkeypatch.setattr(transport.TransportLayout, "capacity", 100)
+    monkeypatch.setattr(bounded.WordLayout, "capacity", 100)
     once = Index.build(bert, texts)
     index = Index.build(bert, texts[:1], tmp_path / "index" if stored else None)
     for text in texts[1:]:
@@ -141,15 +141,15 @@ def test_sentences_added_one_by_one_stay_in_few_shards(bert, tmp_path, monkeypat
 
 def broken_off(bert, corpus, folder, monkeypatch):
     """A build that stopped after its first shards; how many shards were made is counted."""
-    made, original = [], transport.make_shard
+    made, original = [], bounded.WordLayout.make
 
-    def counting(measured, sentences, method):
-        made.append(sentences)
+    def counting(layout, scorer, chunk, *, progress=False):
+        made.append(list(chunk))
         if len(made) == 3:
             raise KeyboardInterrupt
-        return original(measured, sentences, method)
+        return original(layout, scorer, chunk, progress=progress)
 
-    monkeypatch.setattr(transport, "make_shard", counting)
+    monkeypatch.setattr(bounded.WordLayout, "make", counting)
     with pytest.raises(KeyboardInterrupt):
         Index.build(bert, corpus, folder)
     return made

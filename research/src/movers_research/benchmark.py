@@ -18,7 +18,6 @@ from movers.arrays import Bools, Floats
 from movers.encode.encoder import Encoder
 from movers.encode.encodings import Request
 from movers.evaluate.labelled import Dataset
-from movers.evaluate.scores import Column, grouped
 from movers.measures.parts.fitting import set_corpus_order, statistics_of
 from movers.measures.parts.statistics import Statistics
 from movers.measures.parts.structure import attention_variability
@@ -28,6 +27,7 @@ from movers.scorer import Scorer
 from movers_research.encoded_corpus import CorpusEncoder
 from movers_research.outcomes import Stage
 from movers_research.runs import RunFolder, is_whole, read_column, write_chunk
+from movers_research.scores import Column, grouped
 
 CHUNK_PAIRS = 1024
 CHUNK_BYTES = 1 << 27

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from json import dumps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from cyclopts import Parameter
 
 from movers.cli import options as given
-from movers.cli.evaluate_commands import Scores, make_grid, with_command
+from movers.cli.evaluate_commands import Scores
 from movers.cli.messages import command_line, say, show
-from movers.cli.options import MODEL_DEFAULTS
-from movers.cli.terminal import print_scores
+from movers.cli.options import MODEL_DEFAULTS, method_names
 from movers.errors import InputError
+from movers.measures.registry import METHODS
 from movers.runtime.atomic import replacing
+from movers_research.printed_scores import print_scores
 
 if TYPE_CHECKING:
+    from movers.scorer import Scorer
     from movers_research.outcomes import Results
+    from movers_research.scores import MeasureGrid
+
+Number = TypeVar("Number", int, float)
 
 Aligners = Annotated[str, Parameter(name=["--aligners", "--aligner"])]
 Resume = Annotated[given.Flag, Parameter(help="Go on with the run in --output.")]
@@ -113,6 +120,28 @@ def benchmark(
             chosen = (layers or "").split() or [""]
             results = evaluate_as_used(scorer, pairs, grid, folder, selections=chosen, **keeping)
         _show(results, output, json=json)
+
+
+def make_grid(
+    scorer: Scorer, methods: str, recipes: str, embeddings: str, mixes: str
+) -> MeasureGrid:
+    """The measures and choices that options name, each a list separated by commas."""
+    from movers_research.scores import MeasureGrid
+
+    return MeasureGrid(
+        tuple(METHODS) if methods == "every" else tuple(method_names(methods)),
+        tuple(recipes.split(",")),
+        tuple(scorer.using(embedding=layer).embedding for layer in _listed(embeddings, int)),
+        tuple(_listed(mixes, float)),
+    )
+
+
+def _listed(text: str, kind: Callable[[str], Number]) -> list[Number]:
+    """Numbers separated by commas."""
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"expected numbers separated by commas, got {text!r}") from None
 
 
 def reproduce(
@@ -265,7 +294,7 @@ def _show(results: Results, folder: Path | None, *, json: bool) -> None:
     """Print the scores, and write the report if there is a folder for it."""
     from movers_research.report import write_report
 
-    results = with_command(results)
+    results = replace(results, facts={"command": command_line(), **results.facts})
     show(results, print_scores, json=json)
     if folder is not None:
         write_report(results, folder)

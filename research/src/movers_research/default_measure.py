@@ -24,7 +24,6 @@ from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import RESAMPLES, Estimate, apply_empty_policy, interval
-from movers.evaluate.scores import grouped
 from movers.measures.bounds import sentence_distances
 from movers.measures.calibration import Contrasts, contrasts
 from movers.measures.default import calibrate
@@ -46,6 +45,7 @@ from movers_research.document import (
 )
 from movers_research.encoded_corpus import CorpusEncoder
 from movers_research.runs import RunFolder, open_run
+from movers_research.scores import grouped
 
 Pairs = list[tuple[str, str]]
 

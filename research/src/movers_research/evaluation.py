@@ -16,26 +16,26 @@ from movers.encode.encoder import Encoder
 from movers.encode.stopwords import describe_stopwords
 from movers.errors import Choose, Do, InputError
 from movers.evaluate import metrics
-from movers.evaluate.as_used import (
-    Cell,
-    describe_software,
-    evaluate_scorers,
-    make_scorers,
-    with_bases,
-)
+from movers.evaluate.evaluation import describe_software
 from movers.evaluate.labelled import Dataset
-from movers.evaluate.scores import Column, Gain, MeasureGrid, Score, make_gain, make_score
 from movers.measures.parts.frequencies import load_frequencies
 from movers.measures.parts.structure import contextual_layers, describe_numbers, parse_numbers
 from movers.measures.registry import find_measure
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.version import __version__
+from movers_research.as_used import (
+    Cell,
+    evaluate_scorers,
+    make_scorers,
+    with_bases,
+)
 from movers_research.benchmark import Benchmark, measure_variability
 from movers_research.datasets import TOKENISED
 from movers_research.outcomes import Results
 from movers_research.published import find_published
 from movers_research.runs import RunFolder, open_run
+from movers_research.scores import Column, Gain, MeasureGrid, Score, make_gain, make_score
 
 CRITERION = "wsmd-wmd"
 """The measure whose scores on a development set pick the single best layer."""
@@ -157,7 +157,7 @@ def evaluate_as_used(
     resume: bool = False,
     progress: bool = False,
 ) -> Results:
-    """Do the same as `movers.evaluate.as_used.evaluate_as_used`, in a run folder.
+    """Do the same as `movers_research.as_used.evaluate_as_used`, in a run folder.
 
     Distances stay in it measure by measure, and a run broken off goes on with ``resume``.
     """

@@ -9,7 +9,6 @@ from pathlib import Path
 from movers.errors import InputError
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import spearman
-from movers.evaluate.scores import MeasureGrid
 from movers.measures.registry import DEFAULT, METHODS, find_measure
 from movers.scorer import Scorer
 from movers_research import datasets
@@ -18,6 +17,7 @@ from movers_research.datasets import DATASETS, TOKENISED
 from movers_research.evaluation import CRITERION, Task, evaluate
 from movers_research.outcomes import Illustration, Overlap, Results
 from movers_research.published import paper_model, published_facts
+from movers_research.scores import MeasureGrid
 
 SELECTIONS = ("top1", "BV", "all", "best")
 EVERY = tuple(name for name in {**METHODS, **MEASURES} if name != DEFAULT.name)

@@ -14,11 +14,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from movers.arrays import Floats
-from movers.evaluate.scores import Column, Score, grouped
 from movers_research import canvas
 from movers_research.canvas import BLUE, FAINT, GROUND, INK, ORANGE, SOFT, Label, Labels
 from movers_research.document import Drawing, percent
 from movers_research.outcomes import Overlap, Results
+from movers_research.scores import Column, Score, grouped
 from movers_research.structure_gains import (
     Agreement,
     agreements,

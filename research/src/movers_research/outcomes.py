@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from movers.arrays import Floats, Ints
-from movers.evaluate.scores import Column, Evaluation
+from movers_research.scores import Column, Evaluation
 
 
 @dataclass(frozen=True)

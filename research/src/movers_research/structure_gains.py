@@ -10,8 +10,8 @@ import numpy as np
 
 from movers.agreement import TITLES
 from movers.arrays import Floats
-from movers.evaluate.scores import Column, Score, grouped
 from movers_research.outcomes import Results
+from movers_research.scores import Column, Score, grouped
 
 VARIANTS = "wmd", "wmd-idf", "wrd", "wrd-idf", "synwmd-cos", "synwmd"
 """The measures whose gains are averaged."""

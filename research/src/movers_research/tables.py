@@ -8,7 +8,6 @@ from itertools import groupby
 
 import numpy as np
 
-from movers.evaluate.scores import Column, Gain, Score, grouped
 from movers.measures.registry import METHODS
 from movers_research import structure_gains
 from movers_research.baselines import MEASURES
@@ -24,6 +23,7 @@ from movers_research.document import (
     signed,
 )
 from movers_research.outcomes import Results
+from movers_research.scores import Column, Gain, Score, grouped
 from movers_research.structure_gains import VARIANTS, Place, metric_name
 
 GROUPS = {

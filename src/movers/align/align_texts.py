@@ -87,6 +87,6 @@ def _read(
 
 
 def signature(encoder: Encoder, aligner: str) -> str:
-    """Everything that changes a link, on one line."""
+    """Return everything that changes a link, on one line."""
     model = f"{Path(encoder.name).name}@{encoder.fingerprint}"
     return f"movers:{__version__}|aligner:{aligner}|model:{model}|dtype:{encoder.dtype}"

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from movers.align.link_drawing import FOOT, HEAD, draw
 from movers.align.links import Link, LinkScores
 from movers.align.reading import Sentence, Span
 
@@ -105,17 +104,6 @@ class Alignment:
             "pharaoh": self.pharaoh,
             "signature": self.signature,
         }
-
-    def drawn(self) -> str:
-        """Return the two sentences drawn one above the other."""
-        alone = self.unmatched_source, self.unmatched_target
-        return draw((self.source_words, self.target_words), self.links, alone, str(self))
-
-    _repr_html_ = drawn
-
-    def to_html(self) -> str:
-        """Return the alignment as a page of its own."""
-        return HEAD + self.drawn() + FOOT
 
 
 def make_links(

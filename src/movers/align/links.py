@@ -61,7 +61,7 @@ class LinkScores:
 
 
 def centred_cosines(source: Words, target: Words, typical: Floats) -> Floats:
-    """Cosines between words, from the mean of the two sentences shrunk to the model's own mean.
+    """Return cosines between words, centred at the mean of both, shrunk to the model's own mean.
 
     One word has no mean worth the name; sentences of a usual length have.
     """
@@ -72,7 +72,7 @@ def centred_cosines(source: Words, target: Words, typical: Floats) -> Floats:
 
 
 def cosines(source: Floats, target: Floats) -> Floats:
-    """Cosine of every vector of one side with every vector of the other; 0 for a zero vector."""
+    """Return cosines of all vectors of one side with all of the other; 0 for a zero vector."""
     one, other = (
         side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-12)
         for side in (source, target)

@@ -61,7 +61,7 @@ def read_sentences(encoder: Encoder, given: Sequence[Given]) -> list[Sentence]:
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:
-    """A range without the blanks that some tokenizers count to a word, and with all its accents."""
+    """Return a range without the blanks that some tokenizers add, and with all its accents."""
     word = text[start:end]
     left = len(word) - len(word.lstrip())
     end -= len(word) - len(word.rstrip())

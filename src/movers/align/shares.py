@@ -59,7 +59,7 @@ def link_by_shares(source: Words, target: Words, typical: Floats) -> LinkScores:
 
 
 def mutual_shares(attraction: Floats, warmth: float = WARMTH, home: float = HOME) -> Floats:
-    """Geometric mean of j's share among the options of i, and of i's among those of j.
+    """Return the geometric mean of j's share among the options of i, and of i's among those of j.
 
     Staying at home is one more option on either side.
     """
@@ -68,7 +68,7 @@ def mutual_shares(attraction: Floats, warmth: float = WARMTH, home: float = HOME
 
 
 def _shares(attraction: Floats, warmth: float, home: float) -> Floats:
-    """Softmax of every row, with staying at home among its options."""
+    """Return the softmax of every row, with staying at home among its options."""
     top = np.maximum(attraction.max(axis=1, keepdims=True), home)
     shares = np.exp((attraction - top) / warmth)
     return np.asarray(shares / (shares.sum(axis=1, keepdims=True) + np.exp((home - top) / warmth)))
@@ -86,7 +86,7 @@ def support(plan: Floats, source: Floats, target: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def precedence(words: int) -> Floats:
-    """How shortly one word stands before another: 1 for the next, fading over `REACH` words."""
+    """Return how shortly words stand before others: 1 for the next, fading over `REACH`."""
     ahead = np.arange(words)[None] - np.arange(words)[:, None]
     fading = np.where(ahead > 0, np.exp((1 - np.maximum(ahead, 1)) / REACH), 0.0)
     return np.asarray(fading + ITSELF * np.eye(words))
@@ -103,7 +103,7 @@ def followed(plan: Floats, source: Floats, target: Floats) -> Floats:
 
 
 def _leaning(attention: Floats) -> Floats:
-    """Attention to other words beyond what each of them gets from all: sinks get nothing."""
+    """Return attention to other words beyond what each of them gets from all: sinks get nothing."""
     others = attention.mean(axis=0)
     usual = others.sum(axis=0) / max(1, len(others) - 1)
     return np.asarray(np.maximum(others - usual, 0.0))

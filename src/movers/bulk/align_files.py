@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 
 from movers.align.align_texts import align_pairs, signature
 from movers.align.alignment import Alignment
-from movers.align.link_drawing import FOOT, HEAD
 from movers.align.reading import Given
 from movers.bulk.output import Pairs, Report, Run, Values, paired
 from movers.encode.encoder import Encoder
@@ -21,25 +19,11 @@ from movers.io import tables
 from movers.io.pairs import check_words
 from movers.runtime.progress import progress_bar
 
-
-@dataclass(frozen=True)
-class Style:
-    """How alignments are written: what stands before, after, and for each of them."""
-
-    line: Callable[[Alignment], str]
-    head: str = ""
-    foot: str = ""
-
-    def page(self, found: Alignment) -> str:
-        """One alignment by itself."""
-        return self.head + self.line(found) + self.foot
-
-
-STYLES = {
-    "pharaoh": Style(lambda found: found.pharaoh + "\n"),
-    "json": Style(lambda found: json.dumps(found.to_dict(), ensure_ascii=False) + "\n"),
-    "html": Style(Alignment.drawn, HEAD, FOOT),
+STYLES: dict[str, Callable[[Alignment], str]] = {
+    "pharaoh": lambda found: found.pharaoh + "\n",
+    "json": lambda found: json.dumps(found.to_dict(), ensure_ascii=False) + "\n",
 }
+"""How an alignment is written on a line."""
 
 
 def align_table(
@@ -78,9 +62,7 @@ def align_table(
     """
     started, links = time.monotonic(), 0
     run = Run(file, output, tables.count_rows(file, input_format), resume)
-    shape = STYLES[style]
-    lines = itemgetter("line")
-    writer = partial(tables.line_writer, lines=lines, head=shape.head, foot=shape.foot)
+    writer = partial(tables.line_writer, lines=itemgetter("line"))
     with tables.open_table(file, input_format) as table:
         names = tables.pick_columns(table.columns, *columns)
         task = {"links": signature(encoder, aligner), "columns": [*names], "output": style}
@@ -88,7 +70,7 @@ def align_table(
 
         def make(pairs: Pairs) -> Values:
             found = [*align_pairs(encoder, pairs, aligner=aligner)]
-            return {"line": [*map(shape.line, found)], "links": [*map(len, found)]}
+            return {"line": [*map(STYLES[style], found)], "links": [*map(len, found)]}
 
         bar = progress_bar("aligning", "rows", run.total, progress=progress)
         for _, values in run.fill(rows, make, writer, task, bar):
@@ -98,7 +80,7 @@ def align_table(
 
 
 def _words_of(values: Any, column: str, first_row: int) -> list[Given]:
-    """Cells as lists of words; an empty or missing cell has none."""
+    """Return cells as lists of words; an empty or missing cell has none."""
     return [
         cell.split()
         if isinstance(cell, str)

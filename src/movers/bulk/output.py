@@ -173,7 +173,7 @@ class Run:
 
     @contextmanager
     def _opened(self, writer: Writer, task: dict[str, Any]) -> Iterator[Opened]:
-        """The output, ready for rows; that of a file is this run's alone."""
+        """Open the output for rows; that of a file is this run's alone."""
         path = self.output
         if path == STANDARD:
             if self.resume:
@@ -189,7 +189,7 @@ class Run:
 
     @contextmanager
     def _growing(self, writer: Writer, task: dict[str, Any]) -> Iterator[Opened]:
-        """A file that takes its name at the end; what is finished of it is kept if that fails."""
+        """Open a file that takes its name at the end; keep what is finished if that fails."""
         path = self.output
         grown, journal = (path.with_name(path.name + end) for end in (".partial", ".journal"))
         clean_up(path)

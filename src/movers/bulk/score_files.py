@@ -168,7 +168,7 @@ def fit_on_rows(
 def named_columns(
     name: str, scorer: Scorer, pairs: list[tuple[str, str]], *, progress: bool = False
 ) -> dict[str, Any]:
-    """Distances and similarities by column; an error names it, NaN stands without a warning."""
+    """Return distances and similarities by column; an error names it, NaN brings no warning."""
     with warnings.catch_warnings():
         # Counted over the whole file instead.
         warnings.simplefilter("ignore", UndefinedWarning)

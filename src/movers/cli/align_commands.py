@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING
 from movers.cli import options as given
 from movers.cli.messages import say, show
 from movers.cli.terminal import print_alignment
-from movers.errors import InputError
 from movers.io.pairs import check_asked
-from movers.io.tables import STANDARD, text_output
+from movers.io.tables import STANDARD
 from movers.runtime.atomic import replacing
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ def align(
     aligner: str = "shares",
     tokens: given.Flag = False,
     json: given.Flag = False,
-    html: given.Flag = False,
     resume: given.Resume = False,
     quiet: given.Quiet = False,
     source: given.First = None,
@@ -64,17 +61,13 @@ def align(
         into words as the model splits it.
     json
         Write JSON lines with everything: words, character ranges, confidence, unmatched words.
-    html
-        Write a page that draws the links.
     """
     from movers.align.align_texts import signature
     from movers.bulk.align_files import align_table
     from movers.loading import load_encoder
 
-    if json and html:
-        raise InputError("--json and --html are two kinds of output; take one")
     encoder = load_encoder(model, device=device, dtype=dtype)
-    style = "json" if json else "html" if html else "pharaoh"
+    style = "json" if json else "pharaoh"
     if target_sentence is not None:
         pair = (file.split(), target_sentence.split()) if tokens else (file, target_sentence)
         return _align_two(encoder, pair, output, aligner, style)
@@ -104,8 +97,7 @@ def _align_two(
     check_asked(pair[0], "source")
     check_asked(pair[1], "target")
     (found,) = align_pairs(encoder, [pair], aligner=aligner)
-    if output == STANDARD and style != "html":
+    if output == STANDARD:
         return show(found, print_alignment, json=style == "json")
-    whole = nullcontext(output) if output == STANDARD else replacing(output)
-    with whole as place, text_output(place) as stream:
-        stream.write(STYLES[style].page(found))
+    with replacing(output) as temporary:
+        temporary.write_text(STYLES[style](found), "utf-8")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -15,19 +14,12 @@ from movers.cli import options as given
 from movers.cli.messages import command_line, show
 from movers.cli.options import DEFAULTS, MODEL_DEFAULTS, method_names
 from movers.cli.terminal import print_scores, print_thresholds
-from movers.errors import InputError
 from movers.io.pairs import known_columns
 from movers.io.tables import SUFFIXES, open_table
 from movers.io.texts import read_texts
 from movers.measures.registry import METHODS
 
-if TYPE_CHECKING:
-    from movers.evaluate.scores import Evaluation, MeasureGrid
-    from movers.scorer import Scorer
-
 Scores = Annotated[given.Flag, Parameter(help="Print the scores as JSON.")]
-Number = TypeVar("Number", int, float)
-Found = TypeVar("Found", bound="Evaluation")
 
 
 def evaluate(
@@ -39,10 +31,6 @@ def evaluate(
     target: str | None = None,
     gold: str | None = None,
     statistics: Path | None = None,
-    recipes: str = "paper",
-    embeddings: str = "-1",
-    mixes: str = "0.5",
-    layers: str | None = None,
     limit: int | None = None,
     json: Scores = False,
     quiet: given.Quiet = False,
@@ -50,7 +38,7 @@ def evaluate(
 ) -> None:
     """Hold measures against labelled pairs: scores with intervals, gains with tests.
 
-    The distances are those that `movers score` gives.
+    The distances are those that `movers score` gives, and gains are over the first measure.
 
     Example: `movers evaluate examples/data/labelled.tsv --methods movers,wmd`
 
@@ -68,47 +56,20 @@ def evaluate(
         Column of the label (0 and 1, yes and no) or score. Default: label, score and the like.
     statistics
         File of fitted statistics, made by `movers fit`. Default: those shipped with the model.
-    recipes
-        "paper", "reference" or both, separated by commas.
-    embeddings
-        Layers of the word vectors, separated by commas: 0 is the input layer, -1 the last.
-    mixes
-        Shares of structure from 0 to 1, separated by commas.
-    layers
-        Attention layers to average, separated by blanks: "all", "5-12", "1,3", "BV".
     limit
         Take only so many of the shortest pairs.
     """
-    from movers.evaluate.as_used import evaluate_as_used
+    from movers.evaluate.evaluation import evaluate as measured
     from movers.evaluate.labelled import read_labelled
 
     pairs = read_labelled(file, limit=limit, source=source, target=target, gold=gold)
     scorer = options.load("wsmd")
     if statistics is not None:
         scorer = scorer.using(statistics=statistics)
-    grid = make_grid(scorer, methods, recipes, embeddings, mixes)
-    chosen = (layers or "").split() or [""]
-    results = evaluate_as_used(scorer, pairs, grid, selections=chosen, progress=not quiet)
-    show(with_command(results), print_scores, json=json)
-
-
-def make_grid(
-    scorer: Scorer, methods: str, recipes: str, embeddings: str, mixes: str
-) -> MeasureGrid:
-    """The measures and choices that options name, each a list separated by commas."""
-    from movers.evaluate.scores import MeasureGrid
-
-    return MeasureGrid(
-        tuple(METHODS) if methods == "every" else tuple(method_names(methods)),
-        tuple(recipes.split(",")),
-        tuple(scorer.using(embedding=layer).embedding for layer in _listed(embeddings, int)),
-        tuple(_listed(mixes, float)),
-    )
-
-
-def with_command(results: Found) -> Found:
-    """The results with the command line among their facts."""
-    return replace(results, facts={"command": command_line(), **results.facts})
+    chosen = tuple(METHODS) if methods == "every" else tuple(method_names(methods))
+    results = measured(scorer, pairs, chosen, progress=not quiet)
+    results = replace(results, facts={"command": command_line(), **results.facts})
+    show(results, print_scores, json=json)
 
 
 def threshold(
@@ -177,11 +138,3 @@ def _sentences(file: Path, column: str | None, *, pairs: bool) -> list[str]:
             if pairs or known_columns(opened.columns):
                 return []
     return list(read_texts(file, column=column))
-
-
-def _listed(text: str, kind: Callable[[str], Number]) -> list[Number]:
-    """Numbers separated by commas."""
-    try:
-        return [kind(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"expected numbers separated by commas, got {text!r}") from None

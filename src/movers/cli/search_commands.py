@@ -403,7 +403,6 @@ def dedupe(
     guard: given.Guards = GUARDED,
     at_least: given.AtLeast = 0.9,
     group_by: str | None = None,
-    align: given.Flag = False,
     strict: given.Strict = False,
     dry_run: given.Flag = False,
     work: Work = USUAL,
@@ -434,8 +433,6 @@ def dedupe(
         names, renamed, negation, opposites, roles, unread; "none" for none.
     group_by
         Column of the table: rows that differ in it never stand for each other.
-    align
-        In that table, also say which word went where.
     dry_run
         Only say what would be dropped, and show the pairs nearest to the threshold. With -o, what
         was encoded is kept beside it for the run itself; without, nothing is written.
@@ -465,7 +462,6 @@ def dedupe(
             lines=texts,
             groups=groups,
             guards=guards,
-            align=align,
             blocks=blocks,
             progress=progress,
         )

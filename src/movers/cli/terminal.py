@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -13,7 +13,7 @@ from movers.documents.comparison import TextComparison
 
 if TYPE_CHECKING:
     from movers.align.alignment import Alignment
-    from movers.evaluate.scores import Evaluation, Gain, Score
+    from movers.evaluate.evaluation import Evaluation
     from movers.evaluate.thresholds import Near, Thresholds
     from movers.results import Comparison, Ranking
     from movers.search.mining import Pair
@@ -190,46 +190,22 @@ def print_alignment(console: Console, alignment: Alignment) -> None:
 
 
 def print_scores(console: Console, results: Evaluation) -> None:
-    """Print scores with their intervals, what structure gains, and notes."""
-    from movers.evaluate.scores import grouped
-
-    gains = {(gain.column, gain.selection): gain for gain in results.gains}
-    groups = grouped(results.scores, lambda score: (score.column.dataset, score.column.recipe))
-    for (dataset, recipe), rows in groups.items():
-        about = f"{dataset}, {recipe} recipe: {rows[0].metric} × 100, {rows[0].pairs} pairs"
-        if rows[0].dropped:
-            about += f" ({rows[0].dropped} without words on one side left out)"
-        published = any(row.published is not None for row in rows)
-        found = [gains.get((row.column, row.selection)) for row in rows]
-        gained = [*["gain", "over", "p"] * any(found), *["published"] * published]
-        numbers = ("vectors", "score", "95 %", *gained)
-        table = _table("measure", "layers", *numbers, numbers=numbers, wrapped=False)
-        for row, gain in zip(rows, found, strict=True):
-            theirs = "" if row.published is None else f"{100 * row.published:.2f}"
-            cells = [*_score_cells(row), *_gain_cells(gain) * any(found), *[theirs] * published]
-            table.add_row(*cells)
-        console.print(Text(about, "bold"))
-        console.print(table)
-        console.print()
-    for note in results.notes:
-        console.print(Text(note, "dim"))
-
-
-def _gain_cells(gain: Gain | None) -> list[str]:
-    """What a line says of what structure gains, over which measure; nothing for one without."""
-    return [f"{100 * gain.value:+.2f}", gain.base, f"{gain.p:.3f}"] if gain else [""] * 3
-
-
-def _score_cells(score: Score) -> Iterator[Text | str]:
-    """What a line says of a score."""
-    column, layers = score.column, score.layers
-    if score.selection != layers:
-        layers = f"{score.selection} {layers}"
-    yield column.method + ("" if column.mix in (None, 0.5) else f" λ={column.mix:g}")
-    yield layers.strip()
-    yield str(column.embedding)
-    yield Text(f"{100 * score.value:.2f}", "bold")
-    yield Text(f"{100 * score.low:.1f}–{100 * score.high:.1f}", "dim")
+    """Print scores with their intervals, and what measures gain over the first."""
+    first = results.scores[0]
+    about = f"{results.dataset}: {results.metric} × 100, {first.pairs} pairs"
+    if first.dropped:
+        about += f" ({first.dropped} without words on one side left out)"
+    gained = ["gain", "p"] * (len(results.scores) > 1)
+    numbers = ("vectors", "score", "95 %", *gained)
+    table = _table("measure", "layers", *numbers, numbers=numbers, wrapped=False)
+    for score in results.scores:
+        cells = [score.method, score.layers, str(score.embedding)]
+        cells += [f"{100 * score.value:.2f}", f"{100 * score.low:.1f}–{100 * score.high:.1f}"]
+        if score.gain is not None:
+            cells += [f"{100 * score.gain.value:+.2f}", f"{score.gain.p:.3f}"]
+        table.add_row(*cells)
+    console.print(Text(about, "bold"))
+    console.print(table)
 
 
 def print_facts(console: Console, facts: Mapping[str, Any]) -> None:

@@ -41,7 +41,7 @@ class Counterparts:
     linked: frozenset[Link] = field(default_factory=frozenset)
 
     def take(self, side: int, place: int) -> None:
-        """Settle a word of the first text or the second, so that nothing else is said of it."""
+        """Take a word of the first text or the second out of those left over."""
         if place in self.left[side]:
             self.left[side].remove(place)
 
@@ -58,52 +58,40 @@ def find_counterparts(
     ``linked`` are pairs of words that somebody else, a transport plan say, holds for counterparts.
     """
     keys = [word.key for word in source], [word.key for word in target]
-    same = _common(*keys)
-    gaps = _gaps([i for i, _ in same], len(source)), _gaps([j for _, j in same], len(target))
-    settled: tuple[set[int], set[int]] = {i for i, _ in same}, {j for _, j in same}
-    elsewhere: dict[str, list[int]] = {}
-    for j, key in enumerate(keys[1]):
-        if j not in settled[1]:
-            elsewhere.setdefault(key, []).append(j)
-    moved = []
-    for i, key in enumerate(keys[0]):
-        if i not in settled[0] and elsewhere.get(key):
-            moved.append((i, elsewhere[key].pop(0)))
-    settled[0].update(i for i, _ in moved)
-    settled[1].update(j for _, j in moved)
-    left = (
-        [i for i in range(len(source)) if i not in settled[0]],
-        [j for j in range(len(target)) if j not in settled[1]],
-    )
-    return Counterparts((source, target), same, moved, left, gaps, frozenset(linked))
-
-
-def _common(first: Sequence[str], second: Sequence[str]) -> list[Link]:
-    """Return the places of a longest common sequence."""
     same: list[Link] = []
-    for step in LCSseq.opcodes(first, second):
+    gaps: tuple[list[int], list[int]] = [], []
+    left: tuple[list[int], list[int]] = [], []
+    for step in LCSseq.opcodes(*keys):
+        first = range(step.src_start, step.src_end)
+        second = range(step.dest_start, step.dest_end)
         if step.tag == "equal":
-            same += zip(
-                range(step.src_start, step.src_end),
-                range(step.dest_start, step.dest_end),
-                strict=True,
-            )
-    return same
-
-
-def _gaps(places: Sequence[int], count: int) -> list[int]:
-    """Return how many of some places come before each."""
-    gaps: list[int] = []
-    for before, place in enumerate((*places, count)):
-        gaps += [before] * (place + 1 - len(gaps))
-    return gaps[:count]
+            gaps[0].extend(range(len(same), len(same) + len(first)))
+            gaps[1].extend(range(len(same), len(same) + len(second)))
+            same += zip(first, second, strict=True)
+        else:
+            gaps[0].extend([len(same)] * len(first))
+            gaps[1].extend([len(same)] * len(second))
+            left[0].extend(first)
+            left[1].extend(second)
+    elsewhere: dict[str, list[int]] = {}
+    for j in left[1]:
+        elsewhere.setdefault(keys[1][j], []).append(j)
+    moved = [(i, elsewhere[keys[0][i]].pop(0)) for i in left[0] if elsewhere.get(keys[0][i])]
+    if moved:
+        sources, targets = ({*side} for side in zip(*moved, strict=True))
+        left = [i for i in left[0] if i not in sources], [j for j in left[1] if j not in targets]
+    return Counterparts((source, target), same, moved, left, gaps, frozenset(linked))
 
 
 def preposition_before(words: Sequence[Word], place: int) -> str | None:
     """Return the preposition that a word follows, with nothing but an article between."""
-    for before in reversed(words[max(0, place - 2) : place]):
-        if before.key in lexicon.cues()["preposition"]:
-            return before.key
-        if before.part != FUNCTION:
+    prepositions = lexicon.cues()["preposition"]
+    for before in (place - 1, place - 2):
+        if before < 0:
+            break
+        word = words[before]
+        if word.key in prepositions:
+            return word.key
+        if word.part != FUNCTION:
             break
     return None

@@ -70,21 +70,23 @@ def differences(
     if first.words == second.words and first.question == second.question:
         return ()
     linked = _placed(first.words, second.words, links)
-    search = Search(first, second, find_counterparts(first.words, second.words, linked), broken)
-    return search.run()
+    words = find_counterparts(first.words, second.words, linked)
+    return DifferenceFinder(first, second, words, broken).run()
 
 
 def _placed(
     source: Sequence[Word], target: Sequence[Word], links: Iterable[tuple[Span, Span]]
 ) -> Iterable[Link]:
     """Return links of places as links of words."""
+    if not (links := [*links]):
+        return ()
     starts = [{word.start: place for place, word in enumerate(words)} for words in (source, target)]
     pairs = ((starts[0].get(one[0]), starts[1].get(two[0])) for one, two in links)
     return [(i, j) for i, j in pairs if i is not None and j is not None]
 
 
-class Search:
-    """One pair of texts on its way: each step settles words and tells of them."""
+class DifferenceFinder:
+    """Finds what one pair of texts differs in, step by step; a word is told of once."""
 
     def __init__(
         self, source: Reading, target: Reading, words: Counterparts, broken: float | None
@@ -114,8 +116,8 @@ class Search:
         return tuple(sorted(self.found, key=lambda one: KINDS.index(one.kind)))
 
     def tell(self, kind: Kind, i: Sequence[int], j: Sequence[int], sure: float) -> None:
-        """Tell of words by their places, and settle them."""
-        self._settle((i, j))
+        """Tell of words by their places, and leave them out from then on."""
+        self._take((i, j))
         self._add(kind, _span(self.words.words[0], i), _span(self.words.words[1], j), sure)
 
     def _add(self, kind: Kind, first: Span | None, second: Span | None, sure: float) -> None:
@@ -128,7 +130,7 @@ class Search:
         self.found.append(Difference(kind, source, target, first, second, sure, said))
 
     def order(self) -> None:
-        """Roles exchanged, or an order without effect."""
+        """Tell of roles exchanged, or an order without effect."""
         order = judge_order(self.words, self.broken)
         if order is None:
             return
@@ -141,13 +143,13 @@ class Search:
         self._add("roles" if effect else "reordered", first, second, sure)
 
     def polarity(self) -> None:
-        """Negations that do not cancel, and opposites."""
+        """Tell of negations that do not cancel, and of opposites."""
         negated, opposites = denies(self.words)
         source, target = self.words.words
         cues = negations(source), negations(target)
         if negated and len(opposites) % 2:
             i, j = opposites[0]
-            self._settle(cues)
+            self._take(cues)
             self.tell("replaced", _with(cues[0], i), _with(cues[1], j), LIKELY)
             opposites = opposites[1:]
         elif negated:
@@ -156,11 +158,11 @@ class Search:
             place = next(
                 (p for p in cues[side] if self.words.words[side][p].key not in other), cues[side][0]
             )
-            self._settle(cues)
-            self._settle_quantities()
+            self._take(cues)
+            self._take_quantities()
             self.tell("negation", *(([place], []) if side == 0 else ([], [place])), CERTAIN)
         else:
-            self._settle(cues)
+            self._take(cues)
             self.scope("negation", *cues)
         for i, j in self._unless_turned(opposites):
             prefix = lexicon.denied_by_prefix(source[i].key, target[j].key)
@@ -187,7 +189,7 @@ class Search:
             self.tell(kind, [*first, places[0]], [*second, places[1]], PERHAPS)
 
     def _unless_turned(self, opposites: Sequence[Link]) -> list[Link]:
-        """Opposites but for converses whose partners changed places: *lends to*, *borrows from*."""
+        """Return opposites but for converses with exchanged partners: *lends*, *borrows*."""
         turned = [link for link in opposites if is_converse(self.words, *link)]
         order = next((one for one in self.found if one.kind in ("roles", "reordered")), None)
         if not turned or order is None:
@@ -200,12 +202,12 @@ class Search:
             self.found.append(replace(order, kind="reordered", sure=PERHAPS, text=text))
         return [link for link in opposites if link not in turned]
 
-    def _settle(self, places: tuple[Sequence[int], Sequence[int]]) -> None:
+    def _take(self, places: tuple[Sequence[int], Sequence[int]]) -> None:
         for side in (0, 1):
             for place in places[side]:
                 self.words.take(side, place)
 
-    def _settle_quantities(self) -> None:
+    def _take_quantities(self) -> None:
         """Drop what a negation stands in place of: *something* for *nothing*."""
         for side in (0, 1):
             for place in [*self.words.left[side]]:
@@ -213,7 +215,7 @@ class Search:
                     self.words.take(side, place)
 
     def asked(self) -> None:
-        """A question against a statement."""
+        """Tell of a question against a statement."""
         if self.texts[0].question == self.texts[1].question:
             return
         (source, target) = (reading.text for reading in self.texts)
@@ -228,7 +230,7 @@ class Search:
         self.found = [one for one in self.found if one.kind != "reordered"]
 
     def counted(self) -> None:
-        """Figures, dates and units that differ."""
+        """Tell of figures, dates and units that differ."""
         for parts in ((NUMBER,), (DATE,), (UNIT,)):
             left = self._left(parts)
             for i, j in _paired(self.words, *left):
@@ -239,7 +241,7 @@ class Search:
         self._join_units()
 
     def _single(self, side: int, place: int) -> None:
-        """A number that the other text has no number for: an article or a quantity may be it."""
+        """Tell of a number without one in the other text: an article or a quantity may be it."""
         word = self.words.words[side][place]
         for other in [*self.words.left[1 - side]]:
             pair = (place, other) if side == 0 else (other, place)
@@ -256,7 +258,7 @@ class Search:
             self.words.take(side, place)
 
     def _join_units(self) -> None:
-        """A number and its unit are one difference."""
+        """Make one difference of a number and its unit."""
         numbers = [one for one in self.found if one.kind == "number"]
         for one, two in pairwise(numbers):
             spans = (one.source_span, two.source_span)
@@ -264,7 +266,7 @@ class Search:
                 self.found.remove(two)
 
     def steps(self, part: str, kind: Kind) -> None:
-        """Quantities or modalities of another strength."""
+        """Tell of quantities or modalities of another strength."""
         left = self._left((part,))
         if part == MODALITY:
             for side in (0, 1):
@@ -278,15 +280,15 @@ class Search:
         for side in (0, 1):
             for place in self._left((part,))[side]:
                 key = self.words.words[side][place].key
-                vague = key in VAGUE or (part == MODALITY and self._told("question"))
+                vague = key in VAGUE or (part == MODALITY and self._has("question"))
                 if not vague and place + 1 not in self.words.left[side]:
                     self.tell(kind, *(([place], []) if side == 0 else ([], [place])), PERHAPS)
                 else:
                     self.words.take(side, place)
 
     def tense(self) -> None:
-        """Verbs that both texts have in another time."""
-        if self._told("question"):
+        """Tell of verbs that both texts have in another time."""
+        if self._has("question"):
             return
         source, target = self.words.words
         for i, j in (*self.words.same, *self.words.moved):
@@ -298,7 +300,7 @@ class Search:
                 return
 
     def spelling(self) -> None:
-        """The same word spelt in two ways."""
+        """Tell of words spelt in two ways."""
         left, right = (
             [(place, words[place].text.lower(), words[place].part) for place in places[:LONGEST]]
             for words, places in zip(self.words.words, self.words.left, strict=True)
@@ -311,12 +313,12 @@ class Search:
                     break
 
     def names(self) -> None:
-        """Names that differ."""
+        """Tell of names that differ."""
         for runs in _paired_runs(self.words, *self._left((NAME,))):
             self.tell("name", *runs, LIKELY)
 
     def others(self) -> None:
-        """Words replaced, added and removed."""
+        """Tell of words replaced, added and removed."""
         parts = (CONTENT, NAME, NUMBER, DATE, UNIT)
         for i, j in _linked(self.words, *self._left(parts)):
             self.tell("replaced", [i], [j], LIKELY)
@@ -341,7 +343,7 @@ class Search:
             [place for place in right if second[place].part in parts],
         )
 
-    def _told(self, kind: Kind) -> bool:
+    def _has(self, kind: Kind) -> bool:
         return any(one.kind == kind for one in self.found)
 
 
@@ -352,7 +354,7 @@ def _with(places: Sequence[int], place: int) -> list[int]:
 
 
 def _paired(words: Counterparts, left: Sequence[int], right: Sequence[int]) -> list[Link]:
-    """Words of one part that stand for each other: in the same gap first, the others in order."""
+    """Pair words that stand for each other: in the same gap first, the others in order."""
     pairs, free = [], [*right]
     later = []
     for i in left:
@@ -376,7 +378,7 @@ def _linked(words: Counterparts, left: Sequence[int], right: Sequence[int]) -> l
 
 
 def _runs(places: Sequence[int], words: Sequence[Word]) -> list[list[int]]:
-    """Places in runs with nothing but words of grammar between them."""
+    """Return places in runs with nothing but words of grammar between them."""
     runs: list[list[int]] = []
     for place in places:
         between = words[runs[-1][-1] + 1 : place] if runs else ()
@@ -390,7 +392,7 @@ def _runs(places: Sequence[int], words: Sequence[Word]) -> list[list[int]]:
 def _paired_runs(
     words: Counterparts, left: Sequence[int], right: Sequence[int]
 ) -> list[tuple[list[int], list[int]]]:
-    """Runs of words that stand in the same gap of either text."""
+    """Return runs of words that stand in the same gap of either text."""
     pairs, free = [], _runs(right, words.words[1])
     for run in _runs(left, words.words[0]):
         near = next((one for one in free if _in_place(words, run[0], one[0])), None)
@@ -411,7 +413,7 @@ def _in_place(words: Counterparts, i: int, j: int) -> bool:
 
 
 def _time(words: Sequence[Word], place: int) -> str | None:
-    """The time of a verb by its form and what stands before it; None if it has none of its own."""
+    """Return the time of a verb by its form and what stands before it; None if it has none."""
     word = words[place]
     if not word.form or (word.part not in (CONTENT, FUNCTION)):
         return None

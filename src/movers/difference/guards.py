@@ -16,7 +16,7 @@ Guard = Callable[[str, str], str | None]
 
 @lru_cache(maxsize=1 << 17)
 def _figures(text: str) -> tuple[str, ...]:
-    """Figures, dates and units of a text in their order of size; an article counts as one."""
+    """Return figures, dates and units of a text, sorted; an article counts as one."""
     words = read(text).words
     counted = (word.key for word in words if word.part in (NUMBER, DATE, UNIT) and word.key != "1")
     return tuple(sorted(counted))

@@ -40,7 +40,7 @@ def pairs_of(part: str) -> frozenset[tuple[str, str]]:
 
 @cache
 def words() -> dict[str, str]:
-    """Common words with what they can be (n, v, a, r), the most usual first."""
+    """Return common words with what they can be (n, v, a, r), the most usual first."""
     return dict(_rows("words"))
 
 
@@ -84,7 +84,7 @@ def denied_by_prefix(first: str, second: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def lemma_of(word: str) -> tuple[str, str]:
-    """The lemma of a lower-case word, and the form that the word is of a verb, if it may be one."""
+    """Return the lemma of a lower-case word, and its form if it may be a verb."""
     if word in _forms():
         lemma, part = _forms()[word]
         return lemma, (PARTICIPLE if word.endswith("ing") else PAST) if part == "v" else ""

@@ -51,7 +51,7 @@ def knows_frequencies() -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def frequency(word: str) -> float:
-    """How common a word is in English, on the scale of wordfreq: 0 for one that is not known."""
+    """Return how common an English word is, on the scale of wordfreq; 0 if it is not known."""
     from wordfreq import zipf_frequency
 
     return float(zipf_frequency(word, "en"))
@@ -67,9 +67,12 @@ def are_spellings(first: str, second: str) -> bool:
     allowed = 1 if min(len(first), len(second)) < 6 else 2
     if OSA.distance(first, second, score_cutoff=allowed) > allowed or not knows_frequencies():
         return False
+    known = lexicon.words()
+    if first in known and second in known:  # and neither is a typing error
+        return False
     low, high = sorted((frequency(first), frequency(second)))
     rare = first if frequency(first) == low else second
-    return low < RARE and high - low > RARER and rare not in lexicon.words()
+    return low < RARE and high - low > RARER and rare not in known
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from movers.difference import lexicon
 CONTENT, FUNCTION, NUMBER, DATE, UNIT = "content", "function", "number", "date", "unit"
 NEGATION, QUANTITY, MODALITY, NAME, MARK = "negation", "quantity", "modality", "name", "mark"
 TOKEN = re.compile(
-    r"(?<![^\s(])[-−]\d[\d.,]*\d|(?<![^\s(])[-−]\d|"  # below zero
+    r"[-−](?<![^\s(].)\d[\d.,]*\d|[-−](?<![^\s(].)\d|"  # below zero
     r"\d[\d.,:/-]*\d(?:st|nd|rd|th)?\b|\d+(?:st|nd|rd|th)\b|"
-    r"(?:[A-Za-z]+-?|#)\d[\w-]*|\d+|"
+    r"(?:[A-Za-z]++-?+|#)\d[\w-]*|\d+|"
     r"[\u3040-\u30ff\u3400-\u9fff]|"  # scripts without blanks
     r"[ap]\.m\b\.?|[^\W\d_]+(?:['’][^\W\d_]+)*|['’](?:s|re|m|ll|ve|d)\b|\S"
 )
@@ -74,10 +74,13 @@ def read(text: str) -> Reading:
     >>> [word.key for word in read("He wasn't paid 1,000 dollars.").words]
     ['he', 'be', 'not', 'pay', '1000', '$']
     """
-    pieces = [*_pieces(text)]
+    pieces = _pieces(text)
+    headline = _is_headline(pieces)
     words = [
-        _in_context(pieces, place) if usual[1] in IN_DOUBT else Word(*pieces[place], *usual)
-        for place, usual in enumerate([_usual(piece[0]) for piece in pieces])
+        _in_context(pieces, place, headline=headline)
+        if (usual := _usual(piece[0]))[1] in IN_DOUBT
+        else Word._make(piece + usual)
+        for place, piece in enumerate(pieces)
     ]
     if any(word.part == NUMBER for word in words):
         words = [*_merged(words)]
@@ -97,8 +100,9 @@ def look_english(*readings: Reading) -> bool:
     return known >= KNOWN * len(words)
 
 
-def _pieces(text: str) -> Iterator[Piece]:
-    """Yield words as they stand, contractions taken apart."""
+def _pieces(text: str) -> list[Piece]:
+    """Return words as they stand, contractions taken apart."""
+    pieces: list[Piece] = []
     for found in TOKEN.finditer(text):
         token, (start, end) = found[0], found.span()
         cut = None
@@ -107,31 +111,30 @@ def _pieces(text: str) -> Iterator[Piece]:
         elif token in ("cannot", "Cannot", "CANNOT"):
             cut = CANNOT.match(token)
         if cut is None:
-            yield token, start, end
-            continue
-        middle = start + len(cut[1])
-        yield cut[1], start, middle
-        yield cut[2], middle, end
+            pieces.append((token, start, end))
+        else:
+            middle = start + len(cut[1])
+            pieces += ((cut[1], start, middle), (cut[2], middle, end))
+    return pieces
 
 
 def _is_headline(pieces: Sequence[Piece]) -> bool:
     """Tell whether a text capitalises most of its words, so that capitals mark no names."""
-    letters = [text for text, _, _ in pieces if text[0].isalpha()]
-    capital = sum(text[0].isupper() for text in letters)
+    letters = [text[0] for text, _, _ in pieces if text[0].isalpha()]
+    capital = sum(map(str.isupper, letters))
     return capital > HEADLINE * len(letters) and len(letters) > 3
 
 
-def _in_context(pieces: Sequence[Piece], place: int) -> Word:
+def _in_context(pieces: Sequence[Piece], place: int, *, headline: bool) -> Word:
     """Return a word that is one thing or another by what stands beside it."""
     text, start, end = pieces[place]
     lower = text.lower()
     key, part, form = _usual(lower)
     if part in IN_DOUBT:
         key, part, form = _beside(pieces, place, lower, part)
-    if part == CONTENT and text[0].isupper():
-        named = _inside(pieces, place) and not _is_headline(pieces)
-        if named or not _is_common(lower):
-            return Word(text, start, end, lower, NAME)
+    capital = part == CONTENT and text[0].isupper()
+    if capital and ((not headline and _inside(pieces, place)) or not _is_common(lower)):
+        return Word(text, start, end, lower, NAME)
     return Word(text, start, end, key, part, form)
 
 

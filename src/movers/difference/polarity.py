@@ -80,12 +80,12 @@ def is_converse(found: Counterparts, i: int, j: int) -> bool:
 
 
 def negations(words: Sequence[Word]) -> list[int]:
-    """Places of the words that deny something."""
+    """Return places of the words that deny something."""
     return [place for place, word in enumerate(words) if word.part == NEGATION]
 
 
 def shared(found: Counterparts) -> float:
-    """Share of the words with a meaning of the shorter text that the other has too.
+    """Return the share of the words with a meaning of the shorter text that the other has too.
 
     Another spelling of a word is the word.
     """
@@ -100,12 +100,12 @@ def shared(found: Counterparts) -> float:
 
 
 def share_words(source: str, target: str) -> float:
-    """Share of the words with a meaning of the shorter text that the other has too."""
+    """Return the share of the words with a meaning of the shorter text that the other has too."""
     return shared(find_counterparts(read(source).words, read(target).words))
 
 
 def denies(found: Counterparts) -> tuple[bool, list[Link]]:
-    """Whether one text denies what the other says by its negations, and the opposites in them."""
+    """Tell whether negations of one text deny the other, and return the opposites in them."""
     first, second = (_denials(words) for words in found.words)
     joint = any(word.key == "neither" for words in found.words for word in words)
     negated = (first > 0) != (second > 0) or (not joint and first % 2 != second % 2)
@@ -113,7 +113,7 @@ def denies(found: Counterparts) -> tuple[bool, list[Link]]:
 
 
 def _denials(words: Sequence[Word]) -> int:
-    """Clauses that are denied: two negations in one cancel, in two they do not."""
+    """Count clauses that are denied: two negations in one cancel, in two they do not."""
     count = negative = 0
     for word in words:
         negative += word.part == NEGATION

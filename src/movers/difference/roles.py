@@ -82,7 +82,7 @@ def _moved(found: Counterparts) -> bool:
 def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
     """Return pairs of equal words that stand in each other's places, surest first."""
     source = found.words[0]
-    kept = {i for i, _ in found.moved}
+    moved = {i for i, _ in found.moved}
     links = sorted(
         link
         for link in (*found.same, *found.moved)
@@ -93,7 +93,7 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
         (first, second)
         for first, second in combinations(links[:LONGEST], 2)
         if first[1] > second[1]
-        and (first[0] in kept or second[0] in kept)
+        and (first[0] in moved or second[0] in moved)
         and (sorts[first[0]] == sorts[second[0]] or _changed_prepositions(found, first, second))
     )
     candidates = [*islice(inverted, MOST)]
@@ -123,14 +123,16 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
 
 
 def _changed_prepositions(found: Counterparts, first: Link, second: Link) -> bool:
-    """Whether each of two words follows the other's preposition: *from left to right*.
+    """Tell whether each of two words follows the other's preposition: *from left to right*.
 
     Whatever follows a preposition is a thing, whichever other sort a list of words has it in.
     """
     source, target = found.words
-    before = [preposition_before(source, link[0]) for link in (first, second)]
-    after = [preposition_before(target, link[1]) for link in (second, first)]
-    return None not in before and before == after and before[0] != before[1]
+    one = preposition_before(source, first[0])
+    if one is None or one != preposition_before(target, second[1]):
+        return False
+    other = preposition_before(source, second[0])
+    return other not in (None, one) and other == preposition_before(target, first[1])
 
 
 def _neighbours(found: Counterparts, first: Link, second: Link) -> bool:
@@ -206,7 +208,7 @@ def _passives(words: Sequence[Word]) -> int:
 
 
 def _arguments_kept(found: Counterparts, voices: Sequence[int]) -> bool:
-    """Whether what stands around the turned verb stands there in the same order in both texts."""
+    """Tell whether what stands around the turned verb has the same order in both texts."""
     if sum(voices) != 1:
         return False
     side = 0 if voices[0] else 1

@@ -34,7 +34,7 @@ LONG = 60
 
 
 def say(kind: Kind, source: str, target: str) -> str:
-    """One difference in a plain sentence, the texts called A and B."""
+    """Return one difference in a plain sentence, the texts called A and B."""
     if kind == "question":
         return BOTH[kind].format(source)
     source, target = _short(source), _short(target)

@@ -98,13 +98,13 @@ class Change:
         return f"{said}{', elsewhere' * self.moved}.{reasons}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         found = {name: value for name, value in vars(self).items() if name != "differences"}
         return {**found, "differences": [one.to_dict() for one in self.differences]}
 
 
 def terms_of(source: str, target: str) -> frozenset[str]:
-    """Words that two texts keep using, and so mean something by: tenant and landlord, say."""
+    """Return words that two texts keep using, and so mean something by."""
     counts = (Counter(_words(text)) for text in (source, target))
     often = (
         {word for word, count in one.items() if count >= max(2, one.total() / RARE)}
@@ -114,7 +114,7 @@ def terms_of(source: str, target: str) -> frozenset[str]:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text that are long enough to mean something."""
+    """Return the words of a text that are long enough to mean something."""
     return LONG_WORD.findall(text.casefold())
 
 
@@ -136,7 +136,7 @@ def judge_pair(
 
 
 def _other_term(one: Difference, terms: frozenset[str]) -> bool:
-    """Whether a difference puts a term in place of another."""
+    """Tell whether a difference puts a term in place of another."""
     if one.kind != "replaced":
         return False
     first, second = ({*_words(text)} & terms for text in (one.source, one.target))

@@ -154,7 +154,7 @@ class TextComparison(Comparison):
                           f"  {self.signature}"])  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {
             **super().to_dict(),
             "parts": dict(self.parts),
@@ -163,11 +163,11 @@ class TextComparison(Comparison):
         }
 
     def to_html(self) -> str:
-        """The texts side by side, as a page of its own that needs neither server nor network."""
+        """Return the texts side by side, as a page that needs neither server nor network."""
         return export_texts(self.to_dict())
 
     def _repr_html_(self) -> str:
-        """The page, framed so that a notebook and the page leave each other alone."""
+        """Return the page, framed so that a notebook and the page leave each other alone."""
         return framed(self.to_html())
 
 
@@ -182,7 +182,7 @@ def _shifted(span: Any, spans: Any, number: int | None) -> Any:
 
 
 def _one(said: str) -> str:
-    """The same of one sentence."""
+    """Return what is said of several sentences as said of one."""
     for many, one in ((" say ", " says "), (" are ", " is ")):
         said = said.replace(many, one)
     return said

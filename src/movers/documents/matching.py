@@ -134,7 +134,7 @@ def _move(gain: Floats) -> Bools:
 
 
 def kept_order(places: Sequence[int]) -> set[int]:
-    """Numbers of a longest run of places that ascend; the others moved.
+    """Return the numbers of a longest run of places that ascend; the others moved.
 
     Examples
     --------

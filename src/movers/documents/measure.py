@@ -155,7 +155,7 @@ class TextMeasure:
     far: float
 
     def distances(self, pairs: Sequence[tuple[Document, Document]], most: int, bar: Bar) -> Floats:
-        """Distance of every pair, NaN where a text is empty.
+        """Return the distance of every pair, NaN where a text is empty.
 
         The sentences of as many pairs are encoded together as have no more than ``most``.
         """
@@ -216,7 +216,7 @@ class TextMeasure:
 
 
 def _apart(source: Document, target: Document) -> tuple[Ints, Ints, Ints]:
-    """The pairs of sentences that are equal, and the numbers of the others in either text."""
+    """Return the pairs of equal sentences, and the numbers of the others in either text."""
     texts = [[one.text for one in side.sentences] for side in (source, target)]
     equal = np.array(equal_pairs(*texts), np.int64).reshape(-1, 2)
     first, second = (

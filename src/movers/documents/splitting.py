@@ -139,7 +139,7 @@ def cut(sentence: Sentence, fits: Callable[[str], bool]) -> Iterator[Sentence]:
 def _longest(
     text: str, start: int, ends: Sequence[int], fits: Callable[[str], bool]
 ) -> tuple[int, int] | None:
-    """The last end up to which a piece fits, found by halving, and the one before it."""
+    """Return the last end up to which a piece fits, found by halving, and the one before it."""
     later = [end for end in ends if end > start]
     low, high = 0, len(later)
     while low < high:
@@ -211,7 +211,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _ends(before: str, stop: str, after: str) -> bool:
-    """Whether a sentence ends with a stop, from what stands before and after it."""
+    """Tell whether a sentence ends with a stop, from what stands before and after it."""
     if not after.strip() or COUNT.fullmatch(before.strip()):
         return not after.strip()
     follows = NEXT.match(after.lstrip())
@@ -231,5 +231,5 @@ def _ends(before: str, stop: str, after: str) -> bool:
 
 
 def _cased(word: str) -> bool:
-    """Whether a name begins with a small letter, as iPhone does."""
+    """Tell whether a name begins with a small letter, as iPhone does."""
     return any(letter.isupper() for letter in word[1:])

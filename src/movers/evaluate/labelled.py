@@ -152,7 +152,7 @@ def read_table(
 def _find_gold(
     columns: list[str], sides: tuple[str, str], named: str | None, *, labelled: bool
 ) -> str | None:
-    """The column of labels or scores: the one named or well known, or the only one there is."""
+    """Return the column of labels or scores: the one named, well known, or the only one."""
     others = [name for name in columns if name not in sides]
     if named is not None and named not in others:
         raise InputError(f"no column {named!r} of labels; there are: {', '.join(others)}")
@@ -166,7 +166,7 @@ def _find_gold(
 
 
 def label_in(value: Any, where: str) -> float:
-    """The number that a cell of anybody's table holds; yes and true are 1, no and false 0."""
+    """Return the label that a cell holds: yes and true are 1, no and false 0."""
     text = "" if value is None else str(value).strip().lower()
     if not text:
         raise InputError(
@@ -177,7 +177,7 @@ def label_in(value: Any, where: str) -> float:
 
 
 def number_in(value: Any, where: str, also: str = "") -> float:
-    """The number that a cell holds; the message for any other tells what ``also`` it is not."""
+    """Return the number that a cell holds; ``also`` goes into the message for any other."""
     try:
         number = float(value)
     except (TypeError, ValueError):

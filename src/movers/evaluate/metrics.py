@@ -79,7 +79,7 @@ def apply_empty_policy(gold: ArrayLike, distances: ArrayLike, empty: Empty) -> D
 
 
 def auc(gold: ArrayLike, distances: ArrayLike) -> float:
-    """Area under the ROC curve: how often a paraphrase is nearer than another pair.
+    """Return the area under the ROC curve: how often a paraphrase is nearer than another pair.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def auc(gold: ArrayLike, distances: ArrayLike) -> float:
 
 
 def spearman(gold: ArrayLike, distances: ArrayLike) -> float:
-    """Spearman's rank correlation of gold values and similarity.
+    """Return Spearman's rank correlation of gold values and similarity.
 
     NaN where all distances are the same.
     """
@@ -98,7 +98,7 @@ def spearman(gold: ArrayLike, distances: ArrayLike) -> float:
 
 
 def pearson(gold: ArrayLike, distances: ArrayLike) -> float:
-    """Pearson's correlation of gold values and similarity.
+    """Return Pearson's correlation of gold values and similarity.
 
     NaN where all distances are the same.
     """
@@ -159,7 +159,7 @@ def _draw(metric: str, gold: bytes, similarities: bytes, resamples: int, seed: i
 
 
 def interval(values: Floats) -> tuple[float, float]:
-    """Percentiles of the resamples in which the metric exists; NaN without any."""
+    """Return percentiles of the resamples in which the metric exists; NaN without any."""
     values = values[np.isfinite(values)]
     if not len(values):
         return np.nan, np.nan
@@ -169,7 +169,7 @@ def interval(values: Floats) -> tuple[float, float]:
 
 
 def _check(metric: str, gold: ArrayLike, distances: ArrayLike) -> tuple[Floats, Floats]:
-    """Gold values and similarities."""
+    """Return gold values and similarities."""
     if metric not in METRICS:
         raise InputError(f"no metric {metric!r}; there are: {', '.join(METRICS)}")
     truth, found = np.asarray(gold, dtype=float), np.asarray(distances, dtype=float)

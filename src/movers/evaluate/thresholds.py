@@ -91,7 +91,7 @@ def thresholds_of_pairs(
     precision: float = PRECISION,
     progress: bool = False,
 ) -> Thresholds:
-    """Possible cuts for pairs, with their precision where the pairs are labelled.
+    """Return possible cuts for pairs, with their precision where the pairs are labelled.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def thresholds_of_corpus(
     sample: int = SAMPLE,
     progress: bool = False,
 ) -> Thresholds:
-    """Possible cuts for the sentences of a corpus: how near the nearest other ones are.
+    """Return possible cuts for the sentences of a corpus: how near the nearest other ones are.
 
     All distances among a random sample, always the same for the same sentences, are computed.
 
@@ -184,7 +184,7 @@ def _thresholds(
     precision: float = PRECISION,
     counted: Floats | None = None,
 ) -> Thresholds:
-    """Cuts of pairs in order of their distances, and of what else is ``counted``."""
+    """Return cuts of pairs in order of their distances, and of what else is ``counted``."""
     recommended = recall = best = None
     if gold is not None:
         inside = np.searchsorted(distances, distances, side="right")  # ties go together

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Singles
+from movers.arrays import Floats, Ints, Ragged, Singles
 from movers.measures.sentences import WeightedSentences
-from movers.solve.problems import Problems
+from movers.solve.bounds import word_bounds
+from movers.solve.rounding import SINGLE
 
+SLACK = 4e-6
+"""Rounding of a dot product of normalised vectors in single precision, generously."""
 NEAR = 128
 """Pairs of sentence vectors that stay near the processor together."""
 
@@ -42,32 +45,13 @@ class CosineBound:
 
 
 @dataclass(frozen=True)
-class TransportBound:
-    """A distance is what words, and structure beside them, cost under the best plan.
+class WordBound:
+    """A distance never lies below what the words of both sentences tell.
 
-    Parameters
-    ----------
-    cost
-        Row of `movers.measures.parts.costs.COSTS`; None if words cost nothing.
-    words
-        Factor of the word cost in the distance.
-    structure
-        Factor of the structural part in the distance; None where there is none, and 0 where it
-        makes the plan but is not paid.
-    scaled
-        Whether structure is brought to the scale of the cost, by the factor k.
-    pose
-        Poses the problems of pairs, from sentences and rows.
-    move
-        Solves problems; returns the distance of every pair under every head.
+    ``lower`` bounds the distances from one sentence to many; minus infinity where one has no words.
     """
 
-    cost: str | None
-    words: float
-    structure: float | None
-    scaled: bool
-    pose: Callable[[WeightedSentences, Ints], Problems]
-    move: Callable[[Problems], Floats]
+    lower: Callable[[WeightedSentences, WeightedSentences], Floats]
 
 
 @dataclass(frozen=True)
@@ -82,4 +66,56 @@ class FeatureBound:
     lower: Callable[[Singles, Singles], Floats]
 
 
-Bound = CosineBound | TransportBound | FeatureBound
+Bound = CosineBound | WordBound | FeatureBound
+
+
+def relaxed_transport(
+    cost: str | None,
+    share: float,
+    threads: int | None,
+    one: WeightedSentences,
+    many: WeightedSentences,
+) -> Floats:
+    """Bound what it costs to move the words of a sentence to those of others.
+
+    Parameters
+    ----------
+    cost
+        Row of `movers.measures.parts.costs.COSTS`; None if words cost nothing.
+    share
+        Factor of the word cost in the distance.
+    threads
+        Most threads to use.
+    one, many
+        A sentence, and others; those without words get minus infinity.
+    """
+    lower = np.zeros(len(many))
+    if cost is not None and share and len(one.weights.data):
+        costs, starts = _lower_costs(cost, one, many), many.weights.starts
+        u, v = (side.weights.data.astype(np.float32) for side in (one, many))
+        rounding = SINGLE * Ragged(costs.max(axis=0), starts).sums()
+        lower = share * (word_bounds(costs, starts, u, v, threads=threads) - rounding)
+    lower[(many.weights.lengths == 0) | (one.weights.lengths[0] == 0)] = -np.inf
+    return lower
+
+
+def _lower_costs(kind: str, one: WeightedSentences, many: WeightedSentences) -> Singles:
+    """Return costs between words in single precision, never too high."""
+    assert one.vectors is not None and many.vectors is not None
+    assert one.norms is not None and many.norms is not None
+    lengths, norms, vectors = one.norms.data, many.norms.data, many.vectors.data
+    if kind == "l2":
+        squares = lengths[:, None] ** 2 + norms**2
+        squares *= 1.0 - SLACK
+        squares -= 2.0 * (one.vectors.data @ vectors.T)
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)), np.float32)
+    with np.errstate(divide="ignore"):
+        a, b = ((1.0 / side).astype(np.float32) for side in (lengths, norms))
+    scaled = one.vectors.data * np.where(np.isfinite(a), a, 0)[:, None]
+    cost: Singles = scaled @ vectors.T
+    cost *= -np.where(np.isfinite(b), b, 0)
+    cost += np.float32(1.0 - SLACK)
+    np.maximum(cost, 0, out=cost)
+    cost[~np.isfinite(a)] = 0  # a zero vector costs nothing
+    cost[:, ~np.isfinite(b)] = 0
+    return cost

@@ -19,7 +19,6 @@ from movers.arrays import Floats, Ints
 from movers.encode.encodings import Encodings, Head
 from movers.errors import ModelError
 from movers.explain.compared import WordPlan
-from movers.measures.bounds import TransportBound
 from movers.measures.parts.context import Context
 from movers.measures.parts.costs import mean_costs
 from movers.measures.parts.structure import Selection, select_heads
@@ -145,9 +144,10 @@ class StructuralTransport(WordTransport):
         alone = emd(found.cost, *found.weights, null=price)
         return WordPlan(self.base or self.name, alone.value, alone.plan)
 
-    def _bound(self) -> TransportBound:
-        shares, scaled = (1.0 - self.share, self.share), self.cost is not None
-        return TransportBound(self.cost, *shares, scaled, self.pose, self._values)
+    @property
+    def word_share(self) -> float:
+        """Factor of the word cost in the distance."""
+        return 1.0 - self.share
 
     def signature(self) -> dict[str, str]:
         """Return every setting and statistic that the measure looks at."""
@@ -170,6 +170,7 @@ class WordPart(StructuralTransport):
         """Return what the distance adds up from: the words, whatever stays at home."""
         return {"shares": (1.0, 0.0), "parts": {"words": float(parts.linear.mean())}}
 
-    def _bound(self) -> TransportBound:
-        scaled = self.cost is not None
-        return TransportBound(self.cost, 1.0, 0.0, scaled, self.pose, self._values)
+    @property
+    def word_share(self) -> float:
+        """Factor of the word cost in the distance: all of it."""
+        return 1.0

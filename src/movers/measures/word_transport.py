@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from movers.arrays import Floats, Ints, Ragged
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Home, WordPlan
 from movers.measures.base import Measure
-from movers.measures.bounds import Bound, TransportBound
+from movers.measures.bounds import Bound, WordBound, relaxed_transport
 from movers.measures.parts.costs import pair_costs
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison
@@ -142,13 +143,13 @@ class WordTransport(Measure):
                 Do("rank"),
                 Choose("null", None),
             )
-        return self._bound()
+        threads = self.context.threads
+        return WordBound(partial(relaxed_transport, self.cost, self.word_share, threads))
 
-    def _bound(self) -> TransportBound:
-        return TransportBound(self.cost, 1.0, None, False, self.pose, self._values)
-
-    def _values(self, problems: Problems) -> Floats:
-        return self.reported(self.move(problems))
+    @property
+    def word_share(self) -> float:
+        """Factor of the word cost in the distance."""
+        return 1.0
 
     def signature(self) -> dict[str, str]:
         """Return every setting and statistic that the measure looks at."""

@@ -91,11 +91,11 @@ class Collection:
         return [Record(*row) for row in self._rows(command, *keys)]
 
     def get(self, ids: Sequence[str]) -> list[Record]:
-        """Records by id; unknown ones are left out."""
+        """Return records by id; unknown ones are left out."""
         return self._records("id", ids)
 
     def of_text(self, text: str) -> list[Record]:
-        """Records of one text."""
+        """Return records of one text."""
         return self._records("text", [text])
 
     def put(self, records: Iterable[Record]) -> None:
@@ -125,7 +125,7 @@ class Collection:
         self._rows("UPDATE records SET used = ? WHERE id = ?", time.time(), record.id)
 
     def stale(self, *, before: float, beyond: int | None) -> list[str]:
-        """Ids of records written before a time, and of those least lately used beyond a number."""
+        """Return ids of records before a time, and of the least lately used beyond a number."""
         old = self._rows("SELECT id FROM records WHERE written < ?", before)
         if beyond is not None:
             order = "SELECT id FROM records ORDER BY used DESC LIMIT -1 OFFSET ?"
@@ -133,7 +133,7 @@ class Collection:
         return [one for (one,) in dict.fromkeys(old)]
 
     def find(self, query: str, top_k: int = 10) -> list[tuple[Match, Record]]:
-        """The records whose texts are nearest to a query, nearest first."""
+        """Return the records whose texts are nearest to a query, nearest first."""
         with self._mutex:
             if (index := self._opened()) is None:
                 return []
@@ -155,7 +155,7 @@ class Collection:
             yield
 
     def _opened(self) -> Index | None:
-        """The index as it is; None while there is no text."""
+        """Return the index as it is; None while there is no text."""
         there = self.folder is not None and (self._place / NAME).is_file()
         if self._index is None and there:
             self._index = Index.open(self._place, scorer=self.scorer)

@@ -14,7 +14,7 @@ from movers.arrays import Ints
 from movers.errors import InputError
 from movers.io.pairs import check_sentence
 from movers.io.texts import Texts
-from movers.search.shards import Kind, keys_of
+from movers.search.shards import Kind, keys_of, some_of
 
 NOTHING = np.zeros(0, np.int64)
 LOOKED_UP = 1024
@@ -47,22 +47,17 @@ class Corpus(Generic[Kind]):
         before = self.hidden - np.arange(len(self.hidden))
         return np.asarray(numbers + np.searchsorted(before, numbers, side="right"))
 
-    def place(self, row: int) -> tuple[Kind, int]:
-        """Return the shard of a row, and where in it."""
-        shard = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return self.shards[shard], row - int(self.starts[shard])
-
-    def pieces(self, rows: Ints) -> list[tuple[Kind, Ints]]:
-        """Return the shards that rows lie in, one after another, and where in them."""
+    def some(self, rows: Ints) -> Kind:
+        """Copy the sentences of rows into one shard."""
         shards = np.searchsorted(self.starts, rows, side="right") - 1
         runs = np.split(np.arange(len(rows)), np.flatnonzero(np.diff(shards)) + 1)
         numbers = [(int(shards[run[0]]), run) for run in runs if len(run)]
-        return [(self.shards[one], rows[run] - self.starts[one]) for one, run in numbers]
+        return some_of([(self.shards[one], rows[run] - self.starts[one]) for one, run in numbers])
 
     def text(self, row: int) -> str:
         """Return the sentence of a row."""
-        shard, place = self.place(row)
-        return shard.words.sentences[place]
+        shard = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return self.shards[shard].words.sentences[row - int(self.starts[shard])]
 
     def sentence(self, number: int) -> str:
         """Return the sentence of a number."""
@@ -78,7 +73,7 @@ class Corpus(Generic[Kind]):
         return [text for row, text in enumerate(every) if row not in gone]
 
     def hidden_in(self, shard: int) -> Ints:
-        """Places in a shard whose sentences were deleted."""
+        """Return places in a shard whose sentences were deleted."""
         low, high = np.searchsorted(self.hidden, self.starts[shard : shard + 2])
         return np.asarray(self.hidden[low:high] - self.starts[shard])
 

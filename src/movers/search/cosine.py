@@ -7,8 +7,8 @@ the vectors alone give the distance, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -19,13 +19,12 @@ from movers.encode.encoding_cache import Store
 from movers.encode.encodings import Request
 from movers.errors import InputError
 from movers.measures.bounds import CosineBound, sentence_distances
-from movers.measures.sentences import WeightedSentences, joined
+from movers.measures.sentences import WeightedSentences
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus
-from movers.search.search_ranking import Pruning, SearchResult
-from movers.search.shards import some_of
+from movers.search.search_ranking import SearchResult
 from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, scan, unit_vectors
-from movers.search.walk import FIRST, FOLD, Nearest, walk
+from movers.search.walk import FIRST, FOLD, Nearest, Query, distances_between, distances_from
 
 Keep = Literal["text", "words"]
 
@@ -37,8 +36,6 @@ QUERIES = 128
 """Queries that share one look at every vector."""
 PROPOSED = 4_096
 """Pairs compared at a time when mining."""
-TOGETHER = 1024
-"""Sentences compared with a query at a time."""
 
 
 class CosineLayout:
@@ -50,7 +47,6 @@ class CosineLayout:
     """
 
     kind = VectorShard
-    hides = True
     block = 1_024
     """Sentences mined at a time."""
 
@@ -111,29 +107,23 @@ class CosineLayout:
         rows = corpus.rows(np.arange(numbers.start, numbers.stop))
         pairs = np.concatenate([*_proposed(corpus, rows, threshold)])
         if self.precision == "float32":
-            apart = [np.zeros(0), *map(partial(_vector_distances, corpus), _few(pairs))]
-            pairs = pairs[np.concatenate(apart) * FOLD <= threshold]
-        full = partial(self._distances, scorer, corpus, progress=progress)
-        found = np.concatenate([np.zeros(0), *map(full, _few(pairs))])
+            pairs = pairs[vector_distances(corpus, pairs) * FOLD <= threshold]
+        found = np.empty(len(pairs))
+        for low in range(0, len(pairs), PROPOSED):
+            rows, places = np.unique(pairs[low : low + PROPOSED], return_inverse=True)
+            words = self.words(scorer, corpus, rows, progress=progress)
+            found[low : low + PROPOSED] = distances_between(scorer, words, places.reshape(-1, 2))
         pairs, found = pairs[found <= threshold], found[found <= threshold]
         order = np.lexsort((pairs[:, 1], found, pairs[:, 0]))
         first, second = corpus.numbers(pairs[order].ravel()).reshape(-1, 2).T
         yield from zip(first.tolist(), second.tolist(), found[order].tolist(), strict=True)
-
-    def _distances(
-        self, scorer: Scorer, corpus: Corpus[VectorShard], pairs: Ints, *, progress: bool
-    ) -> Floats:
-        """Return full distances of pairs of rows."""
-        rows, places = np.unique(pairs, return_inverse=True)
-        words = self.words(scorer, corpus, rows, progress=progress)
-        return distances_between(scorer, words, places.reshape(pairs.shape))
 
     def words(
         self, scorer: Scorer, corpus: Corpus[VectorShard], rows: Ints, *, progress: bool = False
     ) -> WeightedSentences:
         """Return the words of rows, read or encoded."""
         if self.keep == "words":
-            found = some_of(corpus.pieces(rows))
+            found = corpus.some(rows)
             return replace(found.words, pooled=found.pooled(slice(None)))
         # the sentences that were compared lately; their vectors where the stored ones differ
         request = replace(scorer.measure.requirements, pooled=self.precision == "int8")
@@ -145,32 +135,21 @@ class CosineLayout:
         return words if request.pooled else replace(words, pooled=stored_vectors(corpus, rows))
 
 
-@dataclass
-class CosineQuery:
-    """One query: lists the corpus in order of bounds, and compares what it is told to."""
+class CosineQuery(Query):
+    """A sentence to be found by its vector and compared by its words."""
 
-    layout: CosineLayout
-    scorer: Scorer
-    corpus: Corpus[VectorShard]
-    words: WeightedSentences
-    scanned: Nearest | None = None
-    compared: int = 0
-    far: int = 0
+    stage = "vectors"
 
-    def search(self, top_k: int, within: float, candidates: int | Ints | None) -> SearchResult:
-        """Find the nearest sentences: exactly, with so many comparisons, or of some rows."""
-        total = len(self.corpus)
-        if isinstance(candidates, np.ndarray):
-            listed = Nearest(candidates, np.full(len(candidates), -np.inf), np.inf)
-            found = walk(lambda _: listed, self.compare, wanted=top_k, within=within)
-            stages = {"left_out": total - len(candidates)}
-            found = replace(found, certified=len(candidates) == total)
-        else:
-            found = walk(self.nearest, self.compare, wanted=top_k, within=within, budget=candidates)
-            stages = {
-                "vectors" if found.certified else "left_out": total - self.compared - self.far
-            }
-        return replace(found, pruning=Pruning(total, solved=self.compared, far=self.far, **stages))
+    def __init__(
+        self,
+        layout: CosineLayout,
+        scorer: Scorer,
+        corpus: Corpus[VectorShard],
+        words: WeightedSentences,
+        scanned: Nearest | None = None,
+    ) -> None:
+        super().__init__(corpus)
+        self.layout, self.scorer, self.words, self.scanned = layout, scorer, words, scanned
 
     def nearest(self, count: int) -> Nearest:
         """Return the sentences with the lowest bounds; those of stored vectors to the last bit."""
@@ -179,46 +158,25 @@ class CosineQuery:
             known = self.scanned = scan(self.corpus, self.words.pooled, count)[0]
         if self.layout.precision == "int8":
             return known
-        bounds = self.sentence(known.rows)
+        bounds = vector_distances(self.corpus, known.rows, self.words.pooled)
         order = np.lexsort((known.rows, bounds))
         return Nearest(known.rows[order], bounds[order], known.rest)
 
-    def sentence(self, rows: Ints) -> Floats:
-        """One minus the cosine with stored vectors, as the measure computes it."""
-        found = [np.zeros(0)]
-        for some in _few(rows):
-            pooled = np.concatenate([self.words.pooled, stored_vectors(self.corpus, some)])
-            found.append(sentence_distances(pooled, from_first(len(pooled))))
-        return np.concatenate(found)
-
     def compare(self, rows: Ints) -> Floats:
         """Return distances of rows; where vectors alone give them, words are not looked at."""
-        if self.layout.precision == "int8":
-            return self._full(rows)
-        sentence = self.sentence(rows)
-        bound = self.scorer.measure.bound
-        assert isinstance(bound, CosineBound)
-        out = bound.settled(sentence)
+        out, bound = np.full(len(rows), np.nan), self.scorer.measure.bound
+        if self.layout.precision == "float32" and isinstance(bound, CosineBound):
+            out = bound.settled(vector_distances(self.corpus, rows, self.words.pooled))
         near = np.isnan(out)
         self.far += int((~near).sum())
-        if near.any():
-            out[near] = self._full(rows[near])
-        return out
-
-    def _full(self, rows: Ints) -> Floats:
-        self.compared += len(rows)
+        self.compared += int(near.sum())
         read = partial(self.layout.words, self.scorer, self.corpus)
-        return distances_from(self.scorer, self.words, rows, read)
-
-
-def _few(rows: Ints) -> Iterator[Ints]:
-    """Yield rows or pairs of them, some thousand at a time."""
-    for low in range(0, len(rows), PROPOSED):
-        yield rows[low : low + PROPOSED]
+        out[near] = distances_from(self.scorer, self.words, rows[near], read)
+        return out
 
 
 def stored_vectors(corpus: Corpus[VectorShard], rows: Ints) -> Singles:
-    """Stored vectors of rows."""
+    """Return stored vectors of rows."""
     shards = np.searchsorted(corpus.starts, rows, side="right") - 1
     out = np.empty((len(rows), corpus.shards[0].coarse.shape[1]), np.float32)
     for number in np.unique(shards).tolist():
@@ -227,10 +185,24 @@ def stored_vectors(corpus: Corpus[VectorShard], rows: Ints) -> Singles:
     return out
 
 
-def _vector_distances(corpus: Corpus[VectorShard], pairs: Ints) -> Floats:
-    """One minus the cosine of stored vectors, for pairs of rows."""
-    rows, places = np.unique(pairs, return_inverse=True)
-    return sentence_distances(stored_vectors(corpus, rows), places.reshape(-1, 2))
+def vector_distances(
+    corpus: Corpus[VectorShard], rows: Ints, query: Singles | None = None
+) -> Floats:
+    """Return one minus the cosine of stored vectors, as the measure computes it.
+
+    From the vector of a query, ``(1, dimension)``, to those of rows; without one, of pairs of rows.
+    """
+    out = np.empty(len(rows))
+    for low in range(0, len(rows), PROPOSED):
+        if query is None:
+            some, pairs = np.unique(rows[low : low + PROPOSED], return_inverse=True)
+            pooled, pairs = stored_vectors(corpus, some), pairs.reshape(-1, 2)
+        else:
+            pooled = np.concatenate([query, stored_vectors(corpus, rows[low : low + PROPOSED])])
+            others = np.arange(1, len(pooled))
+            pairs = np.stack([np.zeros_like(others), others], axis=1)
+        out[low : low + PROPOSED] = sentence_distances(pooled, pairs)
+    return out
 
 
 def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iterator[Ints]:
@@ -238,15 +210,10 @@ def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iter
     yield np.zeros((0, 2), np.int64)
     if not len(rows):
         return
-    (own, sound), error = (
-        unit_vectors(stored_vectors(corpus, rows)),
-        0.0,
-    )  # how far these may be off
-    if not sound.all():
-        error = np.inf
-    elif not corpus.shards[0].whole:
-        places = map(corpus.place, rows.tolist())
-        error = max(float(shard.errors[place]) for shard, place in places)
+    own, sound = unit_vectors(stored_vectors(corpus, rows))
+    error = 0.0 if sound.all() else np.inf  # how far these may be off
+    if sound.all() and not corpus.shards[0].whole:
+        error = float(corpus.some(rows).errors.max())
     first = int(np.searchsorted(corpus.starts, rows[0], side="right")) - 1
     for number in range(first, len(corpus.shards)):
         start = int(corpus.starts[number])
@@ -263,31 +230,3 @@ def pooled_vectors(scorer: Scorer, texts: Sequence[str], *, progress: bool = Fal
     """Return vectors of distinct sentences and nothing else."""
     request = Request((), (), scorer.measure.requirements.rules, True)
     return scorer.encoder.encode(list(texts), request, progress=progress).pooled
-
-
-def distances_between(scorer: Scorer, words: WeightedSentences, pairs: Ints) -> Floats:
-    """Return distances of pairs of sentences by place, bit by bit those of `Scorer.matrix`."""
-    texts = words.sentences
-    places = {text: place for place, text in reversed([*enumerate(texts)])}
-    first = np.array([places[text] for text in texts], np.int64)
-    # The scorer knows every text once, and takes a sentence and itself for the same.
-    return scorer.between(words, first[pairs])
-
-
-def from_first(count: int) -> Ints:
-    """Return pairs of the first of so many sentences with every other."""
-    return np.stack([np.zeros(count - 1, np.int64), np.arange(1, count)], axis=1)
-
-
-def distances_from(
-    scorer: Scorer,
-    query: WeightedSentences,
-    rows: Ints,
-    read: Callable[[Ints], WeightedSentences],
-) -> Floats:
-    """Return distances from a sentence to others, which are read a few at a time."""
-    found = [np.zeros(0)]
-    for low in range(0, len(rows), TOGETHER):
-        words = joined([query, read(rows[low : low + TOGETHER])])
-        found.append(distances_between(scorer, words, from_first(len(words.sentences))))
-    return np.concatenate(found)

@@ -35,7 +35,7 @@ class Dropped:
 
     ``of_line`` and ``repeats`` are the kept line that stands for it; lines count from 1.
     ``unread`` counts its words that the model did not read: the other has the same. ``why`` says
-    what the two differ in, ``alignment`` which word of the kept line went where, on request.
+    what the two differ in.
     """
 
     line: int
@@ -46,7 +46,6 @@ class Dropped:
     distance: float | None = None
     unread: int = 0
     why: str | None = None
-    alignment: str | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,6 @@ def dedupe_file(
     lines: Iterable[str] | Path | None = None,
     groups: Iterable[object] | None = None,
     guards: Sequence[str] = DEFAULT,
-    align: bool = False,
     blocks: Blocks = mine,
     progress: bool = False,
 ) -> Deduplicated:
@@ -119,8 +117,6 @@ def dedupe_file(
     guards
         Names of `movers.difference.guards.GUARDS`, or "unread": sentences that differ in these are
         kept, however near they are. So are those that a judge is not sure of, ``same>=0.9``.
-    align
-        Whether the table says which word went where in sentences that are near.
     blocks
         What mines the near pairs, as in `mine_file`.
     """
@@ -133,13 +129,10 @@ def dedupe_file(
         with near.open(encoding="utf-8") as stream:
             pairs = [Pair(**json.loads(line)) for line in stream]
         objection = Objection(index.scorer, guards)
-        gone, kept, found = _settled(every, index.sentences, pairs, objection, groups)
+        gone, kept, found = _decide(every, index.sentences, pairs, objection, groups)
         if dropped is not None and kind is not None:
-            told = [_explained(row, index.scorer) for row in gone]
-            if align:
-                told = [_aligned(row, index.scorer) for row in told]
-            columns = list(Dropped.__dataclass_fields__)[: None if align else -1]
-            rows = [asdict(row) for row in told]
+            rows = [asdict(_explained(row, index.scorer)) for row in gone]
+            columns = list(Dropped.__dataclass_fields__)
             with replacing(dropped) as temporary, table_writer(temporary, kind, columns) as write:
                 write({name: [row[name] for row in rows] for name in columns})
         write_some(every, kept, output)
@@ -171,7 +164,7 @@ def preview(
     objection, every = Objection(index.scorer, guards), _every(index, lines)
     pairs.sort(key=lambda pair: pair.distance)
     inside = bisect_right(pairs, threshold, key=lambda pair: pair.distance)
-    _, _, found = _settled(every, index.sentences, pairs[:inside], objection, groups)
+    _, _, found = _decide(every, index.sentences, pairs[:inside], objection, groups)
     return Preview(found, inside, tuple(pairs[max(0, inside - around) : inside + around]))
 
 
@@ -181,14 +174,14 @@ def _every(index: Index, lines: Iterable[str] | Path | None) -> Iterable[str]:
     return Texts(lines) if isinstance(lines, Path) else lines
 
 
-def _settled(
+def _decide(
     lines: Iterable[str],
     texts: list[str],
     pairs: list[Pair],
     objection: Objection,
     groups: Iterable[object] | None,
 ) -> tuple[list[Dropped], set[int], Deduplicated]:
-    """What is dropped, the numbers of the lines that are kept, and how many there are of each.
+    """Return what is dropped, the numbers of the lines that are kept, and counts.
 
     In order, a line is kept unless it lies near one of its group that is kept already; dropped
     lines drop nothing themselves, so no chain of small steps joins what is far apart.
@@ -224,7 +217,7 @@ def _settled(
 def _neighbours(
     pairs: list[Pair], objection: Objection
 ) -> tuple[dict[int, list[tuple[float, int]]], dict[int, list[int]]]:
-    """For every sentence those that may stand for it, and those that a guard keeps it from."""
+    """Return by sentence those that may stand for it, and those that a guard keeps it from."""
     near: dict[int, list[tuple[float, int]]] = {}
     spared: dict[int, list[int]] = {}
     objection.prepare((pair.source, pair.target) for pair in pairs)
@@ -239,18 +232,9 @@ def _neighbours(
 
 
 def _explained(row: Dropped, scorer: Scorer) -> Dropped:
-    """The same, with what it differs in from the line that stands for it, and what was not read."""
+    """Add what a line differs in from the one that stands for it, and what was not read."""
     row = replace(row, unread=len(scorer.unread(row.sentence).split()))
     if row.reason != "near" or row.repeats is None:
         return row
     found = differences(row.repeats, row.sentence)
     return replace(row, why=" ".join(one.text for one in found) or "the same words")
-
-
-def _aligned(row: Dropped, scorer: Scorer) -> Dropped:
-    """Return the same, with the moves of its words if it is near another sentence."""
-    if row.reason != "near" or row.repeats is None:
-        return row
-    flows = scorer.compare(row.repeats, row.sentence).alignment
-    moves = " ".join(f"{flow.source}→{flow.target}" for flow in flows)
-    return replace(row, alignment=moves)

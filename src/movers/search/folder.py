@@ -263,5 +263,5 @@ class Folder:
 
 
 def digest(texts: list[str]) -> str:
-    """Hash of texts, in order."""
+    """Return the hash of texts, in order."""
     return blake2b(json.dumps(texts).encode()).hexdigest()

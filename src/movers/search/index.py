@@ -144,7 +144,7 @@ class Index:
         return encoded[[places[text] for text in sentences]]
 
     def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
-        """The sentences of some shards of a folder, which alone are read; the row of the first."""
+        """Return the sentences of some shards, which alone are read, and the row of the first."""
         assert self._files is not None
         return self._files.some(low, high)
 
@@ -264,8 +264,8 @@ class Index:
     def delete(self, sentences: Iterable[str] | Path) -> int:
         """Delete sentences, and return how many were there.
 
-        Those behind move up: numbers are places in `sentences`. Vectors stay on the disk until
-        `compact` removes them; measures of transport are compacted at once.
+        Those behind move up: numbers are places in `sentences`. What is stored of them stays on
+        the disk until `compact` removes it.
         """
         with self._writing():
             corpus, texts = self.corpus, self.texts
@@ -284,10 +284,7 @@ class Index:
             if texts is not None:
                 texts, lost = texts.without(gone)
             hidden = np.union1d(corpus.hidden, corpus.find(lost))
-            if self.layout.hides:
-                self._change(range(len(corpus.shards)), hidden, lambda _: texts)
-            else:
-                self._compact(Corpus(corpus.shards, hidden))
+            self._change(range(len(corpus.shards)), hidden, lambda _: texts)
             return len(gone)
 
     def compact(self) -> int:
@@ -365,9 +362,9 @@ class Index:
             Leave out sentences that are farther away, however few remain. What is known to lie
             beyond need not be looked at, so this also makes the search quicker.
         candidates
-            Look only at so many sentences, those whose mean vectors have the highest cosine with
-            the query's; or at the sentences with these numbers, from wherever they come. The
-            result is then approximate. None searches all of them, exactly.
+            Look only at so many sentences, those with the lowest bounds; or at the sentences with
+            these numbers, from wherever they come. The result is then approximate. None searches
+            all of them, exactly.
         exact
             Also search exactly, and report the recall of the candidates.
         guards
@@ -472,7 +469,8 @@ class Index:
     ) -> SearchRanking:
         """Return the sentences that were found, with similarities and alignments."""
         numbers, unread = corpus.numbers(result.rows), self._scorer.encoder.unread
-        matches = self._scorer.matches(numbers, result.distances, corpus.sentence, unread)
+        texts = dict(zip(numbers.tolist(), map(corpus.text, result.rows.tolist()), strict=True))
+        matches = self._scorer.matches(numbers, result.distances, texts.__getitem__, unread)
         cut = unread(query) or any(match.unread for match in matches)
         scorer = self._scorer.using(texts="whole") if cut else self._scorer
         return SearchRanking(
@@ -544,7 +542,7 @@ def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:
 
 
 def _groups(corpus: Corpus[Any], capacity: int) -> Iterator[list[int]]:
-    """Shards that follow each other and fit into one, without those of which nothing is left."""
+    """Yield neighbouring shards that fit into one, without those of which nothing is left."""
     group: list[int] = []
     total = 0
     for number, shard in enumerate(corpus.shards):
@@ -558,7 +556,7 @@ def _groups(corpus: Corpus[Any], capacity: int) -> Iterator[list[int]]:
 
 
 def _joined(shards: Sequence[Any], piece: Piece, capacity: int) -> tuple[int, Piece]:
-    """A piece with the last shards before it that are small enough, and how many others there are.
+    """Join a piece with small shards before it; return how many others there are, and the piece.
 
     Each that is left alone is many times larger than what follows it, so there are never many,
     and no sentence is copied often.

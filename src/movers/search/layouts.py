@@ -9,16 +9,15 @@ from movers.encode.models import EMBEDDED
 from movers.errors import Choose, InputError
 from movers.measures.bounds import CosineBound, FeatureBound
 from movers.scorer import Scorer
+from movers.search.bounded import BoundedLayout, FeatureLayout, WordLayout
 from movers.search.cosine import CosineLayout, Keep
-from movers.search.features import FeatureLayout
-from movers.search.transport import TransportLayout
 from movers.search.vectors import Precision
 from movers.settings import table
 
-Layout = TransportLayout | CosineLayout | FeatureLayout
+Layout = CosineLayout | BoundedLayout
 
 LAYOUTS: dict[str, Callable[[], Layout]] = {
-    "transport": TransportLayout,
+    "transport": WordLayout,
     "cosine-text-float32": CosineLayout,
     "cosine-text-int8": lambda: CosineLayout(precision="int8"),
     "cosine-words-float32": lambda: CosineLayout("words"),
@@ -36,7 +35,7 @@ def make_layout(scorer: Scorer, keep: Keep | None, vectors: Precision | None) ->
             f"an index of {scorer.measure.name} keeps the words of every sentence; keep= and "
             "vectors= are for method='movers'"
         )
-    return FeatureLayout() if isinstance(bound, FeatureBound) else TransportLayout()
+    return FeatureLayout() if isinstance(bound, FeatureBound) else WordLayout()
 
 
 def find_layout(name: Any) -> Layout:
@@ -60,7 +59,7 @@ def check_method(scorer: Scorer) -> None:
 
 
 def describe(scorer: Scorer) -> dict[str, Any]:
-    """The settings of `movers.load` that make a scorer again, statistics and device aside."""
+    """Return settings of `movers.load` that make a scorer again, statistics and device aside."""
     settings, encoder = scorer.settings, scorer.encoder
     folder = None if encoder.name == EMBEDDED else encoder.folder
     found = {  # what was asked for loosely, as it was found to be

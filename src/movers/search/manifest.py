@@ -57,7 +57,7 @@ class Part:
 
 
 def checksum(content: Any) -> str:
-    """CRC-32 of bytes: finds any damage of a few bytes for certain, at some GB/s."""
+    """Return the CRC-32 of bytes, which finds any damage of a few bytes for certain."""
     return f"{crc32(content):08x}"
 
 

@@ -57,7 +57,7 @@ def near_texts(
 def _candidates(
     documents: Sequence[Document], vectors: Singles, far: float, threshold: float, *, progress: bool
 ) -> Ints:
-    """Pairs of documents that their longest sentences do not tell apart."""
+    """Return pairs of documents that their longest sentences do not tell apart."""
     counts = [len(document.sentences) for document in documents]
     owner = np.repeat(np.arange(len(documents)), counts)
     words = np.array([one.words for document in documents for one in document.sentences], float)
@@ -77,7 +77,7 @@ def _candidates(
 
 
 def _probes(owner: Ints, words: Floats, totals: Floats, share: float) -> Ints:
-    """The longest sentences of every document until they have so many thresholds of its words."""
+    """Return the longest sentences of every document, so many thresholds of its words."""
     order = np.lexsort((-words, owner))
     before = np.cumsum(words[order]) - words[order]
     first = np.r_[True, np.diff(owner[order]) != 0]
@@ -87,6 +87,6 @@ def _probes(owner: Ints, words: Floats, totals: Floats, share: float) -> Ints:
 
 
 def _nearest(some: Singles, vectors: Singles, starts: Ints, far: float) -> Floats:
-    """What each sentence is at least apart from the nearest one of every document."""
+    """Return what each sentence is at least apart from the nearest one of every document."""
     cosines = np.maximum.reduceat(some @ vectors.T, starts, axis=1)
     return np.clip(1.0 - cosines.astype(np.float64), 0.0, far)

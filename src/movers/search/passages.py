@@ -164,7 +164,7 @@ class Cutter:
                     self.count += 1
 
     def _there(self, texts: Sequence[str]) -> Sequence[bool]:
-        """Whether texts are in the index already."""
+        """Tell whether texts are in the index already."""
         if self.old is not None:
             return [text in self.old.numbers for text in texts]
         return [False] * len(texts) if self.known is None else self.known.holds(texts)

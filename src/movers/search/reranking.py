@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from movers.loading import load
 from movers.measures.bounds import CosineBound
 from movers.measures.sentences import WeightedSentences
 from movers.scorer import Scorer
-from movers.search.cosine import distances_from, pooled_vectors
+from movers.search.cosine import pooled_vectors
 from movers.search.search_ranking import Pruning, SearchRanking
 from movers.search.vectors import unit_vectors
-from movers.search.walk import Nearest, walk
+from movers.search.walk import Nearest, distances_from, walk
 
 TOLERANCE = 1e-4
 """What the cosines of a store may be off: some hundred times the rounding of single precision."""
@@ -49,25 +49,18 @@ class Candidate:
     cosine: float
 
 
-@runtime_checkable
-class VectorStore(Protocol):
-    """A vector store that lists its sentences in order of cosine.
+VectorStore = Callable[[Singles, int], list[Candidate]]
+"""Lists so many sentences nearest to a vector, nearest first, or all there are.
 
-    A certificate is worth what the order is worth: the store must leave out nothing that is
-    nearer than what it lists (a flat index, not an approximate one), by more than `tolerance`.
-    """
-
-    tolerance: float
-
-    def nearest(self, vector: Singles, count: int) -> list[Candidate]:
-        """So many sentences nearest to a vector, nearest first, or all there are."""
-        ...
+A certificate is worth what the order is worth: a store must leave out nothing that is nearer than
+what it lists (a flat index, not an approximate one), by more than the tolerance of `rerank`.
+"""
 
 
 def embed(
     sentences: Iterable[str], *, scorer: Scorer | None = None, progress: bool = False
 ) -> Singles:
-    """Vectors to put into a store: those of the sentences under the default measure, length 1.
+    """Return vectors to put into a store: those of the default measure, at length 1.
 
     Parameters
     ----------
@@ -99,6 +92,7 @@ def rerank(
     top_k: int = 10,
     within: float | None = None,
     budget: int | None = None,
+    tolerance: float = TOLERANCE,
     cache: Store | None = None,
 ) -> SearchRanking:
     """Find the sentences nearest to a query under the default measure.
@@ -112,8 +106,9 @@ def rerank(
     query
         A sentence.
     candidates
-        A store (`movers.search.stores`), or sentences as one returned them: with their cosines in
-        order, the last cosine bounds what is not listed; of bare texts nothing more is known.
+        A store (`movers.search.stores`, or any function like theirs), or sentences as one
+        returned them: with their cosines in order, the last cosine bounds what is not listed; of
+        bare texts nothing more is known.
     scorer
         The default measure, on the model that made the vectors of the store; None is the model
         installed with movers.
@@ -123,6 +118,8 @@ def rerank(
         Leave out what is farther away.
     budget
         Most candidates to compare.
+    tolerance
+        What the cosines of the store may be off.
     cache
         Where to keep encoded sentences from call to call:
         ``Store(scorer.measure.requirements)``. None is where the scorer keeps them itself.
@@ -137,7 +134,7 @@ def rerank(
     if budget is not None:
         check_count("budget", budget)
     scorer, started = _checked(scorer), time.process_time()
-    proposal = Proposal(query, scorer, candidates, cache)
+    proposal = Proposal(query, scorer, candidates, tolerance, cache)
     limit = np.inf if within is None else within
     found = walk(proposal.nearest, proposal.compare, wanted=top_k, within=limit, budget=budget)
     total, solved, seconds = len(proposal.listed), proposal.compared, time.process_time() - started
@@ -174,28 +171,29 @@ class Proposal:
         query: str,
         scorer: Scorer,
         candidates: VectorStore | Iterable[str | Candidate],
+        tolerance: float,
         cache: Store | None,
     ) -> None:
-        self.query, self.scorer, self.cache = query, scorer, cache
+        self.query, self.scorer, self.tolerance, self.cache = query, scorer, tolerance, cache
         self.compared = 0
         self.listed: dict[int, Candidate] = {}
         self._rows: dict[Any, int] = {}
         self.words = scorer.weigh_each([query], cache)
-        self.store = candidates if isinstance(candidates, VectorStore) else None
-        self.list = [] if isinstance(candidates, VectorStore) else _listed(candidates)
+        self.store = candidates if callable(candidates) else None
+        self.list = [] if callable(candidates) else _listed(candidates)
 
     def nearest(self, count: int) -> Nearest:
-        """Candidates in order of what their cosines say, and what they say of all others."""
-        found, tolerance, short = self.list, TOLERANCE, False
+        """Return candidates in order of their cosines, and what these say of all others."""
+        found, short = self.list, False
         if self.store is not None:
             vector, sound = unit_vectors(self.words.pooled)
             if not sound[0]:
                 raise InputError(f"the query has no direction to search in ({self.query!r})")
-            found, tolerance = self.store.nearest(vector[0], count), self.store.tolerance
+            found = self.store(vector[0], count)
             short = len(found) < count
         rows = np.array([self._row(one) for one in found], np.int64)
         cosines = np.array([one.cosine for one in found], np.float64)
-        bounds = np.nan_to_num(1.0 - cosines - tolerance, nan=-np.inf)
+        bounds = np.nan_to_num(1.0 - cosines - self.tolerance, nan=-np.inf)
         rest = np.inf if short else float(bounds.max(initial=-np.inf))
         order = np.lexsort((rows, bounds))
         return Nearest(rows[order], bounds[order], rest, self.store is not None and not short)
@@ -217,7 +215,7 @@ class Proposal:
 
 
 def _listed(candidates: Iterable[Any]) -> list[Candidate]:
-    """Candidates as they come; texts get their place as key."""
+    """Return candidates as they come; texts get their place as key."""
     if isinstance(candidates, str):
         raise InputError("candidates must be a store or a list, got one string")
     return [

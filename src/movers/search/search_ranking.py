@@ -14,10 +14,7 @@ from movers.results import Comparison, Ranking
 STAGES = {
     "vectors": "their sentence vectors are too far apart",
     "far": "unrelated, so that their sentence vectors give the distance",
-    "centroid": "their mean vectors are too far apart",
     "words": "their words are too far apart",
-    "profile": "words and attention profiles together are too far apart",
-    "heads": "given up after some attention heads",
     "left_out": "not among the candidates",
     "solved": "solved exactly",
 }
@@ -26,7 +23,7 @@ STAGES = {
 
 @dataclass(frozen=True)
 class Pruning:
-    """How many sentences of the corpus each stage settled.
+    """How many sentences of the corpus each stage left out or compared.
 
     ``seconds`` is processor time, the encoding of the query included.
     """
@@ -34,10 +31,7 @@ class Pruning:
     corpus: int
     vectors: int = 0
     far: int = 0
-    centroid: int = 0
     words: int = 0
-    profile: int = 0
-    heads: int = 0
     left_out: int = 0
     solved: int = 0
     seconds: float = 0.0
@@ -50,7 +44,7 @@ class Pruning:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search came to, before it is told.
+    """The rows that a search found, with their distances.
 
     Sentences by row, nearest first; ``certified`` and ``bound`` as in `SearchRanking`.
     """

@@ -7,17 +7,14 @@ from dataclasses import dataclass, fields, replace
 from hashlib import blake2b
 from mmap import mmap
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from movers.arrays import Array, Ints, Ragged, Rows, Singles, boundaries, gathered
+from movers.arrays import Array, Ints, Ragged, Rows, boundaries, gathered
 from movers.io.mapped import map_arrays
-from movers.measures.bounds import TransportBound
 from movers.measures.sentences import WeightedSentences
 from movers.search.manifest import damaged
-from movers.solve.bounds import profile_sizes, structure_profiles
-from movers.solve.rounding import to_integers
 
 
 class StoredLines(Sequence[str]):
@@ -69,16 +66,6 @@ class Sentences:
         """What every sentence is known by."""
         return keys_of(self.sentences)
 
-    @property
-    def counts(self) -> Ints:
-        """Words kept of each sentence."""
-        return self.words.weights.lengths
-
-    @property
-    def starts(self) -> Ints:
-        """Where the words of each sentence start."""
-        return self.words.weights.starts
-
 
 Kind = TypeVar("Kind", bound=Sentences)
 
@@ -89,33 +76,8 @@ def key(text: str) -> bytes:
 
 
 def keys_of(texts: Sequence[str]) -> Ints:
-    """Short keys to find sentences by; two sentences may share one, though hardly ever do."""
+    """Return short keys to find sentences by; two may share one, though hardly ever do."""
     return np.frombuffer(b"".join(key(text)[:8] for text in texts), np.int64)
-
-
-@dataclass(frozen=True)
-class Shard(Sentences):
-    """Sentences with all that bounds of transport distances need.
-
-    ``means`` are weighted means of the vectors of each sentence, of the normalised ones under a
-    cosine cost, in ``mean_steps``, which are NaN where there is none, and ``mean_errors`` tell how
-    far that moved them. ``profiles`` are those of every sentence under every head, in steps too.
-    """
-
-    means: Array
-    mean_steps: Array
-    mean_errors: Array
-    profiles: Ragged
-    profile_steps: Array
-
-    @property
-    def centroids(self) -> Singles:
-        """Mean vectors of all sentences, as far as their steps tell."""
-        return np.asarray(self.means * self.mean_steps[:, None], np.float32)
-
-    def take(self, rows: Rows) -> Shard:
-        """Return some of the sentences."""
-        return gathered(Shard, [(self, rows)])
 
 
 def some_of(pieces: Sequence[tuple[Kind, Rows]]) -> Kind:
@@ -128,37 +90,26 @@ def joined(shards: Sequence[Kind]) -> Kind:
     return some_of([(shard, slice(None)) for shard in shards])
 
 
-def make_shard(weighed: WeightedSentences, sentences: list[str], bound: TransportBound) -> Shard:
-    """Keep of weighted sentences what a bound needs."""
-    own = weighed.take(weighed.numbers(sentences))
-    if bound.structure is None:
-        nothing = np.zeros((len(sentences), 0))
-        structure = Ragged.zeros([0] * len(sentences), dtype=np.float32)
-        own = replace(own, structure=structure, sums=nothing, squares=nothing)
-    means = np.zeros((len(sentences), 0))
-    if own.vectors is not None and own.norms is not None:
-        factors, norms = own.weights.data, own.norms.data
-        if bound.cost != "l2":
-            with np.errstate(divide="ignore"):
-                factors = factors / np.where(norms > 0, norms, np.nan)
-        means = Ragged(own.vectors.data * factors[:, None], own.weights.starts).sums()
-    integers, steps = to_integers(means, np.int8)
-    moved = np.linalg.norm(means - integers * steps[:, None], axis=1).astype(np.float32)
-    weights, heads = own.weights, own.sums.shape[1]
-    profiles = structure_profiles(own.structure.data, weights.data, weights.starts, heads)
-    return Shard(
-        replace(own, sentences=StoredLines.of(sentences), pooled=own.pooled[:, :0]),
-        means=integers,
-        mean_steps=steps,
-        mean_errors=np.nextafter(moved, np.float32(np.inf)),
-        profiles=Ragged(profiles.numbers, _profile_starts(own)),
-        profile_steps=profiles.steps,
+def stored(words: WeightedSentences, sentences: Sequence[str]) -> WeightedSentences:
+    """Return weighted sentences as a shard keeps them: without vectors of whole sentences."""
+    return replace(words, sentences=StoredLines.of(sentences), pooled=words.pooled[:, :0])
+
+
+def wordless(sentences: Sequence[str]) -> WeightedSentences:
+    """Return sentences of which nothing but the vectors is known."""
+    none = Ragged.zeros([0] * len(sentences))
+    nothing = np.zeros((len(sentences), 0))
+    return WeightedSentences(
+        sentences=StoredLines.of(sentences),
+        weights=none,
+        vectors=None,
+        norms=None,
+        structure=Ragged(none.data.astype(np.float32), none.starts),
+        sums=nothing,
+        squares=nothing,
+        sizes=none.lengths,
+        pooled=nothing.astype(np.float32),
     )
-
-
-def _profile_starts(words: WeightedSentences) -> Ints:
-    """Return where the profile of each sentence starts."""
-    return boundaries(words.sums.shape[1] * profile_sizes(words.weights.lengths))
 
 
 def encode_shard(shard: Sentences) -> bytes:
@@ -188,10 +139,7 @@ def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap, Kind]:
     try:
         mapped, arrays = map_arrays(path)
         words = _words(arrays)
-        own: dict[str, Any] = {part.name: arrays[part.name] for part in fields(kind)[1:]}
-        if "profiles" in own:
-            own["profiles"] = Ragged(own["profiles"], _profile_starts(words))
-        return mapped, kind(words, **own)
+        return mapped, kind(words, **{part.name: arrays[part.name] for part in fields(kind)[1:]})
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(path, f"its header: {error}") from error
 

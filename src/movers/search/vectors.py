@@ -10,16 +10,16 @@ half.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Array, Bools, Ints, Ragged, Rows, Singles
+from movers.arrays import Array, Bools, Ints, Rows, Singles
 from movers.measures.sentences import WeightedSentences
 from movers.search.corpus import Corpus
-from movers.search.shards import Sentences, StoredLines, keys_of
+from movers.search.shards import Sentences, keys_of, stored, wordless
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.search.walk import Nearest
 from movers.solve.rounding import to_integers
@@ -32,8 +32,6 @@ SPARE = 64
 """Roundings beside those of a sum: of the query, scales, errors and the bound itself."""
 SHORTEST = 1e-18
 """Vectors below this length would lose digits; nothing is claimed about them."""
-HELD = 4
-"""How many times more candidates are held than are wanted, before the others are dropped."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class VectorShard(Sentences):
         return units, off
 
     def bounds(self, queries: Singles) -> Singles:
-        """Numbers that no distance lies below, ``(queries, sentences)``; unit vectors ask."""
+        """Return lower bounds of distances from unit vectors, ``(queries, sentences)``."""
         if len(queries) > 1:
             units, errors = self.units()
             found = queries @ units.T
@@ -126,30 +124,12 @@ def make_vectors(
     errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
     errors = np.nextafter(errors, np.float32(np.inf))  # a little on the safe side
     scales = (steps / safe).astype(np.float32)
-    bare = wordless(sentences) if words is None else replace(words, pooled=words.pooled[:, :0])
-    own = replace(bare, sentences=StoredLines.of(sentences))
+    own = wordless(sentences) if words is None else stored(words, sentences)
     return VectorShard(own, keys_of(sentences), coarse, fine, scales, errors)
 
 
-def wordless(sentences: Sequence[str]) -> WeightedSentences:
-    """Return sentences of which nothing but the vectors is known."""
-    none = Ragged.zeros([0] * len(sentences))
-    nothing = np.zeros((len(sentences), 0))
-    return WeightedSentences(
-        sentences=sentences,
-        weights=none,
-        vectors=None,
-        norms=None,
-        structure=Ragged(none.data.astype(np.float32), none.starts),
-        sums=nothing,
-        squares=nothing,
-        sizes=none.lengths,
-        pooled=nothing.astype(np.float32),
-    )
-
-
 def taken_apart(numbers: Singles) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Upper halves, rounded to the nearest, and what to add to their bits for the numbers."""
+    """Return upper halves, rounded, and what to add to their bits for the numbers."""
     bits = np.ascontiguousarray(numbers).view(np.uint32)
     upper = ((bits + np.uint32(0x8000)) >> np.uint32(16)).astype(np.uint16)
     lower = bits - (upper.astype(np.uint32) << np.uint32(16))
@@ -170,56 +150,42 @@ def put_together(upper: NDArray[np.int16], lower: NDArray[np.int16]) -> Singles:
 
 
 def _widened(coarse: Array) -> Singles:
-    """Upper halves as numbers, or integers as they are."""
+    """Return upper halves as numbers, or integers as they are."""
     if coarse.dtype != np.int16:
         return coarse.astype(np.float32)
     return (coarse.astype(np.int32) << np.int32(16)).view(np.float32)
 
 
-class Lowest:
-    """The lowest bounds of one query, as they come along.
-
-    Memory does not depend on the corpus: what cannot be among the lowest is dropped.
-    """
-
-    def __init__(self, wanted: int) -> None:
-        self.wanted = wanted
-        self.rows, self.bounds = np.zeros(0, np.int64), np.zeros(0, np.float32)
-        self.rest = np.inf
-
-    def add(self, start: int, bounds: Singles) -> None:
-        """Look at the bounds of rows from one on; infinite ones are not there."""
-        near = np.flatnonzero(bounds < self.rest)
-        self.rows = np.concatenate([self.rows, start + near])
-        self.bounds = np.concatenate([self.bounds, bounds[near]])
-        if len(self.rows) > HELD * self.wanted:
-            self._drop()
-
-    def _drop(self) -> None:
-        if len(self.rows) <= self.wanted:
-            return
-        order = np.argpartition(self.bounds, self.wanted)
-        self.rest, kept = float(self.bounds[order[self.wanted]]), order[: self.wanted]
-        self.rows, self.bounds = self.rows[kept], self.bounds[kept]
-
-    def nearest(self) -> Nearest:
-        """Return the lowest of all."""
-        self._drop()
-        order = np.lexsort((self.rows, self.bounds))
-        return Nearest(self.rows[order], self.bounds[order].astype(np.float64), self.rest)
-
-
 def scan(corpus: Corpus[VectorShard], pooled: Singles, wanted: int) -> list[Nearest]:
     """Return the sentences with the lowest bounds for every query, one product per shard for all.
 
-    ``pooled`` are the vectors of the queries, ``(queries, dimension)``.
+    Of every shard no more are held than are wanted, and one that tells what the others are above.
+
+    Parameters
+    ----------
+    corpus
+        The sentences; deleted ones are left out.
+    pooled
+        Vectors of the queries, ``(queries, dimension)``.
+    wanted
+        How many to return for each.
     """
     units, sound = unit_vectors(pooled)
-    lowest = [Lowest(wanted) for _ in units]
+    every: list[tuple[Ints, Singles]] = []
     for number, shard in enumerate(corpus.shards):
         bounds = shard.bounds(units)
         bounds[~sound] = -np.inf
         bounds[:, corpus.hidden_in(number)] = np.inf
-        for held, row in zip(lowest, bounds, strict=True):
-            held.add(int(corpus.starts[number]), row)
-    return [held.nearest() for held in lowest]
+        places = np.argpartition(bounds, min(wanted, len(shard) - 1), axis=1)[:, : wanted + 1]
+        every.append((corpus.starts[number] + places, np.take_along_axis(bounds, places, axis=1)))
+    rows, lowest = (np.concatenate(sides, axis=1) for sides in zip(*every, strict=True))
+    order = np.lexsort((rows, lowest))
+    nearest = []
+    for query, found in enumerate(order[:, : wanted + 1]):
+        values = lowest[query, found].astype(np.float64)
+        there = (
+            np.isposinf(values[:wanted]).argmax() if np.isposinf(values[:wanted]).any() else wanted
+        )
+        rest = float(values[wanted]) if len(values) > wanted else np.inf
+        nearest.append(Nearest(rows[query, found[:there]], values[:there], rest))
+    return nearest

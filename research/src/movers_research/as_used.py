@@ -6,18 +6,16 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
-from pathlib import Path
 
 from movers.arrays import Floats
+from movers.evaluate.evaluation import describe_software
 from movers.evaluate.labelled import Dataset
-from movers.evaluate.scores import Column, Evaluation, MeasureGrid, make_gain, make_score
 from movers.measures.parts.structure import describe_numbers
 from movers.measures.registry import find_measure
 from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.version import __version__
+from movers_research.scores import Column, Evaluation, MeasureGrid, make_gain, make_score
 
 Cell = tuple[Column, str]
 """A column, and the attention layers that were asked for; "" leaves them to the model."""
@@ -101,14 +99,3 @@ def evaluate_scorers(
             words = found[column.base, ""]
             gains.append(make_gain(dataset, used, selection, column.base, distances, words))
     return Evaluation(facts, tuple(scores), tuple(gains))
-
-
-def describe_software(base: Scorer) -> dict[str, str]:
-    """Model and versions behind a number."""
-    encoder = base.encoder
-    versions = (f"{name} {version(name)}" for name in ("numpy", "torch", "transformers"))
-    return {
-        "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
-        "attention": f"{encoder.layers} layers × {encoder.heads} heads",
-        "versions": ", ".join([f"movers {__version__}", *versions]),
-    }

@@ -1,9 +1,9 @@
 """evaluate's default is what load gives, to the last bit."""
 
 from labelled import dataset
-from movers.evaluate.as_used import evaluate_as_used
 from movers.evaluate.metrics import compare, score
-from movers.evaluate.scores import MeasureGrid
+from movers_research.as_used import evaluate_as_used
+from movers_research.scores import MeasureGrid
 from tiny_models import PAIRS
 
 GRID = MeasureGrid(("movers", "wmd", "wsmd-wmd"), ("paper",), (3,))
