@@ -78,11 +78,11 @@ class PackedBatch(Batch):
 class LightEncoder(Encoder):
     """The embedded model, in single precision on a processor."""
 
-    engine, architecture = "light", "BertModel"
-    device, dtype = "cpu", "float32"
-    fingerprint = models.EMBEDDED_FINGERPRINT  # the hash of the weights is checked
+    engine = "light"
 
     def __init__(self) -> None:
+        self.architecture, self.device, self.dtype = "BertModel", "cpu", "float32"
+        self.fingerprint = models.EMBEDDED_FINGERPRINT  # the hash of the weights is checked below
         self.name, self.folder = models.EMBEDDED, models.embedded_folder()
         config = json.loads((self.folder / "config.json").read_text("utf-8"))
         self.tokenizer, self.pooling = LightTokenizer(self.folder), pooling_of(self.folder)
