@@ -23,7 +23,7 @@ from sentences import Pair, swapped_pairs
 
 import movers
 from movers.encode.encodings import Encodings, Request
-from movers.encode.tokens import TokenRules, Tokens, locate, read
+from movers.encode.tokens import Text, TokenRules, read
 from movers.encode.transformer import TransformerEncoder
 from movers.loading import load_encoder
 
@@ -168,9 +168,10 @@ def tokenizing(model: str | None, sentences: list[str]) -> None:
     """The part of every figure that no GPU can do."""
     encoder = load_encoder(model, "cpu")
 
-    def tokens() -> Tokens:
+    def tokens() -> Text:
         text = read(encoder.tokenizer, sentences, encoder.max_length)
-        return locate(text, encoder.finder(TokenRules()))
+        encoder.finder(TokenRules()).find(text)
+        return text
 
     print(f"{len(sentences)} distinct sentences, {tokens().ids.lengths.mean():.1f} tokens each")
     seconds = median_seconds(tokens)

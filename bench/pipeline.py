@@ -21,6 +21,7 @@ from sentences import Pair, swapped_pairs
 
 import movers
 from movers.encode.device_collect import PaddedBatch
+from movers.encode.tokens import read
 from movers.loading import load_encoder
 
 METHODS = ("movers", "wsmd", "wsmd-wrd", "wmd")
@@ -32,7 +33,8 @@ def bare_pass(sentences: list[str]) -> Callable[[], object]:
     from transformers import AutoModel
 
     encoder = load_encoder(device="cpu", engine="torch")
-    batches = [batch for batch in encoder._batched(sentences)[1] if isinstance(batch, PaddedBatch)]
+    text = read(encoder.tokenizer, sentences, encoder.max_length)
+    batches = [batch for batch in encoder._batches(text) if isinstance(batch, PaddedBatch)]
     model = AutoModel.from_pretrained(str(encoder.folder), attn_implementation="sdpa").eval()
 
     def run() -> None:

@@ -180,5 +180,5 @@ def places(starts: Ints, rows: Ints) -> Ints:
     [2, 3, 4, 0, 1]
     """
     lengths = np.diff(starts)[rows]
-    shift = np.repeat(starts[rows] - offsets(lengths), lengths)
+    shift = np.repeat(starts[rows] - np.cumsum(lengths) + lengths, lengths)
     return np.asarray(np.arange(len(shift)) + shift)

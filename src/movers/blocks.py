@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Bools, Floats, Ints
+from movers.arrays import Bools, Ints
 from movers.errors import Choose, InputError
-from movers.measures.base import SOURCE_EMPTY, Measure
+from movers.measures.base import SOURCE_EMPTY
 from movers.measures.sentences import WeightedSentences
 from movers.runtime.notices import UndefinedWarning, notify
-from movers.settings import Empty
 
 CHUNK = 4096
 """Pairs compared at once."""
@@ -21,22 +20,8 @@ BLOCK_BYTES = 1 << 30
 """About what the sentences of as many pairs take, if all of them differ."""
 PAIRS = ("comparing", "pairs")
 """What a progress bar says."""
-TYPICAL = 14
+WORDS = 14
 """Words kept of a rather long sentence."""
-
-
-def block_size(measure: Measure) -> int:
-    """Return how many pairs of rather long sentences fit into `BLOCK_BYTES`."""
-    request, dimension = measure.requirements, measure.context.encoder.dimension
-    layers = max(1, len(request.embeddings))
-    sentence = 4 * (len(request.heads) * TYPICAL**2 + layers * dimension * TYPICAL)
-    return max(CHUNK, BLOCK_BYTES // (2 * sentence))
-
-
-def chunks(total: int) -> Iterator[slice]:
-    """Yield stretches of at most `CHUNK` pairs."""
-    for start in range(0, total, CHUNK):
-        yield slice(start, min(start + CHUNK, total))
 
 
 def blocks(shape: tuple[int, ...], size: int, *, triangle: bool) -> Iterator[tuple[slice, slice]]:
@@ -66,38 +51,6 @@ def cells(rows: int, columns: int, size: int, *, triangle: bool) -> Iterator[tup
         yield row[kept], column[kept]
 
 
-def compare_defined(
-    compare: Callable[[WeightedSentences, Ints], Floats],
-    measure: Measure,
-    sentences: WeightedSentences,
-    rows: Ints,
-    policy: Empty,
-) -> Floats:
-    """Compare the pairs that have a distance, and treat the others by the policy.
-
-    Parameters
-    ----------
-    compare
-        Method of the measure: from sentences and pairs to a number, or a row of them, per pair.
-    measure, sentences, rows
-        The measure, weighted sentences and the pairs by row.
-    policy
-        ``"raise"`` refuses pairs without a distance, ``"nan"`` gives NaN, and ``"keep"`` the limit:
-        infinitely far from nothing, nothing at 0 from nothing.
-    """
-    why = measure.undefined(sentences, rows)
-    if not why.any():
-        return compare(sentences, rows)
-    if policy == "raise":
-        raise without_words(sentences, rows, why)
-    values = compare(sentences, rows[why == 0])
-    out = np.full((len(rows), *values.shape[1:]), np.nan)
-    if policy == "keep":
-        out.T[:] = measure.limits(sentences, rows).value[:, 0]
-    out[why == 0] = values
-    return out
-
-
 def without_words(sentences: WeightedSentences, rows: Ints, why: NDArray[np.int8]) -> InputError:
     """Say which side of the first pair without a distance has no words."""
     pair = np.flatnonzero(why)[0]
@@ -115,11 +68,10 @@ def without_words(sentences: WeightedSentences, rows: Ints, why: NDArray[np.int8
 
 
 def warn_undefined(undefined: Bools) -> None:
-    """Say how many pairs have no distance, if any."""
-    if undefined.any():
-        notify(
-            f"{undefined.sum()} of {undefined.size} pairs have no distance, for one side has "
-            "no words left, and got NaN",
-            UndefinedWarning,
-            Choose("empty", "keep", "to compare the stop words"),
-        )
+    """Say how many pairs have no distance."""
+    notify(
+        f"{undefined.sum()} of {undefined.size} pairs have no distance, for one side has "
+        "no words left, and got NaN",
+        UndefinedWarning,
+        Choose("empty", "keep", "to compare the stop words"),
+    )

@@ -84,8 +84,8 @@ def examine(checks: Mapping[str, Callable[[], str]] | None = None) -> DoctorRepo
 
 def facts() -> dict[str, dict[str, str]]:
     """Versions, processor, matrix libraries, threads, caches and settings."""
-    from movers.runtime.kernel_cache import parent
-    from movers.runtime.native import best_level, library
+    from movers.runtime.answer_cache import cache_folder
+    from movers.runtime.kernel_library import best_level, library
 
     core = import_module("numpy._core._multiarray_umath")
     features: dict[str, bool] = getattr(core, "__cpu_features__", {})
@@ -95,7 +95,7 @@ def facts() -> dict[str, dict[str, str]]:
         "numpy": " ".join(name for name, has in features.items() if has),
     }
     found["kernels"] |= {"used": "compiled here" if used is None else used._name}
-    found["caches"] = {"folder": str(parent())}
+    found["caches"] = {"folder": str(cache_folder())}
     found["matrix libraries"] = _matrix_libraries()
     found["threads"] = {"movers": str(available_threads())}
     if find_spec("torch") is not None:

@@ -39,7 +39,6 @@ from movers.judge.report import JudgeReport
 from movers.measures.base import FitCorpus, Measure
 from movers.measures.evidence import names_of
 from movers.measures.judge import SAME, SHIPPED, Judge, judge_of
-from movers.measures.parts.context import Context
 from movers.measures.parts.fitting import corpus_digest, fit_statistics
 from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences
@@ -47,7 +46,7 @@ from movers.results import Comparison, Match, Ranking
 from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scale import random_pairs, similarity_of
-from movers.settings import Settings, check_names, table
+from movers.settings import Empty, Settings, check_names, table
 from movers.solve.solution import NUMBERS, Many, joined
 from movers.version import __version__
 
@@ -99,25 +98,8 @@ class Scorer:
     @cached_property
     def measure(self) -> Measure:
         """The measure, bound to the model, its statistics and the settings."""
-        settings = self.settings
-        return settings.measure.bind(
-            Context(
-                self.encoder,
-                self.statistics,
-                settings.rules,
-                settings.recipe,
-                settings.embedding,
-                settings.layers,
-                settings.heads,
-                float(settings.mix),
-                settings.null,
-                settings.whitening,
-                settings.frequencies,
-                settings.trees,
-                settings.threads,
-                self._warned,
-            )
-        )
+        context = self.settings.context(self.encoder, self.statistics, self._warned)
+        return self.settings.measure.bind(context)
 
     @property
     def statistics(self) -> Statistics:
@@ -237,21 +219,20 @@ class Scorer:
 
     def _long(self, texts: Iterable[Text]) -> set[Text]:
         """Those of some texts that are compared sentence by sentence, with whatever others."""
-        known = {*texts}
-        listed = {text for text in known if not isinstance(text, str)}
-        wanted = self.settings.texts == "sentences"
-        if self._by_sentences:
-            return {text for text in known if wanted or text in listed or self._cut(text)}
-        if listed or (wanted and known):
+        known, choice = {*texts}, self.settings.texts
+        asked = {text for text in known if choice == "sentences" or not isinstance(text, str)}
+        long = asked
+        if choice == "auto" and self.measure.by_sentences:
+            long = {text for text in known if text in asked or self.encoder.unread(str(text))}
+        if not long or self._by_sentences:
+            return long
+        if asked:
             raise InputError(
                 f"{self.measure.name} does not compare texts sentence by sentence",
                 Choose("method", "movers"),
                 Choose("texts", "auto"),
             )
         return set()
-
-    def _cut(self, text: Text) -> bool:
-        return isinstance(text, str) and bool(self.encoder.unread(text))
 
     def takes_sentences(self, text: Text) -> bool:
         """Whether a text is compared sentence by sentence, with whatever other."""
@@ -472,8 +453,7 @@ class Scorer:
         texts, measure = read_pairs(pairs), self._judge
         out = np.zeros((len(texts), len(names_of(measure.heads))))
         for place, sentences, rows in self._blocks(texts, progress=progress):
-            given = measure.evidence, measure, sentences, rows
-            out[place] = blocks.compare_defined(*given, policy="raise")
+            out[place] = self._compare(measure.evidence, sentences, rows, policy="raise")
         return out
 
     def probabilities(
@@ -729,32 +709,64 @@ class Scorer:
         if long:
             some = [texts[number] for number in np.flatnonzero(apart)]
             out[apart] = self._text_distances(some, progress=progress)
-        blocks.warn_undefined(np.isnan(out))
+        if (undefined := np.isnan(out)).any():
+            blocks.warn_undefined(undefined)
         return out
 
     def _blocks(
         self, texts: Sequence[tuple[str, str]], *, progress: bool = False
     ) -> Iterator[tuple[slice, WeightedSentences, Ints]]:
         """Yield pairs a few at a time: their places, weighted sentences, the pairs by row."""
-        size = blocks.block_size(self.measure)
+        size = self._block_size()
         for start in range(0, len(texts), size):
             sides = [text for pair in texts[start : start + size] for text in pair]
             sentences = self.weigh(sides, progress=progress)
             rows = sentences.numbers(sides).reshape(-1, 2)
             with progress_bar(*blocks.PAIRS, len(rows), progress=progress) as bar:
-                for part in blocks.chunks(len(rows)):
-                    yield slice(start + part.start, start + part.stop), sentences, rows[part]
-                    bar.update(part.stop - part.start)
+                for low in range(0, len(rows), blocks.CHUNK):
+                    part = rows[low : low + blocks.CHUNK]
+                    yield slice(start + low, start + low + len(part)), sentences, part
+                    bar.update(len(part))
+
+    def _block_size(self) -> int:
+        """Return how many pairs of rather long sentences fit into `blocks.BLOCK_BYTES`."""
+        request = self.measure.requirements
+        layers = max(1, len(request.embeddings))
+        numbers = len(request.heads) * blocks.WORDS + layers * self.encoder.dimension
+        return max(blocks.CHUNK, blocks.BLOCK_BYTES // (2 * 4 * numbers * blocks.WORDS))
 
     def _compare(
         self,
         compare: Callable[[WeightedSentences, Ints], Floats],
         sentences: WeightedSentences,
         rows: Ints,
+        policy: Empty | None = None,
     ) -> Floats:
-        """Compare pairs; those without words by the policy of the settings."""
-        policy = self.settings.empty or "nan"
-        return blocks.compare_defined(compare, self.measure, sentences, rows, policy)
+        """Compare the pairs that have a distance, and treat the others by a policy.
+
+        Parameters
+        ----------
+        compare
+            Method of the measure: from sentences and pairs to a number, or a row of them, per pair.
+        sentences, rows
+            Weighted sentences and the pairs by row.
+        policy
+            ``"raise"`` refuses pairs without a distance, ``"nan"`` gives NaN, and ``"keep"`` the
+            limit: infinitely far from nothing, nothing at 0 from nothing. None is that of the
+            settings, or else NaN.
+        """
+        why = self.measure.undefined(sentences, rows)
+        if not why.any():
+            return compare(sentences, rows)
+        policy = policy or self.settings.empty or "nan"
+        if policy == "raise":
+            raise blocks.without_words(sentences, rows, why)
+        values = compare(sentences, rows[why == 0])
+        out = np.full((len(rows), *values.shape[1:]), np.nan)
+        if policy == "keep":
+            out.T[:] = self.measure.limits(sentences, rows).value[:, 0]
+        out[why == 0] = values
+        return out
 
     def head_values(self, pairs: Any, *, progress: bool = False) -> Floats:
         """Distance of every pair under every head, shape ``(pairs, heads)``.
@@ -765,7 +777,8 @@ class Scorer:
         out = np.zeros((len(texts), max(1, len(self.heads))))
         for place, sentences, rows in self._blocks(texts, progress=progress):
             out[place] = self._compare(self.measure.head_values, sentences, rows)
-        blocks.warn_undefined(np.isnan(out[:, 0]))
+        if (undefined := np.isnan(out[:, 0])).any():
+            blocks.warn_undefined(undefined)
         return out
 
     def parts(self, pairs: Any) -> Many:
@@ -833,7 +846,7 @@ class Scorer:
             return self._matrix_of_texts(left, right, long, mirrored, progress=progress)
         out = np.zeros((len(left), len(right)))
         total = len(left) * (len(left) + 1) // 2 if mirrored else out.size
-        size = blocks.block_size(self.measure)
+        size = self._block_size()
         with progress_bar(*blocks.PAIRS, total, progress=progress) as bar:
             for i, j in blocks.blocks(out.shape, size, triangle=mirrored):
                 sentences = self.weigh([*left[i], *right[j]], progress=progress)
@@ -846,7 +859,8 @@ class Scorer:
                     if mirrored:
                         out[j, i][c, r] = distances
                     bar.update(len(distances))
-        blocks.warn_undefined(np.isnan(out))
+        if (undefined := np.isnan(out)).any():
+            blocks.warn_undefined(undefined)
         return out
 
     def _matrix_of_texts(
@@ -920,7 +934,8 @@ class Scorer:
     def between(self, sentences: WeightedSentences, rows: Ints) -> Floats:
         """Distance of pairs of weighted sentences by row, ``(pairs,)``."""
         out = np.zeros(len(rows))
-        for part in blocks.chunks(len(rows)):
+        for low in range(0, len(rows), blocks.CHUNK):
+            part = slice(low, low + blocks.CHUNK)
             out[part] = self._compare(self.measure.distances, sentences, rows[part])
         return out
 

@@ -15,6 +15,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
+from movers.encode.encoder import Encoder
 from movers.encode.engines import Engine
 from movers.encode.stopwords import load_stopwords
 from movers.encode.tokens import Recipe, Subwords, TokenRules
@@ -23,6 +24,7 @@ from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError, no_such
 from movers.measures.base import Measure
 from movers.measures.judge import Judge, find_judge
+from movers.measures.parts.context import Context
 from movers.measures.parts.statistics import Statistics, load_statistics
 from movers.measures.parts.structure import Selection
 from movers.measures.registry import find_measure
@@ -311,16 +313,6 @@ class Settings:
         return judge or cast(Measure, self.method).under(self.recipe)
 
     @property
-    def left_out(self) -> frozenset[str] | None:
-        """The stop words; None for no filtering."""
-        return cast("frozenset[str] | None", self.stopwords)
-
-    @property
-    def trees(self) -> Parser | None:
-        """What parses sentences."""
-        return cast("Parser | None", self.parser)
-
-    @property
     def fitted(self) -> Statistics | None:
         """Statistics that were named; None for those of the model."""
         return cast("Statistics | None", self.statistics)
@@ -329,7 +321,24 @@ class Settings:
     def rules(self) -> TokenRules:
         """Which words are compared."""
         return self.measure.token_rules(
-            self.left_out, self.recipe, self.subwords, keep=self.empty == "keep"
+            cast("frozenset[str] | None", self.stopwords),
+            self.recipe,
+            self.subwords,
+            keep=self.empty == "keep",
+        )
+
+    def context(self, encoder: Encoder, statistics: Statistics, warned: set[int]) -> Context:
+        """Return what a measure is bound to: a model, its statistics and these settings."""
+        names = ("recipe", "embedding", "layers", "heads", "null", "whitening", "frequencies")
+        return Context(
+            encoder,
+            statistics,
+            self.rules,
+            mix=float(self.mix),
+            parser=cast("Parser | None", self.parser),
+            threads=self.threads,
+            warned=warned,
+            **{name: getattr(self, name) for name in names},
         )
 
     @property

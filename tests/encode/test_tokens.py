@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from movers.arrays import Ragged
 from movers.encode.encodings import Request
 from movers.encode.stopwords import describe_stopwords, load_stopwords
-from movers.encode.tokens import Text, TokenRules, Vocabulary, WordFinder, locate, read
+from movers.encode.tokens import Text, TokenRules, Vocabulary, WordFinder, read
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError, ModelError
 
@@ -32,7 +32,7 @@ def as_text(vocabulary, *sentences):
     """Sentences given as pieces, as a tokenizer would return them."""
     ids = [[vocabulary.pieces.index(piece) for piece in pieces] for pieces in sentences]
     real = np.array([piece not in SPECIAL for pieces in sentences for piece in pieces], bool)
-    return Text(Ragged.from_rows(ids, np.int32), real, np.zeros((len(real), 2), np.int32), 0)
+    return Text(Ragged.from_rows(ids, np.int32), real, np.zeros((len(real), 2), np.int32))
 
 
 def kept(text, marker, stopwords=ENGLISH, **rules):
@@ -40,7 +40,7 @@ def kept(text, marker, stopwords=ENGLISH, **rules):
     pieces = text.split(" ")
     vocabulary = Pieces([*pieces, *(f"{marker}{letter}" for letter in "abcdefg")])
     finder = WordFinder(Vocabulary(vocabulary), TokenRules(stopwords, **rules))
-    (ranges,) = finder.find(as_text(vocabulary, pieces))
+    (ranges,) = finder.find(as_text(vocabulary, pieces))[0]
     return ["+".join(pieces[first:end]) for first, end in ranges]
 
 
@@ -98,7 +98,7 @@ def test_keep_empty_only_where_nothing_is_left():
 def test_words_are_ordered_disjoint_and_free_of_specials(pieces, recipe, subwords):
     def ranges(stopwords):
         finder = WordFinder(Vocabulary(tokenizer), TokenRules(stopwords, recipe, subwords))
-        return finder.find(text)[0].tolist()
+        return finder.find(text)[0][0].tolist()
 
     tokenizer = Pieces([*pieces, "Ġx", "Ġy"])
     text = as_text(tokenizer, pieces)
@@ -132,9 +132,9 @@ def test_words_are_ordered_disjoint_and_free_of_specials(pieces, recipe, subword
 def test_the_words_of_a_sentence_do_not_depend_on_its_neighbours(sentences, marker, rules):
     tokenizer = Pieces([*(f"{marker}{letter}" for letter in "abcdefg"), *chain(*sentences)])
     finder = WordFinder(Vocabulary(tokenizer), rules)
-    together = finder.find(as_text(tokenizer, *sentences))
+    together, _ = finder.find(as_text(tokenizer, *sentences))
     for pieces, words in zip(sentences, together, strict=True):
-        assert words.tolist() == finder.find(as_text(tokenizer, pieces))[0].tolist()
+        assert words.tolist() == finder.find(as_text(tokenizer, pieces))[0][0].tolist()
 
 
 def test_a_tokenizer_without_word_marks_is_refused():
@@ -155,11 +155,11 @@ def test_spans_point_at_the_text(tokenizers, family):
     tokenizer = tokenizers[family]
     finder = WordFinder(Vocabulary(tokenizer), TokenRules())
     found = read(tokenizer, [text], 64)
-    tokens = locate(found, finder)
-    words = [text[start:end].strip() for start, end in tokens.spans[0]]
+    ranges, spans = finder.find(found)
+    words = [text[start:end].strip() for start, end in spans[0]]
     assert words[: len(SURFACES[family]) - 3] == SURFACES[family][:-3]
     assert "".join(words[-3:]).endswith("don't")
-    assert tokens.words.lengths.tolist() == tokens.spans.lengths.tolist()
+    assert ranges.lengths.tolist() == spans.lengths.tolist()
     assert found.truncated == ()
 
 
@@ -188,8 +188,8 @@ def test_mean_of_pieces(tiny, name, recipe):
     rules = TokenRules(ENGLISH, recipe, "mean")
     found = encoder.encode([text], Request((2,), ((1, 2), (3, 1)), rules))
     finder = WordFinder(encoder.vocabulary, rules)
-    tokens = locate(read(encoder.tokenizer, [text], 64), finder)
-    words = [list(range(first, end)) for first, end in tokens.words[0]]
+    ranges, _ = finder.find(read(encoder.tokenizer, [text], 64))
+    words = [list(range(first, end)) for first, end in ranges[0]]
     assert len(words) >= 3 and max(map(len, words)) > 1
     states = encoder.states([text], 2)[0]
     np.testing.assert_allclose(

@@ -9,7 +9,7 @@ from movers.encode import encoder as encoder_file
 from movers.encode import models
 from movers.encode.encodings import Encodings, Request
 from movers.encode.stopwords import load_stopwords
-from movers.encode.tokens import TokenRules, locate, read
+from movers.encode.tokens import TokenRules, read
 from movers.encode.transformer import TransformerEncoder
 from movers.encode.whiten import Moments
 from movers.errors import InputError
@@ -82,7 +82,8 @@ def test_gathering_sentences_before_they_are_kept_changes_nothing(tiny, monkeypa
     sentences = ["to the", *SENTENCES, ""]
     expected, found = plain.encode(sentences, request), apart.encode(sentences, request)
     text = read(apart.tokenizer, sentences, apart.max_length)
-    assert len(apart._windows([request], [locate(text, apart.finder(rules))])) > 2
+    words, _ = apart.finder(rules).find(text)
+    assert len(apart._windows([request], [(found, words)])) > 2
     assert_same(expected, found)
     np.testing.assert_allclose(found.pooled, expected.pooled, rtol=2e-5, atol=2e-5)
     assert found.sentences == expected.sentences
@@ -255,7 +256,8 @@ def test_a_batch_holds_no_more_sentences_than_allowed(bert, monkeypatch):
     sentences = [f"{text} again" for text in SENTENCES]
     whole = encoder.encode(sentences, bert.measure.requirements)
     monkeypatch.setattr(encoder, "batch_size", 2)
-    sizes = [len(batch.rows) for batch in encoder._batched(sentences)[1]]
+    text = read(encoder.tokenizer, sentences, encoder.max_length)
+    sizes = [len(batch.rows) for batch in encoder._batches(text)]
     assert max(sizes) == 2 and sum(sizes) == len(sentences)
     few = encoder.encode(sentences, bert.measure.requirements)
     for layer, vectors in whole.vectors.items():

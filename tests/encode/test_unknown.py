@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from movers.encode.encodings import Request
-from movers.encode.tokens import DRAWN, _pieces, own_vectors
+from movers.encode.tokens import DRAWN, _pieces, own_vectors, read
 from movers.encode.transformer import TransformerEncoder
 from tiny_models import SENTENCES, TINY
 
@@ -64,8 +64,9 @@ def test_the_same_word_is_the_same_and_another_is_not(tiny, name):
 @pytest.mark.parametrize("name", BPE)
 def test_bytes_are_always_known(tiny, name):
     encoder = TransformerEncoder(tiny(name))
-    assert encoder.tokenizer.unk_token_id not in encoder._batched([*FISH])[0].data
-    assert all(batch.own is None for batch in encoder._batched([*FISH])[1])
+    text = read(encoder.tokenizer, FISH, encoder.max_length)
+    assert encoder.tokenizer.unk_token_id not in text.ids.data
+    assert text.unknown == ()
 
 
 def test_sentences_of_known_words_do_not_change_beside_unknown_ones(bert):
@@ -97,7 +98,7 @@ def test_case_does_not_matter_to_a_model_of_lower_case(tiny):
 
 def test_the_tokens_own_name_is_known(tiny):
     encoder = TransformerEncoder(tiny("bert"))
-    assert [batch.own for batch in encoder._batched(["[UNK] greets"])[1]] == [None]
+    assert read(encoder.tokenizer, ["[UNK] greets"], encoder.max_length).unknown == ()
 
 
 def test_states_and_attentions_read_the_same_vectors(bert):

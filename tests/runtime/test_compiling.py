@@ -1,16 +1,13 @@
-"""Kernels are compiled when needed, with a word to the user, and not kept from other processes."""
+"""Kernels that no library has are compiled when needed, once in a process."""
 
-import logging
 import math
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
 
-from movers.runtime import compiling, kernel_cache
 from movers.runtime.compiling import entry, kernel
 from movers.runtime.machine_code import draft
 
@@ -34,25 +31,10 @@ def quadrupled(x, out):
 
 
 @pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch):
-    """Compile here, whatever an earlier run of the tests has kept."""
-    monkeypatch.setattr(kernel_cache, "find", lambda name, kinds: None)
-    monkeypatch.setattr(kernel_cache, "keep", lambda name, kinds, code: None)
+def _afresh(monkeypatch):
+    """Forget what other tests compiled."""
     monkeypatch.setattr(quadrupled, "calls", {})
     monkeypatch.setattr(quadrupled, "compiled", 0)
-
-
-@pytest.mark.parametrize(("seconds", "times"), [(0.0, 1), (60.0, 0)])
-def test_only_long_compilations_are_announced_and_once(monkeypatch, caplog, seconds, times):
-    monkeypatch.setattr(compiling, "PATIENCE", seconds)
-    monkeypatch.setattr(compiling, "_told", threading.Event())
-    monkeypatch.setattr(
-        "movers.runtime.machine_code.compile_kernel", lambda *given: time.sleep(0.05)
-    )
-    with caplog.at_level(logging.WARNING, "movers"):
-        for _ in range(2):
-            quadrupled._compile((1, np.zeros(1)), "quadrupled")
-    assert [record.message for record in caplog.records] == [compiling.MESSAGE] * times
 
 
 def test_a_kernel_is_compiled_once_for_all_integers():
@@ -89,7 +71,7 @@ def exponent(x, out):
     out[0] = math.frexp(x)[1]
 
 
-def test_what_calls_helpers_of_numba_is_refused(monkeypatch):
-    """Kept code runs in processes without numba, where they would be missing."""
+def test_what_calls_helpers_of_numba_is_refused():
+    """Code of a library runs in processes without numba, where they would be missing."""
     with pytest.raises(NotImplementedError, match="numba_frexp"):
         exponent(3.0, np.zeros(1))

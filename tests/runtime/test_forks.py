@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import movers
-from movers.runtime import kernel_cache, machine_code, threads
-from movers.runtime.machine_code import compile_kernel
+from movers.runtime import kernel_library, machine_code, threads
+from movers.runtime.machine_code import compile_here
 from movers.solve import emd
 from processes import PROCESSES
 
@@ -58,11 +58,10 @@ def compile_and_fork():
     def slowly(*given):
         began.set()
         go_on.wait(60)
-        return compile_kernel(*given)
+        return compile_here(*given)
 
-    machine_code.compile_kernel = slowly
-    kernel_cache.find = lambda name, kinds: None
-    kernel_cache.keep = lambda name, kinds, code: None
+    machine_code.compile_here = slowly
+    kernel_library.library = lambda: None
     thread = threading.Thread(target=emd, args=(COST[:3, :4],))
     thread.start()
     began.wait(60)

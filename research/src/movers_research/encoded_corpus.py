@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Array, Ragged
-from movers.encode.collect import AnyCollector, Batch, Collector
+from movers.encode.collect import Batch, Collector
 from movers.encode.encoder import Encoder, Layers, Take
 from movers.encode.encoding_cache import Store
 from movers.encode.encodings import Encodings, Request, Spellings
-from movers.encode.tokens import Unknown
+from movers.encode.tokens import Text
 from movers.encode.whiten import Moments, OrderedMoments
 from movers.io.mapped import map_arrays
 from movers.runtime.atomic import replacing
@@ -62,21 +62,6 @@ class CorpusEncoder(Encoder):
         return self.runs.engine
 
     @property
-    def architecture(self) -> str:
-        """What kind of model it is."""
-        return self.runs.architecture
-
-    @property
-    def fingerprint(self) -> str:
-        """Eight hex digits that pin the weights."""
-        return self.runs.fingerprint
-
-    @property
-    def max_length(self) -> int:
-        """Tokens the model can read, special tokens included."""
-        return self.runs.max_length
-
-    @property
     def model_threads(self) -> int:
         """Threads that run the model."""
         return self.runs.model_threads
@@ -85,15 +70,15 @@ class CorpusEncoder(Encoder):
     def model_threads(self, threads: int) -> None:
         self.runs.model_threads = threads
 
-    def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[Batch]:
-        return self.runs._batches(ids, unknown)
+    def _batches(self, text: Text) -> Iterator[Batch]:
+        return self.runs._batches(text)
 
     def _forward(
         self, batch: Batch, layers: Layers, attention: Layers, take: Take
     ) -> dict[int, Any]:
         return self.runs._forward(batch, layers, attention, take)
 
-    def _collector(self, collector: Collector) -> AnyCollector:
+    def _collector(self, collector: Collector) -> Any:
         return self.runs._collector(collector)
 
     def run(self, *, progress: bool = False) -> None:

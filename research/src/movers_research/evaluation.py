@@ -7,7 +7,7 @@ import resource
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -275,11 +275,11 @@ def describe_settings(base: Scorer) -> dict[str, Any]:
         "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
         "dtype": encoder.dtype,
         "whitening": settings.whitening,
-        "stopwords": describe_stopwords(settings.left_out),
+        "stopwords": describe_stopwords(cast(Any, settings.stopwords)),
         "subwords": settings.subwords,
         "null": settings.null,
         "frequencies": load_frequencies(settings.frequencies).name,
-        "parser": str(getattr(settings.trees, "name", settings.trees and "parser")),
+        "parser": str(getattr(settings.parser, "name", settings.parser and "parser")),
     }
 
 

@@ -86,12 +86,13 @@ def warm_up() -> None:
     Example: movers warm-up
     """
     from movers.compile_ahead import STEPS, warm_up
-    from movers.runtime.kernel_cache import folder
+    from movers.runtime.kernel_library import library
 
-    if folder() is None:
+    if (built := library()) is None:
         raise MoversError(
-            "there is no folder to keep kernels in; set MOVERS_CACHE to one that can be written to"
+            "kernels cannot be kept here; set MOVERS_CACHE to a folder that can be written to, and "
+            "install movers[compile] and a C compiler"
         )
     for number, name in enumerate(warm_up(), 1):
         say(f"{number}/{len(STEPS)} {name}")
-    print(f"all kernels are in {folder()}")
+    print(f"all kernels are in {built._name}")

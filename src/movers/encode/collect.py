@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from movers.arrays import Bools, Ints, Ragged, Singles, places
 from movers.encode.encodings import MEAN_HEAD, Encodings, Request, Spellings
 from movers.encode.subword_kernels import PooledAttention, WordRanges, pool_attention
-from movers.encode.tokens import Tokens, WordFinder
+from movers.encode.tokens import Text, WordFinder
 
 
 @dataclass(frozen=True)
@@ -54,18 +53,14 @@ class Batch:
 
     ``rows`` are their numbers and ``lengths`` their tokens, ``(batch,)``. Hidden states lie in one
     matrix, ``(rows of tokens, dimension)``, that of the first token of each sentence in the row
-    that ``first`` says; matrices of attention are ``width`` tokens wide.
+    that ``first`` says. ``genuine`` tells which tokens are no padding, ``(batch, width)``; matrices
+    of attention are as wide.
     """
 
     rows: Ints
     lengths: Ints
     first: Ints
-    width: int
-
-    @property
-    def genuine(self) -> Bools:
-        """Which of ``(batch, width)`` tokens are no padding."""
-        return np.arange(self.width) < self.lengths[:, None]
+    genuine: Bools
 
     def tokens(self, states: Any) -> Singles:
         """Return the states of all tokens, one sentence after another, without padding."""
@@ -106,42 +101,29 @@ special ones included. `DEVICE_POOLINGS` do the same on a GPU.
 
 
 def allocate(
-    sentences: list[str], tokens: Tokens, finder: WordFinder, request: Request, dimension: int
-) -> Encodings:
-    """Make room for exactly what will be kept, so that memory never doubles on the way."""
-    counts, heads = tokens.words.lengths, len(request.heads)
+    sentences: Sequence[str], text: Text, finder: WordFinder, request: Request, dimension: int
+) -> tuple[Encodings, Ragged]:
+    """Make room for exactly what will be kept, so that memory never doubles on the way.
+
+    Returns encodings to be filled, and the token ranges of the words that are kept.
+    """
+    words, spans = finder.find(text)
+    counts, heads = words.lengths, len(request.heads)
     paper = request.rules.recipe == "paper"
-    return Encodings(
-        sentences=sentences,
-        spans=tokens.spans,
-        spellings=Spellings.cut(finder.names, tokens.ids, tokens.words),
+    room = Encodings(
+        sentences=list(sentences),
+        spans=spans,
+        spellings=Spellings.cut(finder.names, text.ids, words),
         vectors={
             layer: Ragged.zeros(counts, (dimension,), np.float32) for layer in request.embeddings
         },
         structure=Ragged.zeros(heads * counts**2, dtype=np.float32),
         sums=np.zeros((len(sentences), heads)),
         squares=np.zeros((len(sentences), heads)),
-        sizes=counts.copy() if paper else tokens.ids.lengths,
+        sizes=counts.copy() if paper else text.ids.lengths,
         pooled=np.zeros((len(sentences), dimension * request.pooled), np.float32),
     )
-
-
-class AnyCollector(Protocol):
-    """Takes from every batch what one request names."""
-
-    request: Request
-
-    def begin(self, batch: Any) -> None:
-        """Turn to the next batch."""
-
-    def take_states(self, states: dict[int, Any]) -> None:
-        """Keep the vectors of words, and of sentences, from the hidden states of layers."""
-
-    def take_attention(self, layer: int, matrices: Any) -> None:
-        """Keep the attention among words from the matrices of a layer."""
-
-    def finish(self, courier: ThreadPoolExecutor) -> list[Future[None]]:
-        """Send off what was gathered; returns what to wait for."""
+    return room, words
 
 
 class Collector:
@@ -149,8 +131,8 @@ class Collector:
 
     Parameters
     ----------
-    request, tokens, out
-        What to keep, the words, and the encodings to fill.
+    request, words, out
+        What to keep, the token ranges of words, and the encodings to fill.
     low, high
         The sentences.
     pooling
@@ -160,22 +142,22 @@ class Collector:
     def __init__(
         self,
         request: Request,
-        tokens: Tokens,
+        words: Ragged,
         out: Encodings,
         low: int,
         high: int,
         pooling: str,
     ) -> None:
         self.request, self.pooling = request, pooling
-        words, cells = tokens.words.starts[low : high + 1], out.structure.starts[low : high + 1]
-        data = tokens.words.data[words[0] : words[-1]].astype(np.int64)
+        starts, cells = words.starts[low : high + 1], out.structure.starts[low : high + 1]
+        data = words.data[starts[0] : starts[-1]].astype(np.int64)
         self.most = 1
         if request.rules.subwords == "mean" and len(data):
             self.most = int((data[:, 1] - data[:, 0]).max())
-        self.located = WordRanges(words - words[0], data, self.most)
+        self.located = WordRanges(starts - starts[0], data, self.most)
         self.cell_starts = cells - cells[0]
         self.vectors = {
-            layer: rows.data[words[0] : words[-1]] for layer, rows in out.vectors.items()
+            layer: rows.data[starts[0] : starts[-1]] for layer, rows in out.vectors.items()
         }
         self.structure = out.structure.data[cells[0] : cells[-1]]
         self.sums, self.squares = out.sums[low:high], out.squares[low:high]
@@ -214,20 +196,11 @@ class Collector:
         slots = [slot for slot, head in enumerate(self.request.heads) if head[0] == layer]
         if slots:
             heads = [self.request.heads[slot][1] for slot in slots]
-            self._cut(picked(matrices, heads, np.stack), np.array(slots))
-
-    def _cut(self, matrices: Singles, slots: Ints) -> None:
-        kept = PooledAttention(self.cell_starts, self.structure, self.sums, self.squares)
-        given = np.ascontiguousarray(matrices)
-        row = np.empty(given.shape[3], np.float32)
-        paper = self.request.rules.recipe == "paper"
-        pool_attention(
-            given, self.batch.genuine, self.batch.rows, slots, self.located, kept, paper, row
-        )
-
-    def finish(self, courier: ThreadPoolExecutor) -> list[Future[None]]:
-        """Everything has its place already."""
-        return []
+            given = np.ascontiguousarray(picked(matrices, heads, np.stack))
+            kept = PooledAttention(self.cell_starts, self.structure, self.sums, self.squares)
+            paper, row = self.request.rules.recipe == "paper", np.empty(given.shape[3], np.float32)
+            batch = self.batch.genuine, self.batch.rows, np.array(slots)
+            pool_attention(given, *batch, self.located, kept, paper, row)
 
 
 def picked(matrices: Any, heads: list[int], stack: Callable[[list[Any], int], Any]) -> Any:

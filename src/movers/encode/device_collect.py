@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Array, Ints, Ragged, Singles
+from movers.arrays import Array, Ints, Singles
 from movers.encode.attention_hooks import InputVectors
 from movers.encode.collect import Batch, BatchLimits, Collector, picked
 from movers.encode.subword_pooling import WordPieces, in_order, totals
-from movers.encode.tokens import Unknown
+from movers.encode.tokens import Text
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -45,8 +45,7 @@ class PaddedBatch(Batch):
 
 
 def padded_batches(
-    ids: Ragged,
-    unknown: Unknown,
+    text: Text,
     vectors: Tensor | None,
     padding: int,
     limits: BatchLimits,
@@ -55,13 +54,13 @@ def padded_batches(
 ) -> Iterator[PaddedBatch]:
     """Put sentences of about the same length side by side, within limits.
 
-    ``vectors`` holds one for each of the ``unknown`` words, on the device.
+    ``vectors`` holds one for each of the unknown words, on the device.
     """
     import torch
 
-    flat = ids.data, ids.starts, unknown.numbers.data
+    flat = text.ids.data, text.ids.starts, text.numbers
     data, starts, numbers = (on_device(array, device) for array in flat)
-    sizes, strange = ids.lengths, unknown.counts > 0
+    sizes, strange = text.ids.lengths, text.unknown_counts > 0
     for rows in limits.batches(sizes, most):
         places = on_device(rows, device)
         first = starts[places]
@@ -74,8 +73,8 @@ def padded_batches(
         own = None
         if vectors is not None and strange[rows].any():
             own = InputVectors(vectors, torch.where(mask, numbers[cells].long(), 0), tokens)
-        begin = width * np.arange(len(rows))
-        yield PaddedBatch(rows, sizes[rows], begin, width, places, tokens, mask, own)
+        begin, genuine = width * np.arange(len(rows)), np.arange(width) < sizes[rows, None]
+        yield PaddedBatch(rows, sizes[rows], begin, genuine, places, tokens, mask, own)
 
 
 def on_device(array: NDArray[Any], device: str) -> Tensor:
@@ -190,7 +189,7 @@ class DeviceCollector:
         rows = (self.cell_starts[self.places][:, None] + heads)[:, :, None]
         return rows + (columns * counts[:, None])[:, None] + columns.T[:, :, None, None]
 
-    def finish(self, courier: ThreadPoolExecutor) -> list[Future[None]]:
+    def finish(self, courier: ThreadPoolExecutor) -> Future[None]:
         """Send off what was gathered; returns what to wait for."""
         rooms = [*self.vectors.values(), self.structure, self.sums, self.squares, self.pooled]
         parcels = [room.sent() for room in rooms]
@@ -201,7 +200,7 @@ class DeviceCollector:
             for room, parcel in zip(rooms, parcels, strict=True):
                 room.target.copy_(parcel)
 
-        return [courier.submit(deliver)]
+        return courier.submit(deliver)
 
 
 class _DeviceArray:

@@ -20,21 +20,11 @@ from numpy.typing import NDArray
 
 from movers.arrays import Ragged, Singles
 from movers.encode import models
-from movers.encode.collect import AnyCollector, Batch, BatchLimits, Collector, allocate
+from movers.encode.collect import Batch, BatchLimits, Collector, allocate
 from movers.encode.encodings import Encodings, Request
 from movers.encode.pooling import unrelated_sentences
 from movers.encode.stopwords import english, not_english
-from movers.encode.tokens import (
-    Text,
-    TokenRules,
-    Tokens,
-    Unknown,
-    Vocabulary,
-    WordFinder,
-    find_unknown,
-    locate,
-    read,
-)
+from movers.encode.tokens import Text, TokenRules, Vocabulary, WordFinder, read
 from movers.encode.whiten import Moments
 from movers.errors import Choose, InputError
 from movers.runtime.notices import ForeignWarning, TruncationWarning, UnknownWarning, notify
@@ -67,6 +57,9 @@ class Encoder(ABC):
         Whether what is kept stays with the model until a window of sentences is done.
     pooling
         How token vectors become the vector of a sentence: a row of `POOLINGS`.
+    architecture, fingerprint, max_length
+        What kind of model it is, eight hex digits that pin the weights, and how many tokens it can
+        read, special ones included.
     """
 
     engine: ClassVar[str]
@@ -79,24 +72,12 @@ class Encoder(ABC):
     layers: int
     heads: int
     dimension: int
+    architecture: str
+    fingerprint: str
+    max_length: int
     tokenizer: Any
     limits: BatchLimits
     pooling: str = "mean"
-
-    @property
-    @abstractmethod
-    def architecture(self) -> str:
-        """What kind of model it is."""
-
-    @property
-    @abstractmethod
-    def fingerprint(self) -> str:
-        """Eight hex digits that pin the weights."""
-
-    @property
-    @abstractmethod
-    def max_length(self) -> int:
-        """Tokens the model can read, special tokens included."""
 
     @property
     @abstractmethod
@@ -108,7 +89,7 @@ class Encoder(ABC):
     def model_threads(self, threads: int) -> None: ...
 
     @abstractmethod
-    def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[Batch]:
+    def _batches(self, text: Text) -> Iterator[Batch]:
         """Return sentences in order of length, as many at a time as the limits allow."""
 
     @abstractmethod
@@ -120,8 +101,8 @@ class Encoder(ABC):
         Both as the batch and the collectors of this engine take them.
         """
 
-    def _collector(self, collector: Collector) -> AnyCollector:
-        """Return what collects for one that writes at once; this itself unless a device gathers."""
+    def _collector(self, collector: Collector) -> Any:
+        """Return what gathers on the device for one that writes at once, where a device does."""
         return collector
 
     @property
@@ -205,70 +186,67 @@ class Encoder(ABC):
         progress: bool = False,
     ) -> list[Encodings]:
         """Encode distinct sentences for several requests in one forward pass; see `encode`."""
-        self._check_layers(requests)
-        text, unknown = self._read(sentences)
-        self._warn(sentences, requests, text, unknown)
-        finders = [self.finder(request.rules) for request in requests]
-        tokens = [locate(text, finder) for finder in finders]
-        out = [
-            allocate(list(sentences), words, finder, request, self.dimension)
-            for words, finder, request in zip(tokens, finders, requests, strict=True)
-        ]
-        with (
-            progress_bar("encoding", "sentences", len(text.ids), progress=progress) as bar,
-            ThreadPoolExecutor(1, "encodings") as courier,
-        ):
-            under_way: list[Future[None]] = []
-            for low, high in self._windows(requests, tokens):
-                collectors = [
-                    self._collector(Collector(*each, low, high, self.pooling))
-                    for each in zip(requests, tokens, out, strict=True)
-                ]
-                batches = self._batches(text.ids.between(low, high), unknown.between(low, high))
-                times = None if counts is None else np.asarray(counts[low:high])
-                self._run(collectors, batches, moments or {}, times, low, bar)
-                for sent in under_way:  # the sentences before, while the GPU works on these
-                    sent.result()
-                under_way = [sent for collector in collectors for sent in collector.finish(courier)]
-            for sent in under_way:
-                sent.result()
-        for moment in (moments or {}).values():
-            moment.complete(len(text.ids))
-        return out
-
-    def _check_layers(self, requests: Sequence[Request]) -> None:
         for layer in [layer for request in requests for layer in request.embeddings]:
             if not 0 <= layer <= self.layers:
                 raise InputError(
                     f"embedding layer {layer} is out of range; {self.name} has 0 (input) to "
                     f"{self.layers}"
                 )
+        text = read(self.tokenizer, sentences, self.max_length)
+        self._warn(sentences, requests, text)
+        rooms = [
+            allocate(sentences, text, self.finder(request.rules), request, self.dimension)
+            for request in requests
+        ]
+        whole = (0, len(sentences))
+        windows = self._windows(requests, rooms) if self.gathers else [whole]
+        with (
+            progress_bar("encoding", "sentences", len(sentences), progress=progress) as bar,
+            ThreadPoolExecutor(1, "encodings") as courier,
+        ):
+            under_way: list[Future[None]] = []
+            for low, high in windows if len(sentences) else ():
+                collectors: list[Any] = [
+                    Collector(request, words, room, low, high, self.pooling)
+                    for request, (room, words) in zip(requests, rooms, strict=True)
+                ]
+                if self.gathers:
+                    collectors = [self._collector(each) for each in collectors]
+                part = text if (low, high) == whole else text.between(low, high)
+                times = None if counts is None else np.asarray(counts[low:high])
+                self._run(collectors, self._batches(part), moments or {}, times, low, bar)
+                for sent in under_way:  # the sentences before, while the GPU works on these
+                    sent.result()
+                if self.gathers:
+                    under_way = [collector.finish(courier) for collector in collectors]
+            for sent in under_way:
+                sent.result()
+        for moment in (moments or {}).values():
+            moment.complete(len(sentences))
+        return [room for room, _ in rooms]
 
     def _windows(
-        self, requests: Sequence[Request], tokens: Sequence[Tokens]
+        self, requests: Sequence[Request], rooms: Sequence[tuple[Encodings, Ragged]]
     ) -> list[tuple[int, int]]:
-        """Return sentences to sort and run together: on a GPU as many as it has room to keep."""
-        count = len(tokens[0].ids)
-        if not self.gathers:
-            return [(0, count)] if count else []
+        """Return sentences to sort and run together: as many as a GPU has room to keep."""
         size = sum(
-            request.nbytes(words.words.lengths, self.dimension)
-            for request, words in zip(requests, tokens, strict=True)
+            request.nbytes(words.lengths, self.dimension)
+            for request, (_, words) in zip(requests, rooms, strict=True)
         )
         number = np.cumsum(size) // WINDOW_BYTES
-        cuts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), count]
+        cuts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(number)]
         return [(low, high) for low, high in pairwise(cuts) if high > low]
 
     def _run(
         self,
-        collectors: Sequence[AnyCollector],
+        collectors: Sequence[Any],
         batches: Iterable[Batch],
         moments: dict[int, Moments],
         counts: NDArray[np.int64] | None,
         low: int,
         bar: Any,
     ) -> None:
-        """Run sentences through the model and let every keeper take what it keeps."""
+        """Run sentences through the model and let every collector take what it keeps."""
         requests = [collector.request for collector in collectors]
         layers = {*moments, *(layer for one in requests for layer in one.embeddings)}
         if any(one.pooled for one in requests):
@@ -303,7 +281,7 @@ class Encoder(ABC):
     ) -> tuple[list[list[str]], Ragged]:
         """Return all pieces of every sentence, and the token range of each word the rules keep."""
         names, text = self.vocabulary.pieces, read(self.tokenizer, sentences, self.max_length)
-        words = self.finder(rules).find(text)
+        words, _ = self.finder(rules).find(text)
         return [[names[number] for number in ids] for ids in text.ids], words
 
     def unread(self, sentence: str) -> str:
@@ -316,7 +294,7 @@ class Encoder(ABC):
 
     def states(self, sentences: Sequence[str], layer: int) -> list[Singles]:
         """Return hidden states of every token of every sentence, special tokens included."""
-        _, batches = self._batched(sentences)
+        batches = self._batches(read(self.tokenizer, sentences, self.max_length))
         out: list[Singles] = [np.zeros((0, 0), np.float32)] * len(sentences)
         for batch in batches:
             found = batch.tokens(self._forward(batch, {layer}, (), _no_attention)[layer])
@@ -330,8 +308,8 @@ class Encoder(ABC):
 
         Special tokens included, nothing removed, layer by layer; shortest sentence first.
         """
-        ids, batches = self._batched(sentences)
-        for batch in batches:
+        text = read(self.tokenizer, sentences, self.max_length)
+        for batch in self._batches(text):
             found: dict[int, Singles] = {}
 
             def take(
@@ -345,12 +323,10 @@ class Encoder(ABC):
             self._forward(batch, (), {*range(1, self.layers + 1)}, take)
             whole = np.concatenate([found[layer] for layer in sorted(found)], axis=1)
             for row, matrices in zip(batch.rows.tolist(), whole, strict=True):
-                length = len(ids[row])
+                length = len(text.ids[row])
                 yield matrices[:, :length, :length]
 
-    def _warn(
-        self, sentences: Sequence[str], requests: Sequence[Request], text: Text, unknown: Unknown
-    ) -> None:
+    def _warn(self, sentences: Sequence[str], requests: Sequence[Request], text: Text) -> None:
         """Say which sentences are cut, which mostly unknown, and whether they look foreign."""
         if text.truncated:
             cut = [sentences[row] for row in text.truncated]
@@ -359,8 +335,10 @@ class Encoder(ABC):
                 f"{count} longer than the {self.max_length} tokens of {self.name} lost their end"
             )
             notify(TruncationWarning(f"{message}: {shown}", sentences=cut))
-        tokens = Ragged(text.real.astype(np.int64), text.ids.starts).sums()
-        lost = np.flatnonzero(unknown.counts > MOSTLY * tokens).tolist()
+        lost: list[int] = []
+        if text.unknown:
+            tokens = Ragged(text.real.astype(np.int64), text.ids.starts).sums()
+            lost = np.flatnonzero(text.unknown_counts > MOSTLY * tokens).tolist()
         if lost:
             count, shown = _listed([sentences[row] for row in lost])
             notify(
@@ -375,15 +353,6 @@ class Encoder(ABC):
                 ForeignWarning,
                 Choose("stopwords", None, "or a list of that language, and a model that knows it"),
             )
-
-    def _read(self, sentences: Sequence[str]) -> tuple[Text, Unknown]:
-        text = read(self.tokenizer, sentences, self.max_length)
-        return text, find_unknown(self.tokenizer, sentences, text)
-
-    def _batched(self, sentences: Sequence[str]) -> tuple[Ragged, Iterator[Batch]]:
-        """Token ids of sentences, and the batches to run them in."""
-        text, unknown = self._read(sentences)
-        return text.ids, self._batches(text.ids, unknown)
 
 
 def _no_attention(layer: int, matrices: Any) -> None:

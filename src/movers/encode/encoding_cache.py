@@ -8,7 +8,7 @@ weighed already, and bounds, found by row (`movers.search.corpus`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from movers.arrays import gathered
 from movers.encode.encodings import Encodings, Request
@@ -52,6 +52,7 @@ class Block:
         return self.held
 
 
+@dataclass(eq=False)
 class Store:
     """Encoded sentences by text, in blocks, the one used last first.
 
@@ -60,10 +61,10 @@ class Store:
     those in files until they are asked for again.
     """
 
-    def __init__(self, request: Request, whitening: str = "", limit: int | None = None) -> None:
-        self.request, self.whitening = request, whitening
-        self.limit = KEEP_BYTES if limit is None else limit
-        self.blocks: list[Block] = []
+    request: Request
+    whitening: str = ""
+    limit: int = KEEP_BYTES
+    blocks: list[Block] = field(default_factory=list)
 
     def add(self, encodings: Encodings) -> None:
         """Keep what was encoded elsewhere."""
@@ -84,7 +85,8 @@ class Store:
         missing, blocks = list(dict.fromkeys(sentences)), self.blocks
         for block in blocks:
             if all(text in block.rows for text in missing):
-                return self._hold(block, blocks)
+                self._hold(block, blocks)
+                return block.encodings
         new = [text for text in missing if not any(text in block.rows for block in blocks)]
         parts = [encode(new, self.request)] if new or not blocks else []
         kept: list[Block] = []
@@ -98,8 +100,11 @@ class Store:
                 parts.append(self._taken(block, known, self.request))
             if 2 * len(known) < len(block):
                 kept.append(block)
-        made = gathered(Encodings, [(part, slice(None)) for part in parts])
-        return self._hold(Block(made.rows, made), kept)
+        made = parts[0]
+        if len(parts) > 1:
+            made = gathered(Encodings, [(part, slice(None)) for part in parts])
+        self._hold(Block(made.rows, made), kept)
+        return made
 
     def read(self, sentences: Sequence[str], request: Request) -> Encodings:
         """Return just these sentences, which have to be there, and of them what a request names."""
@@ -118,8 +123,8 @@ class Store:
         encodings = block.encodings
         return encodings.take(encodings.numbers(texts), request, self.request.heads)
 
-    def _hold(self, block: Block, others: Iterable[Block]) -> Encodings:
-        """Put a block before others, and forget the last of these if they do not fit."""
+    def _hold(self, block: Block, others: Iterable[Block]) -> None:
+        """Move a block to the front (LRU); drop, or unmap, those beyond the limit of bytes."""
         held, room = [block], self.limit
         for other in others:
             if other is block:
@@ -130,7 +135,6 @@ class Store:
             if room >= 0 or other.map:
                 held.append(other)
         self.blocks = held
-        return block.encodings
 
 
 class EncodingCache(list[Store]):

@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from movers.arrays import (
     Floats,
@@ -29,6 +28,7 @@ MEAN_HEAD = 0
 """In place of a head: the mean of all heads of the layer."""
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Spellings(Sequence[list[str]]):
     """The words of many sentences, each word the numbers of its ``pieces``, spelled when read.
 
@@ -42,8 +42,9 @@ class Spellings(Sequence[list[str]]):
     (['a', 'dog'], 3, True)
     """
 
-    def __init__(self, names: Sequence[str], pieces: Ragged, starts: NDArray[np.int64]) -> None:
-        self.names, self.pieces, self.starts = names, pieces, starts
+    names: Sequence[str]
+    pieces: Ragged
+    starts: Ints
 
     @classmethod
     def of(cls, sentences: Sequence[Sequence[str]]) -> Spellings:
@@ -86,7 +87,7 @@ class Spellings(Sequence[list[str]]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def take(self, rows: Sequence[int] | NDArray[np.int64]) -> Spellings:
+    def take(self, rows: Sequence[int] | Ints) -> Spellings:
         """Return the words of some sentences, in the order given."""
         picked = np.asarray(rows, np.int64)
         words = self.pieces.take(places(self.starts, picked))

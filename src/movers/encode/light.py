@@ -14,19 +14,18 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from movers.arrays import Array, Ragged, Singles, places
+from movers.arrays import Array, Singles, places
 from movers.encode import models
 from movers.encode.collect import Batch, BatchLimits
 from movers.encode.encoder import Encoder, Layers, Take
 from movers.encode.pooling import pooling_of
-from movers.encode.tokens import Unknown, own_vectors
+from movers.encode.tokens import Text, own_vectors
 from movers.io.mapped import map_arrays
 from movers.runtime.threads import available_threads
 
@@ -51,10 +50,7 @@ class LightTokenizer:
         marks = (config[f"{name}_token"] for name in ("unk", "cls", "sep", "pad"))
         numbers = (self.backend_tokenizer.token_to_id(mark) for mark in marks)
         self.unk_token_id, self.cls_token_id, self.sep_token_id, self.pad_token_id = numbers
-
-    def get_vocab(self) -> dict[str, int]:
-        """Return every piece and its id."""
-        return dict(self.backend_tokenizer.get_vocab())
+        self.get_vocab = self.backend_tokenizer.get_vocab
 
 
 @dataclass(frozen=True)
@@ -65,16 +61,15 @@ class PackedBatch(Batch):
 
     def feed(self, heads: int) -> dict[str, Array]:
         """Return what the graph is given; it explains the names."""
-        columns, number = np.arange(self.width), np.arange(heads)
-        genuine = self.genuine
-        tokens = np.where(genuine, self.first[:, None] + columns, 0)
+        width, number = self.genuine.shape[1], np.arange(heads)
+        tokens = np.where(self.genuine, self.first[:, None] + np.arange(width), 0)
         owner = np.repeat(np.arange(len(self.rows)), self.lengths)
         place = np.arange(len(owner)) - self.first[owner]
-        shown = genuine[:, None, None, :]
+        shown = self.genuine[:, None, None, :]
         return {
             "input": self.vectors,
             "spread": tokens[:, None, :] * heads + number[None, :, None],
-            "collect": (owner[:, None] * heads + number) * self.width + place[:, None],
+            "collect": (owner[:, None] * heads + number) * width + place[:, None],
             "mask": np.where(shown, np.float32(0.0), np.float32(MASKED)),
             "genuine": shown.astype(np.float32),
         }
@@ -86,31 +81,21 @@ class LightEncoder(Encoder):
     engine = "light"
 
     def __init__(self) -> None:
-        self.device, self.dtype = "cpu", "float32"
+        self.architecture, self.device, self.dtype = "BertModel", "cpu", "float32"
+        self.fingerprint = models.EMBEDDED_FINGERPRINT  # the hash of the weights is checked below
         self.name, self.folder = models.EMBEDDED, models.embedded_folder()
         config = json.loads((self.folder / "config.json").read_text("utf-8"))
         self.tokenizer, self.pooling = LightTokenizer(self.folder), pooling_of(self.folder)
         self.layers, self.heads = config["num_hidden_layers"], config["num_attention_heads"]
         self.dimension, self.positions = config["hidden_size"], config["max_position_embeddings"]
+        self.max_length = int(min(self.positions, self.tokenizer.model_max_length))
+        arrays = map_arrays(self.folder / "model.safetensors")[1]
+        names = (f"embeddings.{name}_embeddings.weight" for name in KINDS_OF_INPUT)
+        self._inputs = tuple(arrays[name] for name in names)
         attention = BATCH_ATTENTION // (self.layers * self.heads)
         self.limits = BatchLimits(BATCH_TOKENS, attention, BATCH_TOKENS, 1, self.positions)
         self._model_threads = int(os.environ.get("OMP_NUM_THREADS") or available_threads())
         self._runs: tuple[int, Any] | None = None
-
-    @property
-    def architecture(self) -> str:
-        """The class that transformers has for it."""
-        return "BertModel"
-
-    @property
-    def fingerprint(self) -> str:
-        """Eight hex digits that pin the weights, whose hash was checked."""
-        return models.EMBEDDED_FINGERPRINT
-
-    @property
-    def max_length(self) -> int:
-        """Tokens the model can read, special tokens included."""
-        return int(min(self.positions, self.tokenizer.model_max_length))
 
     @property
     def model_threads(self) -> int:
@@ -121,23 +106,18 @@ class LightEncoder(Encoder):
     def model_threads(self, threads: int) -> None:
         self._model_threads, self._runs = threads, None
 
-    @property
-    def session(self) -> Any:
+    def _session(self) -> Any:
         """What runs the graph; a forked process makes its own, for threads do not come along."""
-        if self._runs is None or self._runs[0] != os.getpid():
-            threads = self.model_threads
-            if self._runs is not None:
-                # its end would wait for threads that are not here
-                ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._runs[1]))
-                threads = 1
-            self._runs = os.getpid(), self._load(threads)
-        return self._runs[1]
-
-    def _load(self, threads: int) -> Any:
+        if self._runs is not None and self._runs[0] == os.getpid():
+            return self._runs[1]
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = self._model_threads
+        if self._runs is not None:
+            # its end would wait for threads that are not here
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._runs[1]))
+            options.intra_op_num_threads = 1
         # Both keep what the largest batch so far took, and a plan for every shape of one.
         options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         where = "session.model_external_initializers_file_folder_path"
@@ -145,38 +125,32 @@ class LightEncoder(Encoder):
         # idle threads that spin slow everything else down on few cores
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         graph = files("movers").joinpath("data", f"{models.EMBEDDED}.onnx").read_bytes()
-        return onnxruntime.InferenceSession(graph, options, ["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(graph, options, ["CPUExecutionProvider"])
+        self._runs = os.getpid(), session
+        return session
 
-    @cached_property
-    def _inputs(self) -> tuple[Singles, Singles, Singles]:
-        """Input vectors of pieces, mapped, and what is added for the segment and the position."""
-        assert self.folder is not None
-        arrays = map_arrays(self.folder / "model.safetensors")[1]
-        names = (f"embeddings.{name}_embeddings.weight" for name in KINDS_OF_INPUT)
-        pieces, segments, positions = (arrays[name] for name in names)
-        return pieces, segments[0], positions
-
-    def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[PackedBatch]:
-        pieces, segment, positions = self._inputs
+    def _batches(self, text: Text) -> Iterator[PackedBatch]:
+        pieces, (segment, *_), positions = self._inputs
         own = None
-        if unknown.words:
+        if text.unknown:
             drawn = own_vectors(
                 lambda numbers: pieces[numbers].astype(np.float64),
                 len(self.vocabulary.pieces),
-                unknown.words,
+                text.unknown,
             )
             own = drawn.astype(np.float32)
-        lengths = ids.lengths
+        ids, lengths = text.ids, text.ids.lengths
         for rows in self.limits.batches(lengths, self.batch_size):
             tokens, sizes = places(ids.starts, rows), lengths[rows]
             first = np.cumsum(sizes) - sizes
             vectors = pieces[ids.data[tokens]]
             if own is not None:
-                numbers = unknown.numbers.data[tokens]
+                numbers = text.numbers[tokens]
                 vectors[numbers > 0] = own[numbers[numbers > 0]]
             vectors += segment
             vectors += positions[np.arange(len(tokens)) - np.repeat(first, sizes)]
-            yield PackedBatch(rows, sizes, first, int(sizes.max()), vectors)
+            genuine = np.arange(sizes.max()) < sizes[:, None]
+            yield PackedBatch(rows, sizes, first, genuine, vectors)
 
     def _forward(
         self, batch: Batch, layers: Layers, attention: Layers, take: Take
@@ -188,7 +162,7 @@ class LightEncoder(Encoder):
         options.only_execute_path_to_fetches = True
         names = [f"attention_{layer}" for layer in attention]
         names += [f"hidden_{layer}" for layer in layers]
-        found = self.session.run(names, batch.feed(self.heads), options)
+        found = self._session().run(names, batch.feed(self.heads), options)
         for layer, matrices in zip(attention, found, strict=False):
             take(layer, matrices)
         return dict(zip(layers, found[len(attention) :], strict=True))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from hashlib import shake_128
 from itertools import chain
 from typing import Any, Literal
@@ -77,26 +77,28 @@ class Text:
     ``ids`` are all tokens of every sentence, special ones included; ``real`` tells whether each
     stands for some of the text, which special ones do not, ``(tokens,)``; ``offsets`` are their
     character ranges in the sentence, ``(tokens, 2)``; ``truncated`` are the sentences that were
-    longer than the model and lost their end.
+    longer than the model and lost their end. ``unknown`` holds the words that the tokenizer has no
+    pieces for, each once and as it normalises them, and ``numbers`` which of them every token
+    stands for, from 1 on, or 0, ``(tokens,)``.
     """
 
     ids: Ragged
     real: Bools
     offsets: NDArray[np.int32]
-    truncated: tuple[int, ...]
+    truncated: tuple[int, ...] = ()
+    unknown: tuple[str, ...] = ()
+    numbers: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
+    @property
+    def unknown_counts(self) -> Ints:
+        """Unknown tokens of every sentence."""
+        return Ragged((self.numbers > 0).astype(np.int64), self.ids.starts).sums()
 
-@dataclass(frozen=True)
-class Tokens:
-    """Sentences as token ids, special ones included, with the words kept of each.
-
-    ``words`` are the token ranges ``[first, end)`` of their pieces, ``spans`` their character
-    ranges in the sentence, both ``(words, 2)``; empty for a special token.
-    """
-
-    ids: Ragged
-    words: Ragged
-    spans: Ragged
+    def between(self, low: int, high: int) -> Text:
+        """Return the sentences ``low .. high - 1``; what was truncated is left behind."""
+        part = slice(self.ids.starts[low], self.ids.starts[high])
+        tokens = self.real[part], self.offsets[part], (), self.unknown, self.numbers[part]
+        return Text(self.ids.between(low, high), *tokens)
 
 
 class Vocabulary:
@@ -126,26 +128,30 @@ class Vocabulary:
         self.blank = np.array([not text for text in self.texts])
         self.punctuation = ~self.blank & [PUNCTUATION.issuperset(text) for text in self.texts]
 
-    def members(self, words: frozenset[str], *, fold: bool) -> Bools:
-        """Tell whether each piece, without marker, is one of the words."""
-        return np.array([(text.lower() if fold else text) in words for text in self.texts])
-
 
 class WordFinder:
     """Finds the kept words in token ids, for one tokenizer and one set of rules."""
 
     def __init__(self, vocabulary: Vocabulary, rules: TokenRules) -> None:
         self.vocabulary, self.rules = vocabulary, rules
-        if rules.stopwords is None:
+        whole = rules.unit in ("word", "start")
+        self.names = vocabulary.texts if whole else vocabulary.pieces
+        """How pieces are spelled; a piece on its own keeps its marker."""
+        paper, stopwords = rules.recipe == "paper", rules.stopwords
+        if stopwords is None:
             self._stop = np.zeros(len(vocabulary.pieces), bool)
-        elif rules.recipe == "reference":
-            self._stop = vocabulary.members(rules.stopwords | PUNCTUATION, fold=False)
-        else:
-            found = vocabulary.members(rules.stopwords, fold=True)
-            self._stop = found | vocabulary.punctuation
+            return
+        dropped = stopwords if paper else stopwords | PUNCTUATION
+        texts = (text.lower() if paper else text for text in vocabulary.texts)
+        stop = np.array([text in dropped for text in texts])
+        self._stop = stop | vocabulary.punctuation if paper else stop
 
-    def find(self, text: Text) -> Ragged:
-        """Locate the kept words of every sentence as token ranges ``[first, end)``."""
+    def find(self, text: Text) -> tuple[Ragged, Ragged]:
+        """Locate the kept words of every sentence.
+
+        Returns the token ranges ``[first, end)`` of their pieces, and their character ranges in the
+        sentence, both ``(words, 2)``; the latter are empty for a special token.
+        """
         starts, lengths = text.ids.starts[:-1], text.ids.lengths
         owner = np.repeat(np.arange(len(lengths)), lengths)
         whole = self._ranges(text, owner)
@@ -158,7 +164,10 @@ class WordFinder:
             kept[:, 1] = kept[:, 0] + 1
         sentence = owner[kept[:, 0]]
         counts = np.bincount(sentence, minlength=len(lengths))
-        return Ragged((kept - starts[sentence, None]).astype(np.int32), boundaries(counts))
+        words = Ragged((kept - starts[sentence, None]).astype(np.int32), boundaries(counts))
+        first, end = kept.T
+        ranges = np.stack([text.offsets[first, 0], text.offsets[end - 1, 1]], axis=1)
+        return words, Ragged(np.where(text.real[first, None], ranges, 0), words.starts)
 
     def _ranges(self, text: Text, owner: Ints) -> Ints:
         """Return ranges of all words among the tokens of all sentences."""
@@ -177,12 +186,6 @@ class WordFinder:
         first, breaks = np.flatnonzero(starts), np.flatnonzero(starts | outside)
         end = np.append(breaks, len(ids))[np.searchsorted(breaks, first, side="right")]
         return np.stack([first, end], axis=1)
-
-    @property
-    def names(self) -> list[str]:
-        """How pieces are spelled; a piece on its own keeps its marker."""
-        whole = self.rules.unit in ("word", "start")
-        return self.vocabulary.texts if whole else self.vocabulary.pieces
 
     def _starts(self, ids: NDArray[np.int32], real: Bools, opens: Bools) -> Bools:
         """Return which tokens begin a word; ``opens`` marks the first token of every sentence."""
@@ -228,7 +231,25 @@ def read(tokenizer: Any, sentences: Sequence[str], max_length: int) -> Text:
     marks = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
     special |= np.isin(ids, [number for number in marks if number is not None])
     cut = tuple(np.flatnonzero(truncated).tolist())
-    return Text(Ragged(ids, boundaries(lengths)), ~special, offsets, cut)
+    numbers = np.zeros(len(ids), np.int32)
+    text = Text(Ragged(ids, boundaries(lengths)), ~special, offsets, cut, (), numbers)
+    strange = np.flatnonzero(text.real & (ids == tokenizer.unk_token_id))
+    return _tell_apart(tokenizer, sentences, text, strange) if len(strange) else text
+
+
+def _tell_apart(tokenizer: Any, sentences: Sequence[str], text: Text, strange: Ints) -> Text:
+    """Number the words behind tokens for the unknown; the tokenizer's own name is no such word."""
+    known: dict[str, int] = {}
+    normaliser = tokenizer.backend_tokenizer.normalizer
+    owners = np.searchsorted(text.ids.starts, strange, side="right") - 1
+    for place, owner in zip(strange.tolist(), owners.tolist(), strict=True):
+        start, end = text.offsets[place]
+        word = sentences[owner][start:end].strip()
+        if word != tokenizer.unk_token:
+            if normaliser is not None:
+                word = normaliser.normalize_str(word).strip()
+            text.numbers[place] = known.setdefault(word, len(known) + 1)
+    return replace(text, unknown=(*known,))
 
 
 def _columns(encodings: Sequence[Any]) -> tuple[NDArray[Any], ...]:
@@ -244,53 +265,6 @@ def _columns(encodings: Sequence[Any]) -> tuple[NDArray[Any], ...]:
         np.fromiter((len(one) for one in encodings), np.int64),
         np.fromiter((bool(one.overflowing) for one in encodings), bool),
     )
-
-
-def locate(text: Text, finder: WordFinder) -> Tokens:
-    """Find the words kept of every sentence."""
-    words = finder.find(text)
-    first, end = (words.data + np.repeat(text.ids.starts[:-1], words.lengths)[:, None]).T
-    ranges = np.stack([text.offsets[first, 0], text.offsets[end - 1, 1]], axis=1)
-    spans = np.where(text.real[first, None], ranges, 0)
-    return Tokens(text.ids, words, Ragged(spans, words.starts))
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """The unknown words of sentences.
-
-    ``words`` holds each once, as the tokenizer normalises it; ``numbers`` says for every token
-    which it stands for, from 1 on, or 0.
-    """
-
-    words: tuple[str, ...]
-    numbers: Ragged
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """Unknown tokens of every sentence."""
-        return Ragged((self.numbers.data > 0).astype(np.int64), self.numbers.starts).sums()
-
-    def between(self, low: int, high: int) -> Unknown:
-        """Return those of the sentences ``low .. high - 1``."""
-        return Unknown(self.words, self.numbers.between(low, high))
-
-
-def find_unknown(tokenizer: Any, sentences: Sequence[str], text: Text) -> Unknown:
-    """Find the words that a tokenizer does not know; its own name for them is no such word."""
-    numbers = np.zeros(len(text.ids.data), np.int32)
-    known: dict[str, int] = {}
-    normaliser = tokenizer.backend_tokenizer.normalizer
-    places = np.flatnonzero(text.real & (text.ids.data == tokenizer.unk_token_id))
-    owners = np.searchsorted(text.ids.starts, places, side="right") - 1
-    for place, owner in zip(places.tolist(), owners.tolist(), strict=True):
-        start, end = text.offsets[place]
-        word = sentences[owner][start:end].strip()
-        if word != tokenizer.unk_token:
-            if normaliser is not None:
-                word = normaliser.normalize_str(word).strip()
-            numbers[place] = known.setdefault(word, len(known) + 1)
-    return Unknown((*known,), Ragged(numbers, text.ids.starts))
 
 
 def own_vectors(

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Ragged
+from movers.arrays import Floats, Ints
 from movers.encode import models
 from movers.encode.attention_hooks import AttentionReader, install_hooks
-from movers.encode.collect import AnyCollector, Batch, BatchLimits, Collector
+from movers.encode.collect import Batch, BatchLimits, Collector
 from movers.encode.device_collect import DeviceCollector, PaddedBatch, padded_batches
 from movers.encode.encoder import Encoder, Layers, Take
 from movers.encode.pooling import pooling_of
-from movers.encode.tokens import Unknown, own_vectors
+from movers.encode.tokens import Text, own_vectors
 from movers.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -78,6 +77,8 @@ class TransformerEncoder(Encoder):
         source = self.folder or (model if isinstance(model, Path) else self.name)
         self.tokenizer, self.model = models.load_pretrained(source, self.device, dtype)
         self.config, self.pooling = self.model.config, pooling_of(self.folder or self.name)
+        self.architecture = type(self.model).__name__
+        self.fingerprint, self.max_length = self._fingerprint(), self._max_length()
         self.layers = int(self.config.num_hidden_layers)
         self.dimension = int(self.config.hidden_size)
         self.watchable, self.stoppable = install_hooks(self.model, self.layers)
@@ -100,9 +101,8 @@ class TransformerEncoder(Encoder):
             *((1, 0) if leaks else (SHORTEST, LONGEST_PADDED)),
         )
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Eight hex digits that pin the weights: the hash of their files, or the hub commit.
+    def _fingerprint(self) -> str:
+        """Return the hash of the weights' files, or the hub commit, in eight digits.
 
         The embedded model's weights have its fingerprint in whatever file they come.
         """
@@ -111,11 +111,6 @@ class TransformerEncoder(Encoder):
         if found not in models.RECOMMENDED_LAYERS and models.is_embedded(self.model):
             return models.EMBEDDED_FINGERPRINT
         return found
-
-    @property
-    def architecture(self) -> str:
-        """The class of the model."""
-        return type(self.model).__name__
 
     @property
     def model_threads(self) -> int:
@@ -130,9 +125,8 @@ class TransformerEncoder(Encoder):
 
         torch.set_num_threads(threads)
 
-    @cached_property
-    def max_length(self) -> int:
-        """Tokens the model can read, special tokens included."""
+    def _max_length(self) -> int:
+        """Return how many tokens the model can read, special tokens included."""
         limit = getattr(self.config, "max_position_embeddings", None) or 0
         limit = limit if limit > 0 else 1 << 20  # some say -1 where there is none
         for name, module in self.model.named_modules():
@@ -142,17 +136,13 @@ class TransformerEncoder(Encoder):
                 limit = module.num_embeddings - (0 if padding is None else padding + 1)
         return int(min(limit, self.tokenizer.model_max_length))
 
-    def _collector(self, collector: Collector) -> AnyCollector:
-        return DeviceCollector(collector, self.device) if self.gathers else collector
+    def _collector(self, collector: Collector) -> DeviceCollector:
+        return DeviceCollector(collector, self.device)
 
-    def _batches(self, ids: Ragged, unknown: Unknown) -> Iterator[PaddedBatch]:
-        """Return sentences in order of length, as many at a time as the limits allow."""
-        vectors = None
-        if unknown.words:
-            vectors = self._own_vectors(unknown.words)
+    def _batches(self, text: Text) -> Iterator[PaddedBatch]:
+        vectors = self._own_vectors(text.unknown) if text.unknown else None
         padding = self.tokenizer.pad_token_id or 0
-        limits = self.limits, self.batch_size
-        return padded_batches(ids, unknown, vectors, padding, *limits, self.device)
+        return padded_batches(text, vectors, padding, self.limits, self.batch_size, self.device)
 
     def _own_vectors(self, words: tuple[str, ...]) -> Tensor:
         """Return input vectors of unknown words, from row 1 on."""

@@ -170,7 +170,14 @@ def read_pairs(
     in_frame = None if isinstance(pairs, list) else _read_frame(pairs)
     if in_frame is not None:
         return in_frame
-    return [_check_pair(pair, number, check) for number, pair in enumerate(pairs)]
+    read = []
+    for number, pair in enumerate(pairs):
+        if isinstance(pair, str | Mapping | Set) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise InputError(f"pair {number} is {pair!r}; expected two sentences")
+        source, target = pair
+        sides = f"source of pair {number}", f"target of pair {number}"
+        read.append((check(source, sides[0]), check(target, sides[1])))
+    return read
 
 
 def _read_frame(pairs: Any) -> list[tuple[str, str]] | None:
@@ -193,9 +200,3 @@ def _read_frame(pairs: Any) -> list[tuple[str, str]] | None:
         (text_of_cell(left, f"row {row} {first}"), text_of_cell(right, f"row {row} {second}"))
         for row, (left, right) in enumerate(frame.select(*columns).iter_rows())
     ]
-
-
-def _check_pair(pair: Any, number: int, check: Check) -> tuple[Any, Any]:
-    if isinstance(pair, str | Mapping | Set) or not hasattr(pair, "__len__") or len(pair) != 2:
-        raise InputError(f"pair {number} is {pair!r}; expected two sentences")
-    return (check(pair[0], f"source of pair {number}"), check(pair[1], f"target of pair {number}"))

@@ -26,8 +26,8 @@ import numpy as np
 from movers.arrays import Bools, Floats, Ints
 from movers.encode.encodings import Head
 from movers.errors import DependencyError, Do
+from movers.runtime.answer_cache import cache_folder
 from movers.runtime.atomic import replacing
-from movers.runtime.kernel_cache import parent
 
 SHARES = {
     "restated": 1.0, "grammar": 1.1, "natural": 0.6, "paraphrase": 0.6, "change": 0.6,
@@ -254,7 +254,7 @@ def _file(fingerprint: str) -> Path:
     """Return where the calibration of an encoder lies, by the contrasts it was made from."""
     texts = [(files("movers") / "data" / name).read_bytes() for name in _SOURCES]
     made_from = hashlib.sha256(b"".join(texts)).hexdigest()[:8]
-    return parent() / "calibrations" / f"{fingerprint}-{made_from}.json"
+    return cache_folder() / "calibrations" / f"{fingerprint}-{made_from}.json"
 
 
 _SOURCES = ("contrasts_english.tsv", "changes_english.tsv", "replaced_english.tsv")

@@ -37,7 +37,7 @@ from movers.measures.parts.context import Context
 from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison
-from movers.runtime.kernel_cache import parent
+from movers.runtime.answer_cache import cache_folder
 
 SHIPPED = {EMBEDDED_FINGERPRINT: "same.judge"}
 """Judges that come with the package, by fingerprint of the weights."""
@@ -215,7 +215,7 @@ def _remembered(encoder: Encoder) -> Knowledge:
     given = _lesson()
     made_from = digest_of(given.pairs, given.same.astype(float))
     columns = sha256(json.dumps(names_of(bound_judge(encoder).heads)).encode()).hexdigest()[:8]
-    path = parent() / "judges" / f"{encoder.fingerprint}-{made_from}-{columns}.judge"
+    path = cache_folder() / "judges" / f"{encoder.fingerprint}-{made_from}-{columns}.judge"
     with suppress(InputError):
         return Knowledge.load(path)
     known = learn_contrasts(encoder)

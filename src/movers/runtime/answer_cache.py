@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
+
+from platformdirs import user_cache_path
 
 from movers.runtime.atomic import replacing
-from movers.runtime.kernel_cache import parent
 
 FOLDER = "remembered"
+
+
+def cache_folder() -> Path:
+    """Return the folder of everything that is kept for a user, by the environment's settings."""
+    if named := os.environ.get("MOVERS_CACHE") or os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(named).expanduser().absolute()
+    return user_cache_path("movers", appauthor=False)
 
 
 def remembered(kind: str, about: object, find: Callable[[], str]) -> str:
@@ -18,7 +28,7 @@ def remembered(kind: str, about: object, find: Callable[[], str]) -> str:
     Where nothing can be kept it is found every time.
     """
     key = hashlib.sha256(repr((kind, about)).encode()).hexdigest()[:32]
-    place = parent() / FOLDER / f"{kind}-{key}"
+    place = cache_folder() / FOLDER / f"{kind}-{key}"
     with suppress(OSError):
         return place.read_text("utf-8")
     found = find()

@@ -1,82 +1,126 @@
-"""Kernels: plain functions of arrays, found as machine code when Python first calls them.
+"""Kernels: plain functions of arrays that run as machine code when Python calls them.
 
-A decorator only declares one. The code comes with the package, which was built with it. Where it
-does not, for another processor or other sources, it is found in the user's cache, where an earlier
-process has left it, or is compiled, which takes numba.
+A decorator only declares one. Its first call finds the code in the library of all kernels
+(`movers.runtime.kernel_library`). What is not there, as for arguments of other types, numba
+compiles in this process. Arguments become machine words: a number is one; an array is that of its
+data, and those of its shape and strides.
 """
 
 from __future__ import annotations
 
+import ctypes
+import hashlib
 import logging
 import os
+import struct
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from movers.runtime import kernel_cache
+import numpy as np
+from numpy import ndarray
+
+from movers.errors import DependencyError
+from movers.runtime import kernel_library
 from movers.runtime.kernel import Kernel
-from movers.runtime.native import Call, Kinds, find_shipped, flatten, load, no_compiler, symbol
 
 logger = logging.getLogger("movers")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Kinds = tuple[Any, ...]
+"""What the code depends on: the type of every argument, with arrays' dimensions and layout."""
+Code = Callable[[bytes], int]
+"""Takes words, and returns 0 if all went well."""
 
-PATIENCE = 1.0
-MESSAGE = (
-    "compiling kernels, up to half a minute: once for this version of movers "
-    "(`movers warm-up` does it ahead)"
-)
+# Flags of an array that code depends on: contiguous by rows, else by columns; aligned, writeable.
+_BY_ROWS, _BY_COLUMNS = 0x1 | 0x100 | 0x400, 0x2 | 0x100 | 0x400
+_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p)  # lets go of the interpreter lock
+
+
+def _bits(real: str, whole: str) -> Callable[[Any], int]:
+    """Return what reads the bits of a number as an integer, by their formats."""
+    return lambda number: struct.unpack(whole, struct.pack(real, number))[0]
+
+
+_NUMBERS: dict[type, tuple[str, Callable[[Any], int]]] = {
+    **dict.fromkeys((int, np.int64), ("int", int)),
+    **dict.fromkeys((float, np.float64), ("double", _bits("d", "q"))),
+    **dict.fromkeys((bool, np.bool_), ("bool", int)),
+    np.float32: ("single", _bits("f", "i")),
+}
+
+
+def flatten(arguments: tuple[Any, ...]) -> tuple[Kinds, list[int]]:
+    """Return the kinds of arguments, and the words to call code for them with."""
+    kinds: list[Any] = [len(arguments)]
+    words: list[int] = []
+    for one in arguments:
+        if isinstance(one, ndarray):
+            flags = one.flags.num
+            kinds += one.dtype.str, one.ndim, flags & (_BY_ROWS if flags & 1 else _BY_COLUMNS)
+            words += (one.__array_interface__["data"][0], *one.shape, *one.strides)
+        elif isinstance(one, tuple):
+            inner = flatten(one)
+            kinds += inner[0]
+            words += inner[1]
+        elif (number := _NUMBERS.get(type(one))) is not None:
+            kinds.append(number[0])
+            words.append(number[1](one))
+        else:
+            raise TypeError(f"kernels take arrays, tuples and numbers, not {type(one).__name__!r}")
+    return tuple(kinds), words
+
+
+def symbol(name: str, kinds: Kinds) -> str:
+    """Return what the code of a kernel for such arguments is called."""
+    return f"movers_{hashlib.sha256(repr((name, kinds)).encode()).hexdigest()[:16]}"
 
 
 class Entry(Kernel):
-    """A kernel that Python calls, compiled once for every combination of types."""
+    """A kernel that Python calls; its code is found once for every combination of types."""
 
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
         super().__init__(function, **options)
-        self.calls: dict[Kinds, Call] = {}
+        self.calls: dict[Kinds, Code] = {}
         self.compiled = 0
 
     def __call__(self, *arguments: Any) -> None:
         """Run it, without the interpreter lock."""
         kinds, words = flatten(arguments)
-        call = self.calls.get(kinds)
-        if call is None:
-            call = self._prepare(kinds, arguments)
-        call(words)
-
-    def _prepare(self, kinds: Kinds, arguments: tuple[Any, ...]) -> Call:
-        with _preparing:
-            if kinds not in self.calls:
-                self.calls[kinds] = self.find(kinds, arguments)
-        return self.calls[kinds]
-
-    def find(self, kinds: Kinds, arguments: tuple[Any, ...]) -> Call:
-        """The machine code for such arguments: built with the package, kept, or made and kept."""
-        built = find_shipped(self.name, kinds)
-        if built is not None:
-            return built
-        code, function = kernel_cache.find(self.name, kinds), symbol(self.name, kinds)
+        code = self.calls.get(kinds)
         if code is None:
-            code = self._compile(arguments, function)
-            kernel_cache.keep(self.name, kinds, code)
-        return load(code, function, self.name)
+            code = self.find(kinds, arguments)
+        status = code(struct.pack(f"{len(words)}q", *words))
+        if status:
+            raise RuntimeError(f"kernel {self.name} failed with status {status}")
 
-    def _compile(self, arguments: tuple[Any, ...], function: str) -> bytes:
-        """Make machine code; tell the user, once, if that takes longer than a moment."""
-        timer = threading.Timer(PATIENCE, _tell)
-        timer.daemon = True
-        timer.start()
-        try:
-            try:
-                from movers.runtime.machine_code import compile_kernel  # loads numba
-            except ImportError as error:
-                raise no_compiler() from error
-
-            self.compiled += 1
-            code: bytes = compile_kernel(self, arguments, function)
-        finally:
-            timer.cancel()
+    def find(self, kinds: Kinds, arguments: tuple[Any, ...]) -> Code:
+        """Return the code for such arguments: that of the library, or compiled now."""
+        with _preparing:
+            if kinds in self.calls:
+                return self.calls[kinds]
+            name = symbol(self.name, kinds)
+            built = kernel_library.library()
+            if built is not None and hasattr(built, name):
+                code = _FUNCTION((name, built))
+            else:
+                code = _FUNCTION(self._compile(arguments, name))
+            self.calls[kinds] = code
         return code
+
+    def _compile(self, arguments: tuple[Any, ...], function: str) -> int:
+        """Compile it in this process, and return where the code lies."""
+        try:
+            from movers.runtime.machine_code import compile_here  # loads numba
+        except ImportError as error:
+            raise DependencyError(
+                "a kernel has to be compiled, for none was built for this processor and these "
+                "sources, and numba, which compiles, is not installed: pip install movers[compile]"
+            ) from error
+        kernel_library.announce()
+        self.compiled += 1
+        address: int = compile_here(self, arguments, function)
+        return address
 
 
 entries: list[Entry] = []
@@ -93,7 +137,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def entry(function: Function) -> Function:
-    """Compile `function` on its first call from Python, and keep it for other processes."""
+    """Have Python's calls of `function` run as machine code."""
     return _entry(function)
 
 
@@ -120,12 +164,3 @@ def inlined(function: Function) -> Function:
 def _entry(function: Function, **options: Any) -> Function:
     entries.append(Entry(function, **options))
     return cast(Function, entries[-1])
-
-
-_told = threading.Event()
-
-
-def _tell() -> None:
-    if not _told.is_set():
-        _told.set()
-        logger.warning(MESSAGE)

@@ -123,17 +123,42 @@ portable = cache(Portable)
 
 
 @global_compiler_lock  # type: ignore[untyped-decorator]
-def compile_kernel(
-    kernel: Kernel, arguments: tuple[Any, ...], function: str, processor: str | None = None
+def compile_object(
+    kernel: Kernel, arguments: tuple[Any, ...], function: str, processor: str
 ) -> bytes:
-    """The object file of a kernel for arguments of such types, with a function that takes words.
+    """Return the object file of a kernel, to be linked into a library.
 
-    ``processor`` is what LLVM calls the processor to compile for; None takes this one.
+    Parameters
+    ----------
+    kernel, arguments
+        The kernel, and arguments of the types to compile it for.
+    function
+        What to call the function of words in it.
+    processor
+        What LLVM calls the processor to compile for.
     """
+    code: bytes = _optimised(
+        kernel, arguments, function, portable(processor)
+    )._get_compiled_object()
+    return code
+
+
+@global_compiler_lock  # type: ignore[untyped-decorator]
+def compile_here(kernel: Kernel, arguments: tuple[Any, ...], function: str) -> int:
+    """Compile a kernel for this processor, and return where its function of words lies."""
+    library = _optimised(kernel, arguments, function, cpu_target.target_context.codegen())
+    _loaded.append(library)
+    return int(library.get_pointer_to_function(function))
+
+
+_loaded: list[Any] = []  # which own the memory that code lies in
+
+
+def _optimised(kernel: Kernel, arguments: tuple[Any, ...], function: str, codegen: Any) -> Any:
+    """Compile a kernel for arguments of such types, with a function that takes words."""
     kinds = tuple(typeof(one) for one in arguments)
     draft(kernel).compile(kinds)
     made = draft(kernel).overloads[kinds]
-    codegen = made.target_context.codegen() if processor is None else portable(processor)
     library = codegen.create_library(kernel.name)
     library.shown = function
     library.enable_object_caching()
@@ -148,12 +173,11 @@ def compile_kernel(
             f"kernel {kernel.name} calls {', '.join(foreign)} of numba or Python; write it in "
             f"arithmetic, or with functions of C"
         )
-    code: bytes = library._get_compiled_object()
-    return code
+    return library
 
 
 def _called_with_words(made: Any, name: str, called: str) -> Any:
-    """A function that takes the words of `movers.runtime.native.flatten` and calls a kernel."""
+    """A function that takes the words of `movers.runtime.compiling.flatten` and calls a kernel."""
     context, described = made.target_context, made.fndesc
     module = context.create_module(f"words of {name}")
     function = ir.Function(module, ir.FunctionType(STATUS, [WORD.as_pointer()]), called)

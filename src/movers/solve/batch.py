@@ -21,16 +21,12 @@ from movers.solve.kernels.pricing import broken_range, price_range
 from movers.solve.kernels.ranges import emd_range, fgw_range
 from movers.solve.kernels.workspace import (
     SLOTS,
-    Workspace,
     allocate,
     allocate_partial,
     make_cells,
 )
 from movers.solve.problems import Problems
 from movers.solve.solution import Many, Solution
-
-Solver = Callable[[int, int, Workspace, Outputs], None]
-"""Takes a range of problems, memory for them and room for what it finds."""
 
 
 def emd_batch(
@@ -166,16 +162,22 @@ def _solve(
     room = np.zeros(problems.cost.size * heads if plans else 0)
     converged, calls = np.zeros(gap.shape, np.bool_), np.ones(gap.shape, np.int32)
     out = Outputs(linear, structural, room, calls, gap, converged, home)
-    stop = np.zeros(1, np.int64)
-    if null is None:
-        solve = _whole_solver(problems, structures, mix)
-    else:
-        prices = checks.prices(null, gap.shape)
-        solve = _partial_solver(problems, Terms(prices, mix, thorough), structures)
-        effort, sizes = 8, shapes + 1
+    stop, batch, prices = np.zeros(1, np.int64), problems.batch, None
+    if null is not None:
+        effort, sizes, prices = 8, shapes + 1, checks.prices(null, gap.shape)
+        terms = Terms(prices, mix, thorough)
 
     def solve_range(low: int, high: int) -> None:
-        solve(low, high, allocate(sizes[low:high], slots, stop), out)
+        space = allocate(sizes[low:high], slots, stop)
+        room = None if prices is None else allocate_partial(shapes[low:high])
+        if room is not None and structures is not None:
+            partial_fgw_range(space, room, low, high, batch, structures, terms, out)
+        elif room is not None:
+            partial_emd_range(space, room, low, high, batch, terms, out)
+        elif structures is not None:
+            fgw_range(space, low, high, batch, structures, mix, out)
+        else:
+            emd_range(space, low, high, batch, out)
 
     work = shapes.sum(axis=1) * shapes.prod(axis=1) * (effort * heads)
     share_out(solve_range, work, threads, stop)
@@ -184,7 +186,7 @@ def _solve(
     if not converged.all():
         _warn_unconverged(converged)
     moved = linear.copy() if structures is None else (1.0 - mix) * linear + mix * structural
-    return Solution(moved if null is None else moved + prices * home, *out)
+    return Solution(moved if prices is None else moved + prices * home, *out)
 
 
 def _warn_unconverged(converged: Bools) -> None:
@@ -196,25 +198,3 @@ def _warn_unconverged(converged: Bools) -> None:
         f"plan can use",
         ConvergenceWarning,
     )
-
-
-def _whole_solver(problems: Problems, structures: Structures | None, mix: float) -> Solver:
-    """Return what solves ranges of problems where all mass moves."""
-    batch = problems.batch
-    if structures is None:
-        return lambda low, high, space, out: emd_range(space, low, high, batch, out)
-    return lambda low, high, space, out: fgw_range(space, low, high, batch, structures, mix, out)
-
-
-def _partial_solver(problems: Problems, terms: Terms, structures: Structures | None) -> Solver:
-    """Return what solves ranges of problems where mass may stay at home."""
-    batch = problems.batch
-
-    def solve(low: int, high: int, space: Workspace, out: Outputs) -> None:
-        room = allocate_partial(problems.shapes[low:high])
-        if structures is None:
-            partial_emd_range(space, room, low, high, batch, terms, out)
-        else:
-            partial_fgw_range(space, room, low, high, batch, structures, terms, out)
-
-    return solve

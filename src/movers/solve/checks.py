@@ -110,8 +110,8 @@ def prices(given: float | Floats, shape: tuple[int, ...]) -> Floats:
         every = np.array(np.broadcast_to(array, shape))
     except ValueError:
         raise InputError(f"null.shape == {array.shape} while pairs and heads are {shape}") from None
-    if every.size:
-        factor("null", every.min())
+    if every.size and not 0.0 <= every.min() <= every.max() <= LARGEST:
+        factor("null", every.min())  # which says what is wrong
         factor("null", every.max())
     return every
 

@@ -140,7 +140,7 @@ class Problems:
     @property
     def batch(self) -> Batch:
         """The linear part as kernels take it."""
-        start = self.costs.starts[:-1]
+        start = boundaries(self.shapes.prod(axis=1))[:-1]
         return Batch(self.shapes, self.cost, start, self.u, self.u_start, self.v, self.v_start)
 
     @property

@@ -7,9 +7,8 @@ import pytest
 from numba.core.errors import NumbaValueError
 
 from movers.errors import DependencyError
-from movers.runtime import native
-from movers.runtime.compiling import entry
-from movers.runtime.native import flatten
+from movers.runtime import kernel_library
+from movers.runtime.compiling import entry, flatten
 
 
 class Pair(NamedTuple):
@@ -75,15 +74,15 @@ def test_what_no_kernel_takes_is_named():
 @pytest.mark.parametrize(
     ("place", "name", "value", "message"),
     [
-        (native.sys, "byteorder", "big", "is 64-bit and big-endian"),
-        (native.struct, "calcsize", lambda _: 4, "is 32-bit and little-endian"),
-        (native.sysconfig, "get_config_var", lambda _: 1, "free-threaded Python"),
+        (kernel_library.sys, "byteorder", "big", "is 64-bit and big-endian"),
+        (kernel_library.struct, "calcsize", lambda _: 4, "is 32-bit and little-endian"),
+        (kernel_library.sysconfig, "get_config_var", lambda _: 1, "free-threaded Python"),
     ],
 )
 def test_machines_whose_arrays_would_be_misread_are_refused(
     monkeypatch, place, name, value, message
 ):
-    native.check_machine()
+    kernel_library.check_machine()
     monkeypatch.setattr(place, name, value)
     with pytest.raises(DependencyError, match=message):
-        native.check_machine()
+        kernel_library.check_machine()
