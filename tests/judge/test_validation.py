@@ -1,4 +1,4 @@
-"""The report is about pairs that the judge has not seen, and says so in two forms."""
+"""The report is about pairs that the judge has not seen, and says so in three forms."""
 
 import json
 
@@ -101,7 +101,7 @@ def test_too_few_to_cross_validate():
     assert "Too few labels" in str(found)
 
 
-@pytest.mark.parametrize("kind", ["json", "txt"])
+@pytest.mark.parametrize("kind", ["html", "json", "txt"])
 def test_every_form_has_the_figures(report, tmp_path, kind):
     path = tmp_path / f"report.{kind}"
     report.save(path)
@@ -110,8 +110,9 @@ def test_every_form_has_the_figures(report, tmp_path, kind):
         assert json.loads(text)["scores"][0]["value"] == report.scores[0].value
     else:
         assert f"{100 * report.scores[0].value:.1f}" in text
+    assert text.count("<svg") == (2 if kind == "html" else 0)
 
 
 def test_other_forms_are_refused(report, tmp_path):
-    with pytest.raises(InputError, match=r"ends in \.json, \.txt, got 'report.pdf'"):
+    with pytest.raises(InputError, match=r"ends in \.html, \.json, \.txt, got 'report.pdf'"):
         report.save(tmp_path / "report.pdf")

@@ -48,7 +48,7 @@ def learn(
     output
         Where the judge goes; with --suggest, the table of pairs to label.
     report
-        Also write the report, as its name ends: .json or .txt.
+        Also write the report, as its name ends: .html with plots, .json or .txt.
     suggest
         Table of pairs: name those whose labels would help most, for a judge learned from the
         labelled ones or, without these, for the one of --judge.

@@ -1,19 +1,21 @@
-"""What is reported of a judge, as text and as plain values."""
+"""What is reported of a judge: as text, as plain values, and as a page with plots."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from movers.errors import InputError
+from movers.judge.report_page import page_of, plot, table
 from movers.runtime.atomic import replacing
 
 WORTH = 0.005
 """Gain by twice as many labels from which they are said to help."""
-KINDS = (".json", ".txt")
+KINDS = (".html", ".json", ".txt")
 
 
 @dataclass(frozen=True)
@@ -144,13 +146,48 @@ class JudgeReport:
             yield f"  {pair.label:g} but {pair.probability:.2f}: {pair.source} | {pair.target}"
 
     def save(self, path: str | Path) -> None:
-        """Write the report as the name ends: .json or .txt."""
+        """Write the report as the name ends: .html, .json or .txt."""
         path = check_kind(Path(path))
         text = f"{self}\n"
-        if path.suffix == ".json":
+        if path.suffix == ".html":
+            text = self.to_html()
+        elif path.suffix == ".json":
             text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
         with replacing(path) as temporary:
             temporary.write_text(text, "utf-8")
+
+    def to_html(self) -> str:
+        """One page with plots that needs neither server nor network."""
+        return page_of("What the judge does on pairs it has not seen", self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        yield f"<p>{escape(self.about)}.</p>"
+        scores = (
+            (one.method, one.metric, f"{100 * one.value:.1f}", one.interval, one.lead)
+            for one in self.scores
+        )
+        yield table(("", "metric", "× 100", "95 %", "judge ahead"), scores)
+        if self.bins:
+            yield "<h2>Calibration</h2>"
+            points = [(one.probability, one.share) for one in self.bins]
+            yield plot(points, "probability", "share the same", diagonal=True)
+            yield f"<p>Brier score {self.brier:.3f}, expected error {self.error:.3f}.</p>"
+            yield table(
+                ("precision", ""), ((f"{cut.precision:.2f}", cut.where) for cut in self.cuts)
+            )
+        if len(self.curve) > 1:
+            yield "<h2>More labels</h2>"
+            most = self.curve[-1][0]
+            points = [(labels / most, value) for labels, value in self.curve]
+            yield plot(points, f"labels, up to {most:,}", self.scores[0].metric)
+        yield f"<p>{escape(self.advice)}</p>"
+        if self.surprises:
+            yield "<h2>Labels that surprise most, maybe errors</h2>"
+            rows = (
+                (f"{one.label:g}", f"{one.probability:.2f}", one.source, one.target)
+                for one in self.surprises
+            )
+            yield table(("label", "judge", "A", "B"), rows)
 
 
 def check_kind(path: Path) -> Path:
