@@ -134,6 +134,8 @@ class LightEncoder(Encoder):
         return self._runs[1]
 
     def _load(self, threads: int) -> Any:
+        # it would keep a number of this machine and report its use to its makers
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
