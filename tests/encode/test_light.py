@@ -2,6 +2,8 @@
 
 import importlib.util
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -162,3 +164,14 @@ def test_the_graph_is_what_the_script_makes():
     shipped = root / "src" / "movers" / "data" / f"{models.EMBEDDED}.onnx"
     made = script.make(models.embedded_folder())
     assert made == type(made).FromString(shipped.read_bytes())
+
+
+def test_the_runtime_keeps_nothing_about_this_machine_and_reports_to_nobody(tmp_path):
+    code = "import movers; movers.distance('a dog', 'a cat')"
+    environment = {k: v for k, v in os.environ.items() if k != "ORT_DISABLE_TELEMETRY"}
+    homes = {name: str(tmp_path) for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment | homes, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not [path for path in tmp_path.rglob("*") if "onnxruntime" in path.name]

@@ -16,6 +16,8 @@ NARROW, WIDE = 40, 100
 """Columns that text is wrapped to at least, and at most."""
 VERSIONS = (("wsmd-X", "X with structure", False), ("lambda-X", "words of wsmd-X", True))
 """Name and title of the versions of every word measure, and whether words alone are reported."""
+MEASURES = Path(__file__).parent.parent / "data" / "measures.tsv"
+"""Rows of `measure_rows` for the measures of this package, by scripts/list_measures.py."""
 
 
 def columns() -> int:
@@ -44,27 +46,43 @@ def print_version() -> None:
 
 
 def print_measures() -> None:
-    """Print the measures, one below the other; the versions every word measure has share one."""
-    from movers.measures.registry import ALIASES, METHODS
+    """Print the measures, one below the other; the versions every word measure has share one.
+
+    They are read from a file that says what the registry says, which takes numpy and long; where
+    an installed package has measures of its own, from the registry.
+    """
     from movers.plugins import add_outside_measures
 
-    add_outside_measures()
+    rows = measure_rows() if add_outside_measures() else MEASURES.read_text("utf-8").splitlines()
+    bold, dim = ("\033[1m{}\033[0m", "\033[2m{}\033[0m") if sys.stdout.isatty() else ("{}", "{}")
+    for row in rows:
+        name, title, details = row.split("\t")
+        if not name:
+            print(fill(title, columns()))
+            continue
+        print(bold.format(f"{name:<12}"), title)
+        for line in wrap(details, columns() - 13):
+            print(" " * 12, dim.format(line))
+
+
+def measure_rows() -> list[str]:
+    """Name, title and details of the measures, by tabs; rows without a name are about all."""
+    from movers.measures.registry import ALIASES, METHODS
+
     own = [(name, row.title, row) for name, row in METHODS.items() if row.base is None]
     based = [row for row in METHODS.values() if row.base is not None]
     versions = {row.word_part: row for row in reversed(based)}
     shared = [(name, title, versions[words]) for name, title, words in VERSIONS]
-    bold, dim = ("\033[1m{}\033[0m", "\033[2m{}\033[0m") if sys.stdout.isatty() else ("{}", "{}")
+    rows = []
     for name, title, row in (*own, *shared):
         paper = row.paper[: row.paper.find(")") + 1]  # authors and year
         differs = row.recipes.removeprefix("reference: ")
-        print(bold.format(f"{name:<12}"), title)
         details = "; ".join(filter(None, [paper, differs and f"the reference recipe: {differs}"]))
-        for line in wrap(details, columns() - 13):
-            print(" " * 12, dim.format(line))
+        rows.append(f"{name}\t{title}\t{details}")
     bases = dict.fromkeys(row.base for row in based if row.base)
-    print(fill(f"\nX is one of {', '.join(bases)}.", columns(), replace_whitespace=False))
-    for alias, name in ALIASES.items():
-        print(f"{alias} is short for {name}.")
+    notes = ["", f"X is one of {', '.join(bases)}."]
+    notes += [f"{alias} is short for {name}." for alias, name in ALIASES.items()]
+    return [*rows, *(f"\t{note}\t" for note in notes)]
 
 
 def print_installation() -> None:

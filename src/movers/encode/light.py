@@ -110,6 +110,8 @@ class LightEncoder(Encoder):
         """What runs the graph; a forked process makes its own, for threads do not come along."""
         if self._runs is not None and self._runs[0] == os.getpid():
             return self._runs[1]
+        # it would keep a number of this machine and report its use to its makers
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         import onnxruntime
 
         options = onnxruntime.SessionOptions()

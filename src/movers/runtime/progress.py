@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from tqdm.auto import tqdm
-
 SECONDS = 0.5
 """How often a bar moves."""
 LINE_SECONDS = 30.0
@@ -24,6 +22,13 @@ class Bar(Protocol):
 
     def update(self, n: float = 1) -> Any:
         """Move on by so many."""
+
+
+class NoBar:
+    """A bar that nobody sees."""
+
+    def update(self, n: float = 1) -> None:
+        """Show nothing."""
 
 
 _open: list[str] = []
@@ -41,8 +46,10 @@ def progress_bar(
     there are, None if nobody knows, behind the ``initial`` ones of an earlier run.
     """
     if not progress:
-        yield tqdm(disable=True)
+        yield NoBar()
         return
+    from tqdm.auto import tqdm  # brings asyncio along
+
     step = bool(_open)
     _open.append(what)
     try:
