@@ -18,9 +18,9 @@ from movers.measures.base import Measure
 from movers.measures.parts.costs import norms_of, pair_costs
 from movers.measures.pooled import cosine_distances, moments_in_use, negation
 from movers.measures.sentences import WeightedSentences, renumbered
-from movers.solve.entropic import sinkhorn_batch
 from movers.solve.problems import Problems
 from movers_research.baselines.opwd import Grid
+from movers_research.entropic import sinkhorn_batch
 
 LEVELS = 5
 PRIOR = 10.0
