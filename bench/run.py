@@ -5,6 +5,7 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import platform
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,9 @@ def main() -> None:
 def only_oblong(batch: Problems) -> Problems:
     """Keep the pairs whose sides differ in size: those are not assignments."""
     kept = np.flatnonzero(batch.shapes[:, 0] != batch.shapes[:, 1])
-    return batch.take(kept, np.arange(batch.heads))
+    starts = ("shapes", "u_start", "v_start", "a_start", "b_start", "scale")
+    cost = np.concatenate([batch.costs[pair] for pair in kept.tolist()])
+    return replace(batch, cost=cost, **{name: getattr(batch, name)[kept] for name in starts})
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from movers.encode.trees import Tree
+from movers_research.trees import Tree
 
 
 class MadeUp:

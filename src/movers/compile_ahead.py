@@ -16,7 +16,6 @@ from movers.runtime import compiling
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.solve.batch import broken_batch, emd_batch, fgw_batch, price_batch
 from movers.solve.bounds import word_bounds
-from movers.solve.entropic import sinkhorn_batch
 from movers.solve.problems import Problems
 
 WORDS = 2
@@ -91,7 +90,6 @@ STEPS: dict[str, Callable[[], object]] = {
     "whitening": lambda: product(np.ones((1, 1)), np.ones((1, 1)), 1),
     "structure": lambda: fgw_batch(_problems(), mix=0.5, threads=1),
     "bounds": _bounds,
-    "entropic transport": lambda: sinkhorn_batch(_problems(), np.zeros(WORDS * WORDS), threads=1),
     "partial structure": lambda: fgw_batch(_problems(), mix=0.5, null=1.0, threads=1),
     "sub-trees": _subtrees,
     "pooling": _pooling,

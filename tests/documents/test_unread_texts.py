@@ -13,7 +13,7 @@ from movers import cli
 from movers.documents.comparison import TextComparison
 from movers.errors import InputError
 from movers.runtime.notices import TruncationWarning
-from movers.search.near_texts import near_texts
+from movers.search.mining import near_texts
 from movers_research.long_texts import agreement, run_cases, run_edits
 
 OPENING = (

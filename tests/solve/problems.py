@@ -1,5 +1,7 @@
 """Random and degenerate problems shared by the solver tests."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from versus_pot import Problem
@@ -39,3 +41,18 @@ def mixed_problems(seed: int, count: int, most: int = 14) -> list[Problem]:
         n, m = (int(x) for x in rng.integers(1, most, 2))
         found.append(random_problem(rng, n, n if k % 3 == 0 else m, uniform=k % 2 == 0))
     return found
+
+
+def taken(problems, pairs, heads):
+    """Some of the pairs under some heads, which lie one after another."""
+    kept = problems.shapes[pairs]
+    return replace(
+        problems,
+        shapes=kept,
+        cost=np.concatenate([problems.costs[pair] for pair in pairs]),
+        u_start=problems.u_start[pairs],
+        v_start=problems.v_start[pairs],
+        a_start=problems.a_start[pairs] + heads[0] * kept[:, 0] ** 2,
+        b_start=problems.b_start[pairs] + heads[0] * kept[:, 1] ** 2,
+        scale=problems.scale[np.ix_(pairs, heads)],
+    )

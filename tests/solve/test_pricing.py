@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from problems import taken
 
 from movers.arrays import Ragged
 from movers.solve.batch import broken_batch, price_batch
@@ -40,7 +41,7 @@ def test_threads_and_company_change_nothing():
     problems, plans, _, flat = batch(np.random.default_rng(1), 40, 3)
     together = price_batch(problems, flat, threads=1)
     np.testing.assert_array_equal(together, price_batch(problems, flat, threads=2))
-    alone = price_batch(problems.take(np.array([7]), np.arange(3)), plans[7].ravel())
+    alone = price_batch(taken(problems, [7], [0, 1, 2]), plans[7].ravel())
     np.testing.assert_array_equal(alone[0], together[7])
 
 

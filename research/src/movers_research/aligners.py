@@ -16,9 +16,9 @@ from movers.align.aligners import Aligner
 from movers.align.links import LinkScores, centred_cosines, cosines
 from movers.align.reading import Words
 from movers.arrays import Bools, Floats, Ragged
-from movers.solve.entropic import sinkhorn_batch
 from movers.solve.linear import emd
 from movers.solve.problems import Problems
+from movers_research.entropic import sinkhorn_batch
 
 Transport = Callable[[Floats, Floats, Floats], Floats]
 """A plan from weights of both sides and a cost."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from movers.arrays import Array, Ragged
+from movers.arrays import Array, Ragged, gathered
 from movers.encode.collect import Batch, Collector
 from movers.encode.encoder import Encoder, Layers, Take
-from movers.encode.encoding_cache import Store
 from movers.encode.encodings import Encodings, Request, Spellings
 from movers.encode.tokens import Text
 from movers.encode.whiten import Moments, OrderedMoments
@@ -134,8 +134,8 @@ class CorpusEncoder(Encoder):
         progress: bool = False,
     ) -> Encodings:
         """Read sentences of the corpus back; encode whatever else there is."""
-        known = [store for store in self.stores if store.request.covers(request)]
-        inside = sentences and known and all(text in known[0] for text in sentences)
+        known = [store for store in self.stores if store.covers(request)]
+        inside = sentences and known and all(text in known[0].places for text in sentences)
         if not inside or moments:
             return super().encode(
                 sentences, request, moments=moments, counts=counts, progress=progress
@@ -143,13 +143,13 @@ class CorpusEncoder(Encoder):
         return known[0].read(sentences, request)
 
     @cached_property
-    def stores(self) -> list[Store]:
+    def stores(self) -> list[MappedParts]:
         """What was kept for every request."""
         limit = OPEN_BYTES // max(1, len(self.requests))
-        stores = [Store(request, limit=limit) for request in self.requests]
+        stores = [MappedParts(request, limit) for request in self.requests]
         for number, part in enumerate(self._parts()):
             for place, store in enumerate(stores):
-                store.add_file(part, partial(_mapped, self._file(number), str(place)))
+                store.add(part, partial(_mapped, self._file(number), str(place)))
         return stores
 
     def _file(self, part: int) -> Path:
@@ -169,6 +169,57 @@ class CorpusEncoder(Encoder):
             room -= size
         if part:
             yield part
+
+
+@dataclass(eq=False)
+class MappedParts:
+    """Parts of a corpus in files, which are mapped when one of their sentences is read.
+
+    The ``request`` tells what is kept of each sentence. Beyond the ``limit`` of bytes, files that
+    were not read for longest are let go.
+    """
+
+    request: Request
+    limit: int
+    files: list[Callable[[], Encodings]] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)
+    mapped: dict[int, Encodings] = field(default_factory=dict)
+
+    def add(self, sentences: Iterable[str], map: Callable[[], Encodings]) -> None:
+        """Know the sentences of a file."""
+        self.places.update(dict.fromkeys(sentences, len(self.files)))
+        self.files.append(map)
+
+    def covers(self, asked: Request) -> bool:
+        """Tell whether what is kept is enough for a request."""
+        return (
+            self.request.rules == asked.rules
+            and {*asked.embeddings} <= {*self.request.embeddings}
+            and {*asked.heads} <= {*self.request.heads}
+            and self.request.pooled >= asked.pooled
+        )
+
+    def read(self, sentences: Sequence[str], asked: Request) -> Encodings:
+        """Return just these sentences, and of them what a request names."""
+        by_file: dict[int, list[str]] = {}
+        for text in sentences:
+            by_file.setdefault(self.places[text], []).append(text)
+        parts = [
+            one.take(one.numbers(texts), asked, self.request.heads)
+            for one, texts in ((self._map(number), texts) for number, texts in by_file.items())
+        ]
+        found = gathered(Encodings, [(part, slice(None)) for part in parts])
+        if found.sentences == list(sentences):
+            return found
+        return gathered(Encodings, [(found, found.numbers(sentences))])
+
+    def _map(self, number: int) -> Encodings:
+        """Return what a file holds; let go of others beyond the limit."""
+        part = self.mapped.pop(number, None)
+        while sum(other.nbytes for other in self.mapped.values()) > self.limit:
+            del self.mapped[next(iter(self.mapped))]
+        self.mapped[number] = self.files[number]() if part is None else part
+        return self.mapped[number]
 
 
 def _arrays(encodings: Encodings) -> dict[str, Array]:

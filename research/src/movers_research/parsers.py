@@ -14,8 +14,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from movers.encode.trees import EXTRA, Parser, Tree
+from movers.encode.trees import EXTRA, Parser
 from movers.errors import DependencyError, InputError
+from movers_research.trees import Tree
 
 
 class ConlluParser:

@@ -5,8 +5,8 @@ import ot
 import pytest
 
 import movers
-from movers.encode.trees import Tree
 from movers_research.baselines.rots import segmentations
+from movers_research.trees import Tree
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
 

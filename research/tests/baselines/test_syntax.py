@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import movers
-from movers.encode.trees import Tree
 from movers.measures.parts.costs import mean_costs
 from movers.measures.structural_transport import structure_errors
 from movers_research.baselines.syntax import fit_swf, nearness, pagerank, subtree_members
+from movers_research.trees import Tree
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
 

@@ -11,10 +11,6 @@ Kind = Literal[
 ]  # fmt: skip
 KINDS: tuple[Kind, ...] = Kind.__args__  # type: ignore[attr-defined]
 """All kinds, the graver first."""
-ENGLISH: frozenset[Kind] = frozenset(
-    ("negation", "opposite", "quantity", "modality", "question", "tense", "spelling")
-)
-"""Kinds that a table of English words tells; the others are told in any language."""
 Span = tuple[int, int]
 
 

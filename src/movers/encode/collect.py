@@ -54,13 +54,15 @@ class Batch:
     ``rows`` are their numbers and ``lengths`` their tokens, ``(batch,)``. Hidden states lie in one
     matrix, ``(rows of tokens, dimension)``, that of the first token of each sentence in the row
     that ``first`` says. ``genuine`` tells which tokens are no padding, ``(batch, width)``; matrices
-    of attention are as wide.
+    of attention are as wide. ``vectors`` are what goes into a model that is given them, token by
+    token.
     """
 
     rows: Ints
     lengths: Ints
     first: Ints
     genuine: Bools
+    vectors: Singles | None
 
     def tokens(self, states: Any) -> Singles:
         """Return the states of all tokens, one sentence after another, without padding."""

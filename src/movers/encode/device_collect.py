@@ -74,7 +74,7 @@ def padded_batches(
         if vectors is not None and strange[rows].any():
             own = InputVectors(vectors, torch.where(mask, numbers[cells].long(), 0), tokens)
         begin, genuine = width * np.arange(len(rows)), np.arange(width) < sizes[rows, None]
-        yield PaddedBatch(rows, sizes[rows], begin, genuine, places, tokens, mask, own)
+        yield PaddedBatch(rows, sizes[rows], begin, genuine, None, places, tokens, mask, own)
 
 
 def on_device(array: NDArray[Any], device: str) -> Tensor:

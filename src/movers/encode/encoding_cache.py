@@ -1,4 +1,4 @@
-"""Encoded sentences by text: each goes through a model once, and is kept in memory or in a file.
+"""Encoded sentences by text: each goes through a model once, and is kept in memory.
 
 A scorer keeps what it has compared, a run over a corpus what it made of it, and an index the
 sentences that it compared lately. What an index has on disk is another thing: words that are
@@ -7,8 +7,10 @@ weighed already, and bounds, found by row (`movers.search.corpus`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from movers.arrays import gathered
 from movers.encode.encodings import Encodings, Request
@@ -24,59 +26,21 @@ KEEP_BYTES = 1 << 30
 
 
 @dataclass(eq=False)
-class Block:
-    """Sentences encoded together.
-
-    ``rows`` tells where each sentence is; ``held`` is what is kept of them, None while their file
-    is not mapped, and ``map`` maps the file, None for a block that is in memory alone.
-    """
-
-    rows: dict[str, int]
-    held: Encodings | None = None
-    map: Callable[[], Encodings] | None = None
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held; pages of a file once read count as long as it is mapped."""
-        return 0 if self.held is None else self.held.nbytes
-
-    @property
-    def encodings(self) -> Encodings:
-        """What is kept of the sentences."""
-        if self.held is None:
-            assert self.map is not None
-            self.held = self.map()
-        return self.held
-
-
-@dataclass(eq=False)
 class Store:
     """Encoded sentences by text, in blocks, the one used last first.
 
     The ``request`` tells what is kept of each sentence, ``whitening`` names the one applied to the
-    vectors. Beyond the ``limit`` of bytes, blocks that were not used for longest are forgotten,
-    those in files until they are asked for again.
+    vectors. Beyond the ``limit`` of bytes, blocks that were not used for longest are forgotten.
     """
 
     request: Request
     whitening: str = ""
     limit: int = KEEP_BYTES
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[Encodings] = field(default_factory=list)
 
     def add(self, encodings: Encodings) -> None:
         """Keep what was encoded elsewhere."""
-        self._hold(Block(encodings.rows, encodings), self.blocks)
-
-    def add_file(self, sentences: Iterable[str], map: Callable[[], Encodings]) -> None:
-        """Know the sentences of a file, which is mapped when one of them is asked for."""
-        rows = {text: row for row, text in enumerate(sentences)}
-        self.blocks.append(Block(rows, map=map))
-
-    def __contains__(self, text: str) -> bool:
-        return any(text in block.rows for block in self.blocks)
+        self._hold(encodings, self.blocks)
 
     def get(
         self, sentences: Iterable[str], encode: Callable[[list[str], Request], Encodings]
@@ -86,55 +50,31 @@ class Store:
         for block in blocks:
             if all(text in block.rows for text in missing):
                 self._hold(block, blocks)
-                return block.encodings
+                return block
         new = [text for text in missing if not any(text in block.rows for block in blocks)]
         parts = [encode(new, self.request)] if new or not blocks else []
-        kept: list[Block] = []
+        kept: list[Encodings] = []
         for block in blocks:
             known = [text for text in missing if text in block.rows]
             missing = [text for text in missing if text not in block.rows]
             if block.nbytes < GROWTH_BYTES and len(block) <= GROWTH * sum(map(len, parts)):
-                parts.append(block.encodings)
+                parts.append(block)
                 continue
             if known:
-                parts.append(self._taken(block, known, self.request))
+                parts.append(block.take(block.numbers(known), self.request, self.request.heads))
             if 2 * len(known) < len(block):
                 kept.append(block)
         made = parts[0]
         if len(parts) > 1:
             made = gathered(Encodings, [(part, slice(None)) for part in parts])
-        self._hold(Block(made.rows, made), kept)
+        self._hold(made, kept)
         return made
 
-    def read(self, sentences: Sequence[str], request: Request) -> Encodings:
-        """Return just these sentences, which have to be there, and of them what a request names."""
-        missing, parts = list(sentences), []
-        for block in [*self.blocks]:
-            if known := [text for text in missing if text in block.rows]:
-                missing = [text for text in missing if text not in block.rows]
-                parts.append(self._taken(block, known, request))
-                self._hold(block, self.blocks)
-        found = gathered(Encodings, [(part, slice(None)) for part in parts])
-        if found.sentences == list(sentences):
-            return found
-        return gathered(Encodings, [(found, found.numbers(sentences))])
-
-    def _taken(self, block: Block, texts: list[str], request: Request) -> Encodings:
-        encodings = block.encodings
-        return encodings.take(encodings.numbers(texts), request, self.request.heads)
-
-    def _hold(self, block: Block, others: Iterable[Block]) -> None:
-        """Move a block to the front (LRU); drop, or unmap, those beyond the limit of bytes."""
-        held, room = [block], self.limit
-        for other in others:
-            if other is block:
-                continue
-            room -= other.nbytes
-            if room < 0 and other.map:
-                other.held = None
-            if room >= 0 or other.map:
-                held.append(other)
-        self.blocks = held
+    def _hold(self, block: Encodings, others: Iterable[Encodings]) -> None:
+        """Move a block to the front (LRU); drop those beyond the limit of bytes."""
+        behind = [other for other in others if other is not block]
+        room = self.limit - np.cumsum([other.nbytes for other in behind])
+        self.blocks = [block, *behind[: int((room >= 0).sum())]]
 
 
 class EncodingCache(list[Store]):

@@ -141,15 +141,6 @@ class Request:
         embeddings = tuple(sorted({*self.embeddings, *other.embeddings}))
         return Request(embeddings, heads, self.rules, self.pooled or other.pooled)
 
-    def covers(self, other: Request) -> bool:
-        """Tell whether what this keeps is enough for another request."""
-        return (
-            self.rules == other.rules
-            and {*other.embeddings} <= {*self.embeddings}
-            and {*other.heads} <= {*self.heads}
-            and self.pooled >= other.pooled
-        )
-
 
 @dataclass(frozen=True)
 class Encodings:

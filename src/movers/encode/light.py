@@ -13,14 +13,13 @@ import ctypes
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from movers.arrays import Array, Singles, places
+from movers.arrays import Array, places
 from movers.encode import models
 from movers.encode.collect import Batch, BatchLimits
 from movers.encode.encoder import Encoder, Layers, Take
@@ -51,28 +50,6 @@ class LightTokenizer:
         numbers = (self.backend_tokenizer.token_to_id(mark) for mark in marks)
         self.unk_token_id, self.cls_token_id, self.sep_token_id, self.pad_token_id = numbers
         self.get_vocab = self.backend_tokenizer.get_vocab
-
-
-@dataclass(frozen=True)
-class PackedBatch(Batch):
-    """A batch of onnxruntime's; ``vectors`` are what goes into the model, token by token."""
-
-    vectors: Singles
-
-    def feed(self, heads: int) -> dict[str, Array]:
-        """Return what the graph is given; it explains the names."""
-        width, number = self.genuine.shape[1], np.arange(heads)
-        tokens = np.where(self.genuine, self.first[:, None] + np.arange(width), 0)
-        owner = np.repeat(np.arange(len(self.rows)), self.lengths)
-        place = np.arange(len(owner)) - self.first[owner]
-        shown = self.genuine[:, None, None, :]
-        return {
-            "input": self.vectors,
-            "spread": tokens[:, None, :] * heads + number[None, :, None],
-            "collect": (owner[:, None] * heads + number) * width + place[:, None],
-            "mask": np.where(shown, np.float32(0.0), np.float32(MASKED)),
-            "genuine": shown.astype(np.float32),
-        }
 
 
 class LightEncoder(Encoder):
@@ -131,7 +108,7 @@ class LightEncoder(Encoder):
         self._runs = os.getpid(), session
         return session
 
-    def _batches(self, text: Text) -> Iterator[PackedBatch]:
+    def _batches(self, text: Text) -> Iterator[Batch]:
         pieces, (segment, *_), positions = self._inputs
         own = None
         if text.unknown:
@@ -152,19 +129,33 @@ class LightEncoder(Encoder):
             vectors += segment
             vectors += positions[np.arange(len(tokens)) - np.repeat(first, sizes)]
             genuine = np.arange(sizes.max()) < sizes[:, None]
-            yield PackedBatch(rows, sizes, first, genuine, vectors)
+            yield Batch(rows, sizes, first, genuine, vectors)
 
     def _forward(
         self, batch: Batch, layers: Layers, attention: Layers, take: Take
     ) -> dict[int, Any]:
         from onnxruntime import RunOptions
 
-        assert isinstance(batch, PackedBatch)
         options = RunOptions()
         options.only_execute_path_to_fetches = True
         names = [f"attention_{layer}" for layer in attention]
         names += [f"hidden_{layer}" for layer in layers]
-        found = self._session().run(names, batch.feed(self.heads), options)
+        found = self._session().run(names, self._feed(batch), options)
         for layer, matrices in zip(attention, found, strict=False):
             take(layer, matrices)
         return dict(zip(layers, found[len(attention) :], strict=True))
+
+    def _feed(self, batch: Batch) -> dict[str, Array]:
+        """Return what the graph is given; it explains the names."""
+        heads, number, width = self.heads, np.arange(self.heads), batch.genuine.shape[1]
+        tokens = np.where(batch.genuine, batch.first[:, None] + np.arange(width), 0)
+        owner = np.repeat(np.arange(len(batch.rows)), batch.lengths)
+        place = np.arange(len(owner)) - batch.first[owner]
+        shown = batch.genuine[:, None, None, :]
+        return {
+            "input": batch.vectors,
+            "spread": tokens[:, None, :] * heads + number[None, :, None],
+            "collect": (owner[:, None] * heads + number) * width + place[:, None],
+            "mask": np.where(shown, np.float32(0.0), np.float32(MASKED)),
+            "genuine": shown.astype(np.float32),
+        }

@@ -10,8 +10,10 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged, Singles
 from movers.measures.sentences import WeightedSentences
 from movers.solve.bounds import word_bounds
-from movers.solve.rounding import SINGLE
 
+SINGLE = 1e-5
+"""What single precision may add to a bound, as a share of the terms that it is made of; the
+largest rounding errors seen are a hundredth of it."""
 SLACK = 4e-6
 """Rounding of a dot product of normalised vectors in single precision, generously."""
 NEAR = 128

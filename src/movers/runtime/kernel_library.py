@@ -38,7 +38,7 @@ FOLDER = PACKAGE / "kernels"
 """Where a build puts libraries."""
 SOURCES = (
     *("runtime/compiling.py", "runtime/kernel.py", "runtime/machine_code.py"),
-    *("solve/rounding.py", "solve/kernels/*.py", "**/*kernels.py"),
+    *("solve/kernels/*.py", "**/*kernels.py"),
 )
 """Files of the package that kernels are made of."""
 SETTINGS = "CPU_NAME", "CPU_FEATURES", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"

@@ -16,13 +16,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Array, Bools, Ints, Rows, Singles
+from movers.arrays import Array, Bools, Floats, Ints, Rows, Singles
 from movers.measures.sentences import WeightedSentences
 from movers.search.corpus import Corpus
 from movers.search.shards import Sentences, keys_of, stored, wordless
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.search.walk import Nearest
-from movers.solve.rounding import to_integers
 
 Precision = Literal["float32", "int8"]
 
@@ -113,7 +112,7 @@ def make_vectors(
     if precision == "float32":
         (coarse, fine), steps = taken_apart(pooled), np.ones(len(pooled), np.float32)
     else:
-        coarse, steps = to_integers(pooled.astype(np.float64), np.int8)
+        coarse, steps = to_integers(pooled.astype(np.float64))
         fine = np.zeros((len(pooled), 0), np.int16)
     wide, found = pooled.astype(np.float64), _widened(coarse).astype(np.float64) * steps[:, None]
     lengths = np.linalg.norm(wide, axis=1)
@@ -126,6 +125,21 @@ def make_vectors(
     scales = (steps / safe).astype(np.float32)
     own = wordless(sentences) if words is None else stored(words, sentences)
     return VectorShard(own, keys_of(sentences), coarse, fine, scales, errors)
+
+
+def to_integers(values: Floats) -> tuple[Array, Singles]:
+    """Round along the last axis to small integers; what is not finite makes its step NaN.
+
+    Examples
+    --------
+    >>> integers, steps = to_integers(np.array([[0.5, -1.0, 0.25]]))
+    >>> integers.tolist(), steps.round(4)
+    ([[64, -127, 32]], array([0.0079], dtype=float32))
+    """
+    most = np.abs(values).max(axis=-1, initial=0.0)
+    steps = (most / np.iinfo(np.int8).max).astype(np.float32)
+    unit = np.where(np.isfinite(steps) & (steps > 0), steps, 1.0)
+    return np.rint(np.nan_to_num(values) / unit[..., None]).astype(np.int8), steps
 
 
 def taken_apart(numbers: Singles) -> tuple[NDArray[np.int16], NDArray[np.int16]]:

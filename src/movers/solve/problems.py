@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from movers.arrays import Array, Floats, Ints, Ragged, Singles, boundaries, places
+from movers.arrays import Array, Floats, Ints, Ragged, Singles, boundaries
 from movers.errors import InputError
 from movers.solve.kernels.batch_arrays import Batch, Structures
 
@@ -121,21 +121,6 @@ class Problems:
     def costs(self) -> Ragged:
         """Cost matrices, one flat row per pair."""
         return Ragged(self.cost, boundaries(self.shapes.prod(axis=1)))
-
-    def take(self, pairs: Ints, heads: Ints) -> Problems:
-        """Return some of the pairs under some heads, which lie one after another."""
-        kept = self.shapes[pairs]
-        cells = places(boundaries(self.shapes.prod(axis=1)), pairs)
-        return replace(
-            self,
-            shapes=kept,
-            cost=self.cost if len(pairs) == len(self) else self.cost[cells],
-            u_start=self.u_start[pairs],
-            v_start=self.v_start[pairs],
-            a_start=self.a_start[pairs] + heads[0] * kept[:, 0] ** 2,
-            b_start=self.b_start[pairs] + heads[0] * kept[:, 1] ** 2,
-            scale=np.ascontiguousarray(self.scale[pairs[:, None], heads]),
-        )
 
     @property
     def batch(self) -> Batch:

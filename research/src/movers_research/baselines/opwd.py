@@ -20,9 +20,9 @@ from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.measures.base import Measure
 from movers.measures.parts.costs import pair_costs
 from movers.measures.sentences import WeightedSentences
-from movers.solve.entropic import sinkhorn_batch
 from movers.solve.problems import Problems
 from movers.solve.solution import Many
+from movers_research.entropic import sinkhorn_batch
 
 INVERSE_DIFFERENCE = 10.0
 TEMPERATURE = 0.03

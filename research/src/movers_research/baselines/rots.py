@@ -13,14 +13,14 @@ import numpy as np
 from movers.arrays import Bools, Floats, Ints, Ragged, boundaries
 from movers.encode.products import product
 from movers.encode.tokens import PUNCTUATION, START_MARKERS
-from movers.encode.trees import Tree
 from movers.measures.base import Measure
 from movers.measures.parts.costs import norms_of, pair_costs
 from movers.measures.pooled import cosine_distances, moments_in_use, negation
 from movers.measures.sentences import WeightedSentences, renumbered
-from movers.solve.entropic import sinkhorn_batch
 from movers.solve.problems import Problems
 from movers_research.baselines.opwd import Grid
+from movers_research.entropic import sinkhorn_batch
+from movers_research.trees import Tree
 
 LEVELS = 5
 PRIOR = 10.0

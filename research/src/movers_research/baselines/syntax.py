@@ -16,7 +16,6 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.encode.encodings import Encodings, Request
 from movers.encode.tokens import Recipe
-from movers.encode.trees import Tree
 from movers.errors import Choose, Do, InputError
 from movers.measures.base import FitCorpus
 from movers.measures.bounds import Bound
@@ -30,6 +29,7 @@ from movers.measures.sentences import WeightedSentences
 from movers.measures.structural_transport import StructuralTransport, WordPart
 from movers.measures.word_transport import WordTransport
 from movers.runtime.threads import share_out
+from movers_research.trees import Tree
 
 EDGES = 3
 HOPS = 3

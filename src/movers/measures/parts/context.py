@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from movers.arrays import Ragged
 from movers.encode.encoder import Encoder
 from movers.encode.tokens import Recipe, TokenRules
-from movers.encode.trees import EXTRA, Parser, Tree
+from movers.encode.trees import EXTRA, Parser
 from movers.errors import Choose, InputError
 from movers.measures.parts.statistics import Statistics
 from movers.measures.parts.structure import Selection
@@ -56,7 +57,7 @@ class Context:
     threads: int | None = None
     warned: set[int] = field(default_factory=set)
 
-    def trees(self, sentences: Sequence[str]) -> list[Tree]:
+    def trees(self, sentences: Sequence[str]) -> list[Any]:
         """Parse sentences; say how to get a parser where there is none."""
         if self.parser is None:
             raise InputError(

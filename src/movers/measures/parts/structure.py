@@ -52,15 +52,6 @@ def select_heads(
     return tuple((layer, head) for layer in chosen for head in within)
 
 
-def middle_layers(count: int) -> tuple[int, ...]:
-    """Return the middle two thirds of the layers, from 1: 2 to 5 of 6, 3 to 10 of 12.
-
-    The first look at neighbours, the last at what the model was trained to say.
-    """
-    outer = (count + 3) // 6
-    return tuple(range(1 + outer, count + 1 - outer))
-
-
 def parse_numbers(choice: Selection, available: range, what: str) -> tuple[int, ...]:
     """Read a choice of numbers: ``"5"``, ``"5-12"``, ``"1,3,5-6"``, ``"all"`` or numbers."""
     if isinstance(choice, str):

@@ -5,8 +5,8 @@ import ot
 import pytest
 
 from movers.arrays import boundaries
-from movers.solve.entropic import sinkhorn_batch
 from movers.solve.problems import Problems
+from movers_research.entropic import sinkhorn_batch
 
 
 def batch(shapes, seed=0, scale=1.0):
@@ -92,3 +92,9 @@ def test_threads_do_not_change_plans():
     one, _ = solve(costs, us, vs, 0.1, threads=1)
     two, _ = solve(costs, us, vs, 0.1, threads=2)
     assert np.array_equal(np.concatenate(one), np.concatenate(two))
+
+
+def test_a_side_without_weight_moves_nothing():
+    costs, _, vs = batch([(3, 4)])
+    (plan,), _ = solve(costs, [np.zeros(3)], vs, 0.5)
+    assert plan.max() == 0
