@@ -73,6 +73,8 @@ class LightEncoder(Encoder):
         self.limits = BatchLimits(BATCH_TOKENS, attention, BATCH_TOKENS, 1, self.positions)
         self._model_threads = int(os.environ.get("OMP_NUM_THREADS") or available_threads())
         self._runs: tuple[int, Any] | None = None
+        # onnxruntime would keep a number of this machine and report its use to its makers
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
     @property
     def model_threads(self) -> int:
@@ -87,8 +89,6 @@ class LightEncoder(Encoder):
         """What runs the graph; a forked process makes its own, for threads do not come along."""
         if self._runs is not None and self._runs[0] == os.getpid():
             return self._runs[1]
-        # it would keep a number of this machine and report its use to its makers
-        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
