@@ -45,7 +45,7 @@ test-processors: $(TOOLS_READY)
 # The core with the lowest versions that pyproject.toml allows, in an environment of its own.
 MINIMA := build/minima
 CORE := tests/encode/test_transformer.py tests/encode/test_tokens.py \
-	tests/encode/test_families.py tests/runtime/test_native.py tests/solve/test_batch.py \
+	tests/encode/test_families.py tests/runtime/test_kernel_library.py tests/solve/test_batch.py \
 	tests/solve/test_bounds.py tests/search/test_index.py \
 	tests/cli/test_commands.py tests/cli/test_search_commands.py
 test-minima:

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
 
 EARLY = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored behind some shells
 import movers.__main__ as entry
 
 class Interrupting:

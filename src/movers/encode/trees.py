@@ -18,7 +18,7 @@ CACHED = 1 << 17
 class Parser(Protocol):
     """Anything that parses sentences into trees as its measures take them.
 
-    Those of movers-research take `movers_research.trees.Tree`. A parser may have a ``name`` for
+    Those of movers-research take its `Tree`. A parser may have a ``name`` for
     signatures, and ``lookup = True`` if it only knows certain sentences.
     """
 
