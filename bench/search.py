@@ -27,8 +27,8 @@ from sentences import DATA
 
 import movers
 from movers.measures.word_transport import WordTransport
+from movers.search.corpus import joined
 from movers.search.search_ranking import STAGES
-from movers.search.shards import joined
 
 SUBSET = 2_000
 WANTED = {

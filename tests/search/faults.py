@@ -25,8 +25,8 @@ from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError, MoversError
 from movers.search import bounded, cosine
 from movers.search import folder as folder_module
+from movers.search.corpus import joined, some_of
 from movers.search.index import Index
-from movers.search.shards import joined, some_of
 from processes import unsynced
 
 SOURCES = ("search/folder.py", "search/index.py", "search/manifest.py", "atomic.py", "locks.py")

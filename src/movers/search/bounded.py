@@ -18,9 +18,8 @@ from movers.errors import InputError
 from movers.measures.bounds import FeatureBound, WordBound
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import Corpus
+from movers.search.corpus import Corpus, Sentences, stored, wordless
 from movers.search.search_ranking import SearchResult
-from movers.search.shards import Sentences, stored, wordless
 from movers.search.walk import Nearest, Query, distances_from
 
 

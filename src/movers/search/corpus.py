@@ -1,24 +1,121 @@
-"""The sentences of a corpus: read one by one, and as one list wherever they lie."""
+"""The sentences of a corpus: read one by one, kept in shards, as one list wherever they lie."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from operator import length_hint
 from pathlib import Path
-from typing import Generic
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from movers.arrays import Ints
+from movers.arrays import Array, Ints, Ragged, Rows, boundaries, gathered
 from movers.errors import InputError
 from movers.io.pairs import check_sentence
 from movers.io.texts import Texts
-from movers.search.shards import Kind, keys_of, some_of
+from movers.measures.sentences import WeightedSentences
 
 NOTHING = np.zeros(0, np.int64)
 LOOKED_UP = 1024
 """Sentences looked up at a time."""
+
+
+class StoredLines(Sequence[str]):
+    """Texts in UTF-8, one after another, read and decoded when they are looked at."""
+
+    def __init__(self, data: Array, starts: Ints) -> None:
+        self.data, self.starts = data, starts
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> StoredLines:
+        """Return texts as they are kept; those that are so already stay."""
+        if isinstance(texts, StoredLines):
+            return texts
+        raw = [text.encode() for text in texts]
+        return cls(np.frombuffer(b"".join(raw), np.uint8), boundaries(map(len, raw)))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, row: int) -> str:  # type: ignore[override]
+        return self.data[self.starts[row] : self.starts[row + 1]].tobytes().decode()
+
+    @classmethod
+    def gathered(cls, pieces: Sequence[tuple[StoredLines, Rows]]) -> StoredLines:
+        """Return some texts of several, one after another."""
+        found = Ragged.gathered([(Ragged(one.data, one.starts), rows) for one, rows in pieces])
+        return cls(found.data, found.starts)
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """A shard of an index, in memory or mapped: some thousand sentences and their words.
+
+    Sentences of which only vectors are kept have no words, and the others no vectors here.
+    """
+
+    words: WeightedSentences
+
+    def __len__(self) -> int:
+        return len(self.words.sentences)
+
+    @property
+    def sentences(self) -> list[str]:
+        """All texts."""
+        return [*self.words.sentences]
+
+    @property
+    def keys(self) -> Ints:
+        """What every sentence is known by."""
+        return keys_of(self.sentences)
+
+
+Kind = TypeVar("Kind", bound=Sentences)
+
+
+def key(text: str) -> bytes:
+    """Return what a sentence is known by."""
+    return blake2b(text.encode(), digest_size=16).digest()
+
+
+def keys_of(texts: Sequence[str]) -> Ints:
+    """Return short keys to find sentences by; two may share one, though hardly ever do."""
+    return np.frombuffer(b"".join(key(text)[:8] for text in texts), np.int64)
+
+
+def some_of(pieces: Sequence[tuple[Kind, Rows]]) -> Kind:
+    """Copy some sentences of several shards into one."""
+    return gathered(type(pieces[0][0]), pieces)
+
+
+def joined(shards: Sequence[Kind]) -> Kind:
+    """Return all sentences of several shards in one."""
+    return some_of([(shard, slice(None)) for shard in shards])
+
+
+def stored(words: WeightedSentences, sentences: Sequence[str]) -> WeightedSentences:
+    """Return weighted sentences as a shard keeps them: without vectors of whole sentences."""
+    return replace(words, sentences=StoredLines.of(sentences), pooled=words.pooled[:, :0])
+
+
+def wordless(sentences: Sequence[str]) -> WeightedSentences:
+    """Return sentences of which nothing but the vectors is known."""
+    none = Ragged.zeros([0] * len(sentences))
+    nothing = np.zeros((len(sentences), 0))
+    return WeightedSentences(
+        sentences=StoredLines.of(sentences),
+        weights=none,
+        vectors=None,
+        norms=None,
+        structure=Ragged(none.data.astype(np.float32), none.starts),
+        sums=nothing,
+        squares=nothing,
+        sizes=none.lengths,
+        pooled=nothing.astype(np.float32),
+    )
 
 
 class Corpus(Generic[Kind]):

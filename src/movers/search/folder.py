@@ -27,11 +27,19 @@ from movers.measures.parts.statistics import Statistics
 from movers.runtime.atomic import replacing, sweep
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus
+from movers.search.corpus import NOTHING, Corpus, Sentences
 from movers.search.layouts import describe, find_layout
-from movers.search.manifest import FORMAT, NAME, Manifest, Part, checksum, read_raw
+from movers.search.manifest import (
+    FORMAT,
+    NAME,
+    Manifest,
+    Part,
+    checksum,
+    encode_shard,
+    open_shard,
+    read_raw,
+)
 from movers.search.passages import TextTable
-from movers.search.shards import Sentences, encode_shard, open_shard
 
 Piece = tuple[list[str], Callable[[], Any]]
 """Sentences of a shard, and how to make it."""

@@ -20,14 +20,13 @@ from movers.io.pairs import check_count, check_queries
 from movers.loading import load
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus, CorpusReader
+from movers.search.corpus import NOTHING, Corpus, CorpusReader, joined, some_of
 from movers.search.cosine import CosineLayout, Keep, pooled_vectors, stored_vectors
 from movers.search.folder import EMPTY, Folder, MakeTable, Piece
 from movers.search.keep_apart import Objection
 from movers.search.layouts import Layout, check_method, find_layout, make_layout
 from movers.search.passages import Cutter, Find, IndexedTexts, TextTable, nearest_texts
 from movers.search.search_ranking import SearchRanking, SearchResult
-from movers.search.shards import joined, some_of
 from movers.search.vectors import Precision
 
 WIDER = 4

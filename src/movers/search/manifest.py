@@ -1,19 +1,26 @@
-"""What an index consists of: the one file that makes a folder of shards an index.
+"""The files of an index: shards, and the manifest, which makes a folder of them an index.
 
-It is written last and replaced whole, so a folder holds a usable index or none.
+The manifest is written last and replaced whole, so a folder holds a usable index or none.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from hashlib import sha256
+from mmap import mmap
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import numpy as np
+
+from movers.arrays import Array, Ragged, boundaries
 from movers.errors import InputError
+from movers.io.mapped import map_arrays
+from movers.measures.sentences import WeightedSentences
+from movers.search.corpus import Kind, Sentences, StoredLines
 
 FORMAT = "movers-index-5"
 NAME = "manifest.json"
@@ -161,3 +168,56 @@ def read_raw(folder: Path) -> bytes | None:
 
 def _digest(content: dict[str, Any]) -> str:
     return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def encode_shard(shard: Sentences) -> bytes:
+    """Return a shard as the content of a safetensors file."""
+    from safetensors.numpy import save
+
+    own = {part.name: getattr(shard, part.name) for part in fields(shard)[1:]}  # beside the words
+    words, lines = shard.words, StoredLines.of(shard.words.sentences)
+    arrays = own | {
+        "text": lines.data,
+        "text_starts": lines.starts,
+        "counts": words.weights.lengths,
+        "sizes": words.sizes,
+        "weights": words.weights,
+        "norms": np.zeros(0) if words.norms is None else words.norms,
+        "vectors": np.zeros((0, 0), np.float32) if words.vectors is None else words.vectors,
+        "structure": words.structure,
+        "sums": words.sums,
+        "squares": words.squares,
+    }
+    flat = {name: one.data if isinstance(one, Ragged) else one for name, one in arrays.items()}
+    return bytes(save({name: np.ascontiguousarray(one) for name, one in flat.items()}))
+
+
+def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap, Kind]:
+    """Map a file, and the shard of a kind in it; nothing is read before it is used."""
+    try:
+        mapped, arrays = map_arrays(path)
+        words = _words(arrays)
+        return mapped, kind(words, **{part.name: arrays[part.name] for part in fields(kind)[1:]})
+    except (KeyError, TypeError, ValueError) as error:
+        raise damaged(path, f"its header: {error}") from error
+
+
+def _words(arrays: dict[str, Array]) -> WeightedSentences:
+    """Return what `encode_shard` took apart."""
+    counts, sums = arrays["counts"], arrays["sums"]
+    kept = arrays["vectors"].shape[1] > 0
+    if len(arrays["weights"]):
+        starts, cells = boundaries(counts), boundaries(sums.shape[1] * counts**2)
+    else:  # no words are kept, and nothing need be read to know it
+        starts = cells = np.zeros(len(counts) + 1, np.int64)
+    return WeightedSentences(
+        sentences=StoredLines(arrays["text"], arrays["text_starts"]),
+        weights=Ragged(arrays["weights"], starts),
+        vectors=Ragged(arrays["vectors"], starts) if kept else None,
+        norms=Ragged(arrays["norms"], starts) if kept else None,
+        structure=Ragged(arrays["structure"], cells),
+        sums=sums,
+        squares=arrays["squares"],
+        sizes=arrays["sizes"],
+        pooled=np.zeros((len(counts), 0), np.float32),
+    )

@@ -19,9 +19,8 @@ import numpy as np
 
 from movers.results import Match
 from movers.scorer import Scorer
-from movers.search.corpus import LOOKED_UP, Corpus
+from movers.search.corpus import LOOKED_UP, Corpus, key
 from movers.search.search_ranking import SearchRanking, SearchResult
-from movers.search.shards import key
 
 Spans = list[list[int]]
 """Where the sentences of a text begin and end."""

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from movers.arrays import Array, Bools, Floats, Ints, Rows, Singles
 from movers.measures.sentences import WeightedSentences
-from movers.search.corpus import Corpus
-from movers.search.shards import Sentences, keys_of, stored, wordless
+from movers.search.corpus import Corpus, Sentences, keys_of, stored, wordless
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.search.walk import Nearest
 
