@@ -117,7 +117,8 @@ class Scorer:
     def _adopt(self, statistics: Statistics) -> None:
         """Go on with other statistics; forget what was weighed by the old ones."""
         self._statistics, self._sentences = statistics, None
-        vars(self).pop("measure", None)
+        for name in FITTED:
+            vars(self).pop(name, None)
 
     @property
     def threads(self) -> int | None:
@@ -139,7 +140,7 @@ class Scorer:
         """Layer of the word vectors; 0 is the input layer."""
         return self.measure.embedding
 
-    @property
+    @cached_property
     def signature(self) -> Signature:
         """All settings that change a number."""
         return self._sign(self.far)
@@ -162,7 +163,7 @@ class Scorer:
         }
         return Signature(tuple((name, value) for name, value in fields.items() if value))
 
-    @property
+    @cached_property
     def far(self) -> float | None:
         """Distance of unrelated sentences, where similarity is 0; None if not measured yet."""
         fitted = self.statistics.arrays.get(self._scale_key)
@@ -942,5 +943,7 @@ class Scorer:
 
 UNSCALED = ("movers", "engine", "texts")
 """Fields of the signature that leave unrelated sentences as far apart as they are."""
-DERIVED = ("encoder", "measure")
-"""What is worked out once for settings, model and statistics, and not pickled."""
+FITTED = ("measure", "far", "signature")
+"""What is worked out once for settings, model and statistics."""
+DERIVED = ("encoder", *FITTED)
+"""What is not pickled, for a copy works it out again."""
