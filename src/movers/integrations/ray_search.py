@@ -25,7 +25,7 @@ from movers.search.corpus import CorpusReader as Sentences
 from movers.search.cosine import Keep
 from movers.search.folder import Folder
 from movers.search.index import Index
-from movers.search.layouts import check_method, find_layout, make_layout
+from movers.search.layouts import find_layout, make_layout
 from movers.search.manifest import Part
 from movers.search.mining import Pair, WholeTexts, check_threshold, mine_long, mining_bar
 from movers.search.passages import Cutter
@@ -132,7 +132,6 @@ class RayEngine:
 
         Texts and keys of the corpus pass through the memory of this process; vectors do not.
         """
-        check_method(scorer)
         layout, files = make_layout(scorer, keep, vectors), Folder(Path(folder).resolve())
         place, name, signature = files.path, layout.name, str(scorer.signature)
 

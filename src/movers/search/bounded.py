@@ -76,6 +76,14 @@ class BoundedLayout(ABC):
         candidates: int | Ints | None = None,
     ) -> list[SearchResult]:
         """Search for every query; rows of `candidates` are all that is looked at if given."""
+        measure = scorer.measure
+        by_words = isinstance(measure.bound, WordBound)
+        if isinstance(candidates, int) and by_words and not measure.requirements.embeddings:
+            raise InputError(
+                f"{measure.name} has no word vectors to pick candidates by; pass their numbers, "
+                "or search exactly"
+            )
+        scorer.weigh(queries)  # all of them in a few batches
         asked = (self.ask(scorer, corpus, text) for text in queries)
         return [query.search(top_k, within, candidates) for query in asked]
 
@@ -110,27 +118,6 @@ class WordLayout(BoundedLayout):
         """Encode sentences into a shard."""
         words = scorer.weigh_each(chunk, Store(scorer.measure.requirements), progress=progress)
         return Sentences(stored(words, chunk))
-
-    def search(
-        self,
-        scorer: Scorer,
-        corpus: Corpus[Any],
-        queries: Sequence[str],
-        *,
-        top_k: int,
-        within: float,
-        candidates: int | Ints | None = None,
-    ) -> list[SearchResult]:
-        """Search for every query; rows of `candidates` are all that is looked at if given."""
-        if isinstance(candidates, int) and not scorer.measure.requirements.embeddings:
-            raise InputError(
-                f"{scorer.measure.name} has no word vectors to pick candidates by; pass their "
-                "numbers, or search exactly"
-            )
-        scorer.weigh(queries)  # all of them in a few batches
-        return super().search(
-            scorer, corpus, queries, top_k=top_k, within=within, candidates=candidates
-        )
 
     def ask(self, scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> BoundedQuery:
         """Prepare to search for a text, or for the sentence of a row."""

@@ -24,7 +24,7 @@ from movers.search.corpus import NOTHING, Corpus, CorpusReader, joined, some_of
 from movers.search.cosine import CosineLayout, Keep, pooled_vectors, stored_vectors
 from movers.search.folder import EMPTY, Folder, MakeTable, Piece
 from movers.search.keep_apart import Objection
-from movers.search.layouts import Layout, check_method, find_layout, make_layout
+from movers.search.layouts import Layout, find_layout, make_layout
 from movers.search.passages import Cutter, Find, IndexedTexts, TextTable, nearest_texts
 from movers.search.search_ranking import SearchRanking, SearchResult
 from movers.search.vectors import Precision
@@ -184,7 +184,6 @@ class Index:
         progress
             Show a progress bar.
         """
-        check_method(scorer)
         files = None if folder is None else Folder(Path(folder))
         index = cls(scorer, make_layout(scorer, keep, vectors), files=files)
         cutter = Cutter(index._scorer)

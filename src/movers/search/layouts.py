@@ -26,8 +26,14 @@ LAYOUTS: dict[str, Callable[[], Layout]] = {
 
 
 def make_layout(scorer: Scorer, keep: Keep | None, vectors: Precision | None) -> Layout:
-    """Return the layout for the measure of a scorer."""
+    """Return the layout for the measure of a scorer; one without a bound is refused."""
     bound = scorer.measure.bound
+    if scorer.settings.empty == "raise":
+        raise InputError(
+            "an index cannot raise for single pairs",
+            Choose("empty", "nan"),
+            Choose("empty", "keep"),
+        )
     if isinstance(bound, CosineBound):
         return CosineLayout(keep or "text", vectors or "float32")
     if keep not in (None, "words") or vectors is not None:
@@ -45,17 +51,6 @@ def find_layout(name: Any) -> Layout:
             f"the index has the layout {name!r}, which this version does not know; build it again"
         )
     return LAYOUTS[name]()
-
-
-def check_method(scorer: Scorer) -> None:
-    """Refuse measures that bounds know nothing about."""
-    scorer.measure.bound  # noqa: B018, refused where none is known
-    if scorer.settings.empty == "raise":
-        raise InputError(
-            "an index cannot raise for single pairs",
-            Choose("empty", "nan"),
-            Choose("empty", "keep"),
-        )
 
 
 def describe(scorer: Scorer) -> dict[str, Any]:
