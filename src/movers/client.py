@@ -400,7 +400,6 @@ def _search_ranking(answer: Answer) -> SearchRanking:
         Signature.parse(answer["signature"]),
         Pruning(**answer["pruning"]),
         tuple(map(Received.of, answer["comparisons"])),
-        answer["recall"],
         answer["certified"],
         answer["bound"],
     )

@@ -271,7 +271,6 @@ def search(
     top_k: given.TopK = 10,
     within: float | None = None,
     candidates: int | None = None,
-    exact: given.Flag = False,
     guard: given.Guards = "",
     judge: str | None = None,
     at_least: given.AtLeast = 0.9,
@@ -295,8 +294,6 @@ def search(
         Leave out sentences farther away than this; quicker, as most need not be compared.
     candidates
         Compare only so many, those with the nearest vectors: quicker, not certain to be exact.
-    exact
-        With --candidates: search exactly as well, and report the recall.
     guard
         Leave out sentences that differ from the query in these, separated by commas: numbers,
         names, renamed, negation, opposites, roles, unread.
@@ -314,8 +311,8 @@ def search(
 
     index = Index.open(folder)
     if engine == "ray":
-        if candidates is not None or exact:
-            raise InputError("--engine ray searches exactly; leave out --candidates and --exact")
+        if candidates is not None:
+            raise InputError("--engine ray searches exactly; leave out --candidates")
         if guard or judge:
             raise InputError("--guard and --judge work in this process; leave out --engine ray")
         found = chosen_engine(engine, ray).search_many(index, [query], top_k, within, align)[0]
@@ -327,7 +324,6 @@ def search(
             top_k,
             within=within,
             candidates=candidates,
-            exact=exact,
             guards=guards,
             align=align,
         )

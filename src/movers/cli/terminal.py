@@ -111,8 +111,6 @@ def print_ranking(console: Console, ranking: SearchRanking) -> None:
         console.print(Text(f"\nWhich word went where: {comparison.target}", "bold"))
         console.print(_alignment(comparison))
     console.print()
-    if ranking.recall is not None:
-        console.print(f"recall of the candidates {ranking.recall:.0%}", highlight=False)
     console.print(Text(str(ranking.pruning), "dim"), soft_wrap=True)
     console.print(Text(str(ranking.signature), "dim"), soft_wrap=True)
 

@@ -27,7 +27,7 @@ from movers.search.folder import Folder
 from movers.search.index import Index
 from movers.search.layouts import find_layout, make_layout
 from movers.search.manifest import Part
-from movers.search.mining import Pair, WholeTexts, check_threshold, mine_long, mining_bar
+from movers.search.mining import Pair, WholeTexts, mine
 from movers.search.passages import Cutter
 from movers.search.search_ranking import STAGES, Pruning, SearchRanking, SearchResult
 from movers.search.vectors import Precision
@@ -154,9 +154,13 @@ class RayEngine:
         self, index: Index, threshold: float, *, start: int = 0, progress: bool = False
     ) -> Iterator[list[Pair]]:
         """Yield block by block all pairs at a distance of at most the threshold."""
-        check_threshold(threshold)
-        whole, folder = WholeTexts.of(index), _place(index)
-        ranges = whole.blocks[start:]
+        return mine(index, threshold, start=start, miner=self._mined, progress=progress)
+
+    def _mined(
+        self, whole: WholeTexts, threshold: float, blocks: Sequence[range]
+    ) -> Iterator[list[Pair]]:
+        """Yield the near pairs of blocks, which workers mine."""
+        folder = _place(whole.index)
 
         def look(held: dict[str, Scorer], batch: Any) -> dict[str, list[str]]:
             (low,), (high,) = (batch.column(name).to_pylist() for name in ("low", "high"))
@@ -164,13 +168,10 @@ class RayEngine:
             pairs = _whole_texts(opened, opened.state).mine(threshold, range(low, high))
             return {"made": [json.dumps([asdict(pair) for pair in pairs])]}
 
-        blocks = {"low": [one.start for one in ranges], "high": [one.stop for one in ranges]}
-        with cluster(self.address), mining_bar(index, start, progress=progress) as bar:
-            mined = self._mapped(look, index.scorer, blocks, 1)
-            for numbers, pairs in zip(ranges, mined, strict=True):
+        columns = {"low": [one.start for one in blocks], "high": [one.stop for one in blocks]}
+        with cluster(self.address):
+            for pairs in self._mapped(look, whole.index.scorer, columns, 1):
                 yield [Pair(**pair) for pair in pairs]
-                bar.update(len(numbers))
-        yield from mine_long(whole, threshold, start, progress=progress)
 
     def search_many(
         self,

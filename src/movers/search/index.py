@@ -344,7 +344,6 @@ class Index:
         *,
         within: float | None = None,
         candidates: int | Iterable[int] | None = None,
-        exact: bool = False,
         guards: Sequence[str] = (),
         align: int = 0,
     ) -> SearchRanking:
@@ -363,8 +362,6 @@ class Index:
             Look only at so many sentences, those with the lowest bounds; or at the sentences with
             these numbers, from wherever they come. The result is then approximate. None searches
             all of them, exactly.
-        exact
-            Also search exactly, and report the recall of the candidates.
         guards
             Names of `movers.difference.guards.GUARDS`: sentences that differ from the query in
             these are left out, and others follow. Or a judge and the probability that it must
@@ -377,7 +374,6 @@ class Index:
             top_k,
             within=within,
             candidates=candidates,
-            exact=exact,
             guards=guards,
             align=align,
         )
@@ -390,7 +386,6 @@ class Index:
         *,
         within: float | None = None,
         candidates: int | Iterable[int] | None = None,
-        exact: bool = False,
         guards: Sequence[str] = (),
         align: int = 0,
     ) -> list[SearchRanking]:
@@ -406,13 +401,7 @@ class Index:
         chosen = None if candidates is None else self._candidates(corpus, candidates)
         objection = Objection(self._scorer, guards) if guards else None
         find = partial(self._find, corpus, chosen, objection)
-        rankings = self.rank_found(texts, top_k, limit, find, align=align)
-        if exact and candidates is not None:
-            every = partial(self._find, corpus, None, None)
-            truths = self.rank_found(texts, top_k, limit, every)
-            both = zip(rankings, truths, strict=True)
-            rankings = [replace(ranking, recall=_recall(ranking, truth)) for ranking, truth in both]
-        return rankings
+        return self.rank_found(texts, top_k, limit, find, align=align)
 
     def _find(
         self,
@@ -477,7 +466,6 @@ class Index:
             self._scorer.signature,
             replace(result.pruning, seconds=seconds),
             tuple(scorer.compare(query, match.text) for match in matches[:align]),
-            None,
             result.certified,
             result.bound,
         )
@@ -521,12 +509,6 @@ def any_engine(signature: str) -> str:
     True
     """
     return "|".join(one for one in signature.split("|") if not one.startswith("engine:"))
-
-
-def _recall(ranking: SearchRanking, truth: SearchRanking) -> float:
-    """Return the share of the exact result that a ranking has."""
-    right = {match.index for match in truth}
-    return len(right & {match.index for match in ranking}) / len(right) if right else 1.0
 
 
 def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:

@@ -13,7 +13,6 @@ far; what is left is compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
@@ -29,7 +28,7 @@ from movers.io.tables import format_of, table_writer
 from movers.runtime.atomic import replacing
 from movers.runtime.journal import open_journal, record, records
 from movers.runtime.locks import locked
-from movers.runtime.progress import Bar, progress_bar
+from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus
 from movers.search.folder import digest
@@ -57,9 +56,16 @@ class Pair:
 
 
 def mine(
-    index: Index, threshold: float, *, start: int = 0, progress: bool = False
+    index: Index,
+    threshold: float,
+    *,
+    start: int = 0,
+    miner: Miner | None = None,
+    progress: bool = False,
 ) -> Iterator[list[Pair]]:
     """Yield block by block all pairs at a distance of at most the threshold.
+
+    Near pairs of texts longer than the model are a block of their own, the last.
 
     Parameters
     ----------
@@ -69,33 +75,24 @@ def mine(
         Largest distance of interest.
     start
         First block; those before are done already.
+    miner
+        What mines blocks of texts that the model reads whole; None is this process.
     progress
         Show a progress bar.
     """
     check_threshold(threshold)
     whole = WholeTexts.of(index)
-    with mining_bar(index, start, progress=progress) as bar:
-        for numbers in whole.blocks[start:]:
-            yield whole.mine(threshold, numbers, progress=progress)
-            bar.update(len(numbers))
-    yield from mine_long(whole, threshold, start, progress=progress)
-
-
-def mine_long(
-    whole: WholeTexts, threshold: float, start: int, *, progress: bool
-) -> Iterator[list[Pair]]:
-    """Yield the near pairs of longer texts, if there are any: a block of their own, the last."""
+    blocks, done = whole.blocks[start:], start * index.layout.block
+    here = (whole.mine(threshold, block, progress=progress) for block in blocks)
+    mined = here if miner is None else miner(whole, threshold, blocks)
+    with progress_bar("mining", "sentences", len(index), progress=progress, initial=done) as bar:
+        for block, pairs in zip(blocks, mined, strict=True):
+            yield pairs
+            bar.update(len(block))
     if whole.long and start <= len(whole.blocks):
-        index = whole.index
         vectors = partial(index.vectors, progress=progress)
-        pairs = near_texts(index.scorer, whole.long, threshold, vectors, progress=progress)
-        yield [Pair(a, b, distance, whole.long[a], whole.long[b]) for a, b, distance in pairs]
-
-
-def mining_bar(index: Index, start: int, *, progress: bool) -> AbstractContextManager[Bar]:
-    """Return a bar over the sentences of an index, blocks that are done already behind it."""
-    done = start * index.layout.block
-    return progress_bar("mining", "sentences", len(index), progress=progress, initial=done)
+        near = near_texts(index.scorer, whole.long, threshold, vectors, progress=progress)
+        yield [Pair(a, b, distance, whole.long[a], whole.long[b]) for a, b, distance in near]
 
 
 @dataclass(frozen=True)
@@ -139,6 +136,10 @@ class WholeTexts:
             a, b = sorted(int(self.numbers[end]) for end in ends)
             pairs.append(Pair(a, b, distance, self.index.sentence(a), self.index.sentence(b)))
         return pairs
+
+
+Miner = Callable[[WholeTexts, float, Sequence[range]], Iterator[list[Pair]]]
+"""Mines blocks of texts under a threshold, and yields the pairs of each in order."""
 
 
 def near_texts(
@@ -209,6 +210,7 @@ def _nearest(some: Singles, vectors: Singles, starts: Ints, far: float) -> Float
 
 
 Blocks = Callable[..., Iterator[list[Pair]]]
+"""Mines an index block by block, as `mine` does."""
 
 
 def check_threshold(threshold: float) -> None:

@@ -76,13 +76,10 @@ class SearchRanking(Ranking):
         What became of the rest.
     comparisons
         The first matches with their alignments, as many as were asked for.
-    recall
-        Share of the exact result that the candidates held, where both were run.
     """
 
     pruning: Pruning = Pruning(0)
     comparisons: tuple[Comparison, ...] = ()
-    recall: float | None = None
     certified: bool = True
     bound: float | None = None
 
@@ -99,6 +96,5 @@ class SearchRanking(Ranking):
             "bound": self.bound,
             "compared": self.compared,
             "pruning": asdict(self.pruning),
-            "recall": self.recall,
             "comparisons": [comparison.to_dict() for comparison in self.comparisons],
         }
