@@ -13,8 +13,7 @@ from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 import numpy as np
 
 from movers.align.aligners import DEFAULT as DEFAULT_ALIGNER
-from movers.align.alignment import Alignment
-from movers.align.links import Link
+from movers.align.alignment import Alignment, Link
 from movers.arrays import Floats
 from movers.difference.kinds import Difference
 from movers.difference.misspelt import Repair, Spelling

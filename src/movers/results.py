@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from movers.align.alignment import make_links
-from movers.align.links import Link, LinkScores
+from movers.align.alignment import Link, LinkScores, make_links
 from movers.align.reading import Sentence
 from movers.difference.kinds import Difference
 from movers.explain.compared import LINKED, Broken, Compared, Flow, HeadValue, Signature

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from movers.align import shares
-from movers.align.links import centred_cosines, cosines
-from movers.align.reading import Words
+from movers.align.reading import Words, centred_cosines, cosines
 
 TYPICAL = np.zeros(8)
 

@@ -3,10 +3,9 @@
 import pytest
 
 import movers
-from movers.difference.kinds import KINDS
+from movers.difference.kinds import ALONE, BOTH, KINDS
 from movers.difference.polarity import share_words
 from movers.difference.verdicts import GRAVE, HEADLINES, judge
-from movers.difference.wording import ALONE, BOTH
 
 MILD = {"same", "spelling", "order", "words", "more"}
 

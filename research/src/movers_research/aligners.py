@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 
 from movers.align.aligners import Aligner
-from movers.align.links import LinkScores, centred_cosines, cosines
-from movers.align.reading import Words
+from movers.align.alignment import LinkScores
+from movers.align.reading import Words, centred_cosines, cosines
 from movers.arrays import Bools, Floats, Ragged
 from movers.solve.linear import emd
 from movers.solve.problems import Problems

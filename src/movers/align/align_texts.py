@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from movers.align.aligners import DEFAULT, find_aligner
-from movers.align.alignment import Alignment, make_links
-from movers.align.links import Link
+from movers.align.alignment import Alignment, Link, make_links
 from movers.align.reading import Given, Sentence, Words, middle, read_sentences, read_words
 from movers.encode.encoder import Encoder
 from movers.runtime.progress import progress_bar

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from movers.align.links import LinkScores
+from movers.align.alignment import LinkScores
 from movers.align.reading import Words
 from movers.align.shares import link_by_shares
 from movers.arrays import Floats

@@ -9,8 +9,55 @@ from typing import Any
 
 import numpy as np
 
-from movers.align.links import Link, LinkScores
 from movers.align.reading import Sentence, Span
+from movers.arrays import Floats
+
+
+@dataclass(frozen=True)
+class Link:
+    """Two words that go together.
+
+    Parameters
+    ----------
+    source_index, target_index
+        Which words of their sentences these are, counted from 0.
+    source, target
+        The words.
+    source_span, target_span
+        Their character ranges in the texts.
+    mass
+        How much of the two words goes to each other, from 0 to 1: the geometric mean of either's
+        share in the other.
+    cost
+        One minus the cosine of the two words.
+    confidence
+        From 0 to 1, how sure the link is. For the default aligner about how often people agree.
+    """
+
+    source_index: int
+    target_index: int
+    source: str
+    target: str
+    source_span: Span
+    target_span: Span
+    mass: float
+    cost: float
+    confidence: float
+
+    def __str__(self) -> str:
+        return f"{self.source} → {self.target}  {self.confidence:.2f}"
+
+
+@dataclass(frozen=True, eq=False)
+class LinkScores:
+    """How words of two sentences go together, all arrays ``(n, m)``: what a `Link` has of each.
+
+    Links whose strength is above the aligner's threshold are made with that confidence.
+    """
+
+    strength: Floats
+    share: Floats
+    cost: Floats
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,4 +1,4 @@
-"""Sentences as aligners see them: where words stand, their vectors, attention between them.
+"""Sentences as aligners see them: where words stand, their vectors and cosines, and attention.
 
 These are taken from the lower half of a model, where words have met their context and are still
 themselves: vectors of the middle layer, attention of the layers around a third of the way up.
@@ -21,6 +21,8 @@ from movers.encode.tokens import TokenRules
 Span = tuple[int, int]
 Given = str | Sequence[str]
 """A text, or its words ready-made."""
+SHRINKAGE = 60.0
+"""Words that the model's own mean counts for beside those of the two sentences."""
 
 
 @dataclass(frozen=True)
@@ -125,3 +127,23 @@ def read_words(encoder: Encoder, sentences: Sequence[Sentence]) -> list[Words]:
         attention *= 1.0 - np.eye(len(places))  # a word seen by itself says nothing about others
         found.append(Words(places, mean @ encodings.vectors[layer][row], attention))
     return found
+
+
+def centred_cosines(source: Words, target: Words, typical: Floats) -> Floats:
+    """Return cosines between words, centred at the mean of both, shrunk to the model's own mean.
+
+    One word has no mean worth the name; sentences of a usual length have.
+    """
+    own = (source.vectors.mean(axis=0) + target.vectors.mean(axis=0)) / 2
+    count = len(source) + len(target)
+    centre = (count * own + SHRINKAGE * typical) / (count + SHRINKAGE)
+    return cosines(source.vectors - centre, target.vectors - centre)
+
+
+def cosines(source: Floats, target: Floats) -> Floats:
+    """Return cosines of all vectors of one side with all of the other; 0 for a zero vector."""
+    one, other = (
+        side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-12)
+        for side in (source, target)
+    )
+    return np.asarray(one @ other.T)

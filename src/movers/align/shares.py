@@ -25,8 +25,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from movers.align.links import LinkScores, centred_cosines
-from movers.align.reading import Words
+from movers.align.alignment import LinkScores
+from movers.align.reading import Words, centred_cosines
 from movers.arrays import Floats
 
 ORDER = 0.15

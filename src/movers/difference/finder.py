@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from movers.difference import lexicon
 from movers.difference.counterparts import Counterparts, Link, find_counterparts, preposition_before
-from movers.difference.kinds import KINDS, Difference, Kind, Span
+from movers.difference.kinds import KINDS, Difference, Kind, Span, say
 from movers.difference.misspelt import are_spellings
 from movers.difference.plain_words import (
     CONTENT,
@@ -26,7 +26,6 @@ from movers.difference.plain_words import (
 )
 from movers.difference.polarity import TELLING, denies, is_converse, negations
 from movers.difference.roles import judge_order
-from movers.difference.wording import say
 
 CERTAIN, LIKELY, PERHAPS = 0.95, 0.8, 0.6
 VAGUE = frozenset(("some", "many", "several"))
