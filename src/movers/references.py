@@ -47,5 +47,5 @@ def best_of(
             raise InputError(f"references {place} must be a list of texts, got {texts!r}")
     pairs = [(text, one) for text, many in zip(candidates, references, strict=True) for one in many]
     starts = np.cumsum([0, *(len(many) for many in references)])[:-1]
-    found = scorer.distances(pairs, progress=progress)
-    return np.asarray(np.fmin.reduceat(found, starts)) if len(pairs) else found
+    distances = scorer.distances(pairs, progress=progress)
+    return np.asarray(np.fmin.reduceat(distances, starts)) if len(pairs) else distances

@@ -47,7 +47,7 @@ def align_with(
     """Read pairs once and align each with several aligners; see `align_pairs`."""
     chosen = [(find_aligner(name), signature(encoder, name)) for name in aligners]
     for (source, left), (target, right) in _read(encoder, pairs, progress=progress):
-        found = []
+        alignments = []
         for aligner, signed in chosen:
             links: tuple[Link, ...] = ()
             if len(left) and len(right):
@@ -56,8 +56,8 @@ def align_with(
                 threshold = aligner.threshold
                 links = make_links(source, target, scores, threshold=threshold, places=places)
             spans = source.spans, target.spans
-            found.append(Alignment(source.text, target.text, *spans, links, signed))
-        yield found
+            alignments.append(Alignment(source.text, target.text, *spans, links, signed))
+        yield alignments
 
 
 Read = tuple[Sentence, Words]

@@ -112,7 +112,7 @@ def read_words(encoder: Encoder, sentences: Sequence[Sentence]) -> list[Words]:
     request = request_of(encoder)
     (layer,) = request.embeddings
     encodings = encoder.encode(list(dict.fromkeys(one.text for one in sentences)), request)
-    found = []
+    words = []
     for sentence in sentences:
         row = encodings.rows[sentence.text]
         starts, ends = np.array(sentence.spans, np.int64).reshape(-1, 2).T
@@ -125,8 +125,8 @@ def read_words(encoder: Encoder, sentences: Sequence[Sentence]) -> list[Words]:
         attention = mean @ encodings.attention(row, len(request.heads)) @ total.T
         attention /= np.maximum(attention.sum(axis=-1, keepdims=True), 1e-12)
         attention *= 1.0 - np.eye(len(places))  # a word seen by itself says nothing about others
-        found.append(Words(places, mean @ encodings.vectors[layer][row], attention))
-    return found
+        words.append(Words(places, mean @ encodings.vectors[layer][row], attention))
+    return words
 
 
 def centred_cosines(source: Words, target: Words, typical: Floats) -> Floats:
@@ -134,9 +134,9 @@ def centred_cosines(source: Words, target: Words, typical: Floats) -> Floats:
 
     One word has no mean worth the name; sentences of a usual length have.
     """
-    own = (source.vectors.mean(axis=0) + target.vectors.mean(axis=0)) / 2
+    mean = (source.vectors.mean(axis=0) + target.vectors.mean(axis=0)) / 2
     count = len(source) + len(target)
-    centre = (count * own + SHRINKAGE * typical) / (count + SHRINKAGE)
+    centre = (count * mean + SHRINKAGE * typical) / (count + SHRINKAGE)
     return cosines(source.vectors - centre, target.vectors - centre)
 
 

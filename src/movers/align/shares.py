@@ -77,11 +77,11 @@ def _shares(attraction: Floats, warmth: float, home: float) -> Floats:
 def support(plan: Floats, source: Floats, target: Floats) -> Floats:
     """Return what the links so far say for each pair of words: gradient of the structural terms."""
     before, after = precedence(len(plan)), precedence(len(plan.T))
-    found = ORDER * (before @ plan @ after.T + before.T @ plan @ after)
+    attraction = ORDER * (before @ plan @ after.T + before.T @ plan @ after)
     if len(source):
         related = source @ plan @ target.mT + source.mT @ plan @ target
-        found += ATTENTION * related.mean(axis=0)
-    return np.asarray(found)
+        attraction += ATTENTION * related.mean(axis=0)
+    return np.asarray(attraction)
 
 
 @lru_cache(maxsize=256)

@@ -31,9 +31,9 @@ def _numbers(source: str, target: str) -> str | None:
     first, second = _figures(source), _figures(target)
     if first == second:
         return None
-    told = (", ".join(word for word in one if word not in other) for one, other in
+    lacking = (", ".join(word for word in one if word not in other) for one, other in
             ((first, second), (second, first)))  # fmt: skip
-    return "another number: {} / {}".format(*(one or "none" for one in told))
+    return "another number: {} / {}".format(*(one or "none" for one in lacking))
 
 
 def _other_names(source: str, target: str) -> str | None:
@@ -45,8 +45,8 @@ def _of_kind(*kinds: Kind) -> Guard:
     """Guard against differences of some kinds."""
 
     def guard(source: str, target: str) -> str | None:
-        found = (one for one in differences(source, target) if one.kind in kinds)
-        return next((f"{one.kind}: {one.text}" for one in found), None)
+        reasons = (one for one in differences(source, target) if one.kind in kinds)
+        return next((f"{one.kind}: {one.text}" for one in reasons), None)
 
     return guard
 

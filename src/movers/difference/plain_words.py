@@ -182,8 +182,8 @@ def _usual(text: str) -> Usual:
     lower = text.lower()
     if lower[0] == "’" or lower == "n’t":
         lower = lower.replace("’", "'")
-    found = _usual_lower(lower)
-    return ("", NAME_OR_WORD, "") if found[1] == CONTENT and text[0].isupper() else found
+    usual = _usual_lower(lower)
+    return ("", NAME_OR_WORD, "") if usual[1] == CONTENT and text[0].isupper() else usual
 
 
 @lru_cache(maxsize=1 << 16)

@@ -125,10 +125,10 @@ def describe_software(base: Scorer) -> dict[str, str]:
 
 
 def _versions() -> list[str]:
-    found = []
+    versions = []
     for name in ("numpy", "torch", "transformers"):
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:  # a light install
             continue
-    return found
+    return versions

@@ -156,9 +156,9 @@ def _find_gold(
     others = [name for name in columns if name not in sides]
     if named is not None and named not in others:
         raise InputError(f"no column {named!r} of labels; there are: {', '.join(others)}")
-    found = named or next((name for name in GOLD if name in others), None)
-    if found or not labelled or len(others) == 1:
-        return found or (others[0] if labelled else None)
+    column = named or next((name for name in GOLD if name in others), None)
+    if column or not labelled or len(others) == 1:
+        return column or (others[0] if labelled else None)
     raise InputError(
         "which column holds the label or score? call it 'label' or 'score', or name it; "
         f"beside the sentences there are: {', '.join(others) or 'none'}"

@@ -64,18 +64,18 @@ def apply_empty_policy(gold: ArrayLike, distances: ArrayLike, empty: Empty) -> D
     >>> apply_empty_policy([1, 0, 1], [0.2, 0.7, float("nan")], "drop").gold.tolist()
     [1.0, 0.0]
     """
-    truth, found = np.asarray(gold, dtype=float), np.asarray(distances, dtype=float)
-    if found.shape[-1:] != truth.shape:
-        raise InputError(f"{found.shape[-1]} distances while there are {len(truth)} gold values")
-    lacking = np.isnan(found)
+    truth, apart = np.asarray(gold, dtype=float), np.asarray(distances, dtype=float)
+    if apart.shape[-1:] != truth.shape:
+        raise InputError(f"{apart.shape[-1]} distances while there are {len(truth)} gold values")
+    lacking = np.isnan(apart)
     anywhere = lacking.reshape(-1, len(truth)).any(axis=0)
     count = int(anywhere.sum())
     if count == len(truth):
         raise InputError("no pair has a distance; are all sentences empty without stop words?")
     if empty == "drop":
-        return DefinedPairs(truth[~anywhere], found[..., ~anywhere], count, 0)
-    largest = np.nanmax(found, axis=-1, keepdims=True)
-    return DefinedPairs(truth, np.where(lacking, largest, found), 0, count)
+        return DefinedPairs(truth[~anywhere], apart[..., ~anywhere], count, 0)
+    largest = np.nanmax(apart, axis=-1, keepdims=True)
+    return DefinedPairs(truth, np.where(lacking, largest, apart), 0, count)
 
 
 def auc(gold: ArrayLike, distances: ArrayLike) -> float:
@@ -154,8 +154,8 @@ def _resampled(
 @lru_cache(maxsize=64)
 def _draw(metric: str, gold: bytes, similarities: bytes, resamples: int, seed: int) -> Floats:
     """Return the metric in every resample; kept, for a method is compared with several others."""
-    truth, found = np.frombuffer(gold), np.frombuffer(similarities)
-    return METRICS[metric](truth, found, draw_weights(len(truth), resamples, seed))
+    truth, alike = np.frombuffer(gold), np.frombuffer(similarities)
+    return METRICS[metric](truth, alike, draw_weights(len(truth), resamples, seed))
 
 
 def interval(values: Floats) -> tuple[float, float]:
@@ -172,13 +172,13 @@ def _check(metric: str, gold: ArrayLike, distances: ArrayLike) -> tuple[Floats, 
     """Return gold values and similarities."""
     if metric not in METRICS:
         raise InputError(f"no metric {metric!r}; there are: {', '.join(METRICS)}")
-    truth, found = np.asarray(gold, dtype=float), np.asarray(distances, dtype=float)
-    if truth.shape != found.shape or truth.ndim != 1:
-        raise InputError(f"gold has shape {truth.shape} while distances have {found.shape}")
-    if not np.isfinite(found).all():
-        raise InputError(f"{(~np.isfinite(found)).sum()} pairs have no distance; settle them first")
+    truth, apart = np.asarray(gold, dtype=float), np.asarray(distances, dtype=float)
+    if truth.shape != apart.shape or truth.ndim != 1:
+        raise InputError(f"gold has shape {truth.shape} while distances have {apart.shape}")
+    if not np.isfinite(apart).all():
+        raise InputError(f"{(~np.isfinite(apart)).sum()} pairs have no distance; settle them first")
     if not len(truth) or (truth == truth[0]).all():
         raise InputError(f"all {len(truth)} gold values are the same; nothing can agree with them")
     if metric in ("auc", "ap") and not np.isin(truth, (0, 1)).all():
         raise InputError(f"{TITLES[metric]} needs gold values 0 and 1; take spearman for scores")
-    return truth, -found
+    return truth, -apart

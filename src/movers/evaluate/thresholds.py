@@ -117,15 +117,15 @@ def thresholds_of_pairs(
         odd = gold[~np.isin(gold, (0.0, 1.0))][0]
         raise InputError(f"labels must be 0 or 1, yes or no, to tell a precision; found {odd:g}")
     with warnings.catch_warnings(action="ignore", category=UndefinedWarning):
-        found = scorer.distances(pairs, progress=progress)
-    known = np.flatnonzero(np.isfinite(found))
+        distances = scorer.distances(pairs, progress=progress)
+    known = np.flatnonzero(np.isfinite(distances))
     if not len(known):
         raise InputError("none of the pairs has a distance; there is nothing to cut")
-    order = known[np.argsort(found[known], kind="stable")]
+    order = known[np.argsort(distances[known], kind="stable")]
     return _thresholds(
         f"{len(order):,} pairs",
         str(scorer.signature),
-        found[order],
+        distances[order],
         [pairs[row] for row in order],
         cut,
         gold=None if gold is None else gold[order],

@@ -29,17 +29,17 @@ Step = tuple[dict[str, Any], Floats]
 """Two sentences compared at one mix: plain values for JSON, and the plan, ``(n, m)``."""
 
 
-def curve_step(found: Compared) -> Step:
+def curve_step(pair: Compared) -> Step:
     """Return what a curve keeps of a comparison, which has a plan and attention for every head."""
     values = {
-        "mixes": found.mix,
-        "distances": plain_number(found.distance),
-        "linear": plain_number(found.linear),
-        "structural": plain_number(found.structural),
-        "home": found.at_home or 0.0,
-        "plans": plain_flows(found.plan, mean_strain(found)),
+        "mixes": pair.mix,
+        "distances": plain_number(pair.distance),
+        "linear": plain_number(pair.linear),
+        "structural": plain_number(pair.structural),
+        "home": pair.at_home or 0.0,
+        "plans": plain_flows(pair.plan, mean_strain(pair)),
     }
-    return values, found.plan
+    return values, pair.plan
 
 
 def mix_curve(steps: Iterable[Step]) -> dict[str, Any]:
@@ -52,8 +52,8 @@ def mix_curve(steps: Iterable[Step]) -> dict[str, Any]:
     }
 
 
-def mean_strain(found: Compared) -> Floats:
+def mean_strain(pair: Compared) -> Floats:
     """Return what structure charges for a unit of mass between two words, over all heads."""
-    charged = (found.plans * strain(found)).mean(axis=0)
+    charged = (pair.plans * strain(pair)).mean(axis=0)
     out = np.zeros_like(charged)
-    return np.asarray(np.divide(charged, found.plan, out=out, where=found.plan > 0))
+    return np.asarray(np.divide(charged, pair.plan, out=out, where=pair.plan > 0))

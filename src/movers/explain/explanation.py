@@ -63,32 +63,32 @@ class Explanation:
 
     def to_dict(self, *, attention: bool = True) -> dict[str, Any]:
         """What the page shows, as plain values for JSON; attention of every head is most of it."""
-        found = self.comparison
-        settings = dict(found.signature.fields)
+        pair = self.comparison
+        settings = dict(pair.signature.fields)
         return {
-            "verdict": tell_verdict(found),
-            "judged": tell_judgement(found),
-            "differences": [one.to_dict() for one in found.differences],
-            "story": list(tell_story(found)),
-            "figures": list(tell_figures(found, broken_relations(found))),
-            "similarity": None if found.similarity is None else plain_number(found.similarity),
-            "far": found.far,
-            "source": found.source,
-            "target": found.target,
-            "source_words": list(found.source_words),
-            "target_words": list(found.target_words),
-            "source_unread": found.source_unread,
-            "target_unread": found.target_unread,
-            "source_parts": _parts(found.source, found.source_words, found.source_spans),
-            "target_parts": _parts(found.target, found.target_words, found.target_spans),
-            "source_weights": [_short(weight) for weight in found.weights[0]],
-            "target_weights": [_short(weight) for weight in found.weights[1]],
-            "home": found.at_home,
-            "cost": [[_short(cell) for cell in row] for row in found.cost],
+            "verdict": tell_verdict(pair),
+            "judged": tell_judgement(pair),
+            "differences": [one.to_dict() for one in pair.differences],
+            "story": list(tell_story(pair)),
+            "figures": list(tell_figures(pair, broken_relations(pair))),
+            "similarity": None if pair.similarity is None else plain_number(pair.similarity),
+            "far": pair.far,
+            "source": pair.source,
+            "target": pair.target,
+            "source_words": list(pair.source_words),
+            "target_words": list(pair.target_words),
+            "source_unread": pair.source_unread,
+            "target_unread": pair.target_unread,
+            "source_parts": _parts(pair.source, pair.source_words, pair.source_spans),
+            "target_parts": _parts(pair.target, pair.target_words, pair.target_spans),
+            "source_weights": [_short(weight) for weight in pair.weights[0]],
+            "target_weights": [_short(weight) for weight in pair.weights[1]],
+            "home": pair.at_home,
+            "cost": [[_short(cell) for cell in row] for row in pair.cost],
             "words": self._words(),
-            "structure": self._structure(attention=attention) if found.heads else None,
+            "structure": self._structure(attention=attention) if pair.heads else None,
             "links": None if self.links is None else _linked(self.links),
-            "signature": str(found.signature),
+            "signature": str(pair.signature),
             "model": settings.get("model"),
             "settings": settings,
         }
@@ -108,36 +108,36 @@ class Explanation:
         )
 
     def _structure(self, *, attention: bool) -> dict[str, Any]:
-        found = self.comparison
-        trust = found.trust
+        pair = self.comparison
+        trust = pair.trust
         heads = list(self._heads(attention=attention))
-        own = [head for head in heads if (head["layer"], head["head"]) in self.selected]
+        chosen = [head for head in heads if (head["layer"], head["head"]) in self.selected]
         return {
-            "method": found.method,
-            "distance": plain_number(found.distance),
-            "sentence": found.sentence if "sentence" in found.parts else None,
-            "gate": found.gate,
-            "linear": plain_number(found.linear),
-            "structural": plain_number(found.structural),
-            "mix": found.mix,
-            "shares": found.shares,
-            "chance": _short(float(np.mean([head["chance"] for head in own]))),
+            "method": pair.method,
+            "distance": plain_number(pair.distance),
+            "sentence": pair.sentence if "sentence" in pair.parts else None,
+            "gate": pair.gate,
+            "linear": plain_number(pair.linear),
+            "structural": plain_number(pair.structural),
+            "mix": pair.mix,
+            "shares": pair.shares,
+            "chance": _short(float(np.mean([head["chance"] for head in chosen]))),
             "trust": None if trust is None else [[_short(cell) for cell in row] for row in trust],
             "selected": [list(head) for head in self.selected],
             "heads": heads,
         }
 
     def _heads(self, *, attention: bool) -> Iterator[dict[str, Any]]:
-        found = self.every
-        words, structure = found.shares
+        every = self.every
+        words, structure = every.shares
         linear_chance, structural_chance = self._chance
-        strains, paid = strain(found), found.paid_at_home
-        homes = np.zeros(len(found.heads)) if paid is None else paid
-        for place, head in enumerate(found.heads):
-            parts = found.sentence + words * head.linear + structure * head.structural
+        strains, paid = strain(every), every.paid_at_home
+        homes = np.zeros(len(every.heads)) if paid is None else paid
+        for place, head in enumerate(every.heads):
+            parts = every.sentence + words * head.linear + structure * head.structural
             chance = words * linear_chance + structure * structural_chance[place]
-            if "sentence" in found.parts and found.far is not None:
-                chance = found.far
+            if "sentence" in every.parts and every.far is not None:
+                chance = every.far
             yield {
                 "layer": head.layer,
                 "head": head.head,
@@ -147,20 +147,20 @@ class Explanation:
                 "home": _short(homes[place]),
                 "scale": _short(head.scale),
                 "chance": _short(chance),
-                "plan": plain_flows(found.plans[place], strains[place]),
-                "source_attention": _bytes(found.source_attention[place]) if attention else "",
-                "target_attention": _bytes(found.target_attention[place]) if attention else "",
+                "plan": plain_flows(every.plans[place], strains[place]),
+                "source_attention": _bytes(every.source_attention[place]) if attention else "",
+                "target_attention": _bytes(every.target_attention[place]) if attention else "",
             }
 
     @cached_property
     def _chance(self) -> tuple[float, Floats]:
         """Both parts of the distance if every word went everywhere, the second by head."""
-        found = self.every
-        u, v = found.weights
-        linear = float(u @ found.cost @ v) if found.cost.size else 0.0
-        a, b = found.source_attention, found.target_attention
+        every = self.every
+        u, v = every.weights
+        linear = float(u @ every.cost @ v) if every.cost.size else 0.0
+        a, b = every.source_attention, every.target_attention
         squares = u @ a**2 @ u + v @ b**2 @ v
-        return linear, scales_of(found) * (squares - 2 * (u @ a @ u) * (v @ b @ v))
+        return linear, scales_of(every) * (squares - 2 * (u @ a @ u) * (v @ b @ v))
 
 
 def framed(page: str) -> str:
@@ -185,16 +185,16 @@ def _parts(text: str, words: Sequence[str], spans: Sequence[Span]) -> list[list[
     return [*parts, [rest, None]] if rest else parts
 
 
-def _linked(found: Mapping[str, Any]) -> dict[str, Any]:
+def _linked(alignment: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the page shows of links: the words of both sentences, and which go together."""
-    kept = ("source_words", "target_words", "unmatched_source", "unmatched_target", "signature")
-    shown = {name: found[name] for name in kept}
+    copied = ("source_words", "target_words", "unmatched_source", "unmatched_target", "signature")
+    shown = {name: alignment[name] for name in copied}
     for side in ("source", "target"):
-        cut = (found[name] for name in (side, f"{side}_words", f"{side}_spans"))
+        cut = (alignment[name] for name in (side, f"{side}_words", f"{side}_spans"))
         shown[f"{side}_parts"] = _parts(*cut)
     shown["links"] = [
         [link["source_index"], link["target_index"], _short(link["confidence"])]
-        for link in found["links"]
+        for link in alignment["links"]
     ]
     return shown
 

@@ -58,8 +58,8 @@ def _export(name: str, modules: tuple[str, ...], payload: dict[str, Any], title:
         (linked_style, f"<style>{style}</style>"),
         (linked_script, f'{held}\n<script type="module">{script}</script>'),
     ):
-        before, found, after = page.partition(linked)
-        assert found, f"{name}.html has no {linked}"
+        before, there, after = page.partition(linked)
+        assert there, f"{name}.html has no {linked}"
         page = before + inlined + after
     return page
 

@@ -82,16 +82,16 @@ def _dearest(
     """
     charged, weights = charged_plans(comparison), share * scales_of(comparison)
     a, b = comparison.source_attention, comparison.target_attention
-    found: list[tuple[float, int, int]] = []
+    dearest: list[tuple[float, int, int]] = []
     for looks, charge in enumerate(charges[i, j]):
         # Half of every term of a word pair is in its charge, so none later costs more.
-        if len(found) == MOST and 2 * charge <= found[-1][0]:
+        if len(dearest) == MOST and 2 * charge <= dearest[-1][0]:
             break
         gaps = (a[:, i[looks], i] - b[:, j[looks], j]) ** 2
         masses = charged[:, i[looks], j[looks], None] * charged[:, i, j]
         terms = (weights[:, None] * gaps * masses).mean(axis=0)
-        own = [
+        terms_here = [
             (float(terms[at]), looks, int(at)) for at in np.argsort(-terms, kind="stable")[:MOST]
         ]
-        found = sorted([*found, *own], key=lambda term: -term[0])[:MOST]
-    return found
+        dearest = sorted([*dearest, *terms_here], key=lambda term: -term[0])[:MOST]
+    return dearest

@@ -29,17 +29,17 @@ WEIGHTY = 0.3
 NEITHER = "B and C are equally far from A."
 
 
-def tell_verdict(found: Compared) -> str | None:
+def tell_verdict(pair: Compared) -> str | None:
     """Return what similarity and differences say together; the similarity alone says little."""
-    similarity = found.similarity
+    similarity = pair.similarity
     if similarity is None or np.isnan(similarity):
         return None
-    verdict = judge(found.differences, similarity, shared=share_words(found.source, found.target))
-    if (found.source_unread or found.target_unread) and found.source != found.target:
-        said = "" if verdict in SAMENESS else f"{HEADLINES[verdict]}; "
-        return f"{said}not all was read: what was is {similarity:.2f} alike.".capitalize()
-    vectors = found.alike(found.sentence)
-    if "sentence" not in found.parts or vectors is None or vectors - similarity < SLIGHT:
+    verdict = judge(pair.differences, similarity, shared=share_words(pair.source, pair.target))
+    if (pair.source_unread or pair.target_unread) and pair.source != pair.target:
+        headline = "" if verdict in SAMENESS else f"{HEADLINES[verdict]}; "
+        return f"{headline}not all was read: what was is {similarity:.2f} alike.".capitalize()
+    vectors = pair.alike(pair.sentence)
+    if "sentence" not in pair.parts or vectors is None or vectors - similarity < SLIGHT:
         return f"{HEADLINES[verdict]}: {similarity:.2f} alike."
     return (
         f"{HEADLINES[verdict]}: by sentence vectors {vectors:.2f} alike, "
@@ -47,12 +47,12 @@ def tell_verdict(found: Compared) -> str | None:
     )
 
 
-def tell_judgement(found: Compared) -> dict[str, Any] | None:
+def tell_judgement(pair: Compared) -> dict[str, Any] | None:
     """What a judge says, as plain values: its answer, probability, reasons, and all in words."""
-    judged = found.judged
+    judged = pair.judged
     if judged is None:
         return None
-    says = SAYS[pronounce(found.differences, judged.probability)]
+    says = SAYS[pronounce(pair.differences, judged.probability)]
     sides = {
         side: next((about for about, weight in judged.reasons if sign * weight > WEIGHTY), None)
         for side, sign in (("for it", 1), ("against it", -1))
@@ -68,26 +68,26 @@ def tell_judgement(found: Compared) -> dict[str, Any] | None:
     }
 
 
-def _chance(found: Compared) -> float:
+def _chance(pair: Compared) -> float:
     """Return what the words would cost if every one went everywhere."""
-    return float(found.plan.sum(axis=1) @ found.cost @ found.plan.sum(axis=0))
+    return float(pair.plan.sum(axis=1) @ pair.cost @ pair.plan.sum(axis=0))
 
 
-def tell_story(found: Compared) -> tuple[str, ...]:
+def tell_story(pair: Compared) -> tuple[str, ...]:
     """Return what differs, and what was not compared, in plain sentences."""
-    if not np.isfinite(found.distance):
+    if not np.isfinite(pair.distance):
         return ()
-    told = [*_unread(found), *_foreign(found), *_mended(found)]
-    if not found.differences and found.distance > 0:
-        told.append("The words say the same; the model weighs how they are put.")
-    told += (one.text for one in found.differences[:MOST])
-    more = len(found.differences) - MOST
-    told += [f"And {more} more."] if more > 0 else []
-    return (*told, *_misspelt(found))
+    story = [*_unread(pair), *_foreign(pair), *_mended(pair)]
+    if not pair.differences and pair.distance > 0:
+        story.append("The words say the same; the model weighs how they are put.")
+    story += (one.text for one in pair.differences[:MOST])
+    more = len(pair.differences) - MOST
+    story += [f"And {more} more."] if more > 0 else []
+    return (*story, *_misspelt(pair))
 
 
-def _unread(found: Compared) -> Iterator[str]:
-    for name, text in (("A", found.source_unread), ("B", found.target_unread)):
+def _unread(pair: Compared) -> Iterator[str]:
+    for name, text in (("A", pair.source_unread), ("B", pair.target_unread)):
         unread = text.split()
         if unread:
             count = "The last word" if len(unread) == 1 else f"The last {len(unread)} words"
@@ -95,36 +95,39 @@ def _unread(found: Compared) -> Iterator[str]:
             yield f"{where}, the model does not read: not compared."
 
 
-def _mended(found: Compared) -> Iterator[str]:
-    for name, repairs in (("A", found.source_repairs), ("B", found.target_repairs)):
+def _mended(pair: Compared) -> Iterator[str]:
+    for name, repairs in (("A", pair.source_repairs), ("B", pair.target_repairs)):
         if repairs:
             words = ", ".join(f"“{one.word}” as “{one.instead}”" for one in repairs)
             yield f"Read in {name}: {words}."
 
 
-def _misspelt(found: Compared) -> Iterator[str]:
+def _misspelt(pair: Compared) -> Iterator[str]:
     """Name words that look misspelt, unless the other text has them spelt."""
     if not knows_frequencies():
         return
-    spelt = [one for one in found.differences if one.kind == "spelling"]
-    told = {word for one in spelt for word in (one.source, one.target)}
-    texts = (("A", found.source, found.target), ("B", found.target, found.source))
+    spelt = [one for one in pair.differences if one.kind == "spelling"]
+    known = {word for one in spelt for word in (one.source, one.target)}
+    texts = (
+        ("A", pair.source, pair.target),
+        ("B", pair.target, pair.source),
+    )
     for name, text, other in texts:
         if not look_english(read(text), read(other)):
             continue
         for one in repair(text, beside=other).repairs:
-            if one.word not in told and is_slip(one):
+            if one.word not in known and is_slip(one):
                 yield f"“{one.word}” in {name} may be meant for “{one.instead}”."
 
 
-def _foreign(found: Compared) -> Iterator[str]:
+def _foreign(pair: Compared) -> Iterator[str]:
     """Say which text does not look English, and what is not looked for in it."""
     foreign = [
         name
-        for name, text in (("A", found.source), ("B", found.target))
+        for name, text in (("A", pair.source), ("B", pair.target))
         if not look_english(read(text))
     ]
-    misspelt = any(one.kind == "spelling" for one in found.differences)
+    misspelt = any(one.kind == "spelling" for one in pair.differences)
     if foreign and not misspelt:  # words that the other text has spelt are English
         which = " and ".join(foreign)
         verb = "do" if len(foreign) > 1 else "does"
@@ -134,64 +137,64 @@ def _foreign(found: Compared) -> Iterator[str]:
         )
 
 
-def tell_figures(found: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
+def tell_figures(pair: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
     """Return what each part of the distance says in numbers, and which relation cost most."""
-    if not np.isfinite(found.distance):
+    if not np.isfinite(pair.distance):
         return ()
-    told: list[str] = []
-    if "sentence" in found.parts and found.distance > 0:
-        told += _priced(found)
-    if found.at_home and found.at_home > TRACE * found.distance:
-        told.append(_stayed(found))
-    if broken and not _matters(found):
-        return (*told, "Structure adds next to nothing: the words or the topic differ.")
-    return (*told, *(f"Broken most: {tell_broken(one)}." for one in broken[:1]))
+    figures: list[str] = []
+    if "sentence" in pair.parts and pair.distance > 0:
+        figures += _priced(pair)
+    if pair.at_home and pair.at_home > TRACE * pair.distance:
+        figures.append(_stayed(pair))
+    if broken and not _matters(pair):
+        return (*figures, "Structure adds next to nothing: the words or the topic differ.")
+    return (*figures, *(f"Broken most: {tell_broken(one)}." for one in broken[:1]))
 
 
-def _matters(found: Compared) -> bool:
+def _matters(pair: Compared) -> bool:
     """Tell whether structure takes away enough similarity to be told of."""
-    vectors, similarity = found.alike(found.sentence), found.similarity
-    if "sentence" not in found.parts or vectors is None or similarity is None:
+    vectors, similarity = pair.alike(pair.sentence), pair.similarity
+    if "sentence" not in pair.parts or vectors is None or similarity is None:
         return True
     return vectors - similarity >= SLIGHT
 
 
-def _priced(found: Compared) -> Iterator[str]:
-    far = "" if found.far is None else f", of {found.far:.3f} for unrelated sentences"
-    yield f"The sentence vectors are {found.sentence:.3f} apart{far}."
-    if not found.plan.size:
+def _priced(pair: Compared) -> Iterator[str]:
+    far = "" if pair.far is None else f", of {pair.far:.3f} for unrelated sentences"
+    yield f"The sentence vectors are {pair.sentence:.3f} apart{far}."
+    if not pair.plan.size:
         yield "There are no words on one side, so no structure either."
         return
-    chance = _chance(found)
-    cost = f", {_percent(found.linear / chance)} of chance" if chance else ""
+    chance = _chance(pair)
+    cost = f", {_percent(pair.linear / chance)} of chance" if chance else ""
     yield (
-        f"Moving the words costs {found.linear:.3f}{cost}; this says which relations to compare "
+        f"Moving the words costs {pair.linear:.3f}{cost}; this says which relations to compare "
         "and adds nothing by itself."
     )
-    if not found.gate:
+    if not pair.gate:
         yield "The gate is shut: so far apart, structure does not count."
         return
-    structure = found.parts["structure"]
+    structure = pair.parts["structure"]
     yield (
-        f"The gate is {_percent(found.gate)} open, and structure adds {structure:.3f}, "
-        f"{_percent(structure / found.distance)} of the distance."
+        f"The gate is {_percent(pair.gate)} open, and structure adds {structure:.3f}, "
+        f"{_percent(structure / pair.distance)} of the distance."
     )
 
 
-def _stayed(found: Compared) -> str:
+def _stayed(pair: Compared) -> str:
     """Return what words that match nothing pay, and which they are: most of their mass stays."""
     sides = (
-        ("A", found.source_words, found.plan.sum(axis=1), found.weights[0]),
-        ("B", found.target_words, found.plan.sum(axis=0), found.weights[1]),
+        ("A", pair.source_words, pair.plan.sum(axis=1), pair.weights[0]),
+        ("B", pair.target_words, pair.plan.sum(axis=0), pair.weights[1]),
     )
-    told = [
+    staying = [
         ", ".join(f"“{words[k]}”" for k in np.flatnonzero(moved < weights / 2)) + f" in {name}"
         for name, words, moved, weights in sides
         if (moved < weights / 2).any()
     ]
-    named = f": {'; '.join(told)}" if told else ""
-    paid = found.parts["at home"]
-    share = _percent(paid / found.distance)
+    named = f": {'; '.join(staying)}" if staying else ""
+    paid = pair.parts["at home"]
+    share = _percent(paid / pair.distance)
     return f"What stays at home pays {paid:.3f}, {share} of the distance{named}."
 
 

@@ -113,13 +113,13 @@ def read_labels(
 
 def _warn(pairs: Sequence[tuple[str, str]], labels: Floats, *, graded: bool) -> None:
     """Warn of what makes labels tell less than their number promises."""
-    said: dict[tuple[str, ...], set[float]] = {}
+    given: dict[tuple[str, ...], set[float]] = {}
     for pair, label in zip(pairs, labels.tolist(), strict=True):
-        said.setdefault(tuple(sorted(pair)), set()).add(label)
-    torn = [pair for pair, answers in said.items() if len(answers) > 1]
+        given.setdefault(tuple(sorted(pair)), set()).add(label)
+    torn = [pair for pair, answers in given.items() if len(answers) > 1]
     if torn:
         notify(
-            f"{len(torn)} of {len(said)} pairs have labels that contradict each other, the first "
+            f"{len(torn)} of {len(given)} pairs have labels that contradict each other, the first "
             f"is {torn[0]}: both count",
             LabelWarning,
         )

@@ -218,8 +218,8 @@ def _surprises(
     labelled: Labelled, chances: Floats, grades: tuple[float, float] | None
 ) -> tuple[Surprise, ...]:
     low, high = grades or (0.0, 1.0)
-    said = low + (high - low) * labelled.labels
+    given = low + (high - low) * labelled.labels
     off = np.abs(labelled.labels - chances)
     order = [row for row in np.argsort(-off, kind="stable")[:SURPRISES].tolist() if off[row] > 0.5]
-    rows = [(labelled.pairs[row], float(said[row]), float(chances[row])) for row in order]
+    rows = [(labelled.pairs[row], float(given[row]), float(chances[row])) for row in order]
     return tuple(Surprise(one, other, label, chance) for (one, other), label, chance in rows)

@@ -140,9 +140,9 @@ class Collection:
             count = top_k
             while True:
                 matches = index.search(query, count).matches
-                found = [(match, one) for match in matches for one in self.of_text(match.text)]
-                if len(found) >= top_k or len(matches) < count:
-                    return found[:top_k]
+                pairs = [(match, one) for match in matches for one in self.of_text(match.text)]
+                if len(pairs) >= top_k or len(matches) < count:
+                    return pairs[:top_k]
                 count *= WIDER
 
     @contextmanager

@@ -46,8 +46,8 @@ class StoredLines(Sequence[str]):
     @classmethod
     def gathered(cls, pieces: Sequence[tuple[StoredLines, Rows]]) -> StoredLines:
         """Return some texts of several, one after another."""
-        found = Ragged.gathered([(Ragged(one.data, one.starts), rows) for one, rows in pieces])
-        return cls(found.data, found.starts)
+        lines = Ragged.gathered([(Ragged(one.data, one.starts), rows) for one, rows in pieces])
+        return cls(lines.data, lines.starts)
 
 
 @dataclass(frozen=True)

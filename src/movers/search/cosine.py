@@ -81,7 +81,7 @@ class CosineLayout:
         candidates: int | Ints | None = None,
     ) -> list[SearchResult]:
         """Search for every query; rows of `candidates` are all that is looked at if given."""
-        found = []
+        results = []
         for low in range(0, len(queries), QUERIES):
             texts = queries[low : low + QUERIES]
             words = scorer.weigh_each(texts)
@@ -89,10 +89,10 @@ class CosineLayout:
             if len(texts) > 1 and candidates is None:
                 scanned = scan(corpus, words.pooled, max(FIRST, 4 * top_k))
             for place, nearest in enumerate(scanned):
-                own = words.take(slice(place, place + 1))
-                query = CosineQuery(self, scorer, corpus, own, nearest)
-                found.append(query.search(top_k, within, candidates))
-        return found
+                each = words.take(slice(place, place + 1))
+                query = CosineQuery(self, scorer, corpus, each, nearest)
+                results.append(query.search(top_k, within, candidates))
+        return results
 
     def near(
         self,
@@ -108,23 +108,23 @@ class CosineLayout:
         pairs = np.concatenate([*_proposed(corpus, rows, threshold)])
         if self.precision == "float32":
             pairs = pairs[vector_distances(corpus, pairs) * FOLD <= threshold]
-        found = np.empty(len(pairs))
+        apart = np.empty(len(pairs))
         for low in range(0, len(pairs), PROPOSED):
             rows, places = np.unique(pairs[low : low + PROPOSED], return_inverse=True)
             words = self.words(scorer, corpus, rows, progress=progress)
-            found[low : low + PROPOSED] = distances_between(scorer, words, places.reshape(-1, 2))
-        pairs, found = pairs[found <= threshold], found[found <= threshold]
-        order = np.lexsort((pairs[:, 1], found, pairs[:, 0]))
+            apart[low : low + PROPOSED] = distances_between(scorer, words, places.reshape(-1, 2))
+        pairs, apart = pairs[apart <= threshold], apart[apart <= threshold]
+        order = np.lexsort((pairs[:, 1], apart, pairs[:, 0]))
         first, second = corpus.numbers(pairs[order].ravel()).reshape(-1, 2).T
-        yield from zip(first.tolist(), second.tolist(), found[order].tolist(), strict=True)
+        yield from zip(first.tolist(), second.tolist(), apart[order].tolist(), strict=True)
 
     def words(
         self, scorer: Scorer, corpus: Corpus[VectorShard], rows: Ints, *, progress: bool = False
     ) -> WeightedSentences:
         """Return the words of rows, read or encoded."""
         if self.keep == "words":
-            found = corpus.some(rows)
-            return replace(found.words, pooled=found.pooled(slice(None)))
+            shard = corpus.some(rows)
+            return replace(shard.words, pooled=shard.pooled(slice(None)))
         # the sentences that were compared lately; their vectors where the stored ones differ
         request = replace(scorer.measure.requirements, pooled=self.precision == "int8")
         if self.store is None or self.store.request != request:
@@ -180,8 +180,8 @@ def stored_vectors(corpus: Corpus[VectorShard], rows: Ints) -> Singles:
     shards = np.searchsorted(corpus.starts, rows, side="right") - 1
     out = np.empty((len(rows), corpus.shards[0].coarse.shape[1]), np.float32)
     for number in np.unique(shards).tolist():
-        own = shards == number
-        out[own] = corpus.shards[number].pooled(rows[own] - corpus.starts[number])
+        inside = shards == number
+        out[inside] = corpus.shards[number].pooled(rows[inside] - corpus.starts[number])
     return out
 
 
@@ -210,7 +210,7 @@ def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iter
     yield np.zeros((0, 2), np.int64)
     if not len(rows):
         return
-    own, sound = unit_vectors(stored_vectors(corpus, rows))
+    units, sound = unit_vectors(stored_vectors(corpus, rows))
     error = 0.0 if sound.all() else np.inf  # how far these may be off
     if sound.all() and not corpus.shards[0].whole:
         error = float(corpus.some(rows).errors.max())
@@ -218,8 +218,8 @@ def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iter
     for number in range(first, len(corpus.shards)):
         start = int(corpus.starts[number])
         others, off = corpus.shards[number].units()
-        least = 1.0 - threshold - rounding(own.shape[1]) - error - off * (1.0 + error)
-        near = own @ others.T >= np.nextafter(least.astype(np.float32), np.float32(-np.inf))
+        least = 1.0 - threshold - rounding(units.shape[1]) - error - off * (1.0 + error)
+        near = units @ others.T >= np.nextafter(least.astype(np.float32), np.float32(-np.inf))
         near[:, corpus.hidden_in(number)] = False
         left, right = np.nonzero(near)
         pairs = np.stack([rows[left], start + right], axis=1)

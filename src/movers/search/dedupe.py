@@ -129,7 +129,7 @@ def dedupe_file(
         with near.open(encoding="utf-8") as stream:
             pairs = [Pair(**json.loads(line)) for line in stream]
         objection = Objection(index.scorer, guards)
-        gone, kept, found = _decide(every, index.sentences, pairs, objection, groups)
+        gone, kept, counts = _decide(every, index.sentences, pairs, objection, groups)
         if dropped is not None and kind is not None:
             rows = [asdict(_explained(row, index.scorer)) for row in gone]
             columns = list(Dropped.__dataclass_fields__)
@@ -137,7 +137,7 @@ def dedupe_file(
                 write({name: [row[name] for row in rows] for name in columns})
         write_some(every, kept, output)
         near.unlink()
-    return found
+    return counts
 
 
 def preview(
@@ -164,8 +164,8 @@ def preview(
     objection, every = Objection(index.scorer, guards), _every(index, lines)
     pairs.sort(key=lambda pair: pair.distance)
     inside = bisect_right(pairs, threshold, key=lambda pair: pair.distance)
-    _, _, found = _decide(every, index.sentences, pairs[:inside], objection, groups)
-    return Preview(found, inside, tuple(pairs[max(0, inside - around) : inside + around]))
+    _, _, counts = _decide(every, index.sentences, pairs[:inside], objection, groups)
+    return Preview(counts, inside, tuple(pairs[max(0, inside - around) : inside + around]))
 
 
 def _every(index: Index, lines: Iterable[str] | Path | None) -> Iterable[str]:
@@ -236,5 +236,5 @@ def _explained(row: Dropped, scorer: Scorer) -> Dropped:
     row = replace(row, unread=len(scorer.unread(row.sentence).split()))
     if row.reason != "near" or row.repeats is None:
         return row
-    found = differences(row.repeats, row.sentence)
-    return replace(row, why=" ".join(one.text for one in found) or "the same words")
+    changes = differences(row.repeats, row.sentence)
+    return replace(row, why=" ".join(one.text for one in changes) or "the same words")

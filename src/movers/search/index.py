@@ -236,8 +236,8 @@ class Index:
     def save(self, folder: str | Path) -> None:
         """Write an index that is in memory, or a copy of one on disk, to a folder."""
         corpus = self.corpus
-        kept = (_living(corpus, [number]) for number in range(len(corpus.shards)))
-        pieces = (piece for piece in kept if piece[0])
+        living = (_living(corpus, [number]) for number in range(len(corpus.shards)))
+        pieces = (piece for piece in living if piece[0])
         Folder(Path(folder)).fill(pieces, self._scorer, self.layout.name, lambda _: self.texts)
 
     def add(self, sentences: Iterable[str] | Path, *, progress: bool = False) -> int:
@@ -251,12 +251,12 @@ class Index:
             corpus = self.corpus
             cutter = Cutter(self._scorer, corpus, self.texts)
             pieces = self._pieces(sentences, cutter, progress=progress)
-            kept, fresh = len(corpus.shards), list[Piece]()
+            whole, fresh = len(corpus.shards), list[Piece]()
             if (first := next(pieces, None)) is not None:
-                kept, first = _joined(corpus.shards, first, self.layout.capacity)
+                whole, first = _joined(corpus.shards, first, self.layout.capacity)
                 fresh = [first]
             if fresh or cutter.count:  # a text that is still being cut is not counted yet
-                self._change(chain(range(kept), fresh, pieces), corpus.hidden, cutter.table)
+                self._change(chain(range(whole), fresh, pieces), corpus.hidden, cutter.table)
             return cutter.count
 
     def delete(self, sentences: Iterable[str] | Path) -> int:
@@ -369,7 +369,7 @@ class Index:
         align
             Give alignments for so many of the first matches.
         """
-        (found,) = self.search_many(
+        (ranking,) = self.search_many(
             [query],
             top_k,
             within=within,
@@ -377,7 +377,7 @@ class Index:
             guards=guards,
             align=align,
         )
-        return found
+        return ranking
 
     def search_many(
         self,
@@ -541,11 +541,11 @@ def _joined(shards: Sequence[Any], piece: Piece, capacity: int) -> tuple[int, Pi
     Each that is left alone is many times larger than what follows it, so there are never many,
     and no sentence is copied often.
     """
-    (chunk, make), kept = piece, len(shards)
+    (chunk, make), large = piece, len(shards)
     total = len(chunk)
-    while kept and len(shards[kept - 1]) <= min(GROWTH * total, capacity - total):
-        kept -= 1
-        total += len(shards[kept])
-    small = shards[kept:]
+    while large and len(shards[large - 1]) <= min(GROWTH * total, capacity - total):
+        large -= 1
+        total += len(shards[large])
+    small = shards[large:]
     texts = [text for shard in small for text in shard.sentences]
-    return kept, ([*texts, *chunk], lambda: joined([*small, make()])) if small else piece
+    return large, ([*texts, *chunk], lambda: joined([*small, make()])) if small else piece

@@ -57,13 +57,13 @@ def describe(scorer: Scorer) -> dict[str, Any]:
     """Return settings of `movers.load` that make a scorer again, statistics and device aside."""
     settings, encoder = scorer.settings, scorer.encoder
     folder = None if encoder.name == EMBEDDED else encoder.folder
-    found = {  # what was asked for loosely, as it was found to be
+    pinned = {  # what was asked for loosely, as it was found to be
         "model": encoder.name if folder is None else str(folder.resolve()),
         **scorer.measure.pinned_heads,
         "dtype": encoder.dtype,
     }
     return {
-        name: about.write(found.get(name, getattr(settings, name)))
+        name: about.write(pinned.get(name, getattr(settings, name)))
         for name, about in table(type(settings)).items()
         if about.write is not None
     }

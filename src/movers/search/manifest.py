@@ -174,9 +174,9 @@ def encode_shard(shard: Sentences) -> bytes:
     """Return a shard as the content of a safetensors file."""
     from safetensors.numpy import save
 
-    own = {part.name: getattr(shard, part.name) for part in fields(shard)[1:]}  # beside the words
+    beside = {part.name: getattr(shard, part.name) for part in fields(shard)[1:]}
     words, lines = shard.words, StoredLines.of(shard.words.sentences)
-    arrays = own | {
+    arrays = beside | {
         "text": lines.data,
         "text_starts": lines.starts,
         "counts": words.weights.lengths,
@@ -205,7 +205,7 @@ def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap, Kind]:
 def _words(arrays: dict[str, Array]) -> WeightedSentences:
     """Return what `encode_shard` took apart."""
     counts, sums = arrays["counts"], arrays["sums"]
-    kept = arrays["vectors"].shape[1] > 0
+    with_vectors = arrays["vectors"].shape[1] > 0
     if len(arrays["weights"]):
         starts, cells = boundaries(counts), boundaries(sums.shape[1] * counts**2)
     else:  # no words are kept, and nothing need be read to know it
@@ -213,8 +213,8 @@ def _words(arrays: dict[str, Array]) -> WeightedSentences:
     return WeightedSentences(
         sentences=StoredLines(arrays["text"], arrays["text_starts"]),
         weights=Ragged(arrays["weights"], starts),
-        vectors=Ragged(arrays["vectors"], starts) if kept else None,
-        norms=Ragged(arrays["norms"], starts) if kept else None,
+        vectors=Ragged(arrays["vectors"], starts) if with_vectors else None,
+        norms=Ragged(arrays["norms"], starts) if with_vectors else None,
         structure=Ragged(arrays["structure"], cells),
         sums=sums,
         squares=arrays["squares"],

@@ -136,20 +136,20 @@ def rerank(
     scorer, started = _checked(scorer), time.process_time()
     proposal = Proposal(query, scorer, candidates, tolerance, cache)
     limit = np.inf if within is None else within
-    found = walk(proposal.nearest, proposal.compare, wanted=top_k, within=limit, budget=budget)
+    result = walk(proposal.nearest, proposal.compare, wanted=top_k, within=limit, budget=budget)
     total, solved, seconds = len(proposal.listed), proposal.compared, time.process_time() - started
     pruning = Pruning(total, solved=solved, left_out=total - solved, seconds=seconds)
-    listed = [proposal.listed[row] for row in found.rows.tolist()]
+    listed = [proposal.listed[row] for row in result.rows.tolist()]
     places = np.arange(len(listed))
     unread = scorer.encoder.unread
-    matches = scorer.matches(places, found.distances, lambda at: listed[at].text, unread)
+    matches = scorer.matches(places, result.distances, lambda at: listed[at].text, unread)
     return SearchRanking(
         query,
         tuple(replace(match, index=listed[match.index].key) for match in matches),
         scorer.signature,
         pruning,
-        certified=found.certified,
-        bound=found.bound if found.bound is not None and np.isfinite(found.bound) else None,
+        certified=result.certified,
+        bound=result.bound if result.bound is not None and np.isfinite(result.bound) else None,
     )
 
 
@@ -184,15 +184,15 @@ class Proposal:
 
     def nearest(self, count: int) -> Nearest:
         """Return candidates in order of their cosines, and what these say of all others."""
-        found, short = self.list, False
+        candidates, short = self.list, False
         if self.store is not None:
             vector, sound = unit_vectors(self.words.pooled)
             if not sound[0]:
                 raise InputError(f"the query has no direction to search in ({self.query!r})")
-            found = self.store(vector[0], count)
-            short = len(found) < count
-        rows = np.array([self._row(one) for one in found], np.int64)
-        cosines = np.array([one.cosine for one in found], np.float64)
+            candidates = self.store(vector[0], count)
+            short = len(candidates) < count
+        rows = np.array([self._row(one) for one in candidates], np.int64)
+        cosines = np.array([one.cosine for one in candidates], np.float64)
         bounds = np.nan_to_num(1.0 - cosines - self.tolerance, nan=-np.inf)
         rest = np.inf if short else float(bounds.max(initial=-np.inf))
         order = np.lexsort((rows, bounds))

@@ -57,10 +57,10 @@ def lance_store(
 
     def nearest(query: Singles, count: int) -> list[Candidate]:
         asked = table.search(query, vector_column_name=vector).distance_type("cosine")
-        found = asked.bypass_vector_index().select([key, text, "_distance"])
+        ranked = asked.bypass_vector_index().select([key, text, "_distance"])
         return [
             Candidate(row[key], row[text], 1.0 - row["_distance"])
-            for row in found.limit(count).to_list()
+            for row in ranked.limit(count).to_list()
         ]
 
     return nearest
@@ -92,7 +92,7 @@ def qdrant_store(
 
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Local mode performs exact")  # as it should
-            found = client.query_points(
+            answer = client.query_points(
                 collection,
                 query=query.tolist(),
                 using=using,
@@ -100,6 +100,6 @@ def qdrant_store(
                 with_payload=[text],
                 search_params=SearchParams(exact=True),
             )
-        return [Candidate(point.id, point.payload[text], point.score) for point in found.points]
+        return [Candidate(point.id, point.payload[text], point.score) for point in answer.points]
 
     return nearest

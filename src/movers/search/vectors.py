@@ -77,13 +77,13 @@ class VectorShard(Sentences):
         """Return lower bounds of distances from unit vectors, ``(queries, sentences)``."""
         if len(queries) > 1:
             units, errors = self.units()
-            found = queries @ units.T
+            cosines = queries @ units.T
         else:
             products, errors = halves_products if self.whole else integer_products, self.errors
-            found = np.empty((1, len(self)), np.float32)
-            products(self.coarse, np.ascontiguousarray(queries[0]), found[0])
-            found *= self.scales
-        bounds = np.float32(1.0 - rounding(self.coarse.shape[1])) - found - errors
+            cosines = np.empty((1, len(self)), np.float32)
+            products(self.coarse, np.ascontiguousarray(queries[0]), cosines[0])
+            cosines *= self.scales
+        bounds = np.float32(1.0 - rounding(self.coarse.shape[1])) - cosines - errors
         return np.where(np.isfinite(errors), bounds, np.float32(-np.inf))
 
 
@@ -113,12 +113,12 @@ def make_vectors(
     else:
         coarse, steps = to_integers(pooled.astype(np.float64))
         fine = np.zeros((len(pooled), 0), np.int16)
-    wide, found = pooled.astype(np.float64), _widened(coarse).astype(np.float64) * steps[:, None]
+    wide, rounded = pooled.astype(np.float64), _widened(coarse).astype(np.float64) * steps[:, None]
     lengths = np.linalg.norm(wide, axis=1)
-    sound = np.isfinite(lengths) & (lengths > SHORTEST) & np.isfinite(found).all(axis=1)
+    sound = np.isfinite(lengths) & (lengths > SHORTEST) & np.isfinite(rounded).all(axis=1)
     safe = np.where(sound, lengths, 1.0)
     with np.errstate(invalid="ignore"):
-        apart = np.linalg.norm(wide - found, axis=1) / safe
+        apart = np.linalg.norm(wide - rounded, axis=1) / safe
     errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
     errors = np.nextafter(errors, np.float32(np.inf))  # a little on the safe side
     scales = (steps / safe).astype(np.float32)
@@ -194,11 +194,9 @@ def scan(corpus: Corpus[VectorShard], pooled: Singles, wanted: int) -> list[Near
     rows, lowest = (np.concatenate(sides, axis=1) for sides in zip(*every, strict=True))
     order = np.lexsort((rows, lowest))
     nearest = []
-    for query, found in enumerate(order[:, : wanted + 1]):
-        values = lowest[query, found].astype(np.float64)
-        there = (
-            np.isposinf(values[:wanted]).argmax() if np.isposinf(values[:wanted]).any() else wanted
-        )
+    for query, first in enumerate(order[:, : wanted + 1]):
+        values = lowest[query, first].astype(np.float64)
+        there = np.searchsorted(values[:wanted], np.inf)  # deleted ones lie behind
         rest = float(values[wanted]) if len(values) > wanted else np.inf
-        nearest.append(Nearest(rows[query, found[:there]], values[:there], rest))
+        nearest.append(Nearest(rows[query, first[:there]], values[:there], rest))
     return nearest

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,9 +59,9 @@ class Best:
         """Take in compared sentences and lower the threshold."""
         self.rows = np.concatenate([self.rows, rows])
         self.distances = np.concatenate([self.distances, distances])
-        found = self.distances[np.isfinite(self.distances)]
-        if len(found) >= self.wanted:
-            last = float(np.partition(found, self.wanted - 1)[self.wanted - 1])
+        finite = self.distances[np.isfinite(self.distances)]
+        if len(finite) >= self.wanted:
+            last = float(np.partition(finite, self.wanted - 1)[self.wanted - 1])
             self.threshold = min(self.threshold, last)
 
     def ranked(self) -> tuple[Ints, Floats]:
@@ -139,14 +140,14 @@ class Query(ABC):
     def search(self, top_k: int, within: float, candidates: int | Ints | None) -> SearchResult:
         """Find the nearest sentences: exactly, with so many comparisons, or of some rows."""
         total = len(self.corpus)
+        find = partial(walk, compare=self.compare, wanted=top_k, within=within)
         if isinstance(candidates, np.ndarray):
             listed = Nearest(candidates, np.full(len(candidates), -np.inf), np.inf)
-            found = walk(lambda _: listed, self.compare, wanted=top_k, within=within)
-            found = replace(found, certified=len(candidates) == total)
+            result = replace(find(lambda _: listed), certified=len(candidates) == total)
         else:
-            found = walk(self.nearest, self.compare, wanted=top_k, within=within, budget=candidates)
-        spared = {self.stage if found.certified else "left_out": total - self.compared - self.far}
-        return replace(found, pruning=Pruning(total, solved=self.compared, far=self.far, **spared))
+            result = find(self.nearest, budget=candidates)
+        spared = {self.stage if result.certified else "left_out": total - self.compared - self.far}
+        return replace(result, pruning=Pruning(total, solved=self.compared, far=self.far, **spared))
 
 
 def distances_from(
