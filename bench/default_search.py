@@ -36,6 +36,7 @@ from movers.search.cosine import CosineLayout, pooled_vectors, stored_vectors
 from movers.search.dedupe import dedupe_file
 from movers.search.folder import Folder
 from movers.search.index import Index
+from movers.search.memory import Memory
 from movers.search.mining import mine
 from movers.search.vectors import make_vectors, scan
 from search import processor_time, sources
@@ -80,7 +81,7 @@ def fresh_cache(index: Index) -> None:
     """Forget encoded sentences, so that every search pays for its own."""
     if isinstance(index.layout, CosineLayout):
         index.layout.store = None
-    index._scorer.forget()
+    index.scorer.forget()
 
 
 def median(values: Any) -> float:
@@ -111,7 +112,7 @@ def compared(index: Index, queries: list[str]):
     assert isinstance(index.layout, CosineLayout)
     measured = index.layout.words(scorer(), index.corpus, np.arange(len(texts)))
     rows = {text: row for row, text in enumerate(texts)}
-    lean = Index(scorer(), CosineLayout(), [thin(shard) for shard in index.shards])
+    lean = Index(scorer(), CosineLayout(), Memory([thin(shard) for shard in index.shards]))
     index.search(queries[0], 10), lean.search(queries[0], 10)
     for query in queries:
         scorer().forget()
@@ -222,7 +223,7 @@ def million(folder: Path, count: int) -> list[str]:
     taken, warm, compared, memory, exact = [], [], [], [], 0
     for query in queries[1:]:
         fresh_cache(index)
-        index._scorer.weigh_each([query])
+        index.scorer.weigh_each([query])
         answer, spent = processor_time(index.search, query, 10)
         taken.append(spent)
         warm.append(processor_time(index.search, query, 10)[1])
@@ -232,7 +233,7 @@ def million(folder: Path, count: int) -> list[str]:
             exact += certificate_holds(index, query, answer)
     batch = queries[1:]
     fresh_cache(index)
-    index._scorer.weigh_each(batch)
+    index.scorer.weigh_each(batch)
     together = processor_time(index.search_many, batch, 10)[1] / len(batch)
     return [
         f"{len(index):,} sentences, of which {len(real_sentences()):,} are real and the others "
@@ -256,7 +257,7 @@ def million(folder: Path, count: int) -> list[str]:
 
 def certificate_holds(index: Index, query: str, answer) -> bool:
     """Whether all sentences whose vectors are near enough were compared, looking at every one."""
-    own = index._scorer.weigh_each([query])
+    own = index.scorer.weigh_each([query])
     last, near = answer[len(answer) - 1].distance, 0
     for shard in index.shards:
         pooled = np.concatenate([own.pooled, shard.pooled(slice(None))])
@@ -280,7 +281,7 @@ def growth(folder: Path, count: int) -> list[str]:
         rows = np.sort(order[:size])
         whole = size == len(index)
         kept = shards if whole else parts_of(shards, index.corpus.starts, rows)
-        part = Index(scorer(), layout, [*kept])
+        part = Index(scorer(), layout, Memory([*kept]))
         found = part.search_many(queries, 10)
         compared = [answer.compared for answer in found]
         last = np.mean([answer[9].distance for answer in found])
@@ -404,14 +405,11 @@ def dedupe(folder: Path, count: int) -> list[str]:
     texts, vectors = texts + others[0], np.concatenate([vectors, others[1]])
     layout = CosineLayout()
     size = layout.capacity
-    made = Index(
-        scorer(),
-        layout,
-        [
-            make_vectors(texts[low : low + size], vectors[low : low + size], "float32")
-            for low in range(0, len(texts), size)
-        ],
-    )
+    shards = [
+        make_vectors(texts[low : low + size], vectors[low : low + size], "float32")
+        for low in range(0, len(texts), size)
+    ]
+    made = Index(scorer(), layout, Memory(shards))
     kept, dropped = folder / "kept.txt", folder / "dropped.jsonl"
     pairs: list = []
 

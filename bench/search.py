@@ -86,11 +86,11 @@ def processor_time(function, *arguments):
 
 def compare_query(index: movers.Index, query: str) -> dict:
     """One query: brute force, then the search for several numbers of sentences."""
-    index._scorer.forget()  # every search encodes its query itself
+    index.scorer.forget()  # every search encodes its query itself
     distances, brute = processor_time(brute_force, index, query)
     record: dict = {"query": query, "brute": brute}
     for name, (top, within) in WANTED.items():
-        index._scorer.forget()
+        index.scorer.forget()
         found, taken = processor_time(partial(index.search, within=within), query, top)
         best = np.argsort(distances, kind="stable")[:top]
         best = best if within is None else best[distances[best] <= within]
@@ -170,7 +170,7 @@ def others(index: movers.Index, texts: list[str], queries: list[str]) -> list[st
     similarity, words = gensim_index(index.scorer, part.sentences)
     times: dict[str, list[float]] = defaultdict(list)
     for query in queries:
-        index._scorer.forget()
+        index.scorer.forget()
         times["movers, exact top 10, WSMD"].append(processor_time(part.search, query, 10)[1])
         times["movers, brute force, WSMD"].append(processor_time(brute_force, part, query)[1])
         taken = processor_time(similarity.__getitem__, words(query))[1]

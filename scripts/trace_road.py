@@ -29,7 +29,7 @@ def distances() -> Callable[[], object]:
 def search() -> Callable[[], object]:
     """A first search in an index of another scorer."""
     index = movers.Index.build(movers.load(), CORPUS)
-    index._scorer.forget()
+    index.scorer.forget()
     return lambda: index.search(PAIR[0], top_k=2)
 
 

@@ -122,7 +122,7 @@ def test_texts_by_their_sentences_equal_one_process(cluster, bert, small, tmp_pa
     texts.append(texts[0].replace("dog", "fox"))
     local = Index.build(scorer, texts)
     shared = engine.build(scorer, iter(texts), tmp_path / "shared")
-    assert shared.sentences == local.sentences == texts and shared.texts == local.texts
+    assert shared.sentences == local.sentences == texts and shared.texts.table == local.texts.table
     queries = [TEXTS[5], ". ".join(TEXTS[8:10])]
     found = engine.search_many(shared, queries, 4)
     for one, expected in zip(found, local.search_many(queries, 4), strict=True):

@@ -103,7 +103,7 @@ class Trial:
 
     def left(self):
         """Files that are no part of the index."""
-        manifest = Index.open(self.folder, scorer=self.scorer)._files.manifest
+        manifest = Index.open(self.folder, scorer=self.scorer).files.manifest
         return sorted({path.name for path in self.folder.iterdir()} - manifest.names)
 
     def report(self, kind, point, **facts):

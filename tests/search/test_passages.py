@@ -102,7 +102,7 @@ def test_short_texts_stay_whole_beside_long_ones(scorer, mixed, tmp_path, where)
 
 def test_texts_are_added_and_deleted(scorer, mixed, long, tmp_path):
     index = Index.build(scorer, mixed[:1], tmp_path / "index")
-    assert index.texts is None and index.add(mixed[1:]) == 5
+    assert index.texts.table is None and index.add(mixed[1:]) == 5
     assert index.sentences == list(dict.fromkeys(mixed))
     assert index.add([long[0], *mixed[:2]]) == 0
     sentence = scorer.document(long[1]).sentences[-1].text

@@ -73,7 +73,7 @@ def test_a_replacement_removes_the_old_shards(bert, corpus, folder):
     Index.build(bert, corpus[40:], folder, replace=True)
     assert old.search(QUERY, 5).matches != expected.matches, "an open index follows"
     names = {path.name for path in folder.iterdir()}
-    assert names == Index.open(folder)._files.manifest.names | {"manifest.json"}
+    assert names == Index.open(folder).files.manifest.names | {"manifest.json"}
     assert Index.open(folder, verify=True).sentences == corpus[40:]
     Index.build(bert.using("wmd"), corpus, folder, replace=True)
     with pytest.raises(InputError, match=r"was replaced by .*method:wmd.*; open it again"):

@@ -148,7 +148,7 @@ class RayEngine:
             with progress_bar("indexing", "sentences", len(texts), progress=progress) as bar:
                 parts = _watched((Part(**facts) for facts in made), bar)
                 files.fill(parts, scorer, layout.name, cutter.table, replace=replace)
-        return Index(scorer, layout, files=files)
+        return Index(scorer, layout, files)
 
     def mine(
         self, index: Index, threshold: float, *, start: int = 0, progress: bool = False

@@ -116,8 +116,26 @@ class Folder:
         self._opened, self._texts = opened, texts
         self._deleted = np.frombuffer(content, np.int64)
 
+    def __len__(self) -> int:
+        return self.manifest.sentences
+
     @property
-    def texts(self) -> TextTable | None:
+    def state(self) -> str:
+        """What tells one state of the index from another."""
+        return self.manifest.digest
+
+    @property
+    def parts(self) -> int:
+        """How many files hold the sentences."""
+        return len(self.manifest.parts)
+
+    @property
+    def signature(self) -> str:
+        """All settings of the measure that the index was built with."""
+        return self.manifest.signature
+
+    @property
+    def table(self) -> TextTable | None:
         """All texts, where some are held by their sentences; None if none is."""
         if self._texts is not None and isinstance(self._texts[1], bytes):
             self._texts = self._texts[0], TextTable.decoded(self._texts[1])
@@ -155,6 +173,14 @@ class Folder:
                 sweep(self.path)
             yield
 
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Keep other writers out, and start from what is there now."""
+        with self.writing():
+            self.refresh()
+            self.clear()
+            yield
+
     def fill(
         self,
         pieces: Iterable[Piece | Part],
@@ -183,14 +209,15 @@ class Folder:
             manifest = Manifest(signature, describe(scorer), Part.of(path), layout, parts)
             self._commit(manifest, NOTHING, table)
 
-    def change(self, shards: Iterable[Piece | Part], deleted: Ints, table: MakeTable) -> None:
-        """Make the folder these shards, old and new; a writer that fails leaves nothing behind.
+    def change(self, shards: Iterable[int | Piece], deleted: Ints, table: MakeTable) -> None:
+        """Make the folder some of its shards, by number, and new ones.
 
-        ``deleted`` are rows, ascending.
+        A writer that fails leaves nothing behind. ``deleted`` are rows, ascending.
         """
         old = self.manifest
         try:
-            parts = tuple(self.store(one, old.signature, old.layout) for one in shards)
+            every = (old.parts[one] if isinstance(one, int) else one for one in shards)
+            parts = tuple(self.store(one, old.signature, old.layout) for one in every)
             content, gone = deleted.astype(np.int64).tobytes(), None
             if content:
                 name = f"deleted-{blake2b(content).hexdigest()[:16]}.int64"

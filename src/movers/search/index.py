@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,11 @@ from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.search.corpus import NOTHING, Corpus, CorpusReader, joined, some_of
 from movers.search.cosine import CosineLayout, Keep, pooled_vectors, stored_vectors
-from movers.search.folder import EMPTY, Folder, MakeTable, Piece
+from movers.search.folder import Folder, Piece
 from movers.search.keep_apart import Objection
 from movers.search.layouts import Layout, find_layout, make_layout
-from movers.search.passages import Cutter, Find, IndexedTexts, TextTable, nearest_texts
+from movers.search.memory import Memory
+from movers.search.passages import Cutter, Find, IndexedTexts, nearest_texts
 from movers.search.search_ranking import SearchRanking, SearchResult
 from movers.search.vectors import Precision
 
@@ -50,51 +51,39 @@ class Index:
     1
     """
 
-    def __init__(
-        self,
-        scorer: Scorer,
-        layout: Layout,
-        shards: Sequence[Any] = (),
-        *,
-        files: Folder | None = None,
-    ) -> None:
+    def __init__(self, scorer: Scorer, layout: Layout, files: Folder | Memory) -> None:
         self._scorer = scorer.using()  # its own: fitting the other changes nothing here
-        self.layout = layout
-        self._held, self._files = Corpus(shards), files
-        self._texts: TextTable | None = None
-        self._agrees = files is None
+        self.layout, self.files = layout, files
+        self._agrees = False
 
     def __len__(self) -> int:
-        if self.texts is not None:
-            return len(self.texts)
-        return len(self._held) if self._files is None else self._files.manifest.sentences
+        return len(self.files)
 
     def __repr__(self) -> str:
+        size = f"{len(self):,} sentences"
+        if self.files.table is not None:
+            size = f"{len(self):,} texts of {len(self.corpus):,} sentences"
         place = "in memory" if self.folder is None else str(self.folder)
-        held = f"{len(self):,} sentences"
-        if self.texts is not None:
-            held = f"{len(self):,} texts of {len(self.corpus):,} sentences"
-        return f"Index({held}, {self._scorer.settings.measure.name}, {place})"
+        return f"Index({size}, {self._scorer.settings.measure.name}, {place})"
 
     @property
     def folder(self) -> Path | None:
         """Where the index lies; None if in memory."""
-        return None if self._files is None else self._files.path
+        return self.files.path
 
     @property
     def state(self) -> str:
         """What tells one state of the index on disk from another; empty in memory."""
-        return "" if self._files is None else self._files.manifest.digest
+        return self.files.state
 
     @property
     def parts(self) -> int:
         """How many files hold the sentences; 0 in memory."""
-        return 0 if self._files is None else len(self._files.manifest.parts)
+        return self.files.parts
 
     def refresh(self) -> None:
         """Take in what others wrote to the folder; every search does."""
-        if self._files is not None:
-            self._files.refresh()
+        self.files.refresh()
 
     @property
     def scorer(self) -> Scorer:
@@ -104,12 +93,12 @@ class Index:
     @property
     def corpus(self) -> Corpus[Any]:
         """What is compared, as one list: sentences, those of longer texts one by one."""
-        return self._held if self._files is None else self._files.corpus
+        return self.files.corpus
 
     @property
-    def texts(self) -> TextTable | None:
-        """All texts with their sentences, where some are longer than the model reads, or None."""
-        return self._texts if self._files is None else self._files.texts
+    def texts(self) -> IndexedTexts:
+        """All texts by number, those that are longer than the model reads with their sentences."""
+        return IndexedTexts(self.corpus, self.files.table)
 
     @property
     def shards(self) -> list[Any]:
@@ -122,15 +111,11 @@ class Index:
 
         A text that is longer than the model reads stands here whole.
         """
-        return self.corpus.sentences if self.texts is None else [*self.texts.texts]
+        return self.texts.texts
 
     def sentence(self, number: int) -> str:
         """Return a sentence by its number."""
-        if self.texts is None:
-            return self.corpus.sentence(number)
-        if not 0 <= number < len(self):
-            raise InputError(f"no text {number}; the index has {len(self)}")
-        return self.texts.texts[number]
+        return self.texts.text(number)
 
     def vectors(self, sentences: Sequence[str], *, progress: bool = False) -> Singles:
         """Return vectors of sentences: those of the index where it has them, or encoded."""
@@ -144,8 +129,8 @@ class Index:
 
     def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
         """Return the sentences of some shards, which alone are read, and the row of the first."""
-        assert self._files is not None
-        return self._files.some(low, high)
+        assert isinstance(self.files, Folder)
+        return self.files.some(low, high)
 
     @classmethod
     def build(
@@ -184,18 +169,11 @@ class Index:
         progress
             Show a progress bar.
         """
-        files = None if folder is None else Folder(Path(folder))
-        index = cls(scorer, make_layout(scorer, keep, vectors), files=files)
+        files = Memory() if folder is None else Folder(Path(folder))
+        index = cls(scorer, make_layout(scorer, keep, vectors), files)
         cutter = Cutter(index._scorer)
         pieces = index._pieces(sentences, cutter, progress=progress)
-        if index._files is not None:
-            name = index.layout.name
-            index._files.fill(pieces, index._scorer, name, cutter.table, replace=replace)
-            return index
-        index._held = Corpus([make() for _, make in pieces])
-        index._texts = cutter.table(index._held.sentences)
-        if not index.shards:
-            raise InputError(EMPTY)
+        files.fill(pieces, index._scorer, index.layout.name, cutter.table, replace=replace)
         return index
 
     @classmethod
@@ -228,7 +206,7 @@ class Index:
             wanted = statistics.fingerprint, scorer.settings.dtype
             if encoder is not None and (encoder.fingerprint, encoder.dtype) == wanted:
                 scorer.encoder = encoder
-        index = cls(scorer, find_layout(files.manifest.layout), files=files)
+        index = cls(scorer, find_layout(files.manifest.layout), files)
         if verify:
             _ = index.shards
         return index
@@ -238,7 +216,8 @@ class Index:
         corpus = self.corpus
         living = (_living(corpus, [number]) for number in range(len(corpus.shards)))
         pieces = (piece for piece in living if piece[0])
-        Folder(Path(folder)).fill(pieces, self._scorer, self.layout.name, lambda _: self.texts)
+        table = self.files.table
+        Folder(Path(folder)).fill(pieces, self._scorer, self.layout.name, lambda _: table)
 
     def add(self, sentences: Iterable[str] | Path, *, progress: bool = False) -> int:
         """Add sentences that are not there yet, and return how many were.
@@ -248,15 +227,14 @@ class Index:
         joined, so that an index filled sentence by sentence stays as quick as another.
         """
         with self._writing():
-            corpus = self.corpus
-            cutter = Cutter(self._scorer, corpus, self.texts)
+            corpus, cutter = self.corpus, Cutter(self._scorer, self.texts)
             pieces = self._pieces(sentences, cutter, progress=progress)
             whole, fresh = len(corpus.shards), list[Piece]()
             if (first := next(pieces, None)) is not None:
                 whole, first = _joined(corpus.shards, first, self.layout.capacity)
                 fresh = [first]
             if fresh or cutter.count:  # a text that is still being cut is not counted yet
-                self._change(chain(range(whole), fresh, pieces), corpus.hidden, cutter.table)
+                self.files.change(chain(range(whole), fresh, pieces), corpus.hidden, cutter.table)
             return cutter.count
 
     def delete(self, sentences: Iterable[str] | Path) -> int:
@@ -266,23 +244,15 @@ class Index:
         the disk until `compact` removes it.
         """
         with self._writing():
-            corpus, texts = self.corpus, self.texts
-            gone = list(dict.fromkeys(CorpusReader(sentences)))
-            if texts is None:
-                rows = zip(gone, corpus.holds(gone), strict=True)
-                gone = lost = [text for text, there in rows if there]
-            else:
-                gone = [text for text in gone if text in texts.numbers]
+            texts, given = self.texts, list(dict.fromkeys(CorpusReader(sentences)))
+            gone = [*compress(given, texts.hold(given))]
             if len(gone) == len(self):
                 raise InputError(
                     f"that would delete all {len(self)} sentences; remove the index instead"
                 )
-            if not gone:
-                return 0
-            if texts is not None:
-                texts, lost = texts.without(gone)
-            hidden = np.union1d(corpus.hidden, corpus.find(lost))
-            self._change(range(len(corpus.shards)), hidden, lambda _: texts)
+            if gone:
+                table, hidden = texts.without(gone)
+                self.files.change(range(len(texts.corpus.shards)), hidden, lambda _: table)
             return len(gone)
 
     def compact(self) -> int:
@@ -299,29 +269,13 @@ class Index:
         for group in _groups(corpus, self.layout.capacity):
             whole = len(group) == 1 and not len(corpus.hidden_in(group[0]))
             every.append(group[0] if whole else _living(corpus, group))
-        self._change(every, NOTHING, lambda _: self.texts)
-
-    def _change(self, shards: Iterable[int | Piece], hidden: Ints, table: MakeTable) -> None:
-        """Make the index some of its shards, by number, and new ones."""
-        if self._files is None:
-            old = self._held.shards
-            made = [old[one] if isinstance(one, int) else one[1]() for one in shards]
-            self._held = Corpus(made, hidden)
-            self._texts = table(self._held.sentences)
-        else:
-            parts = self._files.manifest.parts
-            every = (parts[one] if isinstance(one, int) else one for one in shards)
-            self._files.change(every, hidden, table)
+        table = self.files.table
+        self.files.change(every, NOTHING, lambda _: table)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Be the only one who writes, starting from what is there now."""
-        if self._files is None:
-            yield
-            return
-        with self._files.writing():
-            self._files.refresh()
-            self._files.clear()
+        with self.files.changing():
             self._check_scorer()
             yield
 
@@ -398,7 +352,7 @@ class Index:
         self.refresh()
         self._check_scorer()  # loads the model
         corpus = self.corpus
-        chosen = None if candidates is None else self._candidates(corpus, candidates)
+        chosen = None if candidates is None else self._candidates(candidates)
         objection = Objection(self._scorer, guards) if guards else None
         find = partial(self._find, corpus, chosen, objection)
         return self.rank_found(texts, top_k, limit, find, align=align)
@@ -438,14 +392,13 @@ class Index:
 
         ``find`` gives the nearest sentences for queries, a number of them, and a largest distance.
         """
-        corpus, table, started = self.corpus, self.texts, time.process_time()
+        texts, started = self.texts, time.process_time()
         scorer, unread = self._scorer, self._scorer.encoder.unread
-        if table is None and not any(scorer.takes_sentences(q) for q in queries if unread(q)):
+        if texts.table is None and not any(scorer.takes_sentences(q) for q in queries if unread(q)):
             results = find(queries, top_k, within)
             seconds = (time.process_time() - started) / max(1, len(queries))
             both = zip(queries, results, strict=True)
-            return [self._ranking(*answer, corpus, seconds, align=align) for answer in both]
-        texts = IndexedTexts(corpus, table)
+            return [self._ranking(*answer, texts.corpus, seconds, align=align) for answer in both]
         return [
             nearest_texts(scorer, texts, query, top_k, within, find, align=align)
             for query in queries
@@ -470,7 +423,7 @@ class Index:
             result.bound,
         )
 
-    def _candidates(self, corpus: Corpus[Any], wanted: int | Iterable[int]) -> int | Ints:
+    def _candidates(self, wanted: int | Iterable[int]) -> int | Ints:
         if not isinstance(wanted, Iterable):
             check_count("candidates", wanted)
             return int(wanted)
@@ -482,16 +435,14 @@ class Index:
                 f"candidates {numbers[0]} to {numbers[-1]}, but the index has {count} sentences, "
                 "numbered from 0"
             )
-        if self.texts is not None:
-            parts = (part for number in numbers.tolist() for part in self.texts.passages(number))
-            return np.unique(corpus.find(list(dict.fromkeys(parts))))
-        return corpus.rows(numbers.astype(np.int64))
+        return self.texts.rows(numbers.astype(np.int64))
 
     def _check_scorer(self) -> None:
         """Refuse a model or statistics other than those of the index, once."""
-        if self._agrees or self._files is None:
+        expected = self.files.signature
+        if self._agrees or expected is None:
             return
-        signature, expected = str(self._scorer.signature), self._files.manifest.signature
+        signature = str(self._scorer.signature)
         if any_engine(signature) != any_engine(expected):
             raise InputError(
                 f"the index was built with {expected}, but the scorer at hand is {signature}; "

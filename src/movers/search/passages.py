@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from movers.arrays import Ints
+from movers.errors import InputError
 from movers.results import Match
 from movers.scorer import Scorer
 from movers.search.corpus import LOOKED_UP, Corpus, key
@@ -109,21 +111,51 @@ class IndexedTexts:
     """The texts of an index by number, whether it holds them whole or by their sentences."""
 
     corpus: Corpus[Any]
-    table: TextTable | None
+    table: TextTable | None = None
+
+    def __len__(self) -> int:
+        return len(self.corpus if self.table is None else self.table)
+
+    @property
+    def texts(self) -> list[str]:
+        """All texts."""
+        return self.corpus.sentences if self.table is None else [*self.table.texts]
 
     def text(self, number: int) -> str:
         """Return a text."""
-        return self.corpus.sentence(number) if self.table is None else self.table.texts[number]
+        if self.table is None:
+            return self.corpus.sentence(number)
+        if not 0 <= number < len(self.table):
+            raise InputError(f"no text {number}; the index has {len(self.table)}")
+        return self.table.texts[number]
 
     def sentences(self, number: int) -> list[str]:
         """Return the sentences of a text that the index holds."""
         return [self.text(number)] if self.table is None else self.table.passages(number)
+
+    def rows(self, numbers: Ints) -> Ints:
+        """Return rows of all sentences of some texts."""
+        if self.table is None:
+            return self.corpus.rows(numbers)
+        parts = chain.from_iterable(map(self.table.passages, numbers.tolist()))
+        return np.asarray(np.unique(self.corpus.find(list(dict.fromkeys(parts)))))
 
     def holders(self, sentence: str) -> Sequence[int]:
         """Return the numbers of the texts that have a sentence."""
         if self.table is not None:
             return self.table.holders[sentence]
         return [int(row) for row in self.corpus.numbers(self.corpus.find([sentence]))]
+
+    def hold(self, texts: Sequence[str]) -> list[bool]:
+        """Tell whether texts are there."""
+        if self.table is None:
+            return self.corpus.holds(texts)
+        return [text in self.table.numbers for text in texts]
+
+    def without(self, texts: Sequence[str]) -> tuple[TextTable | None, Ints]:
+        """Return the table without some texts, and the rows of all deleted sentences."""
+        table, lost = (None, texts) if self.table is None else self.table.without(texts)
+        return table, np.union1d(self.corpus.hidden, self.corpus.find(lost))
 
     def distances(self, result: SearchResult) -> dict[str, float]:
         """Return sentences that were found, with their distances."""
@@ -138,35 +170,27 @@ class Cutter:
     ----------
     scorer
         Says which texts it takes sentence by sentence.
-    known, table
-        What is in the index already: its sentences, and its texts if some are longer.
+    known
+        What is in the index already.
     """
 
-    def __init__(
-        self, scorer: Scorer, known: Corpus[Any] | None = None, table: TextTable | None = None
-    ) -> None:
-        self.scorer, self.known, self.old = scorer, known, table
+    def __init__(self, scorer: Scorer, known: IndexedTexts | None = None) -> None:
+        self.scorer, self.known = scorer, known or IndexedTexts(Corpus(()))
         self.count = 0
         self._seen: set[bytes] = set()
-        self._sentences: set[bytes] | None = None if table is None else set()
+        self._sentences: set[bytes] | None = None if self.known.table is None else set()
         self._whole = 0
         self._rows: list[tuple[str, Spans]] = []
 
     def sentences(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield what has to be indexed for distinct texts that are not there yet, each once."""
-        left, size = iter(texts), 1 if self.known is None else LOOKED_UP
-        while held := list(islice(left, size)):
-            for text, there in zip(held, self._there(held), strict=True):
+        left = iter(texts)
+        while some := list(islice(left, LOOKED_UP)):
+            for text, there in zip(some, self.known.hold(some), strict=True):
                 if text.strip() and not there and key(text) not in self._seen:
                     yield from self._cut(text)
                     self._seen.add(key(text))
                     self.count += 1
-
-    def _there(self, texts: Sequence[str]) -> Sequence[bool]:
-        """Tell whether texts are in the index already."""
-        if self.old is not None:
-            return [text in self.old.numbers for text in texts]
-        return [False] * len(texts) if self.known is None else self.known.holds(texts)
 
     def _cut(self, text: str) -> Iterator[str]:
         long = self.scorer.takes_sentences(text)
@@ -175,13 +199,12 @@ class Cutter:
             return
         if self._sentences is None:  # all texts so far are sentences of the index
             self._sentences = set(self._seen)
-            self._whole = self.count + (0 if self.known is None else len(self.known))
+            self._whole = self.count + len(self.known)
         sentences = self.scorer.document(text).sentences if long else ()
         spans = [[sentence.start, sentence.end] for sentence in sentences] or [[0, len(text)]]
         self._rows.append((text, spans))
         parts = list(dict.fromkeys(text[start:end] for start, end in spans))
-        held = [False] * len(parts) if self.known is None else self.known.holds(parts)
-        for part, there in zip(parts, held, strict=True):
+        for part, there in zip(parts, self.known.corpus.holds(parts), strict=True):
             if not there and key(part) not in self._sentences:
                 self._sentences.add(key(part))
                 yield part
@@ -190,8 +213,9 @@ class Cutter:
         """Return all texts, given all sentences of the index; None while none was cut."""
         if self._sentences is None:
             return None
-        whole = ((text, [[0, len(text)]]) for text in islice(sentences, self._whole))
-        return TextTable.of(chain(whole if self.old is None else self.old.rows, self._rows))
+        old, whole = self.known.table, islice(sentences, self._whole)
+        before = old.rows if old else ((text, [[0, len(text)]]) for text in whole)
+        return TextTable.of(chain(before, self._rows))
 
 
 def nearest_texts(

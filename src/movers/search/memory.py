@@ -1,0 +1,56 @@
+"""An index that is kept in memory alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from movers.arrays import Ints
+from movers.errors import InputError
+from movers.scorer import Scorer
+from movers.search.corpus import NOTHING, Corpus
+from movers.search.folder import EMPTY, MakeTable, Piece
+from movers.search.passages import TextTable
+
+
+class Memory:
+    """What `movers.search.folder.Folder` is on disk, in memory, where nobody else writes."""
+
+    path, state, parts, signature = None, "", 0, None
+
+    def __init__(self, shards: Sequence[Any] = ()) -> None:
+        self.corpus = Corpus[Any](shards)
+        self.table: TextTable | None = None
+
+    def __len__(self) -> int:
+        return len(self.corpus if self.table is None else self.table)
+
+    def refresh(self) -> None:
+        """Do nothing."""
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Do nothing, and go on with what is there."""
+        yield
+
+    def fill(
+        self,
+        pieces: Iterable[Piece],
+        scorer: Scorer,
+        layout: str,
+        table: MakeTable,
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Hold new shards."""
+        self.change(pieces, NOTHING, table)
+        if not self.corpus.shards:
+            raise InputError(EMPTY)
+
+    def change(self, shards: Iterable[int | Piece], deleted: Ints, table: MakeTable) -> None:
+        """Hold some of the shards, by number, and new ones."""
+        old = self.corpus.shards
+        made = [old[one] if isinstance(one, int) else one[1]() for one in shards]
+        self.corpus = Corpus(made, deleted)
+        self.table = table(self.corpus.sentences)
