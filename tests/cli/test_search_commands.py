@@ -8,7 +8,7 @@ import movers
 from movers.runtime import progress
 from movers.runtime.locks import locked
 from movers.search.cosine import CosineLayout
-from movers.search.mining import LocalEngine
+from movers.search.index import Index
 
 SENTENCES = (
     "The press greets the president in Chicago.",
@@ -162,7 +162,7 @@ def test_what_cannot_be_read_is_told_and_leaves_no_folder(
 def test_bad_settings_are_told_before_any_work(
     capsys, corpus, monkeypatch, command, arguments, message
 ):
-    monkeypatch.setattr(LocalEngine, "build", lambda *_, **__: pytest.fail("it began to index"))
+    monkeypatch.setattr(Index, "build", lambda *_, **__: pytest.fail("it began to index"))
     code, _, err = run(capsys, command, corpus, *arguments)
     assert code == 1 and message in err
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 from cyclopts import Parameter
@@ -142,10 +143,11 @@ def chosen_engine(engine: given.Engine, ray: given.RayOptions) -> Any:
         from movers.integrations.ray_search import RayEngine
 
         return RayEngine(ray.pool(), ray.address)
-    from movers.search.mining import LocalEngine
+    from movers.search.index import Index
+    from movers.search.mining import mine
 
     ray.refuse()
-    return LocalEngine()
+    return SimpleNamespace(build=Index.build, mine=mine)
 
 
 USUAL = Work()

@@ -264,7 +264,7 @@ class Compared:
         return differences(self.source, self.target, links=self._linked_places())
 
     def _linked_places(self) -> list[tuple[Span, Span]]:
-        """Places of the words that the plan moves to each other for the most part."""
+        """Return places of the words that the plan moves to each other for the most part."""
         if not self.plan.size or not self.source_spans or not self.target_spans:
             return []
         marginals = np.sqrt(self.weights[0][:, None] * self.weights[1])

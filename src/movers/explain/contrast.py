@@ -27,7 +27,7 @@ class Contrast:
         return contrasted(self.first.to_dict(), self.second.to_dict())
 
     def to_html(self) -> str:
-        """One file that shows it all and needs neither server nor network."""
+        """Return one file that shows it all and needs neither server nor network."""
         return export_page(self.to_dict())
 
     def _repr_html_(self) -> str:

@@ -19,7 +19,7 @@ STEPS = 21
 
 
 def mixes_of(method: str, settings: Collection[str], steps: int) -> list[float]:
-    """Mixes from 0, words alone, to 1, structure alone, of a measure whose settings have a mix."""
+    """Return mixes from 0, words alone, to 1, structure alone; refuse a measure without a mix."""
     if "mix" not in settings:
         raise InputError(f"{method} has no mix of words and structure", Choose("method", "wsmd"))
     return [round(step / (steps - 1), 6) for step in range(steps)]
@@ -43,7 +43,7 @@ def curve_step(pair: Compared) -> Step:
 
 
 def mix_curve(steps: Iterable[Step]) -> dict[str, Any]:
-    """Two sentences compared at several mixes, as plain values for JSON; see `Scorer.curve`."""
+    """Return two sentences compared at several mixes, for JSON; see `Scorer.curve`."""
     values, plans = zip(*steps, strict=True)
     moved = (np.abs(after - before).sum() / 2 for before, after in pairwise(plans))
     return {

@@ -55,14 +55,14 @@ class Explanation:
         return self.comparison.distance
 
     def to_html(self) -> str:
-        """One file that shows it all and needs neither server nor network."""
+        """Return one file that shows it all and needs neither server nor network."""
         return export_page(self.to_dict())
 
     def _repr_html_(self) -> str:
         return framed(self.to_html())
 
     def to_dict(self, *, attention: bool = True) -> dict[str, Any]:
-        """What the page shows, as plain values for JSON; attention of every head is most of it."""
+        """Return what the page shows, as plain values for JSON; attention is most of it."""
         pair = self.comparison
         settings = dict(pair.signature.fields)
         return {
@@ -172,7 +172,7 @@ def framed(page: str) -> str:
 
 
 def _parts(text: str, words: Sequence[str], spans: Sequence[Span]) -> list[list[Any]]:
-    """The sentence cut into words compared, each with its number, and the text between them."""
+    """Cut a sentence into the words compared, each with its number, and the text between."""
     parts: list[list[Any]] = []
     read = 0
     places = zip(words, spans or repeat((0, 0)), strict=False)
@@ -200,7 +200,7 @@ def _linked(alignment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain_flows(plan: Floats, *prices: Floats) -> list[list[float | None]]:
-    """The cells of a plan that hold mass: row, column, mass, and what else is known of each."""
+    """Return the cells of a plan that hold mass: row, column, mass, and what else is known."""
     return [
         [int(i), int(j), *(_short(array[i, j]) for array in (plan, *prices))]
         for i, j in np.argwhere(plan > TRACE)

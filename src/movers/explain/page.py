@@ -66,7 +66,7 @@ def _export(name: str, modules: tuple[str, ...], payload: dict[str, Any], title:
 
 @cache
 def _bundle(modules: tuple[str, ...]) -> str:
-    """All scripts as one module: they share no names, so imports and exports just go."""
+    """Join scripts into one module: they share no names, so imports and exports just go."""
     text = "\n".join(_read(f"{name}.js") for name in modules)
     return re.sub(r"^import .*\n|^export ", "", text, flags=re.MULTILINE)
 

@@ -63,6 +63,6 @@ def _line(start: float, end: float, width: float, color: Any) -> PathPatch:
 
 
 def _places(words: tuple[str, ...]) -> list[float]:
-    """Middle of every word in a row from 0 to 1, each as wide as it is long."""
+    """Return the middle of every word in a row from 0 to 1, each as wide as it is long."""
     widths = np.array([len(word) + 2.0 for word in words])
     return list((np.cumsum(widths) - widths / 2) / max(widths.sum(), 1.0))

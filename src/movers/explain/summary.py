@@ -48,7 +48,7 @@ def tell_verdict(pair: Compared) -> str | None:
 
 
 def tell_judgement(pair: Compared) -> dict[str, Any] | None:
-    """What a judge says, as plain values: its answer, probability, reasons, and all in words."""
+    """Return what a judge says, as plain values: answer, probability, reasons, all in words."""
     judged = pair.judged
     if judged is None:
         return None

@@ -157,7 +157,7 @@ class JudgeReport:
             temporary.write_text(text, "utf-8")
 
     def to_html(self) -> str:
-        """One page with plots that needs neither server nor network."""
+        """Return one page with plots that needs neither server nor network."""
         return page_of("What the judge does on pairs it has not seen", self._parts())
 
     def _parts(self) -> Iterator[str]:

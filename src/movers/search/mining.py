@@ -282,10 +282,3 @@ def _tabulate(journal: Path, output: Path, kind: str) -> int:
         if not count:
             write({name: [] for name in columns})
     return count
-
-
-class LocalEngine:
-    """The engine that is this process: what `movers.integrations.ray_search` does on many."""
-
-    build = staticmethod(Index.build)
-    mine = staticmethod(mine)
