@@ -69,8 +69,8 @@ def differences(
     if first.words == second.words and first.question == second.question:
         return ()
     linked = _placed(first.words, second.words, links)
-    matched = find_counterparts(first.words, second.words, linked)
-    return DifferenceFinder(first, second, matched, broken).run()
+    words = find_counterparts(first.words, second.words, linked)
+    return DifferenceFinder(first, second, words, broken).run()
 
 
 def _placed(
@@ -88,9 +88,9 @@ class DifferenceFinder:
     """Finds what one pair of texts differs in, step by step; a word is told of once."""
 
     def __init__(
-        self, source: Reading, target: Reading, matched: Counterparts, broken: float | None
+        self, source: Reading, target: Reading, words: Counterparts, broken: float | None
     ) -> None:
-        self.texts, self.matched, self.broken = (source, target), matched, broken
+        self.texts, self.words, self.broken = (source, target), words, broken
         self.english = look_english(source, target)
         self.found: list[Difference] = []
 
@@ -104,7 +104,7 @@ class DifferenceFinder:
         self.counted()
         if self.english:
             only = [
-                [p for p, word in enumerate(ws) if word.key == "only"] for ws in self.matched.words
+                [p for p, word in enumerate(ws) if word.key == "only"] for ws in self.words.words
             ]
             self.scope("quantity", *only)
             self.steps(QUANTITY, "quantity")
@@ -117,7 +117,7 @@ class DifferenceFinder:
     def tell(self, kind: Kind, i: Sequence[int], j: Sequence[int], sure: float) -> None:
         """Tell of words by their places, and leave them out from then on."""
         self._take((i, j))
-        self._add(kind, _span(self.matched.words[0], i), _span(self.matched.words[1], j), sure)
+        self._add(kind, _span(self.words.words[0], i), _span(self.words.words[1], j), sure)
 
     def _add(self, kind: Kind, first: Span | None, second: Span | None, sure: float) -> None:
         """Tell of places in the texts."""
@@ -130,21 +130,21 @@ class DifferenceFinder:
 
     def order(self) -> None:
         """Tell of roles exchanged, or an order without effect."""
-        order = judge_order(self.matched, self.broken)
+        order = judge_order(self.words, self.broken)
         if order is None:
             return
         effect, sure, exchanged = order
-        ranges = [range(len(words)) for words in self.matched.words]
+        ranges = [range(len(words)) for words in self.words.words]
         if exchanged:
             ends = (sorted(link[side] for link in exchanged) for side in (0, 1))
             ranges = [range(low, high + 1) for low, high in ends]
-        first, second = map(_clause, self.matched.words, ranges)
+        first, second = map(_clause, self.words.words, ranges)
         self._add("roles" if effect else "reordered", first, second, sure)
 
     def polarity(self) -> None:
         """Tell of negations that do not cancel, and of opposites."""
-        negated, opposites = denies(self.matched)
-        source, target = self.matched.words
+        negated, opposites = denies(self.words)
+        source, target = self.words.words
         cues = negations(source), negations(target)
         if negated and len(opposites) % 2:
             i, j = opposites[0]
@@ -153,9 +153,10 @@ class DifferenceFinder:
             opposites = opposites[1:]
         elif negated:
             side = 0 if len(cues[0]) > len(cues[1]) else 1
-            words, others = self.matched.words[side], self.matched.words[1 - side]
-            keys = [word.key for word in others]
-            place = next((p for p in cues[side] if words[p].key not in keys), cues[side][0])
+            other = [word.key for word in self.words.words[1 - side]]
+            place = next(
+                (p for p in cues[side] if self.words.words[side][p].key not in other), cues[side][0]
+            )
             self._take(cues)
             self._take_quantities()
             self.tell("negation", *(([place], []) if side == 0 else ([], [place])), CERTAIN)
@@ -176,11 +177,11 @@ class DifferenceFinder:
             return
         places = [
             next((p for p in range(cue + 1, len(words)) if words[p].part in TELLING), -1)
-            for words, cue in zip(self.matched.words, (*first, *second), strict=True)
+            for words, cue in zip(self.words.words, (*first, *second), strict=True)
         ]
-        links = dict((*self.matched.same, *self.matched.moved))
-        words, left = self.matched.words, self.matched.left
-        keys = {words[side][p].key for side in (0, 1) for p in (places[side], *left[side])}
+        links = dict((*self.words.same, *self.words.moved))
+        keys = {self.words.words[0][places[0]].key, self.words.words[1][places[1]].key}
+        keys |= {self.words.words[side][p].key for side in (0, 1) for p in self.words.left[side]}
         if links.get(places[0], places[1]) == places[1] or places[1] not in links.values():
             return
         if not keys & lexicon.cues()["no scope"].keys():
@@ -188,7 +189,7 @@ class DifferenceFinder:
 
     def _unless_turned(self, opposites: Sequence[Link]) -> list[Link]:
         """Return opposites but for converses with exchanged partners: *lends*, *borrows*."""
-        turned = [link for link in opposites if is_converse(self.matched, *link)]
+        turned = [link for link in opposites if is_converse(self.words, *link)]
         order = next((one for one in self.found if one.kind in ("roles", "reordered")), None)
         if not turned or order is None:
             return [*opposites]
@@ -203,14 +204,14 @@ class DifferenceFinder:
     def _take(self, places: tuple[Sequence[int], Sequence[int]]) -> None:
         for side in (0, 1):
             for place in places[side]:
-                self.matched.take(side, place)
+                self.words.take(side, place)
 
     def _take_quantities(self) -> None:
         """Drop what a negation stands in place of: *something* for *nothing*."""
         for side in (0, 1):
-            for place in [*self.matched.left[side]]:
-                if self.matched.words[side][place].part == QUANTITY:
-                    self.matched.take(side, place)
+            for place in [*self.words.left[side]]:
+                if self.words.words[side][place].part == QUANTITY:
+                    self.words.take(side, place)
 
     def asked(self) -> None:
         """Tell of a question against a statement."""
@@ -221,17 +222,17 @@ class DifferenceFinder:
         whole = (0, len(source)), (0, len(target))
         self.found.append(Difference("question", source, target, *whole, CERTAIN, said))
         for side in (0, 1):
-            for place in [*self.matched.left[side]]:
-                word = self.matched.words[side][place]
+            for place in [*self.words.left[side]]:
+                word = self.words.words[side][place]
                 if word.part == MODALITY or word.key in lexicon.cues()["question"]:
-                    self.matched.take(side, place)
+                    self.words.take(side, place)
         self.found = [one for one in self.found if one.kind != "reordered"]
 
     def counted(self) -> None:
         """Tell of figures, dates and units that differ."""
         for parts in ((NUMBER,), (DATE,), (UNIT,)):
             left = self._left(parts)
-            for i, j in _paired(self.matched, *left):
+            for i, j in _paired(self.words, *left):
                 self.tell("number", [i], [j], CERTAIN)
         for side in (0, 1):
             for place in [*self._left((NUMBER,))[side]]:
@@ -240,11 +241,11 @@ class DifferenceFinder:
 
     def _single(self, side: int, place: int) -> None:
         """Tell of a number without one in the other text: an article or a quantity may be it."""
-        word = self.matched.words[side][place]
-        for other in [*self.matched.left[1 - side]]:
+        word = self.words.words[side][place]
+        for other in [*self.words.left[1 - side]]:
             pair = (place, other) if side == 0 else (other, place)
-            against = self.matched.words[1 - side][other]
-            if not self.matched.in_gap(*pair):
+            against = self.words.words[1 - side][other]
+            if not self.words.in_gap(*pair):
                 continue
             if against.part == QUANTITY:
                 self.tell("quantity", [pair[0]], [pair[1]], LIKELY)
@@ -253,7 +254,7 @@ class DifferenceFinder:
                 self.tell("number", [pair[0]], [pair[1]], LIKELY)
                 return
         if word.key == "1":
-            self.matched.take(side, place)
+            self.words.take(side, place)
 
     def _join_units(self) -> None:
         """Make one difference of a number and its unit."""
@@ -269,27 +270,27 @@ class DifferenceFinder:
         if part == MODALITY:
             for side in (0, 1):
                 left[side].extend(
-                    p for p in self.matched.left[side] if self.matched.words[side][p].key == "will"
+                    p for p in self.words.left[side] if self.words.words[side][p].key == "will"
                 )
-        for i, j in _paired(self.matched, *left):
-            if part == MODALITY and self.matched.words[0][i].key == self.matched.words[1][j].key:
+        for i, j in _paired(self.words, *left):
+            if part == MODALITY and self.words.words[0][i].key == self.words.words[1][j].key:
                 continue
             self.tell(kind, [i], [j], LIKELY)
         for side in (0, 1):
             for place in self._left((part,))[side]:
-                key = self.matched.words[side][place].key
+                key = self.words.words[side][place].key
                 vague = key in VAGUE or (part == MODALITY and self._has("question"))
-                if not vague and place + 1 not in self.matched.left[side]:
+                if not vague and place + 1 not in self.words.left[side]:
                     self.tell(kind, *(([place], []) if side == 0 else ([], [place])), PERHAPS)
                 else:
-                    self.matched.take(side, place)
+                    self.words.take(side, place)
 
     def tense(self) -> None:
         """Tell of verbs that both texts have in another time."""
         if self._has("question"):
             return
-        source, target = self.matched.words
-        for i, j in (*self.matched.same, *self.matched.moved):
+        source, target = self.words.words
+        for i, j in (*self.words.same, *self.words.moved):
             if not source[i].form:
                 continue
             times = _time(source, i), _time(target, j)
@@ -301,7 +302,7 @@ class DifferenceFinder:
         """Tell of words spelt in two ways."""
         left, right = (
             [(place, words[place].text.lower(), words[place].part) for place in places[:LONGEST]]
-            for words, places in zip(self.matched.words, self.matched.left, strict=True)
+            for words, places in zip(self.words.words, self.words.left, strict=True)
         )
         for i, word, part in left:
             for j, other, beside in right:
@@ -312,30 +313,30 @@ class DifferenceFinder:
 
     def names(self) -> None:
         """Tell of names that differ."""
-        for runs in _paired_runs(self.matched, *self._left((NAME,))):
+        for runs in _paired_runs(self.words, *self._left((NAME,))):
             self.tell("name", *runs, LIKELY)
 
     def others(self) -> None:
         """Tell of words replaced, added and removed."""
         parts = (CONTENT, NAME, NUMBER, DATE, UNIT)
-        for i, j in _linked(self.matched, *self._left(parts)):
+        for i, j in _linked(self.words, *self._left(parts)):
             self.tell("replaced", [i], [j], LIKELY)
-        for runs in _paired_runs(self.matched, *self._left(parts)):
+        for runs in _paired_runs(self.words, *self._left(parts)):
             self.tell("replaced", *runs, LIKELY)
         if not self.found and not any(self._left(parts)):  # nothing else tells them apart
             prepositions = (
                 [place for place in left if words[place].key in lexicon.cues()["preposition"]]
-                for words, left in zip(self.matched.words, self.matched.left, strict=True)
+                for words, left in zip(self.words.words, self.words.left, strict=True)
             )
-            for i, j in _paired(self.matched, *prepositions):
+            for i, j in _paired(self.words, *prepositions):
                 self.tell("replaced", [i], [j], PERHAPS)
         for side, kind in ((0, "removed"), (1, "added")):
-            for run in _runs(self._left(parts)[side], self.matched.words[side]):
+            for run in _runs(self._left(parts)[side], self.words.words[side]):
                 self.tell(kind, *((run, []) if side == 0 else ([], run)), LIKELY)  # type: ignore[arg-type]
 
     def _left(self, parts: Sequence[str]) -> tuple[list[int], list[int]]:
         """Return words of some parts that nothing has been told of yet."""
-        (first, second), (left, right) = self.matched.words, self.matched.left
+        (first, second), (left, right) = self.words.words, self.words.left
         return (
             [place for place in left if first[place].part in parts],
             [place for place in right if second[place].part in parts],
@@ -351,12 +352,12 @@ def _with(places: Sequence[int], place: int) -> list[int]:
     return sorted([*near, place])
 
 
-def _paired(matched: Counterparts, left: Sequence[int], right: Sequence[int]) -> list[Link]:
+def _paired(words: Counterparts, left: Sequence[int], right: Sequence[int]) -> list[Link]:
     """Pair words that stand for each other: in the same gap first, the others in order."""
     pairs, free = [], [*right]
     later = []
     for i in left:
-        near = next((j for j in free if matched.in_gap(i, j)), None)
+        near = next((j for j in free if words.in_gap(i, j)), None)
         if near is None:
             later.append(i)
         else:
@@ -365,12 +366,12 @@ def _paired(matched: Counterparts, left: Sequence[int], right: Sequence[int]) ->
     return sorted([*pairs, *zip(later, free, strict=False)])
 
 
-def _linked(matched: Counterparts, left: Sequence[int], right: Sequence[int]) -> list[Link]:
+def _linked(words: Counterparts, left: Sequence[int], right: Sequence[int]) -> list[Link]:
     """Return words that a plan moves to each other, each at most once."""
     pairs: list[Link] = []
-    for i, j in sorted(matched.linked):
+    for i, j in sorted(words.linked):
         taken = any(i == one or j == other for one, other in pairs)
-        if i in left and j in right and not taken and not matched.in_gap(i, j):
+        if i in left and j in right and not taken and not words.in_gap(i, j):
             pairs.append((i, j))
     return pairs
 
@@ -388,26 +389,26 @@ def _runs(places: Sequence[int], words: Sequence[Word]) -> list[list[int]]:
 
 
 def _paired_runs(
-    matched: Counterparts, left: Sequence[int], right: Sequence[int]
+    words: Counterparts, left: Sequence[int], right: Sequence[int]
 ) -> list[tuple[list[int], list[int]]]:
     """Return runs of words that stand in the same gap of either text."""
-    pairs, free = [], _runs(right, matched.words[1])
-    for run in _runs(left, matched.words[0]):
-        near = next((one for one in free if _in_place(matched, run[0], one[0])), None)
+    pairs, free = [], _runs(right, words.words[1])
+    for run in _runs(left, words.words[0]):
+        near = next((one for one in free if _in_place(words, run[0], one[0])), None)
         if near is not None:
             pairs.append((run, near))
             free.remove(near)
     return pairs
 
 
-def _in_place(matched: Counterparts, i: int, j: int) -> bool:
+def _in_place(words: Counterparts, i: int, j: int) -> bool:
     """Tell whether two words stand in the same gap, and not behind two different prepositions."""
-    if not matched.in_gap(i, j):
+    if not words.in_gap(i, j):
         return False
     heads = {
-        preposition_before(side, place) for side, place in zip(matched.words, (i, j), strict=True)
+        preposition_before(side, place) for side, place in zip(words.words, (i, j), strict=True)
     }
-    return len(heads) == 1 or None in heads or (i, j) in matched.linked
+    return len(heads) == 1 or None in heads or (i, j) in words.linked
 
 
 def _time(words: Sequence[Word], place: int) -> str | None:

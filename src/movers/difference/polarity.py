@@ -28,21 +28,21 @@ SHARED = 0.5
 """Share of the words of the shorter text that both must have for a denial to be one."""
 
 
-def find_opposites(matched: Counterparts) -> list[Link]:
+def find_opposites(found: Counterparts) -> list[Link]:
     """Return words left over on both sides that are antonyms.
 
     Words of grammar, *up* and *down*, must stand in the same place.
     """
-    pairs, (source, target) = [], matched.words
-    for i in [*matched.left[0]]:
+    pairs, (source, target) = [], found.words
+    for i in [*found.left[0]]:
         first = source[i]
         if first.part not in (CONTENT, FUNCTION) or not lexicon.has_opposite(first.key):
             continue
-        for j in matched.left[1]:
-            if _opposite(first, target[j]) and _answers(matched, i, j):
+        for j in found.left[1]:
+            if _opposite(first, target[j]) and _answers(found, i, j):
                 pairs.append((i, j))
-                matched.take(0, i)
-                matched.take(1, j)
+                found.take(0, i)
+                found.take(1, j)
                 break
     return pairs
 
@@ -55,27 +55,27 @@ def _opposite(first: Word, second: Word) -> bool:
     )
 
 
-def _answers(matched: Counterparts, i: int, j: int) -> bool:
+def _answers(found: Counterparts, i: int, j: int) -> bool:
     """Tell whether two words stand in the same place: in the same gap, or beside the same word.
 
     Of converses, *sold* and *bought*, the words around them may have changed places.
     """
-    source, target = matched.words
-    if matched.in_gap(i, j):
+    source, target = found.words
+    if found.in_gap(i, j):
         return True
     if source[i].part != CONTENT or target[j].part != CONTENT:
         return False
-    if matched.moved and is_converse(matched, i, j):
+    if found.moved and is_converse(found, i, j):
         return True
-    links = {*matched.same, *matched.moved}
+    links = {*found.same, *found.moved}
     before = (i - 1, j - 1) in links and source[i - 1].part in (CONTENT, NAME)
     behind = (i + 1, j + 1) in links and source[i + 1].part in (CONTENT, NAME)
     return before or behind
 
 
-def is_converse(matched: Counterparts, i: int, j: int) -> bool:
+def is_converse(found: Counterparts, i: int, j: int) -> bool:
     """Tell whether two words say the same with their partners exchanged: *sold* and *bought*."""
-    pair = matched.words[0][i].key, matched.words[1][j].key
+    pair = found.words[0][i].key, found.words[1][j].key
     return pair in lexicon.pairs_of("converse")
 
 
@@ -84,17 +84,17 @@ def negations(words: Sequence[Word]) -> list[int]:
     return [place for place, word in enumerate(words) if word.part == NEGATION]
 
 
-def shared(matched: Counterparts) -> float:
+def shared(found: Counterparts) -> float:
     """Return the share of the words with a meaning of the shorter text that the other has too.
 
     Another spelling of a word is the word.
     """
-    first, second = matched.words
-    counts = [sum(word.part in TELLING for word in words) for words in matched.words]
-    both = sum(first[i].part in TELLING for i, _ in (*matched.same, *matched.moved))
+    first, second = found.words
+    counts = [sum(word.part in TELLING for word in words) for words in found.words]
+    both = sum(first[i].part in TELLING for i, _ in (*found.same, *found.moved))
     if 2 * both < min(counts):
-        left = [second[j].text.lower() for j in matched.left[1] if second[j].part == CONTENT]
-        words = (first[i].text.lower() for i in matched.left[0] if first[i].part == CONTENT)
+        left = [second[j].text.lower() for j in found.left[1] if second[j].part == CONTENT]
+        words = (first[i].text.lower() for i in found.left[0] if first[i].part == CONTENT)
         both += sum(any(are_spellings(word, other) for other in left) for word in words)
     return both / max(1, min(counts))
 
@@ -104,12 +104,12 @@ def share_words(source: str, target: str) -> float:
     return shared(find_counterparts(read(source).words, read(target).words))
 
 
-def denies(matched: Counterparts) -> tuple[bool, list[Link]]:
+def denies(found: Counterparts) -> tuple[bool, list[Link]]:
     """Tell whether negations of one text deny the other, and return the opposites in them."""
-    first, second = (_denials(words) for words in matched.words)
-    joint = any(word.key == "neither" for words in matched.words for word in words)
+    first, second = (_denials(words) for words in found.words)
+    joint = any(word.key == "neither" for words in found.words for word in words)
     negated = (first > 0) != (second > 0) or (not joint and first % 2 != second % 2)
-    return negated, find_opposites(matched)
+    return negated, find_opposites(found)
 
 
 def _denials(words: Sequence[Word]) -> int:
@@ -138,11 +138,11 @@ def polarity_differences(pairs: Iterable[tuple[Given, Given]]) -> NDArray[np.boo
     flags = []
     for source, target in pairs:
         first, second = (one if isinstance(one, str) else " ".join(one) for one in (source, target))
-        matched = find_counterparts(read(first).words, read(second).words)
-        negated, opposites = denies(matched)
-        if any(matched.words[0][i].part in MOVABLE for i, _ in matched.moved):
-            opposites = [link for link in opposites if not is_converse(matched, *link)]
-        alike = shared(matched) >= SHARED
+        found = find_counterparts(read(first).words, read(second).words)
+        negated, opposites = denies(found)
+        if any(found.words[0][i].part in MOVABLE for i, _ in found.moved):
+            opposites = [link for link in opposites if not is_converse(found, *link)]
+        alike = shared(found) >= SHARED
         odd = len(opposites) % 2 == 1
         flags.append((alike and negated and not odd, alike and bool(opposites) and not negated))
     return np.array(flags, np.bool_).reshape(-1, 2)

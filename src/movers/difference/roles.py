@@ -46,27 +46,27 @@ Order = tuple[bool, float, tuple[Link, ...]]
 """Whether roles changed, how sure that is, and links of two words that changed places, if any."""
 
 
-def judge_order(matched: Counterparts, broken: float | None = None) -> Order | None:
+def judge_order(found: Counterparts, broken: float | None = None) -> Order | None:
     """Return what the order of equal words says; None where all stand in the same order.
 
     Parameters
     ----------
-    matched
+    found
         The words of both texts, matched.
     broken
         Share of the relations between words that a model sees broken, from 0 to 1, if known.
     """
-    if not matched.moved and not any(word.key == "by" for words in matched.words for word in words):
+    if not found.moved and not any(word.key == "by" for words in found.words for word in words):
         return None
-    exchanged = _exchanged(matched)
-    voices = [_passives(words) for words in matched.words]
+    exchanged = _exchanged(found)
+    voices = [_passives(words) for words in found.words]
     turned = voices[0] != voices[1]
-    telling = [pair for pair in exchanged if not _harmless(matched, *pair)]
+    telling = [pair for pair in exchanged if not _harmless(found, *pair)]
     if telling and not turned:
         return True, SURE, telling[0]
-    if turned and not exchanged and _arguments_kept(matched, voices):
+    if turned and not exchanged and _arguments_kept(found, voices):
         return True, UNSURE + 0.2, ()
-    if not _moved(matched):
+    if not _moved(found):
         return None
     doubtful = broken is not None and broken > BROKEN and not turned and not exchanged
     if doubtful:
@@ -74,18 +74,18 @@ def judge_order(matched: Counterparts, broken: float | None = None) -> Order | N
     return False, SURE if exchanged or turned else UNSURE + 0.2, ()
 
 
-def _moved(matched: Counterparts) -> bool:
-    source = matched.words[0]
-    return any(source[i].part in MOVABLE or source[i].key in PERSONS for i, _ in matched.moved)
+def _moved(found: Counterparts) -> bool:
+    source = found.words[0]
+    return any(source[i].part in MOVABLE or source[i].key in PERSONS for i, _ in found.moved)
 
 
-def _exchanged(matched: Counterparts) -> list[tuple[Link, Link]]:
+def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
     """Return pairs of equal words that stand in each other's places, surest first."""
-    source = matched.words[0]
-    moved = {i for i, _ in matched.moved}
+    source = found.words[0]
+    moved = {i for i, _ in found.moved}
     links = sorted(
         link
-        for link in (*matched.same, *matched.moved)
+        for link in (*found.same, *found.moved)
         if source[link[0]].part in MOVABLE or source[link[0]].key in PERSONS
     )
     sorts = {i: _sort(source[i]) for i, _ in links}
@@ -94,7 +94,7 @@ def _exchanged(matched: Counterparts) -> list[tuple[Link, Link]]:
         for first, second in combinations(links[:LONGEST], 2)
         if first[1] > second[1]
         and (first[0] in moved or second[0] in moved)
-        and (sorts[first[0]] == sorts[second[0]] or _changed_prepositions(matched, first, second))
+        and (sorts[first[0]] == sorts[second[0]] or _changed_prepositions(found, first, second))
     )
     candidates = [*islice(inverted, MOST)]
     if not candidates:
@@ -104,7 +104,7 @@ def _exchanged(matched: Counterparts) -> list[tuple[Link, Link]]:
     first_text, second_text = (
         ["" if word.key in articles else letters.setdefault(word.key, chr(0x4E00 + len(letters)))
          for word in words]
-        for words in matched.words
+        for words in found.words
     )  # fmt: skip
     plain = "".join(first_text)
     before = LCSseq.similarity(plain, "".join(second_text))
@@ -113,7 +113,7 @@ def _exchanged(matched: Counterparts) -> list[tuple[Link, Link]]:
         tried = [*second_text]
         tried[first[1]], tried[second[1]] = tried[second[1]], tried[first[1]]
         gain = LCSseq.similarity(plain, "".join(tried)) - before
-        if gain >= GAIN or (gain == 1 and _neighbours(matched, first, second)):
+        if gain >= GAIN or (gain == 1 and _neighbours(found, first, second)):
             scored.append((-gain, first, second))
     best: list[tuple[Link, Link]] = []
     for _, first, second in sorted(scored):
@@ -122,12 +122,12 @@ def _exchanged(matched: Counterparts) -> list[tuple[Link, Link]]:
     return best
 
 
-def _changed_prepositions(matched: Counterparts, first: Link, second: Link) -> bool:
+def _changed_prepositions(found: Counterparts, first: Link, second: Link) -> bool:
     """Tell whether each of two words follows the other's preposition: *from left to right*.
 
     Whatever follows a preposition is a thing, whichever other sort a list of words has it in.
     """
-    source, target = matched.words
+    source, target = found.words
     one = preposition_before(source, first[0])
     if one is None or one != preposition_before(target, second[1]):
         return False
@@ -135,9 +135,9 @@ def _changed_prepositions(matched: Counterparts, first: Link, second: Link) -> b
     return other not in (None, one) and other == preposition_before(target, first[1])
 
 
-def _neighbours(matched: Counterparts, first: Link, second: Link) -> bool:
+def _neighbours(found: Counterparts, first: Link, second: Link) -> bool:
     """Tell whether nothing but words of grammar stands between two words, in both texts."""
-    source, target = matched.words
+    source, target = found.words
     inner = (*source[first[0] + 1 : second[0]], *target[second[1] + 1 : first[1]])
     return all(word.part == FUNCTION for word in inner)
 
@@ -152,9 +152,9 @@ def _sort(word: Word) -> str:
     return "n" if "n" in parts[:2] and word.form not in ("past", "participle") else parts[0]
 
 
-def _harmless(matched: Counterparts, first: Link, second: Link) -> bool:
+def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
     """Tell whether it is all the same which of two words comes first."""
-    source, target = matched.words
+    source, target = found.words
     inside = source[first[0] + 1 : second[0]], target[second[1] + 1 : first[1]]
     keys = [{word.key for word in between} for between in inside]
     if keys[0] ^ keys[1] >= {"of", "'s"}:  # the roof of the barn, the barn's roof
@@ -207,14 +207,14 @@ def _passives(words: Sequence[Word]) -> int:
     return count
 
 
-def _arguments_kept(matched: Counterparts, voices: Sequence[int]) -> bool:
+def _arguments_kept(found: Counterparts, voices: Sequence[int]) -> bool:
     """Tell whether what stands around the turned verb has the same order in both texts."""
     if sum(voices) != 1:
         return False
     side = 0 if voices[0] else 1
-    words = matched.words[side]
+    words = found.words[side]
     by = next(place for place, word in enumerate(words) if word.key == "by")
-    partner = {link[side]: link for link in matched.same}
+    partner = {link[side]: link for link in found.same}
     agent = [p for p in range(by + 1, min(by + 4, len(words))) if words[p].part in (CONTENT, NAME)]
     subject = [p for p in range(by) if words[p].part in (CONTENT, NAME) and not _is_verb(words[p])]
     return bool(agent and subject) and agent[0] in partner and subject[-1] in partner
