@@ -26,13 +26,12 @@ LEVEL = 0.95
 class DefinedPairs:
     """What counts of a data set for one method, or for several with a row of distances each.
 
-    Of the pairs without a distance, some are ``dropped``, or ``last`` as the least similar.
+    Of the pairs without a distance, so many are ``dropped``.
     """
 
     gold: Floats
     distances: Floats
     dropped: int
-    last: int
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,9 @@ def apply_empty_policy(gold: ArrayLike, distances: ArrayLike, empty: Empty) -> D
     if count == len(truth):
         raise InputError("no pair has a distance; are all sentences empty without stop words?")
     if empty == "drop":
-        return DefinedPairs(truth[~anywhere], apart[..., ~anywhere], count, 0)
+        return DefinedPairs(truth[~anywhere], apart[..., ~anywhere], count)
     largest = np.nanmax(apart, axis=-1, keepdims=True)
-    return DefinedPairs(truth, np.where(lacking, largest, apart), 0, count)
+    return DefinedPairs(truth, np.where(lacking, largest, apart), 0)
 
 
 def auc(gold: ArrayLike, distances: ArrayLike) -> float:

@@ -232,11 +232,6 @@ class Compared:
         return self.parts.get("at home")
 
     @property
-    def paid_at_home(self) -> Floats | None:
-        """The same head by head."""
-        return self.home.paid if self.home else None
-
-    @property
     def weights(self) -> tuple[Floats, Floats]:
         """Weights of the words of both sentences."""
         moved = self.plan.sum(axis=1), self.plan.sum(axis=0)

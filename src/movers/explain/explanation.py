@@ -131,7 +131,7 @@ class Explanation:
         every = self.every
         words, structure = every.shares
         linear_chance, structural_chance = self._chance
-        strains, paid = strain(every), every.paid_at_home
+        strains, paid = strain(every), every.home.paid if every.home else None
         homes = np.zeros(len(every.heads)) if paid is None else paid
         for place, head in enumerate(every.heads):
             parts = every.sentence + words * head.linear + structure * head.structural
