@@ -68,7 +68,7 @@ def test_the_bundle_holds_every_script_once():
     names = {path.stem for path in STATIC.glob("*.js")}
     assert names == {*page_module.MODULES, *page_module.TEXTS, "search", "docs"}  # live alone
     for modules in (page_module.MODULES, page_module.TEXTS):
-        bundle = page_module._bundle(modules)
+        bundle = page_module.bundle(modules)
         assert not re.search(r"^(import|export)\b", bundle, re.MULTILINE)
         tops = re.findall(r"^(?:const|let|class|function) (\w+)", bundle, re.MULTILINE)
         assert len(tops) == len(set(tops))

@@ -176,7 +176,7 @@ def test_a_damaged_journal_is_used_as_far_as_it_is_sound(
 ):
     output, threshold = tmp_path / "pairs.jsonl", float(np.nanquantile(matrix, 0.1))
     with monkeypatch.context() as patch:
-        patch.setattr(mining, "_tabulate", failing)
+        patch.setattr(mining, "table_writer", failing)
         with pytest.raises(OSError, match="No space left") as caught:
             mine_file(index, threshold, output)
     assert caught.value.errno == errno.ENOSPC

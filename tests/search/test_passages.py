@@ -9,9 +9,9 @@ import pytest
 
 import movers
 from movers import cli
-from movers.errors import InputError
+from movers.errors import InputError, StorageError
 from movers.search import cosine
-from movers.search.folder import Folder
+from movers.search import folder as folder_module
 from movers.search.index import Index
 from movers.search.mining import mine
 from movers_research.long_texts import agreement
@@ -201,17 +201,17 @@ def test_commands_take_long_texts_as_they_are(tmp_path, capsys, monkeypatch, pip
 
 def test_a_table_that_cannot_be_written_changes_nothing(scorer, long, tmp_path, monkeypatch):
     index = Index.build(scorer, ["A dog barks.", long[0]], tmp_path / "index")
-    write = Folder._write
+    replacing = folder_module.replacing
 
-    def full(self, name, *given):
-        if name.startswith("texts-"):
+    def full(path):
+        if path.name.startswith("texts-"):
             raise OSError(errno.ENOSPC, "No space left on device")
-        return write(self, name, *given)
+        return replacing(path)
 
     before = {path.name for path in (tmp_path / "index").iterdir()}
     with monkeypatch.context() as patch:
-        patch.setattr(Folder, "_write", full)
-        with pytest.raises(OSError, match="No space left"):
+        patch.setattr(folder_module, "replacing", full)
+        with pytest.raises(StorageError, match=r"No space left .*; the index keeps its old state"):
             index.add([long[1]])
     assert {path.name for path in (tmp_path / "index").iterdir()} == before
     assert Index.open(tmp_path / "index", verify=True).sentences == ["A dog barks.", long[0]]

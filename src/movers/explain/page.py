@@ -42,7 +42,7 @@ def export_texts(payload: dict[str, Any]) -> str:
 
 
 def _export(name: str, modules: tuple[str, ...], payload: dict[str, Any], title: str) -> str:
-    style, script = _read(f"{name}.css"), _bundle(modules)
+    style, script = _read(f"{name}.css"), bundle(modules)
     rules = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -65,7 +65,7 @@ def _export(name: str, modules: tuple[str, ...], payload: dict[str, Any], title:
 
 
 @cache
-def _bundle(modules: tuple[str, ...]) -> str:
+def bundle(modules: tuple[str, ...]) -> str:
     """Join scripts into one module: they share no names, so imports and exports just go."""
     text = "\n".join(_read(f"{name}.js") for name in modules)
     return re.sub(r"^import .*\n|^export ", "", text, flags=re.MULTILINE)
