@@ -214,7 +214,7 @@ def pot_loop(index: movers.Index, query: str, count: int) -> None:
     """Solve the problems of some sentences one by one with POT."""
     import ot
 
-    shard, own = index.corpus.some(np.arange(count)), index.layout.make(index.scorer, [query])
+    shard, own = index.corpus.take(np.arange(count)), index.layout.make(index.scorer, [query])
     bags = joined([own, shard]).words
     structure, weights = bags.structure, bags.weights
     measure = index.scorer.measure

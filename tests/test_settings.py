@@ -14,7 +14,7 @@ from movers.cli.options import Chosen, Options, offering
 from movers.loading import loader
 from movers.measures.registry import find_measure
 from movers.scorer import Scorer
-from movers.search.layouts import describe
+from movers.search.layouts import load_arguments
 from movers.settings import HttpField, Settings, itself, setting, table
 from movers.web.schemas import Asked, CompareRequest, RankRequest, ScoreRequest, wired
 
@@ -96,7 +96,7 @@ def test_a_new_field_is_an_option_everywhere(bert):
     assert request.model_json_schema()["properties"]["care"]["enum"] == ["some", "much"]
 
     own = Scorer(WithCare("wsmd", care="much"), bert.encoder)
-    assert describe(own)["care"] == "much"
+    assert load_arguments(own)["care"] == "much"
     with pytest.raises(movers.InputError, match=r"care must be one of .*, got 'no'"):
         own.using(care="no")
 
@@ -113,7 +113,9 @@ def test_every_setting_is_where_its_row_says():
 def test_a_manifest_makes_the_same_settings(bert):
     """What an index writes, `load` reads."""
     scorer = bert.using(stopwords=["the", "of"], mix=0.25, frequencies=None)
-    again = movers.load(**json.loads(json.dumps(describe(scorer))), statistics=scorer.statistics)
+    again = movers.load(
+        **json.loads(json.dumps(load_arguments(scorer))), statistics=scorer.statistics
+    )
     assert again.settings.rules == scorer.settings.rules
     assert str(again.signature) == str(scorer.signature)
 

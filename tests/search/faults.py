@@ -21,11 +21,12 @@ import numpy as np
 from corpus import make_corpus
 
 import movers
+from movers.arrays import gathered
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError, MoversError
 from movers.search import bounded, cosine
 from movers.search import folder as folder_module
-from movers.search.corpus import joined, some_of
+from movers.search.corpus import joined
 from movers.search.index import Index
 from processes import unsynced
 
@@ -307,7 +308,7 @@ def encode_once(*scorers):
         whole = joined(index.shards)
 
         def make(layout, scorer, chunk, *, progress=False, whole=whole):
-            return some_of([(whole, np.array([rows[text] for text in chunk]))])
+            return gathered(type(whole), [(whole, np.array([rows[text] for text in chunk]))])
 
         patch.object(type(index.layout), "make", make).start()
     encoded = AssertionError("a sentence was encoded again")

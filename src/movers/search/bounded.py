@@ -126,12 +126,12 @@ class WordLayout(BoundedLayout):
         if isinstance(asked, str):
             words = scorer.weigh_each([asked])
         else:
-            words = corpus.some(np.array([asked])).words
+            words = corpus.take(np.array([asked])).words
         words = replace(words, pooled=words.pooled[:, :0])
         bounds = [bound.lower(words, shard.words) for shard in corpus.shards]
 
         def compare(rows: Ints) -> Floats:
-            return distances_from(scorer, words, rows, lambda some: corpus.some(some).words)
+            return distances_from(scorer, words, rows, lambda some: corpus.take(some).words)
 
         return BoundedQuery(corpus, np.concatenate(bounds), compare)
 

@@ -86,14 +86,9 @@ def keys_of(texts: Sequence[str]) -> Ints:
     return np.frombuffer(b"".join(key(text)[:8] for text in texts), np.int64)
 
 
-def some_of(pieces: Sequence[tuple[Kind, Rows]]) -> Kind:
-    """Copy some sentences of several shards into one."""
-    return gathered(type(pieces[0][0]), pieces)
-
-
 def joined(shards: Sequence[Kind]) -> Kind:
     """Return all sentences of several shards in one."""
-    return some_of([(shard, slice(None)) for shard in shards])
+    return gathered(type(shards[0]), [(shard, slice(None)) for shard in shards])
 
 
 def stored(words: WeightedSentences, sentences: Sequence[str]) -> WeightedSentences:
@@ -144,12 +139,13 @@ class Corpus(Generic[Kind]):
         before = self.hidden - np.arange(len(self.hidden))
         return np.asarray(numbers + np.searchsorted(before, numbers, side="right"))
 
-    def some(self, rows: Ints) -> Kind:
+    def take(self, rows: Ints) -> Kind:
         """Copy the sentences of rows into one shard."""
         shards = np.searchsorted(self.starts, rows, side="right") - 1
         runs = np.split(np.arange(len(rows)), np.flatnonzero(np.diff(shards)) + 1)
         numbers = [(int(shards[run[0]]), run) for run in runs if len(run)]
-        return some_of([(self.shards[one], rows[run] - self.starts[one]) for one, run in numbers])
+        pieces = [(self.shards[one], rows[run] - self.starts[one]) for one, run in numbers]
+        return gathered(type(self.shards[0]), pieces)
 
     def text(self, row: int) -> str:
         """Return the sentence of a row."""

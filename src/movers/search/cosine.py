@@ -123,7 +123,7 @@ class CosineLayout:
     ) -> WeightedSentences:
         """Return the words of rows, read or encoded."""
         if self.keep == "words":
-            shard = corpus.some(rows)
+            shard = corpus.take(rows)
             return replace(shard.words, pooled=shard.pooled(slice(None)))
         # the sentences that were compared lately; their vectors where the stored ones differ
         request = replace(scorer.measure.requirements, pooled=self.precision == "int8")
@@ -213,7 +213,7 @@ def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iter
     units, sound = unit_vectors(stored_vectors(corpus, rows))
     error = 0.0 if sound.all() else np.inf  # how far these may be off
     if sound.all() and not corpus.shards[0].whole:
-        error = float(corpus.some(rows).errors.max())
+        error = float(corpus.take(rows).errors.max())
     first = int(np.searchsorted(corpus.starts, rows[0], side="right")) - 1
     for number in range(first, len(corpus.shards)):
         start = int(corpus.starts[number])

@@ -28,7 +28,7 @@ from movers.runtime.atomic import replacing, sweep
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
 from movers.search.corpus import NOTHING, Corpus, Sentences
-from movers.search.layouts import describe, find_layout
+from movers.search.layouts import find_layout, load_arguments
 from movers.search.manifest import (
     FORMAT,
     NAME,
@@ -206,7 +206,7 @@ class Folder:
             path = self.path / f"statistics-{secrets.token_hex(4)}.safetensors"
             with self._storing(path):
                 statistics.save(path)
-            manifest = Manifest(signature, describe(scorer), Part.of(path), layout, parts)
+            manifest = Manifest(signature, load_arguments(scorer), Part.of(path), layout, parts)
             self._commit(manifest, NOTHING, table)
 
     def change(self, shards: Iterable[int | Piece], deleted: Ints, table: MakeTable) -> None:

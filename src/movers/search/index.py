@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from movers.arrays import Ints, Singles
+from movers.arrays import Ints, Singles, gathered
 from movers.encode.encoder import Encoder
 from movers.errors import InputError
 from movers.io.pairs import check_count, check_queries
 from movers.loading import load
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus, CorpusReader, joined, some_of
+from movers.search.corpus import NOTHING, Corpus, CorpusReader, joined
 from movers.search.cosine import CosineLayout, Keep, pooled_vectors, stored_vectors
 from movers.search.folder import Folder, Piece
 from movers.search.keep_apart import Objection
@@ -469,7 +469,7 @@ def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:
         for number in numbers
     ]
     texts = [shard.words.sentences[row] for shard, rows in pieces for row in rows.tolist()]
-    return texts, partial(some_of, pieces)
+    return texts, partial(gathered, type(pieces[0][0]), pieces)
 
 
 def _groups(corpus: Corpus[Any], capacity: int) -> Iterator[list[int]]:

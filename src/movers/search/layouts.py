@@ -1,4 +1,4 @@
-"""How an index keeps the sentences of a measure, and the measure itself, to make it again."""
+"""How an index keeps the sentences of a measure, and what makes the measure again."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def find_layout(name: Any) -> Layout:
     return LAYOUTS[name]()
 
 
-def describe(scorer: Scorer) -> dict[str, Any]:
+def load_arguments(scorer: Scorer) -> dict[str, Any]:
     """Return settings of `movers.load` that make a scorer again, statistics and device aside."""
     settings, encoder = scorer.settings, scorer.encoder
     folder = None if encoder.name == EMBEDDED else encoder.folder
