@@ -38,7 +38,7 @@ from movers.search.folder import Folder
 from movers.search.index import Index
 from movers.search.memory import Memory
 from movers.search.mining import mine
-from movers.search.vectors import make_vectors, scan
+from movers.search.vectors import VectorShard, make_vectors, scan
 from search import processor_time, sources
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -100,6 +100,14 @@ def real(folder: Path, count: int) -> list[str]:
     return real_report(records_of(log), len(index))
 
 
+def in_memory(layout: CosineLayout, shards: list[VectorShard]) -> Index:
+    """An index of shards that are made already."""
+    files = Memory()
+    pieces = ((shard.sentences, lambda shard=shard: shard) for shard in shards)
+    files.fill(pieces, scorer(), layout.name, lambda _: None)
+    return Index(scorer(), layout, files)
+
+
 def records_of(log: Path) -> list[dict]:
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
@@ -112,7 +120,7 @@ def compared(index: Index, queries: list[str]):
     assert isinstance(index.layout, CosineLayout)
     measured = index.layout.words(scorer(), index.corpus, np.arange(len(texts)))
     rows = {text: row for row, text in enumerate(texts)}
-    lean = Index(scorer(), CosineLayout(), Memory([thin(shard) for shard in index.shards]))
+    lean = in_memory(CosineLayout(), [thin(shard) for shard in index.shards])
     index.search(queries[0], 10), lean.search(queries[0], 10)
     for query in queries:
         scorer().forget()
@@ -281,7 +289,7 @@ def growth(folder: Path, count: int) -> list[str]:
         rows = np.sort(order[:size])
         whole = size == len(index)
         kept = shards if whole else parts_of(shards, index.corpus.starts, rows)
-        part = Index(scorer(), layout, Memory([*kept]))
+        part = in_memory(layout, [*kept])
         found = part.search_many(queries, 10)
         compared = [answer.compared for answer in found]
         last = np.mean([answer[9].distance for answer in found])
@@ -409,7 +417,7 @@ def dedupe(folder: Path, count: int) -> list[str]:
         make_vectors(texts[low : low + size], vectors[low : low + size], "float32")
         for low in range(0, len(texts), size)
     ]
-    made = Index(scorer(), layout, Memory(shards))
+    made = in_memory(layout, shards)
     kept, dropped = folder / "kept.txt", folder / "dropped.jsonl"
     pairs: list = []
 

@@ -439,10 +439,9 @@ class Index:
 
     def _check_scorer(self) -> None:
         """Refuse a model or statistics other than those of the index, once."""
-        expected = self.files.signature
-        if self._agrees or expected is None:
+        if self._agrees:
             return
-        signature = str(self._scorer.signature)
+        signature, expected = str(self._scorer.signature), self.files.signature
         if any_engine(signature) != any_engine(expected):
             raise InputError(
                 f"the index was built with {expected}, but the scorer at hand is {signature}; "

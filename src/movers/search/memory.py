@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,11 +17,12 @@ from movers.search.passages import TextTable
 class Memory:
     """What `movers.search.folder.Folder` is on disk, in memory, where nobody else writes."""
 
-    path, state, parts, signature = None, "", 0, None
+    path, state, parts = None, "", 0
 
-    def __init__(self, shards: Sequence[Any] = ()) -> None:
-        self.corpus = Corpus[Any](shards)
+    def __init__(self) -> None:
+        self.corpus = Corpus[Any](())
         self.table: TextTable | None = None
+        self.signature = ""
 
     def __len__(self) -> int:
         return len(self.corpus if self.table is None else self.table)
@@ -43,7 +44,8 @@ class Memory:
         *,
         replace: bool = False,
     ) -> None:
-        """Hold new shards."""
+        """Hold new shards, compared by the measure of a scorer."""
+        self.signature = str(scorer.signature)
         self.change(pieces, NOTHING, table)
         if not self.corpus.shards:
             raise InputError(EMPTY)
