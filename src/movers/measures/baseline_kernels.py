@@ -17,15 +17,6 @@ def pool(vectors: Array, weights: Floats, starts: Ints, picked: Ints, out: Float
                 out[place, k] += weights[t] * np.float64(vectors[t, k])
 
 
-@entry
-def pool_squares(vectors: Array, starts: Ints, picked: Ints, out: Floats) -> None:
-    """Add the squared word vectors of every picked sentence, each dimension by itself."""
-    for place in range(len(picked)):
-        for t in range(starts[picked[place]], starts[picked[place] + 1]):
-            for k in range(vectors.shape[1]):
-                out[place, k] += np.float64(vectors[t, k]) * np.float64(vectors[t, k])
-
-
 @summing
 def match(
     low: int,

@@ -1,6 +1,6 @@
-"""Every word matched to the most similar one of the other sentence: BERTScore and DynaMax.
+"""Every word matched to the most similar one of the other sentence: BERTScore.
 
-In BERTScore the source is the candidate, the target the reference. Special tokens weigh nothing
+The source is the candidate, the target the reference. Special tokens weigh nothing
 but may be matched, as in the ``bert_score`` package; its idf weights are those of a scorer fitted
 on the reference sentences. For several references per candidate see `movers.references.best_of`.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.measures import baseline_kernels as kernels
 from movers.measures.base import Measure
-from movers.measures.sentences import WeightedSentences, renumbered
+from movers.measures.sentences import WeightedSentences
 from movers.runtime.threads import share_out
 
 TINY = 1e-30
@@ -93,26 +93,3 @@ class BertScore(Measure):
     def _matches(self, sentences: WeightedSentences, rows: Ints) -> Matches:
         paper, threads = self.context.recipe == "paper", self.context.threads
         return best_matches(sentences, rows, cosine=paper, threads=threads)
-
-
-@dataclass(frozen=True)
-class DynaMax(Measure):
-    """DynaMax-Jaccard: fuzzy sets of words over a universe made of the two sentences."""
-
-    def distances(self, sentences: WeightedSentences, rows: Ints) -> Floats:
-        """Compare how far each sentence contains the words of both.
-
-        A sentence contains a word as far as the largest dot product of its own words with it, if
-        that is positive. The similarity is the Jaccard index of the two memberships.
-        """
-        picked, pairs = renumbered(rows)
-        itself, threads = np.stack([picked, picked], axis=1), self.context.threads
-        within = best_matches(sentences, itself, cosine=False, threads=threads).forth
-        other = best_matches(sentences, rows, cosine=False, threads=threads)
-        common, whole = np.zeros(len(rows)), np.zeros(len(rows))
-        for side, across in zip(pairs.T, (other.forth, other.back), strict=True):
-            inside = np.maximum(within.take(side).data, 0.0)
-            outside = np.maximum(across.data, 0.0)
-            common += Ragged(np.minimum(inside, outside), across.starts).sums()
-            whole += Ragged(np.maximum(inside, outside), across.starts).sums()
-        return np.asarray(1.0 - common / (whole + TINY))
