@@ -48,7 +48,7 @@ def emd_batch(
     plans
         Also return the plans.
     """
-    return _solve(problems, None, 0.0, null, False, threads, plans)
+    return _solve(problems, None, 0.0, null, threads, plans)
 
 
 def fgw_batch(
@@ -56,7 +56,6 @@ def fgw_batch(
     *,
     mix: float,
     null: float | Floats | None = None,
-    thorough: bool = True,
     threads: int | None = None,
     plans: bool = False,
 ) -> Many:
@@ -72,9 +71,6 @@ def fgw_batch(
         cost only shows in ``linear``.
     null
         As in `emd_batch`, one or of shape (pairs, heads).
-    thorough
-        Where mass may stay at home, whether to look for the best of several local minima, or to
-        be content with the one near the plan of the words, in a quarter of the time.
     threads, plans
         As in `emd_batch`.
     """
@@ -83,7 +79,7 @@ def fgw_batch(
         raise InputError(f"scale has entries that are not between 0 and {LARGEST:g}")
     if not isinstance(mix, int | float | np.integer | np.floating) or not 0.0 <= mix <= 1.0:
         raise InputError(f"mix == {mix!r}; it must lie between 0 and 1")
-    return _solve(problems, problems.structures, float(mix), null, bool(thorough), threads, plans)
+    return _solve(problems, problems.structures, float(mix), null, threads, plans)
 
 
 def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None) -> Floats:
@@ -151,7 +147,6 @@ def _solve(
     structures: Structures | None,
     mix: float,
     null: float | Floats | None,
-    thorough: bool,
     threads: int | None,
     plans: bool,
 ) -> Many:
@@ -165,7 +160,7 @@ def _solve(
     stop, batch, prices = np.zeros(1, np.int64), problems.batch, None
     if null is not None:
         effort, sizes, prices = 8, shapes + 1, checks.prices(null, gap.shape)
-        terms = Terms(prices, mix, thorough)
+        terms = Terms(prices, mix)
 
     def solve_range(low: int, high: int) -> None:
         space = allocate(sizes[low:high], slots, stop)

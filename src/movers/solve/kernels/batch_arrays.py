@@ -38,14 +38,10 @@ class Structures(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """On which terms mass may stay at home: its price under every head, and the share of structure.
-
-    Searches that are `thorough` look for the best of several local minima.
-    """
+    """The price of mass that stays at home under every head, and the share of structure."""
 
     null: Floats
     mix: float
-    thorough: bool
 
 
 class Outputs(NamedTuple):

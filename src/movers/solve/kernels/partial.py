@@ -53,7 +53,7 @@ from movers.solve.kernels.vertices import energy, list_cells, on_cells
 from movers.solve.kernels.workspace import Margins, PartialWorkspace, Workspace
 
 FLOOR = 1e-12
-FROM_WORDS, FROM_PRODUCT, STARTS = 0, 1, 6
+FROM_PRODUCT, STARTS = 1, 6
 FEW = 3
 """Cells per word, up to which an energy is summed over pairs of cells."""
 SAME = 1e-12
@@ -99,7 +99,6 @@ def partial_fgw_range(
     out: Outputs,
 ) -> None:
     """Solve ``min (1 - mix) <C, P> + mix scale E(P)`` plus the price of mass at home."""
-    starts = STARTS if terms.thorough else FROM_PRODUCT
     for p in range(low, high):
         mass = load_masses(w, batch, p)
         if mass.n < 1 or mass.m < 1:
@@ -126,7 +125,7 @@ def partial_fgw_range(
                 charged = price
             bar = 2.0 * price + typical - min(lowest, 0.0)
             floor = FLOOR * (most * (typical + price) + factor / 2.0 * squares)
-            calls, gap, done = _solve_head(w, room, mass, factor, floor, bar, starts, moved)
+            calls, gap, done = _solve_head(w, room, mass, factor, floor, bar, moved)
             out.iterations[p, h], out.converged[p, h] = calls, done
             out.gap[p, h] = mass.total * gap
             bends = scale[h] * _energy(w, room, room.best, mass)
@@ -192,10 +191,9 @@ def _solve_head(
     factor: float,
     floor: float,
     bar: float,
-    starts: int,
     moved: bool,
 ) -> tuple[int, float, bool]:
-    """Put the best plan of so many starts into ``room.best``; return the effort it took.
+    """Put the best plan of several starts into ``room.best``; return the effort it took.
 
     A plan that is best for the words and bends nothing needs no search. The others start from it,
     from the product plan, and last from the best plan of the mass that the best one moves, until
@@ -209,7 +207,7 @@ def _solve_head(
         _copy(room.start, rows, columns, room.best)
         return 1, 0.0, moved
     lowest, calls, gap, done, fixed = np.inf, 0, 0.0, moved, -1.0
-    for start in range(starts):
+    for start in range(STARTS):
         if start == FROM_PRODUCT:
             quadratic = _start_at_product(w, room, mass, factor, most)
         elif start > FROM_PRODUCT:
