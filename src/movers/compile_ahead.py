@@ -48,7 +48,6 @@ def _cutting() -> None:
 def _pooling() -> None:
     words, picked = WORD_VECTORS, np.arange(2)
     kernels.pool(words.data, np.ones(2 * WORDS), words.starts, picked, np.zeros((2, 1)))
-    kernels.overlap(picked, picked, words.starts[:1], ROWS[:0], np.zeros(0))
 
 
 def _matching() -> None:

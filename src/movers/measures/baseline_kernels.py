@@ -55,19 +55,3 @@ def match(
                     back[back_starts[p] + j] = total
             forth[forth_starts[p] + i] = best
             chosen[forth_starts[p] + i] = where
-
-
-@entry
-def overlap(words: Ints, counts: Ints, starts: Ints, rows: Ints, out: Floats) -> None:
-    """Dot products of bags of words, each a run of sorted word numbers with their counts."""
-    for p in range(len(rows)):
-        i, j = starts[rows[p, 0]], starts[rows[p, 1]]
-        while i < starts[rows[p, 0] + 1] and j < starts[rows[p, 1] + 1]:
-            if words[i] == words[j]:
-                out[p] += counts[i] * counts[j]
-                i += 1
-                j += 1
-            elif words[i] < words[j]:
-                i += 1
-            else:
-                j += 1

@@ -15,7 +15,7 @@ from movers.errors import InputError
 from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
 from movers.solve import checks
-from movers.solve.kernels.batch_arrays import LARGEST, Outputs, Structures, Terms
+from movers.solve.kernels.batch_arrays import LARGEST, Outputs, Structures
 from movers.solve.kernels.partial import partial_emd_range, partial_fgw_range
 from movers.solve.kernels.pricing import broken_range, price_range
 from movers.solve.kernels.ranges import emd_range, fgw_range
@@ -160,19 +160,20 @@ def _solve(
     stop, batch, prices = np.zeros(1, np.int64), problems.batch, None
     if null is not None:
         effort, sizes, prices = 8, shapes + 1, checks.prices(null, gap.shape)
-        terms = Terms(prices, mix)
 
     def solve_range(low: int, high: int) -> None:
         space = allocate(sizes[low:high], slots, stop)
-        room = None if prices is None else allocate_partial(shapes[low:high])
-        if room is not None and structures is not None:
-            partial_fgw_range(space, room, low, high, batch, structures, terms, out)
-        elif room is not None:
-            partial_emd_range(space, room, low, high, batch, terms, out)
-        elif structures is not None:
-            fgw_range(space, low, high, batch, structures, mix, out)
+        if prices is None:
+            if structures is None:
+                emd_range(space, low, high, batch, out)
+            else:
+                fgw_range(space, low, high, batch, structures, mix, out)
+            return
+        room = allocate_partial(shapes[low:high])
+        if structures is None:
+            partial_emd_range(space, room, low, high, batch, prices, out)
         else:
-            emd_range(space, low, high, batch, out)
+            partial_fgw_range(space, room, low, high, batch, structures, mix, prices, out)
 
     work = shapes.sum(axis=1) * shapes.prod(axis=1) * (effort * heads)
     share_out(solve_range, work, threads, stop)

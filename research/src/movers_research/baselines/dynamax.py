@@ -26,10 +26,10 @@ class DynaMax(Measure):
         """
         picked, pairs = renumbered(rows)
         itself, threads = np.stack([picked, picked], axis=1), self.context.threads
-        within = best_matches(sentences, itself, cosine=False, threads=threads).forth
-        other = best_matches(sentences, rows, cosine=False, threads=threads)
+        within = best_matches(sentences, itself, cosine=False, threads=threads)[0]
+        forth, back, _ = best_matches(sentences, rows, cosine=False, threads=threads)
         common, whole = np.zeros(len(rows)), np.zeros(len(rows))
-        for side, across in zip(pairs.T, (other.forth, other.back), strict=True):
+        for side, across in zip(pairs.T, (forth, back), strict=True):
             inside = np.maximum(within.take(side).data, 0.0)
             outside = np.maximum(across.data, 0.0)
             common += Ragged(np.minimum(inside, outside), across.starts).sums()

@@ -37,13 +37,6 @@ class Structures(NamedTuple):
     scale: Floats
 
 
-class Terms(NamedTuple):
-    """The price of mass that stays at home under every head, and the share of structure."""
-
-    null: Floats
-    mix: float
-
-
 class Outputs(NamedTuple):
     """Results, ``(pairs, heads)``; plans, or an empty array where they are not wanted.
 
