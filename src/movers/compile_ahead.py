@@ -10,7 +10,8 @@ from movers.arrays import Floats, Ints, Ragged
 from movers.encode.products import product
 from movers.encode.subword_kernels import PooledAttention, WordRanges, pool_attention
 from movers.measures import baseline_kernels as kernels
-from movers.measures.parts.costs import COSTS, norms_of, pair_costs
+from movers.measures.parts.cost_kernels import Between, fill_subtrees
+from movers.measures.parts.costs import COSTS, norms_of, pair_cells, pair_costs
 from movers.runtime import compiling
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.solve.batch import broken_batch, emd_batch, fgw_batch, price_batch
@@ -43,6 +44,13 @@ def _cutting() -> None:
     pool_attention(
         matrices, np.ones((1, 1), bool), one, one, words, kept, True, np.ones(1, np.float32)
     )
+
+
+def _subtrees() -> None:
+    words, one = WORD_VECTORS, np.ones(1, np.int64)
+    between = Between(np.ones(1), one, one, one, one, one)
+    cells = pair_cells(words.starts, ROWS[:, 0], ROWS[:, 1], Ragged.zeros([WORDS * WORDS]))
+    fill_subtrees(0, 0, between, cells, np.zeros(1))
 
 
 def _pooling() -> None:
@@ -80,6 +88,7 @@ STEPS: dict[str, Callable[[], object]] = {
     "structure": lambda: fgw_batch(_problems(), mix=0.5, threads=1),
     "bounds": _bounds,
     "partial structure": lambda: fgw_batch(_problems(), mix=0.5, null=1.0, threads=1),
+    "sub-trees": _subtrees,
     "pooling": _pooling,
     "matching": _matching,
     "scanning": _scanning,

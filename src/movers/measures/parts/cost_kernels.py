@@ -1,4 +1,4 @@
-"""Compiled loops of `movers.measures.parts.costs`, and what they take and fill."""
+"""Compiled loops of `movers.measures.parts.costs` and `syntax`, and what they take and fill."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ class CostCells(NamedTuple):
     shapes: Ints
     starts: Ints
     out: Floats
+
+
+class Between(NamedTuple):
+    """Distances of all sub-trees of every pair with their row lengths, and `SubTrees` by word."""
+
+    distances: Floats
+    starts: Ints
+    widths: Ints
+    members: Ints
+    member_starts: Ints
+    pieces: Ints
 
 
 @summing
@@ -71,4 +82,27 @@ def cosine(low: int, high: int, vectors: Array, lengths: Floats, cells: CostCell
                     total += np.float64(vectors[i, k]) * np.float64(vectors[j, k])
                 length = lengths[i] * lengths[j]
                 out[cell] = max(0.0, 1.0 - total / length) if length > 0.0 else 0.0
+                cell += 1
+
+
+@summing
+def fill_subtrees(low: int, high: int, between: Between, cells: CostCells, apart: Floats) -> None:
+    """Add to the pairs ``low .. high-1`` the mean distance between the sub-trees of two words."""
+    a, b, shapes, starts, out = cells
+    distances, distance_start, widths, members, member_start, pieces = between
+    for p in range(low, high):
+        cell = starts[p]
+        for i in range(a[p], a[p] + shapes[p, 0]):
+            for j in range(b[p], b[p] + shapes[p, 1]):
+                total = 0.0
+                for s in range(member_start[i], member_start[i + 1]):
+                    row = distance_start[p] + members[s] * widths[p]
+                    for t in range(member_start[j], member_start[j + 1]):
+                        total += distances[row + members[t]]
+                count = (member_start[i + 1] - member_start[i]) * (
+                    member_start[j + 1] - member_start[j]
+                )
+                if count > 0:
+                    out[cell] += total / count
+                    apart[p] += (pieces[i] * pieces[j] - 1) * total / count
                 cell += 1
