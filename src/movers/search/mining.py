@@ -264,8 +264,8 @@ def mine_file(
         with open_journal(journal, task, lambda _: differing) as (stream, finished):
             for pairs in blocks(index, threshold, start=finished, progress=progress):
                 objection.prepare((pair.source, pair.target) for pair in pairs)
-                free = (pair for pair in pairs if objection(pair.source, pair.target) is None)
-                record(stream, [asdict(pair) for pair in (free if guards else pairs)])
+                kept = (pair for pair in pairs if objection(pair.source, pair.target) is None)
+                record(stream, [asdict(pair) for pair in (kept if guards else pairs)])
         count = _tabulate(journal, output, kind)
         journal.unlink()
     return count, finished
