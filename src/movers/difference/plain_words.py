@@ -79,10 +79,10 @@ def read(text: str) -> Reading:
     words = [
         _in_context(pieces, place, headline=headline)
         if (usual := _usual(piece[0]))[1] in IN_DOUBT
-        else Word._make(piece + usual)
+        else Word(*piece, *usual)
         for place, piece in enumerate(pieces)
     ]
-    if any(word.part == NUMBER for word in words):
+    if any(word.part == NUMBER and ":" in word.key for word in words):  # not in digits alone
         words = [*_merged(words)]
     plain = tuple(word for word in words if word.part != MARK)
     return Reading(text, plain, _asks(text, plain))
