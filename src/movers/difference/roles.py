@@ -159,6 +159,8 @@ def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
     keys = [{word.key for word in between} for between in inside]
     if keys[0] ^ keys[1] >= {"of", "'s"}:  # the roof of the barn, the barn's roof
         return True
+    if _is_dative(found, first, second):
+        return True
     for between, own in zip(inside, keys, strict=True):
         if any(map(_is_verb, between)):
             continue
@@ -168,6 +170,16 @@ def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
             return True
     symmetric = keys[0] & lexicon.cues()["symmetric"].keys()
     return bool(symmetric) and _is_head(source, first[0]) and _is_head(source, second[0])
+
+
+def _is_dative(found: Counterparts, first: Link, second: Link) -> bool:
+    """Tell whether one text has *the book to her son* and the other *her son the book*."""
+    (x, i), (y, j) = first, second
+    heads = [
+        [preposition_before(words, place) for place in places]
+        for words, places in zip(found.words, ((x, y), (j, i)), strict=True)
+    ]
+    return [None, None] in heads and any(head in ([None, "to"], [None, "for"]) for head in heads)
 
 
 def _is_head(words: Sequence[Word], place: int) -> bool:

@@ -100,7 +100,8 @@ class LightEncoder(Encoder):
         # Both keep what the largest batch so far took, and a plan for every shape of one.
         options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         where = "session.model_external_initializers_file_folder_path"
-        options.add_session_config_entry(where, str(self.folder))
+        weights = self.folder / "model.safetensors"  # some installers leave a link to it
+        options.add_session_config_entry(where, str(weights.resolve().parent))
         # idle threads that spin slow everything else down on few cores
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         graph = files("movers").joinpath("data", f"{models.EMBEDDED}.onnx").read_bytes()
