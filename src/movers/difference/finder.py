@@ -151,7 +151,7 @@ class DifferenceFinder:
         if negated and len(opposites) % 2:
             i, j = opposites[0]
             self._take(cues)
-            self.tell("replaced", _with(cues[0], i), _with(cues[1], j), LIKELY)
+            self.tell("replaced", _with(source, cues[0], i), _with(target, cues[1], j), LIKELY)
             opposites = opposites[1:]
         elif negated:
             side = 0 if len(cues[0]) > len(cues[1]) else 1
@@ -373,10 +373,10 @@ def _whole(words: Sequence[Word], place: int) -> list[int]:
     return [place - 1, place] if place and words[place - 1].end == words[place].start else [place]
 
 
-def _with(places: Sequence[int], place: int) -> list[int]:
+def _with(words: Sequence[Word], places: Sequence[int], place: int) -> list[int]:
     """Return a word with the negation beside it."""
-    near = [one for one in places if abs(one - place) <= 2]
-    return sorted([*near, place])
+    near = {part for one in places if abs(one - place) <= 2 for part in _whole(words, one)}
+    return sorted(near | {place})
 
 
 def _paired(words: Counterparts, left: Sequence[int], right: Sequence[int]) -> list[Link]:
@@ -443,14 +443,17 @@ def _time(words: Sequence[Word], place: int) -> str | None:
     word = words[place]
     if not word.form or (word.part not in (CONTENT, FUNCTION)):
         return None
-    for before in reversed(words[max(0, place - 3) : place]):
+    if word.form == "future":
+        return word.form
+    for near in range(place - 1, max(-1, place - 4), -1):
+        before = words[near]
         if before.key == "have":
             return "past" if word.form == "past" else None
         if before.part == MODALITY:
             return None
         if before.part == FUNCTION and before.form:
             return before.form
-        if before.key == "to":
+        if before.key == "to" and not (near and words[near - 1].form == "future"):
             return None
         if before.part in (CONTENT, NAME) and before.form != "participle":
             break

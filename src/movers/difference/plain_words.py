@@ -16,6 +16,7 @@ TOKEN = re.compile(
     r"[-−](?<![^\s(].)\d[\d.,]*\d|[-−](?<![^\s(].)\d|"  # below zero
     r"\d[\d.,:/-]*\d(?:st|nd|rd|th)?\b|\d+(?:st|nd|rd|th)\b|"
     r"(?:[A-Za-z]++-?+|#)\d[\w-]*|\d+|"
+    r"k?m/[hs]\b|"
     r"[\u3040-\u30ff\u3400-\u9fff]|"  # scripts without blanks
     r"[ap]\.m\b\.?|[^\W\d_]+(?:['’][^\W\d_]+)*|['’](?:s|re|m|ll|ve|d)\b|\S"
 )
@@ -28,6 +29,8 @@ SHORT = {"ca": "can", "wo": "will", "sha": "shall"}
 """What a verb is called before n't."""
 HALVES = {"am": 0, "pm": 12}
 """Units that tell the time of day, and the hours before each."""
+GOING = "going"
+"""Followed by *to* and a verb, it is another *will*."""
 DENIALS = ("n't", "not", "never")
 GRAMMAR = ("determiner", "preposition", "conjunction", "auxiliary")
 OPENING = frozenset('"“.?!`')
@@ -181,7 +184,12 @@ def _beside(pieces: Sequence[Piece], place: int, lower: str, part: str) -> Usual
     if behind == "to" and lemma in cues["negation to"]:
         return lemma, NEGATION, form
     if behind == "to" and lower in cues["modality to"]:  # need not is no must not
-        return "need" if before.replace("’", "'") in DENIALS else "must", MODALITY, ""
+        denied = before.replace("’", "'") in DENIALS
+        return "need" if denied else cues["modality to"][lower], MODALITY, ""
+    if lower == GOING:
+        then = pieces[place + 2][0].lower() if behind == "to" and place + 2 < len(pieces) else ""
+        if lexicon.words().get(then, "").startswith("v"):
+            return "will", FUNCTION, "future"
     return _usual_word(lower)
 
 
@@ -219,7 +227,11 @@ def _usual_lower(lower: str) -> Usual:
             return f"{part}:{cues[part][lower]}", NUMBER, ""
     if lower in SHORT:
         return "", SHORT_OR_WORD, ""
-    if lower in cues["modality to"] or lexicon.lemma_of(lower)[0] in cues["negation to"]:
+    if (
+        lower == GOING
+        or lower in cues["modality to"]
+        or lexicon.lemma_of(lower)[0] in cues["negation to"]
+    ):
         return "", CUE_BEFORE_TO, ""
     return _usual_word(lower)
 
@@ -303,13 +315,18 @@ def _on_the_clock(words: Sequence[Word]) -> Iterator[Word]:
 
 
 def _fraction(words: Sequence[Word], place: int) -> str:
-    """Return what an ordinal stands for: with *a* before and *of* behind, a share."""
+    """Return what an ordinal stands for: *a third of* a share, *May 3rd* the same as *May 3*."""
     key = words[place].key
     behind = words[place + 1].text.lower() if place + 1 < len(words) else ""
     before = words[place - 1].text.lower() if place else ""
-    if key.startswith("ordinal:") and behind == "of" and before in ("a", "one"):
+    if not key.startswith("ordinal:"):
+        return key
+    if behind == "of" and before in ("a", "one"):
         return f"fraction:1/{key[8:]}"
-    return key
+    if behind == "of" and place + 2 < len(words):
+        behind = words[place + 2].text.lower()
+    months = lexicon.cues()["month"].keys()
+    return key[8:] if months & {before, behind} else key
 
 
 def _value(words: Sequence[Word], place: int) -> tuple[int, str | None]:

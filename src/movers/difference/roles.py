@@ -94,7 +94,11 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
         for first, second in combinations(links[:LONGEST], 2)
         if first[1] > second[1]
         and (first[0] in moved or second[0] in moved)
-        and (sorts[first[0]] == sorts[second[0]] or _changed_prepositions(found, first, second))
+        and (
+            sorts[first[0]] == sorts[second[0]]
+            or _changed_prepositions(found, first, second)
+            or _changed_adjectives(found, first, second)
+        )
     )
     candidates = [*islice(inverted, MOST)]
     if not candidates:
@@ -133,6 +137,15 @@ def _changed_prepositions(found: Counterparts, first: Link, second: Link) -> boo
         return False
     other = preposition_before(source, second[0])
     return other not in (None, one) and other == preposition_before(target, first[1])
+
+
+def _changed_adjectives(found: Counterparts, first: Link, second: Link) -> bool:
+    """Tell whether two words that may be adjectives stand exactly in each other's places."""
+    source, places = found.words[0], found.gaps
+    exact = (
+        places[0][first[0]] == places[1][second[1]] and places[0][second[0]] == places[1][first[1]]
+    )
+    return exact and all("a" in lexicon.words().get(source[i].key, "") for i, _ in (first, second))
 
 
 def _neighbours(found: Counterparts, first: Link, second: Link) -> bool:
