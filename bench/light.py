@@ -48,7 +48,7 @@ def sentence_transformers(sentences: list[str], forward: Any = None) -> Job:
     from transformers.modeling_outputs import BaseModelOutput
 
     torch.set_num_threads(1)
-    model = SentenceTransformer(str(embedded_folder()), device="cpu")
+    model: Any = SentenceTransformer(str(embedded_folder()), device="cpu")
 
     def other(input_ids: Any, attention_mask: Any, **_: Any) -> Any:
         found = forward(input_ids.numpy(), attention_mask.numpy())
@@ -79,11 +79,16 @@ def export(path: Path) -> Any:
 
     model, example = LastLayer().eval(), torch.ones((2, 9), dtype=torch.int64)
     axes = {name: {0: "batch", 1: "length"} for name in INPUTS}
-    names = {"input_names": [*INPUTS], "output_names": ["last_hidden_state"]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of tracing
         torch.onnx.export(
-            model, (example, example), str(path), dynamic_axes=axes, dynamo=False, **names
+            model,
+            (example, example),
+            str(path),
+            input_names=[*INPUTS],
+            output_names=["last_hidden_state"],
+            dynamic_axes=axes,
+            dynamo=False,
         )
     return model, dict.fromkeys(INPUTS, example)
 
