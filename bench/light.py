@@ -51,8 +51,8 @@ def sentence_transformers(sentences: list[str], forward: Any = None) -> Job:
     model: Any = SentenceTransformer(str(embedded_folder()), device="cpu")
 
     def other(input_ids: Any, attention_mask: Any, **_: Any) -> Any:
-        found = forward(input_ids.numpy(), attention_mask.numpy())
-        return BaseModelOutput(last_hidden_state=torch.from_numpy(found))
+        found: Any = torch.from_numpy(forward(input_ids.numpy(), attention_mask.numpy()))
+        return BaseModelOutput(last_hidden_state=found)
 
     if forward is not None:
         model[0].auto_model.forward = other
