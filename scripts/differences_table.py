@@ -1,19 +1,25 @@
-"""What is found in the labelled pairs, as the tables of docs/behaviour.md.
+"""What is found in the labelled pairs, and in pairs of others, as the tables of docs/behaviour.md.
 
 python scripts/differences_table.py report
+python scripts/differences_table.py others [folder of evaluation data]
 """
 
+import csv
+import os
 import sys
 from collections import Counter
 from pathlib import Path
 
 import movers
 from movers.difference.kinds import KINDS
-from movers.difference.polarity import share_words
+from movers.difference.polarity import polarity_differences, share_words
 from movers.difference.verdicts import HEADLINES, judge
 
 PAIRS = Path(__file__).parents[1] / "tests" / "difference" / "labelled_pairs.tsv"
 NOTHING = "–"
+DATA = Path(os.environ.get("MOVERS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+DENIED = {"negation", "opposite"}
+ORDERED = {"roles", "reordered", "name", "number"}
 
 
 def read(half):
@@ -76,6 +82,46 @@ def verdicts_table(rows):
     yield f"| all | {len(rows)} | {right} | {100 * right / len(rows):.1f} % |"
 
 
-if __name__ == "__main__":
-    rows = [*read(sys.argv[1])]
+def pairs_of(path, label, columns=(1, 2)):
+    """Pairs of a table without quotes whose ``label`` holds."""
+    with path.open(encoding="utf-8") as stream:
+        rows = [*csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    return [tuple(row[column] for column in columns) for row in rows if label(row)]
+
+
+def others_table(data):
+    sick, wiki = data / "SICK" / "SICK_train.txt", data / "PAWSWiki" / "dev.tsv"
+    contradicted, entailed = (
+        pairs_of(sick, lambda row, label=label: row[4].strip() == label)
+        for label in ("CONTRADICTION", "ENTAILMENT")
+    )
+    different, same = (
+        pairs_of(wiki, lambda row, label=label: row[3].strip() == label) for label in "01"
+    )
+    graded = data / "STSB" / "sts-dev.csv"
+    near = pairs_of(graded, lambda row: float(row[4]) >= 4.5, (5, 6))
+    yield "| pairs | count | what is told | share |"
+    yield "|---|---|---|---|"
+    for name, pairs, kinds in (
+        ("SICK train, contradiction", contradicted, DENIED),
+        ("SICK train, entailment", entailed, DENIED),
+        ("PAWS-Wiki dev, labelled different", different, ORDERED),
+    ):
+        told = sum(any(one.kind in kinds for one in movers.differences(*pair)) for pair in pairs)
+        share = f"{100 * told / len(pairs):.1f} %"
+        yield f"| {name} | {len(pairs)} | {', '.join(sorted(kinds))} | {share} |"
+    for name, pairs in (("STS-B dev, graded 4.5 or more", near), ("PAWS-Wiki dev, same", same)):
+        share = f"{100 * polarity_differences(pairs).any(axis=1).mean():.1f} %"
+        yield f"| {name} | {len(pairs)} | flagged by `polarity_differences` | {share} |"
+
+
+def main(half, data=DATA):
+    if half == "others":
+        print(*others_table(Path(data)), sep="\n")
+        return
+    rows = [*read(half)]
     print(*kinds_table(rows), "", *verdicts_table(rows), sep="\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -83,6 +83,7 @@ ADDED = [
     ("expand", "shrink"), ("expand", "contract"), ("north", "south"), ("east", "west"),
     ("northern", "southern"), ("eastern", "western"), ("left", "right"), ("odd", "even"),
     ("major", "minor"), ("maximum", "minimum"), ("internal", "external"), ("upper", "lower"),
+    ("older", "younger"), ("older", "newer"), ("oldest", "youngest"), ("oldest", "newest"),
 ]  # fmt: skip
 """Antonyms in everyday use that WordNet has not, or not of these forms."""
 

@@ -191,6 +191,9 @@ def test_help_explains(capsys, command):
         (["compare", "a b", "c d", "--mix", "1.5"], "mix must lie between 0 and 1"),
         (["compare", "a b", "c d", "--methods", "wsdm"], "did you mean 'wsmd'?"),
         (["compare", "cat", "dog", "--statistics", "{pairs}"], "is not a statistics file"),
+        (["diff", "{tmp}/nope.txt", "{latin}"], "no file"),
+        (["diff", "{latin}", "{latin}"], "line 2: not UTF-8"),
+        (["diff", "{empty}", "{latin}"], "is empty; there is nothing to compare"),
         (["fit", "{tmp}/nope.txt", "-o", "{tmp}/x.safetensors"], "no file"),
     ],
 )

@@ -12,6 +12,7 @@ import pytest
 import movers
 from movers.encode import models
 from movers.encode.encodings import MEAN_HEAD, Request
+from movers.encode.light import LightEncoder
 from movers.encode.tokens import TokenRules, read
 from movers.encode.whiten import Moments
 from movers.loading import load_encoder
@@ -55,6 +56,15 @@ def torch_engine():
 
 def test_the_embedded_model_needs_no_torch():
     assert load_encoder(device="cpu").engine == "light"
+
+
+def test_weights_may_be_links_to_another_folder(light, tmp_path, monkeypatch):
+    for path in models.embedded_folder().iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    monkeypatch.setattr(models, "embedded_folder", lambda: tmp_path)
+    texts = SENTENCES[:2]
+    linked, plain = (one.encode(texts, EVERYTHING) for one in (LightEncoder(), light))
+    assert all(np.array_equal(linked.vectors[6][k], plain.vectors[6][k]) for k in range(2))
 
 
 def test_both_engines_read_the_same_tokens(light, torch_engine):

@@ -119,10 +119,12 @@ def diff(
 
 def _text(file: Path) -> str:
     """The text of a file."""
-    try:
-        return file.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{str(file)!r} is not a text in UTF-8: {error}") from error
+    from movers.io.tables import read_lines
+
+    text = "".join(line.replace("\r\n", "\n") for line in read_lines(file))
+    if not text.strip():
+        raise InputError(f"{file} is empty; there is nothing to compare")
+    return text
 
 
 def _ask_about_files(source: str, target: str) -> None:

@@ -109,6 +109,7 @@ class DifferenceFinder:
             self.scope("quantity", *only)
             self.steps(QUANTITY, "quantity")
             self.steps(MODALITY, "modality")
+            self.times()
             self.tense()
         self.names()
         self.others()
@@ -149,7 +150,7 @@ class DifferenceFinder:
         if negated and len(opposites) % 2:
             i, j = opposites[0]
             self._take(cues)
-            self.tell("replaced", _with(cues[0], i), _with(cues[1], j), LIKELY)
+            self.tell("replaced", _with(source, cues[0], i), _with(target, cues[1], j), LIKELY)
             opposites = opposites[1:]
         elif negated:
             side = 0 if len(cues[0]) > len(cues[1]) else 1
@@ -159,7 +160,8 @@ class DifferenceFinder:
             )
             self._take(cues)
             self._take_quantities()
-            self.tell("negation", *(([place], []) if side == 0 else ([], [place])), CERTAIN)
+            shown = _whole(self.words.words[side], place)
+            self.tell("negation", *((shown, []) if side == 0 else ([], shown)), CERTAIN)
         else:
             self._take(cues)
             self.scope("negation", *cues)
@@ -273,7 +275,11 @@ class DifferenceFinder:
                     p for p in self.words.left[side] if self.words.words[side][p].key == "will"
                 )
         for i, j in _paired(self.words, *left):
-            if part == MODALITY and self.words.words[0][i].key == self.words.words[1][j].key:
+            first, second = self.words.words[0][i], self.words.words[1][j]
+            if part == MODALITY and first.text.lower() == second.text.lower():
+                self._take(([i], [j]))  # have to, do not have to: the negation was told
+                continue
+            if part == MODALITY and first.key == second.key:
                 continue
             self.tell(kind, [i], [j], LIKELY)
         for side in (0, 1):
@@ -284,6 +290,21 @@ class DifferenceFinder:
                     self.tell(kind, *(([place], []) if side == 0 else ([], [place])), PERHAPS)
                 else:
                     self.words.take(side, place)
+
+    def times(self) -> None:
+        """Tell of words such as *today* and *tomorrow*, *morning* and *evening*."""
+        times = lexicon.cues()["time"]
+        left = (
+            [place for place in left if words[place].text.lower() in times]
+            for words, left in zip(self.words.words, self.words.left, strict=True)
+        )
+        for i, j in _paired(self.words, *left):
+            first, second = (
+                words[place].text.lower()
+                for words, place in zip(self.words.words, (i, j), strict=True)
+            )
+            if times[first] == times[second] and self.words.in_gap(i, j):
+                self.tell("tense", [i], [j], LIKELY)
 
     def tense(self) -> None:
         """Tell of verbs that both texts have in another time."""
@@ -346,10 +367,15 @@ class DifferenceFinder:
         return any(one.kind == kind for one in self.found)
 
 
-def _with(places: Sequence[int], place: int) -> list[int]:
+def _whole(words: Sequence[Word], place: int) -> list[int]:
+    """Return a negation with what it is written together with: *isn't*."""
+    return [place - 1, place] if place and words[place - 1].end == words[place].start else [place]
+
+
+def _with(words: Sequence[Word], places: Sequence[int], place: int) -> list[int]:
     """Return a word with the negation beside it."""
-    near = [one for one in places if abs(one - place) <= 2]
-    return sorted([*near, place])
+    near = {part for one in places if abs(one - place) <= 2 for part in _whole(words, one)}
+    return sorted(near | {place})
 
 
 def _paired(words: Counterparts, left: Sequence[int], right: Sequence[int]) -> list[Link]:
@@ -416,12 +442,17 @@ def _time(words: Sequence[Word], place: int) -> str | None:
     word = words[place]
     if not word.form or (word.part not in (CONTENT, FUNCTION)):
         return None
-    for before in reversed(words[max(0, place - 3) : place]):
-        if before.part == MODALITY or before.key == "have":
+    if word.form == "future":
+        return word.form
+    for near in range(place - 1, max(-1, place - 4), -1):
+        before = words[near]
+        if before.key == "have":
+            return "past" if word.form == "past" else None
+        if before.part == MODALITY:
             return None
         if before.part == FUNCTION and before.form:
             return before.form
-        if before.key == "to":
+        if before.key == "to" and not (near and words[near - 1].form == "future"):
             return None
         if before.part in (CONTENT, NAME) and before.form != "participle":
             break

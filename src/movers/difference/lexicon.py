@@ -13,6 +13,7 @@ SUFFIXES = (
 )  # fmt: skip
 """Regular endings and what stands in their place in the lemma."""
 PAST, PRESENT, PARTICIPLE, BASE = "past", "present", "participle", "base"
+DEGREES = ("er", "est")
 DOUBLED = "bdgklmnprt"
 """Consonants that are doubled before an ending."""
 
@@ -62,13 +63,36 @@ def _with_opposites() -> frozenset[str]:
 
 
 def has_opposite(word: str) -> bool:
-    """Tell whether a lemma has an antonym at all."""
-    return word in _with_opposites()
+    """Tell whether a lemma, or the adjective that it is a degree of, has an antonym at all."""
+    return word in _with_opposites() or positive_of(word)[0] in _with_opposites()
 
 
 def are_opposite(first: str, second: str) -> bool:
-    """Tell whether two lemmas are antonyms."""
-    return (first, second) in _opposites()
+    """Tell whether two lemmas are antonyms, or the same degree of two: *taller* and *shorter*."""
+    if (first, second) in _opposites():
+        return True
+    (one, degree), (other, beside) = positive_of(first), positive_of(second)
+    return degree == beside != "" and (one, other) in _opposites()
+
+
+@lru_cache(maxsize=1 << 16)
+def positive_of(word: str) -> tuple[str, str]:
+    """Return the adjective that a word is a degree of, and its ending; the word itself if none.
+
+    Examples
+    --------
+    >>> positive_of("bigger"), positive_of("easiest"), positive_of("paper")
+    (('big', 'er'), ('easy', 'est'), ('paper', ''))
+    """
+    for ending in DEGREES:
+        stem = word.removesuffix(ending)
+        if stem == word or len(stem) < 3:
+            continue
+        single = stem[:-1] if _doubled(stem) else stem
+        for base in (stem, f"{stem}e", single, f"{stem[:-1]}y" if stem[-1] == "i" else stem):
+            if base in _with_opposites() and "a" in words().get(base, ""):
+                return base, ending
+    return word, ""
 
 
 @lru_cache(maxsize=1 << 16)

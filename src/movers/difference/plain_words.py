@@ -16,13 +16,22 @@ TOKEN = re.compile(
     r"[-−](?<![^\s(].)\d[\d.,]*\d|[-−](?<![^\s(].)\d|"  # below zero
     r"\d[\d.,:/-]*\d(?:st|nd|rd|th)?\b|\d+(?:st|nd|rd|th)\b|"
     r"(?:[A-Za-z]++-?+|#)\d[\w-]*|\d+|"
+    r"k?m/[hs]\b|"
     r"[\u3040-\u30ff\u3400-\u9fff]|"  # scripts without blanks
     r"[ap]\.m\b\.?|[^\W\d_]+(?:['’][^\W\d_]+)*|['’](?:s|re|m|ll|ve|d)\b|\S"
 )
+ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"“”]*\w|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+"""What is one name whatever it is made of."""
 PIECES = re.compile(r"^(.+?)(n['’]t|['’](?:s|re|m|ll|ve|d))$", re.IGNORECASE)
 CANNOT = re.compile(r"^(can)(not)$", re.IGNORECASE)
+WITH_ADDRESSES = re.compile(f"{ADDRESS.pattern}|{TOKEN.pattern}")
 SHORT = {"ca": "can", "wo": "will", "sha": "shall"}
 """What a verb is called before n't."""
+HALVES = {"am": 0, "pm": 12}
+"""Units that tell the time of day, and the hours before each."""
+GOING = "going"
+"""Followed by *to* and a verb, it is another *will*."""
+DENIALS = ("n't", "not", "never")
 GRAMMAR = ("determiner", "preposition", "conjunction", "auxiliary")
 OPENING = frozenset('"“.?!`')
 """What a word may be capitalised behind."""
@@ -79,11 +88,13 @@ def read(text: str) -> Reading:
     words = [
         _in_context(pieces, place, headline=headline)
         if (usual := _usual(piece[0]))[1] in IN_DOUBT
-        else Word._make(piece + usual)
+        else Word(*piece, *usual)
         for place, piece in enumerate(pieces)
     ]
-    if any(word.part == NUMBER for word in words):
+    if any(word.part == NUMBER and ":" in word.key for word in words):  # not in digits alone
         words = [*_merged(words)]
+    if any(word.key in HALVES and word.part == UNIT for word in words):
+        words = [*_on_the_clock(words)]
     plain = tuple(word for word in words if word.part != MARK)
     return Reading(text, plain, _asks(text, plain))
 
@@ -103,7 +114,8 @@ def look_english(*readings: Reading) -> bool:
 def _pieces(text: str) -> list[Piece]:
     """Return words as they stand, contractions taken apart."""
     pieces: list[Piece] = []
-    for found in TOKEN.finditer(text):
+    token_or_address = WITH_ADDRESSES if "@" in text or "://" in text or "www." in text else TOKEN
+    for found in token_or_address.finditer(text):
         token, (start, end) = found[0], found.span()
         cut = None
         if "'" in token or "’" in token:
@@ -171,8 +183,13 @@ def _beside(pieces: Sequence[Piece], place: int, lower: str, part: str) -> Usual
     lemma, form = lexicon.lemma_of(lower)
     if behind == "to" and lemma in cues["negation to"]:
         return lemma, NEGATION, form
-    if behind == "to" and lower in cues["modality to"]:
-        return "must", MODALITY, ""
+    if behind == "to" and lower in cues["modality to"]:  # need not is no must not
+        denied = before.replace("’", "'") in DENIALS
+        return "need" if denied else cues["modality to"][lower], MODALITY, ""
+    if lower == GOING:
+        then = pieces[place + 2][0].lower() if behind == "to" and place + 2 < len(pieces) else ""
+        if lexicon.words().get(then, "").startswith("v"):
+            return "will", FUNCTION, "future"
     return _usual_word(lower)
 
 
@@ -189,6 +206,8 @@ def _usual(text: str) -> Usual:
 @lru_cache(maxsize=1 << 16)
 def _usual_lower(lower: str) -> Usual:
     cues = lexicon.cues()
+    if len(lower) > 4 and ADDRESS.fullmatch(lower):
+        return lower, NAME, ""
     if any(map(str.isdigit, lower)):
         return _figure(lower), NUMBER, ""
     if lower in cues["unit"]:
@@ -208,7 +227,11 @@ def _usual_lower(lower: str) -> Usual:
             return f"{part}:{cues[part][lower]}", NUMBER, ""
     if lower in SHORT:
         return "", SHORT_OR_WORD, ""
-    if lower in cues["modality to"] or lexicon.lemma_of(lower)[0] in cues["negation to"]:
+    if (
+        lower == GOING
+        or lower in cues["modality to"]
+        or lexicon.lemma_of(lower)[0] in cues["negation to"]
+    ):
         return "", CUE_BEFORE_TO, ""
     return _usual_word(lower)
 
@@ -237,9 +260,11 @@ def _usual_word(lower: str) -> Usual:
 
 
 def _figure(lower: str) -> str:
-    """Return a figure without what only groups its digits: 1,000 is 1000, 2nd is an ordinal."""
+    """Return a figure without what does not change it: 1,000 is 1000, 07:30 is 7:30."""
     if lower[-2:] in ("st", "nd", "rd", "th") and lower[:-2].isdigit():
         return f"ordinal:{lower[:-2]}"
+    if re.fullmatch(r"0\d:\d\d", lower):
+        return lower[1:]
     lower = lower.replace("−", "-")
     if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", lower):
         lower = lower.replace(",", "")
@@ -273,14 +298,35 @@ def _merged(words: Sequence[Word]) -> Iterator[Word]:
         place = end
 
 
+def _on_the_clock(words: Sequence[Word]) -> Iterator[Word]:
+    """Put times of half a day on the clock of 24 hours: *5 p.m.* is 17:00."""
+    place = 0
+    while place < len(words):
+        word, behind = words[place], words[min(place + 1, len(words) - 1)]
+        hour, _, minutes = word.key.partition(":")
+        timed = word.part == NUMBER and behind.part == UNIT and behind.key in HALVES
+        if timed and hour.isdigit() and 1 <= int(hour) <= 12:
+            key = f"{int(hour) % 12 + HALVES[behind.key]}:{minutes or '00'}"
+            yield Word(f"{word.text} {behind.text}", word.start, behind.end, key, NUMBER)
+            place += 2
+        else:
+            yield word
+            place += 1
+
+
 def _fraction(words: Sequence[Word], place: int) -> str:
-    """Return what an ordinal stands for: with *a* before and *of* behind, a share."""
+    """Return what an ordinal stands for: *a third of* a share, *May 3rd* the same as *May 3*."""
     key = words[place].key
     behind = words[place + 1].text.lower() if place + 1 < len(words) else ""
     before = words[place - 1].text.lower() if place else ""
-    if key.startswith("ordinal:") and behind == "of" and before in ("a", "one"):
+    if not key.startswith("ordinal:"):
+        return key
+    if behind == "of" and before in ("a", "one"):
         return f"fraction:1/{key[8:]}"
-    return key
+    if behind == "of" and place + 2 < len(words):
+        behind = words[place + 2].text.lower()
+    months = lexicon.cues()["month"].keys()
+    return key[8:] if months & {before, behind} else key
 
 
 def _value(words: Sequence[Word], place: int) -> tuple[int, str | None]:

@@ -94,7 +94,11 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
         for first, second in combinations(links[:LONGEST], 2)
         if first[1] > second[1]
         and (first[0] in moved or second[0] in moved)
-        and (sorts[first[0]] == sorts[second[0]] or _changed_prepositions(found, first, second))
+        and (
+            sorts[first[0]] == sorts[second[0]]
+            or _changed_prepositions(found, first, second)
+            or _changed_adjectives(found, first, second)
+        )
     )
     candidates = [*islice(inverted, MOST)]
     if not candidates:
@@ -135,6 +139,15 @@ def _changed_prepositions(found: Counterparts, first: Link, second: Link) -> boo
     return other not in (None, one) and other == preposition_before(target, first[1])
 
 
+def _changed_adjectives(found: Counterparts, first: Link, second: Link) -> bool:
+    """Tell whether two words that may be adjectives stand exactly in each other's places."""
+    source, places = found.words[0], found.gaps
+    exact = (
+        places[0][first[0]] == places[1][second[1]] and places[0][second[0]] == places[1][first[1]]
+    )
+    return exact and all("a" in lexicon.words().get(source[i].key, "") for i, _ in (first, second))
+
+
 def _neighbours(found: Counterparts, first: Link, second: Link) -> bool:
     """Tell whether nothing but words of grammar stands between two words, in both texts."""
     source, target = found.words
@@ -159,6 +172,8 @@ def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
     keys = [{word.key for word in between} for between in inside]
     if keys[0] ^ keys[1] >= {"of", "'s"}:  # the roof of the barn, the barn's roof
         return True
+    if _is_dative(found, first, second):
+        return True
     for between, own in zip(inside, keys, strict=True):
         if any(map(_is_verb, between)):
             continue
@@ -168,6 +183,16 @@ def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
             return True
     symmetric = keys[0] & lexicon.cues()["symmetric"].keys()
     return bool(symmetric) and _is_head(source, first[0]) and _is_head(source, second[0])
+
+
+def _is_dative(found: Counterparts, first: Link, second: Link) -> bool:
+    """Tell whether one text has *the book to her son* and the other *her son the book*."""
+    (x, i), (y, j) = first, second
+    heads = [
+        [preposition_before(words, place) for place in places]
+        for words, places in zip(found.words, ((x, y), (j, i)), strict=True)
+    ]
+    return [None, None] in heads and any(head in ([None, "to"], [None, "for"]) for head in heads)
 
 
 def _is_head(words: Sequence[Word], place: int) -> bool:

@@ -66,7 +66,9 @@ class LightEncoder(Encoder):
         self.layers, self.heads = config["num_hidden_layers"], config["num_attention_heads"]
         self.dimension, self.positions = config["hidden_size"], config["max_position_embeddings"]
         self.max_length = int(min(self.positions, self.tokenizer.model_max_length))
-        arrays = map_arrays(self.folder / "model.safetensors")[1]
+        # some installers leave a link, and onnxruntime reads nothing outside the folder it is given
+        weights = (self.folder / "model.safetensors").resolve()
+        self._weights_folder, arrays = weights.parent, map_arrays(weights)[1]
         names = (f"embeddings.{name}_embeddings.weight" for name in KINDS_OF_INPUT)
         self._inputs = tuple(arrays[name] for name in names)
         attention = BATCH_ATTENTION // (self.layers * self.heads)
@@ -100,7 +102,7 @@ class LightEncoder(Encoder):
         # Both keep what the largest batch so far took, and a plan for every shape of one.
         options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         where = "session.model_external_initializers_file_folder_path"
-        options.add_session_config_entry(where, str(self.folder))
+        options.add_session_config_entry(where, str(self._weights_folder))
         # idle threads that spin slow everything else down on few cores
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         graph = files("movers").joinpath("data", f"{models.EMBEDDED}.onnx").read_bytes()
