@@ -15,27 +15,16 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from movers.errors import Advised, Choose, MoversError, Wording
+from movers.errors import Choose, MoversError, Wording
 from movers.settings import HttpField, table
-from movers.web.batcher import BusyError, ClosedError, LateError
 
 logger = logging.getLogger("movers")
 
 SHOWN = 600
 """Characters of a message; some quote a sentence."""
+INTERNAL = "something went wrong inside the server; its log has the details"
 COMPLAINTS, QUOTED = 3, 200
 """Complaints about the shape of a request: how many, and characters of each."""
-
-
-class InternalError(Exception):
-    """Something went wrong that nobody foresaw; what it was is for the log only."""
-
-    def __init__(self) -> None:
-        super().__init__("something went wrong inside the server; its log has the details")
-
-
-class NotServedError(MoversError):
-    """A request names a model or an index that is not served."""
 
 
 class OverHttp(Wording):
@@ -101,44 +90,26 @@ def failure(
     return JSONResponse({"error": {**said, "type": kind}}, status, headers)
 
 
-STATUSES: dict[type[Exception], int] = {
-    NotServedError: 404,
-    MoversError: 422,
-    BusyError: 429,
-    ClosedError: 503,
-    LateError: 504,
-    InternalError: 500,
-}
-"""Errors of routes; the first that fits counts."""
-
-
 def handle_failures(app: FastAPI) -> None:
     """Turn whatever a route raises into an answer of the one shape."""
-    for kind in (*STATUSES, RequestValidationError, HTTPException, Exception):
+    for kind in (MoversError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _answered)
 
 
 async def _answered(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, RequestValidationError):
-        found = error.errors()[:COMPLAINTS]
-        status = 400 if found[0]["type"] == "json_invalid" else 422
-        return failure(status, "; ".join(_complaint(one)[:QUOTED] for one in found))
-    if isinstance(error, HTTPException):
-        return failure(error.status_code, error.detail, headers=error.headers)
-    if isinstance(error, InternalError):
-        cause = error.__cause__
+        complaints = error.errors()[:COMPLAINTS]
+        status = 400 if complaints[0]["type"] == "json_invalid" else 422
+        return failure(status, "; ".join(_complaint(one)[:QUOTED] for one in complaints))
+    if isinstance(error, MoversError):
+        return failure(422, error.worded(HTTP), spoken=error.worded(PAGE))
+    if not isinstance(error, HTTPException):  # the framework logs it
+        error = HTTPException(500, INTERNAL)
+    elif error.status_code == 500 and (cause := error.__cause__):
         # Without its message, which may quote a sentence.
-        frames = "".join(format_tb(cause.__traceback__)) if cause else ""
+        frames = "".join(format_tb(cause.__traceback__))
         logger.error("%s failed with %s\n%s", request.url.path, type(cause).__name__, frames)
-    elif not isinstance(error, tuple(STATUSES)):
-        error = InternalError()  # the framework logs the error itself
-    status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
-    message, spoken = (
-        error.worded(wording) if isinstance(error, Advised) else str(error)
-        for wording in (HTTP, PAGE)
-    )
-    again = {"Retry-After": str(error.retry_after)} if isinstance(error, BusyError) else None
-    return failure(status, message, spoken=spoken, headers=again)
+    return failure(error.status_code, error.detail, headers=error.headers)
 
 
 def _complaint(error: Any) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from starlette.exceptions import HTTPException
+
 from movers.difference.guards import check_guards
 from movers.encode.encoder import Encoder
 from movers.errors import InputError
@@ -17,7 +19,6 @@ from movers.scorer import Scorer
 from movers.search.folder import ReplacedError
 from movers.search.index import Index
 from movers.search.manifest import Manifest
-from movers.web.failures import NotServedError
 
 KEPT_BYTES = 1 << 26
 """Encodings that a thread keeps of a model for requests to come; beyond that it begins anew."""
@@ -84,7 +85,7 @@ class Indexes:
         if name not in self.opened:
             there = ", ".join(self.opened) or "none; start the server with --index NAME=FOLDER"
             what = "is served" if name is None else f"{name[:80]!r} here"
-            raise NotServedError(f"no index {what}; there are: {there}")
+            raise HTTPException(404, f"no index {what}; there are: {there}")
         return SearchSetup(name, guards=check_guards(guards), **asked)
 
     def effort(self, setup: SearchSetup) -> float:

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 from movers.errors import InputError
 from movers.measures.base import Measure
 from movers.measures.parts.statistics import Statistics
 from movers.measures.registry import find_measure
 from movers.scorer import Scorer
-from movers.web.failures import NotServedError
 from movers.web.indexes import Indexes, Search, SearchSetup, for_another_thread, forget_much
 
 SMALL = 6 * 384**2
@@ -124,9 +125,8 @@ class Models:
         """Look a model and a method up."""
         name = self.default if model is None else model
         if name not in self.scorers:
-            raise NotServedError(
-                f"no model {name[:80]!r} here; this server has: {', '.join(self.scorers)}"
-            )
+            there = ", ".join(self.scorers)
+            raise HTTPException(404, f"no model {name[:80]!r} here; this server has: {there}")
         return Setup(name, find_measure(method).name, options)
 
     def make(self, setup: Setup | SearchSetup) -> Scorer | Search:
