@@ -19,6 +19,7 @@ from hashlib import sha256
 from typing import Any
 
 from movers import errors
+from movers.bulk.output import counted_not_warned
 from movers.bulk.score_files import named_columns
 from movers.errors import DependencyError, InputError, MoversError
 from movers.io.columns import UNREAD, all_columns, count_unread
@@ -315,9 +316,10 @@ def score_columns(
 
         texts = (check_texts(batch.column(name).to_pylist(), name, 0) for name in columns)
         pairs = list(zip(*texts, strict=True))
-        for name, scorer in held.items():
-            for column, values in named_columns(name, scorer, pairs).items():
-                batch = batch.append_column(column, pyarrow.array(values))
+        with counted_not_warned():
+            for name, scorer in held.items():
+                for column, values in named_columns(name, scorer, pairs).items():
+                    batch = batch.append_column(column, pyarrow.array(values))
         return batch.append_column(UNREAD, pyarrow.array(count_unread(held, pairs)))
 
     for scorer in scorers.values():
