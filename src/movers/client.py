@@ -134,7 +134,7 @@ def _compare(
 ) -> Call[Comparison]:
     """Compare two sentences."""
     body = {"source": source, "target": target, "spelling": spelling, **settings}
-    return Call("/v1/compare", lambda found: Received.of(found[0]), [body])
+    return Call("/v1/compare", lambda answers: Received.of(answers[0]), [body])
 
 
 def _differences(
@@ -143,8 +143,8 @@ def _differences(
     """Find what two sentences differ in."""
     body = {"source": source, "target": target, "spelling": spelling, **settings}
 
-    def read(found: list[Answer]) -> tuple[Difference, ...]:
-        return tuple(map(_difference, found[0]["differences"]))
+    def read(answers: list[Answer]) -> tuple[Difference, ...]:
+        return tuple(map(_difference, answers[0]["differences"]))
 
     return Call("/v1/differences", read, [body])
 
@@ -154,7 +154,7 @@ def _align(
 ) -> Call[Alignment]:
     """Link the words of two sentences."""
     body = {"source": source, "target": target, "aligner": aligner, **settings}
-    return Call("/v1/align", lambda found: _alignment(found[0]), [body])
+    return Call("/v1/align", lambda answers: _alignment(answers[0]), [body])
 
 
 def _scores(
@@ -170,8 +170,8 @@ def _scores(
     chunks = (texts[low : low + PAIRS] for low in range(0, len(texts), PAIRS))
     bodies = [{"pairs": [*map(list, some)], "methods": [method], **settings} for some in chunks]
 
-    def read(found: list[Answer]) -> Floats:
-        values = (value for one in found for value in one["methods"][method][what])
+    def read(answers: list[Answer]) -> Floats:
+        values = (value for one in answers for value in one["methods"][method][what])
         return np.array([*map(_number, values)], np.float64)
 
     return Call("/v1/score", read, bodies)
@@ -201,8 +201,8 @@ def _rank(
     texts = check_sentences(corpus if key is None else map(key, corpus), "corpus sentence")
     body = {"query": query, "candidates": texts, "top_k": top_k, **settings}
 
-    def read(found: list[Answer]) -> Ranking:
-        return Ranking(query, _matches(found[0]), Signature.parse(found[0]["signature"]))
+    def read(answers: list[Answer]) -> Ranking:
+        return Ranking(query, _matches(answers[0]), Signature.parse(answers[0]["signature"]))
 
     return Call("/v1/rank", read, [body])
 
@@ -219,17 +219,17 @@ def _search(
     """Find the nearest sentences of an index."""
     body: Answer = {"query": query, "index": index, "top_k": top_k, "within": within}
     body |= {"guards": [*guards], "explain": align}
-    return Call("/v1/search", lambda found: _search_ranking(found[0]), [body])
+    return Call("/v1/search", lambda answers: _search_ranking(answers[0]), [body])
 
 
 def _indexes() -> Call[list[Answer]]:
     """List the indexes."""
-    return Call("/v1/indexes", lambda found: found[0]["indexes"])
+    return Call("/v1/indexes", lambda answers: answers[0]["indexes"])
 
 
 def _models() -> Call[list[Answer]]:
     """List the models."""
-    return Call("/v1/models", lambda found: found[0]["models"])
+    return Call("/v1/models", lambda answers: answers[0]["models"])
 
 
 class _Connected:

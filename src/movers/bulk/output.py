@@ -180,14 +180,14 @@ class Run:
                 sync(path.parent)
                 journal.unlink()
         except BaseException as error:
-            kept = _keep(grown, journal)
+            notice = _keep(grown, journal)
             if isinstance(error, OSError) and error.errno in FULL:
-                raise StorageError(self._no_room(grown, kept)) from error
-            if kept:
-                logger.warning("%s", kept)
+                raise StorageError(self._no_room(grown, notice)) from error
+            if notice:
+                logger.warning("%s", notice)
             raise
 
-    def _no_room(self, grown: Path, kept: str) -> str:
+    def _no_room(self, grown: Path, notice: str) -> str:
         """Return what a full disk lacks: measured by the rows written so far."""
         message = f"no room left for {str(self.output)!r}: {room(self.output)}"
         with suppress(OSError):
@@ -195,7 +195,7 @@ class Run:
             message += f", {sized(written)} written"
             if self.total and self.rows:
                 message += f", about {sized(written / self.rows * self.total)} needed in all"
-        return f"{message}. {kept or 'Nothing was kept, for no row was finished'}"
+        return f"{message}. {notice or 'Nothing was notice, for no row was finished'}"
 
 
 @contextmanager
@@ -234,13 +234,13 @@ def in_steps(chunks: Iterable[tuple[Chunk, Pairs]]) -> Iterator[tuple[Chunk, Pai
 def _discard(partial: Path, journal: Path) -> None:
     """Remove what an earlier run left, and say so."""
     rows = _rows_of(journal)
-    found = [path for path in (partial, journal) if path.exists()]
-    for path in found:
+    leftovers = [path for path in (partial, journal) if path.exists()]
+    for path in leftovers:
         path.unlink()
-    if found:
+    if leftovers:
         logger.warning(
             "starting anew: removed %s%s of a run that was broken off (--resume goes on with it)",
-            " and ".join(path.name for path in found),
+            " and ".join(path.name for path in leftovers),
             f", {rows:,} finished rows" if rows else "",
         )
 

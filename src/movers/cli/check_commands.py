@@ -7,12 +7,8 @@ from pathlib import Path
 from movers.cli import options as given
 from movers.cli.messages import print_json
 from movers.cli.options import DEFAULTS
-from movers.errors import InputError
-from movers.runtime.atomic import replacing
-
-
-class FailedCheckError(InputError):
-    """Too few texts say what was expected."""
+from movers.errors import InputError, MoversError
+from movers.runtime.atomic import write_text
 
 
 def check(
@@ -73,20 +69,19 @@ def check(
         raise InputError(f"{expected} has no text")
     names = given.guard_names(guard)
     pairs = zip(*sides, strict=True)
-    found = checks.check(pairs, least=least, guard=names, scorer=options.load(method))
+    checked = checks.check(pairs, least=least, guard=names, scorer=options.load(method))
     for file, report in ((junit, checks.to_junit), (markdown, checks.to_markdown)):
         if file is not None:
-            with replacing(file) as temporary:
-                temporary.write_text(report(found, actual.name), "utf-8")
-    passed = sum(one.objection is None for one in found)
+            write_text(file, report(checked, actual.name))
+    passed = sum(one.objection is None for one in checked)
     if json:
-        print_json([asdict(one) for one in found])
+        print_json([asdict(one) for one in checked])
     else:
-        for row, one in enumerate(found, 1):
+        for row, one in enumerate(checked, 1):
             if one.objection is not None:
                 print(f"row {row}: {one}\n")
-        print(f"{passed} of {len(found)} say the same")
-    if passed < fail_under * len(found):
-        raise FailedCheckError(
-            f"{passed / len(found):.1%} of the rows say the same, less than {fail_under:.1%}"
+        print(f"{passed} of {len(checked)} say the same")
+    if passed < fail_under * len(checked):
+        raise MoversError(
+            f"{passed / len(checked):.1%} of the rows say the same, less than {fail_under:.1%}"
         )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from movers.cli import options as given
-from movers.cli.messages import print_json, refuse_unread, say, worded
+from movers.cli.messages import print_json, refuse_unread, say, show, worded
 from movers.cli.options import DEFAULTS, make_scorers
 from movers.difference.misspelt import Spelling
 from movers.documents.changes import TOLD
 from movers.errors import InputError
-from movers.runtime.atomic import replacing
+from movers.runtime.atomic import write_text
 
 
 def compare(
@@ -101,20 +102,14 @@ def diff(
     """
     texts = [_text(file) for file in (old, new)]
     scorer = options.but(texts="sentences").load("movers")
-    found = scorer.compare_texts(*texts, progress=not quiet)
+    comparison = scorer.compare_texts(*texts, progress=not quiet)
     if html is not None:
-        with replacing(html) as temporary:
-            temporary.write_text(found.to_html(), "utf-8")
+        write_text(html, comparison.to_html())
         say(f"wrote {html}")
-    if json:
-        print_json(found.to_dict())
-    else:
-        from rich.console import Console
+    from movers.cli.terminal import print_changes
 
-        from movers.cli.terminal import print_changes
-
-        print_changes(Console(), found, all=all)
-    return int(any(one.fate in TOLD for one in found.changes))
+    show(comparison, partial(print_changes, all=all), json=json)
+    return int(any(one.fate in TOLD for one in comparison.changes))
 
 
 def _text(file: Path) -> str:
@@ -179,8 +174,7 @@ def explain(
     )
     if html is not None:
         page = explanation.to_html()
-        with replacing(html) as temporary:
-            temporary.write_text(page, "utf-8")
+        write_text(html, page)
         say(f"wrote {html}, {len(page.encode()) / 1000:.0f} kB")
     if json:
         print_json(explanation.to_dict())

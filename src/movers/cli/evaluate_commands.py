@@ -121,13 +121,13 @@ def threshold(
 
     common: dict[str, Any] = {"cut": cut, "progress": not quiet}
     if sentences := _sentences(file, column, pairs=bool(source or target or gold)):
-        found = thresholds_of_corpus(options.load(method), sentences, sample=sample, **common)
+        thresholds = thresholds_of_corpus(options.load(method), sentences, sample=sample, **common)
     else:
         rows = list(read_table(file, source, target, gold, labelled=False))
         pairs, labels = [(first, second) for first, second, _ in rows], [row[2] for row in rows]
         known, scorer = None if any(map(isnan, labels)) else labels, options.load(method)
-        found = thresholds_of_pairs(scorer, pairs, known, precision=precision, **common)
-    show(found, partial(print_thresholds, precision=precision), json=json)
+        thresholds = thresholds_of_pairs(scorer, pairs, known, precision=precision, **common)
+    show(thresholds, partial(print_thresholds, precision=precision), json=json)
 
 
 def _sentences(file: Path, column: str | None, *, pairs: bool) -> list[str]:

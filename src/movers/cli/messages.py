@@ -110,14 +110,14 @@ def command_line() -> str:
     return shlex.join(["movers", *sys.argv[1:]])
 
 
-def show(found: Any, draw: Callable[[Console, Any], None], *, json: bool) -> None:
+def show(result: Any, draw: Callable[[Console, Any], None], *, json: bool) -> None:
     """Print a result as JSON, or have it drawn."""
     if json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
     else:
         from rich.console import Console
 
-        draw(Console(), found)
+        draw(Console(), result)
 
 
 def print_json(value: Any) -> None:

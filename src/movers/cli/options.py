@@ -25,7 +25,7 @@ NOT_SERVED = {*SEVERAL, "judge"}
 SETTINGS = Group("Settings", help="What the number depends on; the signature names all of it.")
 
 
-class Chosen:
+class SettingOptions:
     """Options made from the table of settings, as a frozen dataclass of their names."""
 
     if TYPE_CHECKING:
@@ -46,14 +46,14 @@ class Chosen:
 def offering(settings: Mapping[str, SettingFacts], known: type[Settings] = Settings) -> Any:
     """Give a class one option for each of some settings."""
 
-    def offer(options: type[Chosen]) -> Any:
+    def offer(options: type[SettingOptions]) -> Any:
         hints, values = types(known), defaults(known)
         fields = []
         for name, about in settings.items():
             named = f"--{about.option}" if about.option else None
             shown = partial(_shown, about.unless) if about.unless else None
-            told = Parameter(name=named, help=about.help, show_default=shown)
-            kind: Any = Annotated[about.typed or hints[name], told]
+            parameter = Parameter(name=named, help=about.help, show_default=shown)
+            kind: Any = Annotated[about.typed or hints[name], parameter]
             fields.append((name, kind, values[name]))
         space = {"__doc__": options.__doc__, "__module__": options.__module__}
         bases = (options,)
@@ -73,7 +73,7 @@ OFFERED = {name: about for name, about in table().items() if name != "method"}
 
 
 @offering({name: about for name, about in OFFERED.items() if not about.varied})
-class ModelOptions(Chosen):
+class ModelOptions(SettingOptions):
     """Settings of all commands that run a model."""
 
 
@@ -85,7 +85,7 @@ class Options(ModelOptions):
 @offering(
     {name: facts for name, facts in OFFERED.items() if name not in NOT_SERVED and not facts.wire}
 )
-class ServerOptions(Chosen):
+class ServerOptions(SettingOptions):
     """Settings that are the server's, not a request's, to choose."""
 
 

@@ -35,9 +35,9 @@ def print_rows(rows: Mapping[str, str]) -> None:
 
 def summary(file: Path, function: str) -> str:
     """The first line of what a function says of itself, read without importing its file."""
-    found = re.search(rf'^def {function}\(.*?"""(.*?)$', file.read_text("utf-8"), re.M | re.S)
-    assert found is not None
-    return found[1].replace("`", "")
+    match = re.search(rf'^def {function}\(.*?"""(.*?)$', file.read_text("utf-8"), re.M | re.S)
+    assert match is not None
+    return match[1].replace("`", "")
 
 
 def print_version() -> None:
@@ -69,12 +69,12 @@ def measure_rows() -> list[str]:
     """Name, title and details of the measures, by tabs; rows without a name are about all."""
     from movers.measures.registry import ALIASES, METHODS
 
-    own = [(name, row.title, row) for name, row in METHODS.items() if row.base is None]
+    unbased = [(name, row.title, row) for name, row in METHODS.items() if row.base is None]
     based = [row for row in METHODS.values() if row.base is not None]
     versions = {row.word_part: row for row in reversed(based)}
     shared = [(name, title, versions[words]) for name, title, words in VERSIONS]
     rows = []
-    for name, title, row in (*own, *shared):
+    for name, title, row in (*unbased, *shared):
         paper = row.paper[: row.paper.find(")") + 1]  # authors and year
         differs = row.recipes.removeprefix("reference: ")
         details = "; ".join(filter(None, [paper, differs and f"the reference recipe: {differs}"]))
@@ -94,9 +94,9 @@ def print_installation() -> None:
 
 def print_topics(topics: Mapping[str, Mapping[str, str]]) -> None:
     """Print facts by topic."""
-    for topic, found in topics.items():
+    for topic, facts in topics.items():
         print(f"{topic}:")
-        for name, value in found.items():
+        for name, value in facts.items():
             print(f"  {name:<22} {value}")
 
 

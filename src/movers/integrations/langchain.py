@@ -57,8 +57,8 @@ class MoversRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **given: Any
     ) -> list[Document]:
-        found = self.source.search(query, given.get("k", self.k), **self.options)
-        return [_document(match) for match in found]
+        matches = self.source.search(query, given.get("k", self.k), **self.options)
+        return [_document(match) for match in matches]
 
 
 class MoversCompressor(BaseDocumentCompressor):
@@ -88,14 +88,14 @@ class MoversCompressor(BaseDocumentCompressor):
         ranking = self.scorer.rank(
             query, documents, top_k=self.top_n, key=lambda one: one.page_content
         )
-        found = []
+        reranked = []
         for match in ranking:
             if self.least is None or (match.similarity or 0.0) >= self.least:
                 document = documents[match.index]
                 scores = {"distance": match.distance, "similarity": match.similarity}
                 metadata = {**document.metadata, **scores}
-                found.append(document.model_copy(update={"metadata": metadata}))
-        return found
+                reranked.append(document.model_copy(update={"metadata": metadata}))
+        return reranked
 
 
 class MoversVectorStore(VectorStore):
@@ -144,8 +144,8 @@ class MoversVectorStore(VectorStore):
         self, query: str, k: int = 4, **_: Any
     ) -> list[tuple[Document, float]]:
         """The documents nearest to a query, with their distances."""
-        found = self.records.find(query, k)
-        return [(_stored(record), match.distance) for match, record in found]
+        nearest = self.records.find(query, k)
+        return [(_stored(record), match.distance) for match, record in nearest]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         scorer = self.records.scorer
@@ -202,12 +202,12 @@ class MoversCache(BaseCache):
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
         """The generations for a prompt that says the same; None if there is none."""
         cache, text = self._find(prompt, llm_string)
-        found = cache.get(text).answer
-        if found is None:
+        generations = cache.get(text).answer
+        if generations is None:
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LangChainBetaWarning)  # of loads
-            return [loads(one, allowed_objects="core") for one in found]
+            return [loads(one, allowed_objects="core") for one in generations]
 
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """Store generations."""

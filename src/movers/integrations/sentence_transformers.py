@@ -145,13 +145,13 @@ class MoversEvaluator(BaseEvaluator):
         if self.fit:
             scorer.fit(text for pair in self.pairs for text in pair)
         similarity = -scorer.distances(self.pairs)
-        found = {
+        values = {
             "pearson": pearsonr(self.scores, similarity)[0],
             "spearman": spearmanr(self.scores, similarity)[0],
             **({"auc": roc_auc_score(self.scores, similarity)} if self.labels else {}),
         }
         metrics = self.prefix_name_to_metrics(
-            {f"{measure}_{self.method}": value for measure, value in found.items()}, self.name
+            {f"{measure}_{self.method}": value for measure, value in values.items()}, self.name
         )
         self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
         return metrics

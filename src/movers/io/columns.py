@@ -69,8 +69,8 @@ def fill_columns(
             "and got NaN",
             UndefinedWarning,
         )
-    found, scaled = {name: distances}, measure.scaled(distances)
-    return found if scaled is None else {**found, _similarity_name(name): scaled}
+    columns, scaled = {name: distances}, measure.scaled(distances)
+    return columns if scaled is None else {**columns, _similarity_name(name): scaled}
 
 
 def _similarity_name(name: str) -> str:

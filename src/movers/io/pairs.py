@@ -37,13 +37,13 @@ def pick_pair(columns: Sequence[Any], source: Any, target: Any, options: str) ->
             raise InputError(f"no column {name!r}; the columns are: {there}")
     if source is not None and target is not None:
         return source, target
-    found = known_columns(columns) or columns
-    if source is not None or target is not None or len(found) != 2:
+    pair = known_columns(columns) or columns
+    if source is not None or target is not None or len(pair) != 2:
         raise InputError(
             f"which two columns hold the sentences? name them with {options}; "
             f"the columns are: {there}"
         )
-    return found[0], found[1]
+    return pair[0], pair[1]
 
 
 def check_sentences(sentences: Iterable[Any], what: str, check: Check | None = None) -> list[Any]:

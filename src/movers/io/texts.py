@@ -99,8 +99,8 @@ def read_column(file: Path, column: str, format: str | None = None) -> list[obje
     with open_table(file, format) as table:
         name = pick_column(table.columns, column)
         for chunk in table.chunks:
-            one = chunk[name]
-            values += one if isinstance(one, list) else one.to_pylist()
+            cells = chunk[name]
+            values += cells if isinstance(cells, list) else cells.to_pylist()
     return values
 
 
@@ -112,9 +112,9 @@ def write_some(texts: Iterable[str], numbers: Container[int], output: Path) -> N
     """
     with replacing(output) as temporary:
         if Texts(output).plain:
-            kept = (text for number, text in enumerate(texts, 1) if number in numbers)
+            chosen = (text for number, text in enumerate(texts, 1) if number in numbers)
             with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(f"{text}\n" for text in kept)
+                stream.writelines(f"{text}\n" for text in chosen)
         elif isinstance(texts, Texts) and not texts.plain:
             with open_table(texts.file, texts.format) as table:
                 _write_rows(table, numbers, temporary, format_of(output))

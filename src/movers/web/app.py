@@ -245,7 +245,12 @@ class Service:
         return results
 
     def _job(
-        self, asked: schemas.Asked, method: str, answer: Answer, pairs: list[Pair], **effort: bool
+        self,
+        asked: schemas.ModelRequest,
+        method: str,
+        answer: Answer,
+        pairs: list[Pair],
+        **effort: bool,
     ) -> Job:
         setup = self.models.setup(asked.model, method, asked.options())
         taken = self.models.effort(setup, most_words=self.limits.max_words, **effort)
@@ -376,11 +381,11 @@ async def _page(file: Path) -> FileResponse:
     return FileResponse(file)
 
 
-def _texts(body: schemas.Asked) -> str:
+def _texts(body: schemas.ModelRequest) -> str:
     return str(dict(body.options())["texts"])
 
 
-def _takes_texts(body: schemas.Asked, method: str) -> bool:
+def _takes_texts(body: schemas.ModelRequest, method: str) -> bool:
     """Whether a request asks a measure that compares longer texts sentence by sentence."""
     return _texts(body) != "whole" and find_measure(method).by_sentences
 

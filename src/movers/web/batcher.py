@@ -36,8 +36,8 @@ up."""
 
 def busy(waiting: int, retry_after: int) -> HTTPException:
     """Return the answer to a request that comes when too much waits."""
-    told = f"{waiting} pairs are waiting already; try again in {retry_after} s"
-    return HTTPException(429, told, {"Retry-After": str(retry_after)})
+    message = f"{waiting} pairs are waiting already; try again in {retry_after} s"
+    return HTTPException(429, message, {"Retry-After": str(retry_after)})
 
 
 def closed() -> HTTPException:

@@ -46,15 +46,15 @@ def parse_indexes(given: Iterable[str]) -> dict[str, Path]:
     >>> parse_indexes(["news=/data/news.index"])
     {'news': PosixPath('/data/news.index')}
     """
-    found: dict[str, Path] = {}
-    for one in given:
-        name, _, folder = one.partition("=")
+    folders: dict[str, Path] = {}
+    for pair in given:
+        name, _, folder = pair.partition("=")
         if not name or not folder or not name.isprintable():
-            raise InputError(f"an index is served as NAME=FOLDER, got {one!r}")
-        if name in found:
+            raise InputError(f"an index is served as NAME=FOLDER, got {pair!r}")
+        if name in folders:
             raise InputError(f"two indexes are called {name!r}; give one another name")
-        found[name] = Path(folder)
-    return found
+        folders[name] = Path(folder)
+    return folders
 
 
 class Indexes:
@@ -109,14 +109,14 @@ class Indexes:
 
     def describe(self) -> list[dict[str, Any]]:
         """Facts about every index as its folder is now."""
-        found = []
+        described = []
         for name, index in self.opened.items():
             assert index.folder is not None
             manifest = Manifest.read(index.folder)
             facts = {"name": name, "sentences": manifest.sentences, "state": manifest.digest}
             method = dict(Signature.parse(manifest.signature).fields)["method"]
-            found.append({**facts, "method": method, "signature": manifest.signature})
-        return found
+            described.append({**facts, "method": method, "signature": manifest.signature})
+        return described
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Search:
         while True:
             index = self.indexes.opened[setup.index]
             try:
-                found = index.search_many(
+                rankings = index.search_many(
                     queries,
                     setup.top_k,
                     within=setup.within,
@@ -148,7 +148,7 @@ class Search:
                 self.indexes.reopen(setup.index)
                 continue
             facts = {"index": setup.index, "state": index.state, "sentences": len(index)}
-            return [{**one.to_dict(), **facts, "far": index.scorer.far} for one in found]
+            return [{**ranking.to_dict(), **facts, "far": index.scorer.far} for ranking in rankings]
 
 
 def _opened(index: Index, encoder: Encoder) -> Index:
