@@ -165,7 +165,7 @@ def _scores(
     method: str = "movers",
     **settings: Any,
 ) -> Call[Floats]:
-    """Numbers of every pair, NaN where there is none."""
+    """Return numbers of every pair, NaN where there is none."""
     texts = read_pairs(pairs, targets)
     chunks = (texts[low : low + PAIRS] for low in range(0, len(texts), PAIRS))
     bodies = [{"pairs": [*map(list, some)], "methods": [method], **settings} for some in chunks]
@@ -178,14 +178,14 @@ def _scores(
 
 
 def _distances(pairs: Any, targets: Iterable[str] | None = None, **settings: Any) -> Call[Floats]:
-    """Distance of every pair, NaN where there is none."""
+    """Return distance of every pair, NaN where there is none."""
     return _scores("distances", pairs, targets, **settings)
 
 
 def _similarities(
     pairs: Any, targets: Iterable[str] | None = None, **settings: Any
 ) -> Call[Floats]:
-    """Similarity of every pair, from 0 to 1, NaN where there is none."""
+    """Return similarity of every pair, from 0 to 1, NaN where there is none."""
     return _scores("similarities", pairs, targets, **settings)
 
 
@@ -267,7 +267,7 @@ class _Connected:
         return {"method": method, "url": call.path, "json": body}
 
     def _checked(self, answer: httpx.Response | None, error: Exception | None) -> Answer:
-        """What was answered, or an error of ours."""
+        """Return what was answered, or an error of ours."""
         if answer is None:
             raise ServerError(f"{self._options['base_url']} does not answer: {error}") from error
         if answer.is_success:
@@ -365,7 +365,7 @@ def _number(value: float | None) -> float:
 
 
 def _tupled(record: Answer, *names: str) -> Answer:
-    """A record with some of its lists as tuples."""
+    """Return a record with some of its lists as tuples."""
     lists = {name: record[name] for name in names}
     return record | {name: one if one is None else tuple(one) for name, one in lists.items()}
 

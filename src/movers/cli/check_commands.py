@@ -22,7 +22,7 @@ def check(
     column: str | None = None,
     junit: given.Written | None = None,
     markdown: given.Written | None = None,
-    method: str = "movers",
+    method: given.Measure = "movers",
     json: given.Flag = False,
     options: given.Options = DEFAULTS,
 ) -> None:
@@ -49,8 +49,6 @@ def check(
         File to write a JUnit report to.
     markdown
         File to write a summary with a table of failures to.
-    method
-        The measure; `movers methods` lists them.
     json
         Print every row as JSON.
     """

@@ -113,7 +113,7 @@ def diff(
 
 
 def _text(file: Path) -> str:
-    """The text of a file."""
+    """Return the text of a file."""
     try:
         return file.read_text("utf-8-sig")
     except UnicodeDecodeError as error:

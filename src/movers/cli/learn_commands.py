@@ -31,7 +31,7 @@ def learn(
     count: Annotated[int, Parameter(name=["--count", "-n"])] = 50,
     source: given.First = None,
     target: given.Second = None,
-    gold: str | None = None,
+    gold: given.Gold = None,
     json: given.Json = False,
     quiet: given.Quiet = False,
     options: given.Options = DEFAULTS,
@@ -54,8 +54,6 @@ def learn(
         labelled ones or, without these, for the one of --judge.
     count
         How many of them.
-    gold
-        Column of the label or grade. Default: label, score and the like.
     """
     from movers.evaluate.labelled import read_table
 

@@ -21,7 +21,7 @@ MEASURES = Path(__file__).parent.parent / "data" / "measures.tsv"
 
 
 def columns() -> int:
-    """Columns to wrap text to."""
+    """Return columns to wrap text to."""
     return max(NARROW, min(WIDE, get_terminal_size().columns))
 
 
@@ -34,7 +34,7 @@ def print_rows(rows: Mapping[str, str]) -> None:
 
 
 def summary(file: Path, function: str) -> str:
-    """The first line of what a function says of itself, read without importing its file."""
+    """Return the first line of what a function says of itself, read without importing its file."""
     match = re.search(rf'^def {function}\(.*?"""(.*?)$', file.read_text("utf-8"), re.M | re.S)
     assert match is not None
     return match[1].replace("`", "")

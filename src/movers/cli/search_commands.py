@@ -53,17 +53,17 @@ class CorpusOptions:
     options: given.Options = DEFAULTS
 
     def texts(self, file: Path) -> Texts:
-        """The sentences of a file, of which the first can be read."""
+        """Return the sentences of a file, of which the first can be read."""
         texts = Texts(file, self.column, given.format_with(self.format, self.delimiter))
         texts.check()
         return texts
 
     def unless_index(self, file: Path) -> Texts | None:
-        """The sentences of a file; None for an index, which has them encoded."""
+        """Return the sentences of a file; None for an index, which has them encoded."""
         return None if (file / NAME).is_file() else self.texts(file)
 
     def guards(self, named: str, at_least: float) -> tuple[str, ...]:
-        """The guards named, and the judge, whose word counts after the exact search."""
+        """Return the guards named, and the judge, whose word counts after the exact search."""
         from movers.search.keep_apart import judge_guard
 
         return (*given.guard_names(named), *judge_guard(self.options.judge, at_least))
@@ -132,12 +132,12 @@ class CorpusOptions:
 
 
 def _beside(output: Path) -> Path:
-    """The index that lasts as long as the work on an output."""
+    """Return the index that lasts as long as the work on an output."""
     return output.with_name(output.name + ".index")
 
 
 def chosen_engine(engine: given.Engine, ray: given.RayOptions) -> Any:
-    """What builds, mines and searches: this process, or workers of Ray."""
+    """Return what builds, mines and searches: this process, or workers of Ray."""
     if engine == "ray":
         from movers.integrations.ray_search import RayEngine
 
@@ -472,7 +472,7 @@ def dedupe(
 
 
 def _groups(file: Path, texts: Texts | None, column: str) -> list[object]:
-    """What every row of a table belongs to."""
+    """Return what every row of a table belongs to."""
     if texts is None or texts.plain:
         raise InputError(f"--group-by {column} needs a table with that column, got {str(file)!r}")
     return read_column(texts.file, column, texts.format)

@@ -30,7 +30,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def _table(*headings: str, numbers: Sequence[str] = (), wrapped: bool = True) -> Table:
-    """An empty table without lines, columns of numbers set to the right."""
+    """Return an empty table without lines, columns of numbers set to the right."""
     table = Table(box=None, header_style="dim", pad_edge=False)
     for heading in headings:
         right = "right" if heading in numbers else "left"
@@ -236,6 +236,6 @@ def _alignment(comparison: Comparison) -> Table:
 
 
 def _bar(share: float) -> str:
-    """A bar of blocks, to an eighth of a character."""
+    """Return a bar of blocks, to an eighth of a character."""
     full, rest = divmod(round(share * BAR * 8), 8)
     return ("█" * full + (EIGHTHS[rest] if rest else "")).ljust(BAR)

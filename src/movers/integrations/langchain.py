@@ -133,17 +133,17 @@ class MoversVectorStore(VectorStore):
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """Documents by id; unknown ones are left out."""
+        """Return documents by id; unknown ones are left out."""
         return [_stored(record) for record in self.records.get(ids)]
 
     def similarity_search(self, query: str, k: int = 4, **given: Any) -> list[Document]:
-        """The documents nearest to a query."""
+        """Return the documents nearest to a query."""
         return [document for document, _ in self.similarity_search_with_score(query, k, **given)]
 
     def similarity_search_with_score(
         self, query: str, k: int = 4, **_: Any
     ) -> list[tuple[Document, float]]:
-        """The documents nearest to a query, with their distances."""
+        """Return the documents nearest to a query, with their distances."""
         nearest = self.records.find(query, k)
         return [(_stored(record), match.distance) for match, record in nearest]
 
@@ -191,7 +191,7 @@ class MoversCache(BaseCache):
         self.caches: dict[str, SemanticCache] = {}
 
     def _find(self, prompt: str, llm_string: str) -> tuple[SemanticCache, str]:
-        """The cache of one model and one context, and the text that is looked for in it."""
+        """Return the cache of one model and one context, and the text that is looked for in it."""
         before, text = _last_message(prompt)
         name = sha256(json.dumps([llm_string, before]).encode()).hexdigest()[:16]
         if name not in self.caches:
@@ -200,7 +200,7 @@ class MoversCache(BaseCache):
         return self.caches[name], text
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        """The generations for a prompt that says the same; None if there is none."""
+        """Return the generations for a prompt that says the same; None if there is none."""
         cache, text = self._find(prompt, llm_string)
         generations = cache.get(text).answer
         if generations is None:
@@ -221,7 +221,7 @@ class MoversCache(BaseCache):
 
 
 def _last_message(prompt: str) -> tuple[Any, str]:
-    """What comes before the last message of a prompt, and the text of that."""
+    """Return what comes before the last message of a prompt, and the text of that."""
     try:
         *before, last = json.loads(prompt)
         text = last["kwargs"]["content"]

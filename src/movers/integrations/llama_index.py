@@ -33,7 +33,7 @@ class MoversRerank(BaseNodePostprocessor):
 
     @classmethod
     def class_name(cls) -> str:
-        """What LlamaIndex calls it."""
+        """Return what LlamaIndex calls it."""
         return "MoversRerank"
 
     def _postprocess_nodes(

@@ -97,7 +97,7 @@ class _NewColumns:
         return all_columns(self.scorers, unread)
 
     def sides(self, columns: Sequence[Any]) -> tuple[Any, Any]:
-        """The two columns to compare, once everything about the names is known to be right."""
+        """Return the two columns to compare, once all names are known to be right."""
         if len(set(columns)) < len(columns):
             there = ", ".join(map(str, columns))
             raise InputError(f"the frame names a column twice: {there}; rename one")
@@ -108,7 +108,7 @@ class _NewColumns:
     def values(
         self, sides: tuple[Any, Any], texts: Iterable[list[Any]], rows: Sequence[int] = ()
     ) -> list[Values]:
-        """What some rows get, one array per column.
+        """Return what some rows get, one array per column.
 
         ``texts`` holds the values of both columns, ``rows`` their numbers unless from 0.
         """
@@ -127,13 +127,13 @@ class _NewColumns:
         return [*filled, count_unread(self.scorers, pairs)]
 
     def typed(self, real: Any, whole: Any) -> dict[str, Any]:
-        """The type of every column to be added: the last one counts."""
+        """Return the type of every column to be added: the last one counts."""
         return {**dict.fromkeys(self.names, real), self.names[-1]: whole}
 
     def in_arrow(
         self, sides: tuple[Any, Any], tables: Iterable[Any]
     ) -> Iterator[tuple[Any, list[Values]]]:
-        """Tables or batches of Arrow one by one, with what their rows get."""
+        """Yield tables or batches of Arrow one by one, with what their rows get."""
         row = 0
         for table in tables:
             texts = (table.column(name).to_pylist() for name in sides)

@@ -30,7 +30,7 @@ def known_columns(columns: Sequence[str]) -> tuple[str, str] | None:
 
 
 def pick_pair(columns: Sequence[Any], source: Any, target: Any, options: str) -> tuple[Any, Any]:
-    """The two columns named, a well-known pair, or the only two; ``options`` would name them."""
+    """Return the columns named, a well-known pair, or the only two; ``options`` would name them."""
     there = ", ".join(map(str, columns))
     for name in (source, target):
         if name is not None and name not in columns:
@@ -60,7 +60,7 @@ def check_sentences(sentences: Iterable[Any], what: str, check: Check | None = N
 
 
 def text_of_cell(value: Any, what: str) -> str:
-    """The text of a cell; a missing one is an empty sentence, which has no distance to any."""
+    """Return the text of a cell; a missing one is an empty sentence, without a distance to any."""
     return "" if is_missing(value) else check_sentence(value, what)
 
 

@@ -94,7 +94,7 @@ class Texts:
 
 
 def read_column(file: Path, column: str, format: str | None = None) -> list[object]:
-    """One column of a table, whatever it holds."""
+    """Return one column of a table, whatever it holds."""
     values: list[object] = []
     with open_table(file, format) as table:
         name = pick_column(table.columns, column)
@@ -140,7 +140,7 @@ def _at(values: Any, places: list[int]) -> Any:
 
 
 def pick_column(columns: list[str], named: str | None) -> str:
-    """The column that holds the sentences: the one named, the only one, or a well-known one."""
+    """Return the column of sentences: the one named, the only one, or a well-known one."""
     there = ", ".join(columns)
     if named is not None:
         if named not in columns:

@@ -46,7 +46,7 @@ class Answers:
         self.steps: Answer = partial(self._answer, partial(_each, _step))
 
     def explanations(self, *, attention: bool, links: bool) -> Answer:
-        """What makes what the page shows of pairs, with all it may ask for besides."""
+        """Return what makes what the page shows of pairs, with all it may ask for besides."""
 
         def explained(scorer: Scorer, *pair: str) -> dict[str, Any]:
             explanation = scorer.explain(*pair, links=links)
@@ -134,7 +134,7 @@ def _step(scorer: Scorer, source: str, target: str, mix: float) -> Step:
 
 
 def _each(answer: Callable[..., Any], scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-    """The answers pair by pair, or the errors that are meant for one pair alone."""
+    """Return the answers pair by pair, or the errors that are meant for one pair alone."""
     answers: list[Any] = []
     for pair in pairs:
         end_if_unwanted()

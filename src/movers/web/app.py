@@ -30,7 +30,9 @@ from movers.web import schemas
 from movers.web.answers import Answers, Scored
 from movers.web.batcher import Answer, Job, Pair, closed, late
 from movers.web.failures import INTERNAL, LETTERS, handle_failures
-from movers.web.gates import (
+from movers.web.limits import Limits
+from movers.web.metrics import Metrics, count_requests
+from movers.web.middleware import (
     BodyReader,
     Refuse,
     check_token,
@@ -40,8 +42,6 @@ from movers.web.gates import (
     refusing,
     safe_answers,
 )
-from movers.web.limits import Limits
-from movers.web.metrics import Metrics, count_requests
 from movers.web.models import Models
 from movers.web.queues import Queues
 from movers.web.schemas import ANSWERS
@@ -386,7 +386,7 @@ def _texts(body: schemas.ModelRequest) -> str:
 
 
 def _takes_texts(body: schemas.ModelRequest, method: str) -> bool:
-    """Whether a request asks a measure that compares longer texts sentence by sentence."""
+    """Return whether a request asks a measure that compares longer texts sentence by sentence."""
     return _texts(body) != "whole" and find_measure(method).by_sentences
 
 

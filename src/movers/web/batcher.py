@@ -200,7 +200,7 @@ class Batcher:
         return sum(sum(job.efforts[share]) for job, share in self._batch if job.wanted)
 
     def _lateness(self, own: float, under_way: float) -> float:
-        """Seconds by which jobs of an effort would be too late; below 0 they would not."""
+        """Return seconds by which jobs of an effort would be too late; below 0 they would not."""
         ahead = [job.effort_left for job in self._jobs]
         overtaking = 2 * sum(effort for effort in ahead if effort <= own)
         wait = (under_way + min(sum(ahead), overtaking)) / self.pace.value
@@ -226,7 +226,7 @@ class Batcher:
                 job.fail(late(self.timeout))
 
     def _something_to_do(self) -> bool:
-        """Whether there is a job, or no need to wait for one."""
+        """Return whether there is a job, or no need to wait for one."""
         self._give_up_late()
         self._drop_unwanted()
         return bool(self._jobs) or self._closed

@@ -37,7 +37,7 @@ class OverHttp(Wording):
     }
 
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
-        """A field of a request, or an option of the server."""
+        """Return a field of a request, or an option of the server."""
         about = table().get(remedy.name)
         if remedy.name == "method" or (about and about.wire):
             value = "none" if remedy.value is None else remedy.value
@@ -54,7 +54,7 @@ class OnPage(Wording):
     acts: ClassVar = {"fit": (), "learn": (), "name layers": (Choose("layers"),), "rank": ()}
 
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
-        """A control, and what it calls the value."""
+        """Return a control, and what it calls the value."""
         about = table().get(remedy.name)
         wire = METHOD if remedy.name == "method" else about.wire if about else None
         if wire is None or not wire.control:
@@ -65,7 +65,7 @@ class OnPage(Wording):
         return "set", f"{wire.control} to {wire.options.get(value, value)}"
 
     def name(self, message: str) -> str:
-        """A message with sentences called as they are on the page."""
+        """Return a message with sentences called as they are on the page."""
         return reduce(lambda text, names: text.replace(*names), LETTERS.items(), message)
 
 
@@ -76,7 +76,7 @@ CLOSING = {"Connection": "close"}
 
 
 def sendable(message: str) -> str:
-    """A message as text that can be sent."""
+    """Return a message as text that can be sent."""
     message = message.encode("utf-8", "backslashreplace").decode()
     return message if len(message) <= SHOWN else f"{message[:SHOWN]} …"
 
@@ -113,7 +113,7 @@ async def _answered(request: Request, error: Exception) -> JSONResponse:
 
 
 def _complaint(error: Any) -> str:
-    """What is wrong where; the offending value may be large or no JSON and is not repeated."""
+    """Return what is wrong where; the offending value, perhaps large or no JSON, is left out."""
     place = error["loc"][1:]
     if error["type"] == "json_invalid":
         return f"the body is not valid JSON: {error['ctx']['error']} at {place[0]}"

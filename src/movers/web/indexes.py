@@ -39,7 +39,7 @@ class SearchSetup:
 
 
 def parse_indexes(given: Iterable[str]) -> dict[str, Path]:
-    """Folders by name, from ``NAME=FOLDER``.
+    """Return folders by name, from ``NAME=FOLDER``.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Indexes:
         return cls(opened)
 
     def apart(self) -> Indexes:
-        """The same indexes for another thread; files and weights are shared."""
+        """Return the same indexes for another thread; files and weights are shared."""
         every = self.opened.items()
         return Indexes({name: _opened(index, index.scorer.encoder) for name, index in every})
 
@@ -89,12 +89,12 @@ class Indexes:
         return SearchSetup(name, guards=check_guards(guards), **asked)
 
     def effort(self, setup: SearchSetup) -> float:
-        """Seconds that a search takes, roughly, on one ordinary core."""
+        """Return seconds that a search takes, roughly, on one ordinary core."""
         work = MATCH * setup.top_k + EXPLAINED * min(setup.explain, setup.top_k)
         return SENTENCE * len(self.opened[setup.index]) + work
 
     def search(self, setup: SearchSetup) -> Search:
-        """What searches under a setup."""
+        """Return what searches under a setup."""
         forget_much(self.opened[setup.index].scorer)
         return Search(self, setup)
 
@@ -108,7 +108,7 @@ class Indexes:
             index.search(query, 1, align=1)
 
     def describe(self) -> list[dict[str, Any]]:
-        """Facts about every index as its folder is now."""
+        """Return facts about every index as its folder is now."""
         described = []
         for name, index in self.opened.items():
             assert index.folder is not None
@@ -157,7 +157,7 @@ def _opened(index: Index, encoder: Encoder) -> Index:
 
 
 def for_another_thread(encoder: Encoder) -> Encoder:
-    """The same model with a tokenizer of its own, which serves one thread at a time."""
+    """Return the same model with a tokenizer of its own, which serves one thread at a time."""
     other = copy(encoder)
     other.tokenizer = deepcopy(encoder.tokenizer)
     return other

@@ -38,7 +38,7 @@ ANSWER_FIELDS = Path(__file__).with_name("answer_fields.toml")
 
 
 def _field(description: str, default: Any = ..., **bounds: Any) -> Any:
-    """A field, which must be there unless it has a default."""
+    """Return a field, which must be there unless it has a default."""
     return Field(default, description=description, **bounds)
 
 
@@ -54,7 +54,7 @@ class ModelRequest(BaseModel):
     model: str | None = _field("One of /v1/models; the first if missing.", None)
 
     def options(self) -> tuple[tuple[str, Any], ...]:
-        """The settings as `movers.load` names them."""
+        """Return the settings as `movers.load` names them."""
         names = [name for name, about in table().items() if about.wire]
         values = {name: getattr(self, name) for name in names if name in type(self).model_fields}
         return tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in values.items())
@@ -65,7 +65,7 @@ WIRED: dict[Any, Any] = {Selection: Bounded, Selection | None: Bounded | None}
 
 
 def setting_fields(known: type[Settings] = Settings) -> dict[str, Any]:
-    """A field for every setting that a request may choose."""
+    """Return a field for every setting that a request may choose."""
     hints, values = types(known), defaults(known)
     fields = {}
     for name, about in table(known).items():

@@ -1,4 +1,4 @@
-"""What stands before every route: who is meant, who asks, the size and pace of a body."""
+"""Middleware before every route: who is meant, who asks, the size and pace of a body."""
 
 from __future__ import annotations
 
