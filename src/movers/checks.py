@@ -126,7 +126,9 @@ def to_junit(checked: Sequence[Checked], name: str) -> str:
 
 def _plain(text: str) -> str:
     """Return a text without characters that XML cannot hold."""
-    return "".join(one if one.isprintable() or one == "\n" else "�" for one in text)
+    return "".join(
+        character if character.isprintable() or character == "\n" else "�" for character in text
+    )
 
 
 def to_markdown(checked: Sequence[Checked], name: str) -> str:

@@ -31,13 +31,13 @@ except ModuleNotFoundError:
     raise missing("httpx", "a client") from None
 
 Result = TypeVar("Result")
-Asked = ParamSpec("Asked")
+P = ParamSpec("P")
 Answer = dict[str, Any]
 
 SIDES = ("source", "target")
 PAIRS = 500
 """Pairs sent at a time."""
-AGAIN = (429, 503)
+BUSY = (429, 503)
 LONGEST_PAUSE = 30.0
 
 
@@ -59,7 +59,7 @@ class Call(Generic[Result]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Received(Comparison):
+class ServedComparison(Comparison):
     """A comparison that a server made: its numbers, words and differences as they were sent."""
 
     answer: Mapping[str, Any] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Received(Comparison):
         for name in ("source_words", "target_words"):
             given[name] = tuple(answer[name])
         for name in ("source_repairs", "target_repairs"):
-            given[name] = tuple(Repair(**_tupled(one, "span")) for one in answer[name])
+            given[name] = tuple(Repair(**with_tuples(one, "span")) for one in answer[name])
         heads: list[Answer] = [{k: _number(v) for k, v in one.items()} for one in answer["heads"]]
         flows = ({**one, "cost": _number(one["cost"])} for one in answer["alignment"])
         plans = np.array(answer["plan"], np.float64)[None]
@@ -91,7 +91,9 @@ class Received(Comparison):
         vars(made).update(  # what is worked out on demand elsewhere
             alignment=tuple(Flow(**one) for one in flows),
             differences=tuple(map(_difference, answer["differences"])),
-            broken=tuple(Broken(**_tupled(one, "source", "target")) for one in answer["broken"]),
+            broken=tuple(
+                Broken(**with_tuples(one, "source", "target")) for one in answer["broken"]
+            ),
         )
         return made
 
@@ -106,24 +108,24 @@ class Received(Comparison):
         raise InputError("a comparison from a server has no attention to draw; ask its page for it")
 
 
-class Verb(Generic[Asked, Result]):
+class Verb(Generic[P, Result]):
     """A method of both kinds of clients, made from what makes its call."""
 
-    def __init__(self, call: Callable[Asked, Call[Result]]) -> None:
+    def __init__(self, call: Callable[P, Call[Result]]) -> None:
         self.call = call
         self.__doc__ = call.__doc__
 
     @overload
     def __get__(self, client: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, client: Client, owner: type) -> Callable[Asked, Result]: ...
+    def __get__(self, client: Client, owner: type) -> Callable[P, Result]: ...
     @overload
-    def __get__(self, client: AsyncClient, owner: type) -> Callable[Asked, Awaitable[Result]]: ...
+    def __get__(self, client: AsyncClient, owner: type) -> Callable[P, Awaitable[Result]]: ...
     def __get__(self, client: Any, owner: type) -> Any:
         if client is None:
             return self
 
-        def ask(*args: Asked.args, **kwargs: Asked.kwargs) -> Any:
+        def ask(*args: P.args, **kwargs: P.kwargs) -> Any:
             return client.send(self.call(*args, **kwargs))
 
         return update_wrapper(ask, self.call)
@@ -134,7 +136,7 @@ def _compare(
 ) -> Call[Comparison]:
     """Compare two sentences."""
     body = {"source": source, "target": target, "spelling": spelling, **settings}
-    return Call("/v1/compare", lambda answers: Received.of(answers[0]), [body])
+    return Call("/v1/compare", lambda answers: ServedComparison.of(answers[0]), [body])
 
 
 def _differences(
@@ -171,7 +173,7 @@ def _scores(
     bodies = [{"pairs": [*map(list, some)], "methods": [method], **settings} for some in chunks]
 
     def read(answers: list[Answer]) -> Floats:
-        values = (value for one in answers for value in one["methods"][method][what])
+        values = (value for answer in answers for value in answer["methods"][method][what])
         return np.array([*map(_number, values)], np.float64)
 
     return Call("/v1/score", read, bodies)
@@ -232,7 +234,7 @@ def _models() -> Call[list[Answer]]:
     return Call("/v1/models", lambda answers: answers[0]["models"])
 
 
-class _Connected:
+class BaseClient:
     """What both kinds of clients have: an address, a token and patience."""
 
     def __init__(
@@ -256,7 +258,7 @@ class _Connected:
 
     def _seconds(self, tried: int, answer: httpx.Response | None) -> float | None:
         """Return seconds until another try; None if there is no point in it."""
-        if tried >= self._retries or (answer is not None and answer.status_code not in AGAIN):
+        if tried >= self._retries or (answer is not None and answer.status_code not in BUSY):
             return None
         wanted = "" if answer is None else answer.headers.get("Retry-After", "")
         wait = float(wanted) if wanted.isdigit() else self._pause * 2**tried
@@ -281,7 +283,7 @@ class _Connected:
         raise ServerError(message, answer.status_code)
 
 
-class Client(_Connected):
+class Client(BaseClient):
     """A client of `movers serve`, with the verbs of `Scorer` and `Index`.
 
     Requests that are turned away (429, 503) or find nobody are sent again after a pause, as long as
@@ -329,7 +331,7 @@ class Client(_Connected):
         return self._checked(answer, error)
 
 
-class AsyncClient(_Connected):
+class AsyncClient(BaseClient):
     """`Client` for asyncio: the same verbs, to be awaited."""
 
     def __init__(self, url: str, token: str | None = None, **options: Any) -> None:
@@ -364,18 +366,18 @@ def _number(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _tupled(record: Answer, *names: str) -> Answer:
+def with_tuples(record: Answer, *names: str) -> Answer:
     """Return a record with some of its lists as tuples."""
     lists = {name: record[name] for name in names}
     return record | {name: one if one is None else tuple(one) for name, one in lists.items()}
 
 
 def _difference(answer: Answer) -> Difference:
-    return Difference(**_tupled(answer, "source_span", "target_span"))
+    return Difference(**with_tuples(answer, "source_span", "target_span"))
 
 
 def _alignment(answer: Answer) -> Alignment:
-    links = (Link(**_tupled(one, "source_span", "target_span")) for one in answer["links"])
+    links = (Link(**with_tuples(one, "source_span", "target_span")) for one in answer["links"])
     source, target = (tuple((a, b) for a, b in answer[f"{side}_spans"]) for side in SIDES)
     texts = answer["source"], answer["target"]
     return Alignment(*texts, source, target, tuple(links), answer["signature"])
@@ -399,7 +401,7 @@ def _search_ranking(answer: Answer) -> SearchRanking:
         _matches(answer),
         Signature.parse(answer["signature"]),
         Pruning(**answer["pruning"]),
-        tuple(map(Received.of, answer["comparisons"])),
+        tuple(map(ServedComparison.of, answer["comparisons"])),
         answer["recall"],
         answer["certified"],
         answer["bound"],

@@ -71,7 +71,7 @@ def align_table(
 
         def make(pairs: Pairs) -> Values:
             alignments = [*align_pairs(encoder, pairs, aligner=aligner)]
-            texts = ((one.source, one.target) for one in alignments)
+            texts = ((alignment.source, alignment.target) for alignment in alignments)
             return {
                 "line": [*map(STYLES[style], alignments)],
                 "links": [*map(len, alignments)],

@@ -71,13 +71,13 @@ def check(
     for file, report in ((junit, checks.to_junit), (markdown, checks.to_markdown)):
         if file is not None:
             write_text(file, report(checked, actual.name))
-    passed = sum(one.objection is None for one in checked)
+    passed = sum(result.objection is None for result in checked)
     if json:
-        print_json([asdict(one) for one in checked])
+        print_json([asdict(result) for result in checked])
     else:
-        for row, one in enumerate(checked, 1):
-            if one.objection is not None:
-                print(f"row {row}: {one}\n")
+        for row, result in enumerate(checked, 1):
+            if result.objection is not None:
+                print(f"row {row}: {result}\n")
         print(f"{passed} of {len(checked)} say the same")
     if passed < fail_under * len(checked):
         raise MoversError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from movers.cli import options as given
@@ -66,8 +67,8 @@ def compare(
         from movers.cli.terminal import print_comparisons
 
         print_comparisons(Console(), comparisons, figures=figures)
-    ends = (text for one in comparisons for text in (one.source_unread, one.target_unread))
-    refuse_unread(sum(map(bool, ends)), strict)
+    sides = ((comparison.source_unread, comparison.target_unread) for comparison in comparisons)
+    refuse_unread(sum(map(bool, chain.from_iterable(sides))), strict)
 
 
 def diff(
@@ -109,7 +110,7 @@ def diff(
     from movers.cli.terminal import print_changes
 
     show(comparison, partial(print_changes, all=all), json=json)
-    return int(any(one.fate in TOLD for one in comparison.changes))
+    return int(any(change.fate in TOLD for change in comparison.changes))
 
 
 def _text(file: Path) -> str:

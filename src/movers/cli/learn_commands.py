@@ -67,14 +67,15 @@ def learn(
     pairs: Pairs = []
     if file is not None:
         rows = list(read_table(file, source, target, gold))
-        pairs, labels = [(one, two) for one, two, _ in rows], [label for _, _, label in rows]
+        pairs = [(first, second) for first, second, _ in rows]
+        labels = [label for _, _, label in rows]
         tested = suggest is None or report is not None
         scorer = scorer.learn(pairs, labels, report=tested, progress=not quiet)
     if scorer.report is not None and report is not None:
         scorer.report.save(report)
     if suggest is not None:
         given_pairs = read_table(suggest, source, target, labelled=False)
-        unlabelled = [(one, two) for one, two, _ in given_pairs]
+        unlabelled = [(first, second) for first, second, _ in given_pairs]
         return _suggest(scorer, unlabelled, pairs, output or STANDARD, count)
     assert output is not None and scorer.report is not None
     scorer.save(output)

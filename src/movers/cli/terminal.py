@@ -45,14 +45,15 @@ def print_comparisons(
     last = comparisons[-1]
     if isinstance(last, TextComparison):
         return print_changes(console, last, all=True)
-    home = [name for name in ("at home",) if any(name in one.parts for one in comparisons)]
+    home = ["at home"] * any("at home" in comparison.parts for comparison in comparisons)
     numbers = ("similarity", "distance", *PARTS, *home)
     table = _table("measure", *numbers, numbers=numbers)
-    for one in comparisons:
-        alike = "–" if one.similarity is None else Text(f"{one.similarity:.2f}", "bold")
-        parts = [one.parts.get(name) for name in (*PARTS, *home)]
+    for comparison in comparisons:
+        similarity = comparison.similarity
+        alike = "–" if similarity is None else Text(f"{similarity:.2f}", "bold")
+        parts = [comparison.parts.get(name) for name in (*PARTS, *home)]
         cells = ("–" if part is None else f"{part:.4f}" for part in parts)
-        table.add_row(one.method, alike, Text(f"{one.distance:.4f}", "bold"), *cells)
+        table.add_row(comparison.method, alike, Text(f"{comparison.distance:.4f}", "bold"), *cells)
     _print_pair(console, last, table)
     judged = last.judgement["text"] if last.judgement else None
     lines = [last.verdict, judged, *last.story, *(last.figures if figures else ())]
@@ -72,20 +73,20 @@ COLOURS = {"changed": "yellow", "missing": "red", "new": "green", "more": "cyan"
 def print_changes(console: Console, comparison: TextComparison, *, all: bool = False) -> None:
     """Print what became of the sentences of two texts, in the order of the second."""
     counts = comparison.counts
-    for one in comparison.changes:
-        if one.fate not in COLOURS and not (all and (one.moved or one.fate == "reworded")):
+    for change in comparison.changes:
+        if change.fate not in COLOURS and not (all and (change.moved or change.fate == "reworded")):
             continue
-        mark = f"{FATES[one.fate]}{'↕' * one.moved}"
-        style = COLOURS.get(one.fate, "dim")
-        for side, number in (("-", one.source), ("+", one.target)):
-            if number is not None and not (one.fate == "same" and side == "-"):
+        mark = f"{FATES[change.fate]}{'↕' * change.moved}"
+        style = COLOURS.get(change.fate, "dim")
+        for side, number in (("-", change.source), ("+", change.target)):
+            if number is not None and not (change.fate == "same" and side == "-"):
                 words = comparison.source_words if side == "-" else comparison.target_words
-                sign = side if one.fate in ("changed", "more", "reworded") else mark
+                sign = side if change.fate in ("changed", "more", "reworded") else mark
                 console.print(
                     Text(f"{sign} {number + 1:>4}  {words[number]}", style), soft_wrap=True
                 )
-        if one.fate in ("changed", "more"):
-            console.print(Text(f"{mark}       {one.text}", "bold"), soft_wrap=True)
+        if change.fate in ("changed", "more"):
+            console.print(Text(f"{mark}       {change.text}", "bold"), soft_wrap=True)
     tally = ", ".join(f"{counts[name]} {name}" for name in (*FATES, "moved") if counts[name])
     summary = f"\n{comparison.verdict} {tally} of {len(comparison.changes)} sentences."
     console.print(Text(summary, "bold"), soft_wrap=True)

@@ -86,7 +86,7 @@ class MoversCompressor(BaseDocumentCompressor):
         if not documents:
             return []
         ranking = self.scorer.rank(
-            query, documents, top_k=self.top_n, key=lambda one: one.page_content
+            query, documents, top_k=self.top_n, key=lambda given: given.page_content
         )
         reranked = []
         for match in ranking:
@@ -122,7 +122,7 @@ class MoversVectorStore(VectorStore):
     ) -> list[str]:
         """Add texts, in the place of those with the same ids."""
         given = list(texts)
-        names = [one or uuid4().hex for one in ids or [None] * len(given)]
+        names = [name or uuid4().hex for name in ids or [None] * len(given)]
         every = zip(names, given, metadatas or [{} for _ in given], strict=True)
         self.records.put(Record(name, text, json.dumps(facts)) for name, text, facts in every)
         return names
@@ -207,12 +207,12 @@ class MoversCache(BaseCache):
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LangChainBetaWarning)  # of loads
-            return [loads(one, allowed_objects="core") for one in generations]
+            return [loads(generation, allowed_objects="core") for generation in generations]
 
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """Store generations."""
         cache, text = self._find(prompt, llm_string)
-        cache.set(text, [dumps(one) for one in return_val])
+        cache.set(text, [dumps(generation) for generation in return_val])
 
     def clear(self, **_: Any) -> None:
         """Forget all answers of the caches in use."""

@@ -77,7 +77,7 @@ def merge(
             for start, hits in filled
             for distance, number, text in hits[place]["matches"]
         ]
-        best = sorted(every, key=lambda one: (np.nan_to_num(one[0], nan=np.inf), one[1]))[:top_k]
+        best = sorted(every, key=lambda hit: (np.nan_to_num(hit[0], nan=np.inf), hit[1]))[:top_k]
         texts = {number: text for _, number, text in best}
         distances = np.array([distance for distance, _, _ in best], np.float64)
         matches = scorer.matches(np.array([*texts], np.int64), distances, texts.__getitem__)
@@ -165,7 +165,10 @@ class RayEngine:
             pairs = _whole_texts(opened, opened.state).mine(threshold, range(low, high))
             return {"made": [json.dumps([asdict(pair) for pair in pairs])]}
 
-        blocks = {"low": [one.start for one in ranges], "high": [one.stop for one in ranges]}
+        blocks = {
+            "low": [numbers.start for numbers in ranges],
+            "high": [numbers.stop for numbers in ranges],
+        }
         with cluster(self.address), mining_bar(index, start, progress=progress) as bar:
             mined = self._mapped(look, index.scorer, blocks, 1)
             for numbers, pairs in zip(ranges, mined, strict=True):

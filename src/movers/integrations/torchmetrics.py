@@ -68,7 +68,7 @@ class MoversDistance(Metric):
         """
         if isinstance(preds, str):
             return self.update([preds], [target])  # type: ignore[list-item]
-        references = [[one] if isinstance(one, str) else one for one in target]
+        references = [[texts] if isinstance(texts, str) else texts for texts in target]
         distances = torch.from_numpy(best_of(self.scorer, preds, references))
         assert isinstance(self.values, list)  # a tensor only while synchronised
         self.values.append(distances.to(self.device, self.dtype))

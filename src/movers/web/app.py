@@ -175,7 +175,7 @@ class Service:
         for number, candidate in enumerate(body.candidates):
             self.limits.check_sentence(candidate, f"candidate {number}", long=long)
         (scored,) = await self._ask([self._job(body, body.method, self.answers.distances, pairs)])
-        distances = [inf if one.distance is None else one.distance for one in scored]
+        distances = [inf if pair.distance is None else pair.distance for pair in scored]
         order = sorted(range(len(scored)), key=distances.__getitem__)
         facts = ("distance", "similarity", "reason", "unread")
         matches = [
@@ -274,7 +274,7 @@ class Service:
         finally:
             for job in jobs:
                 job.future.cancel()
-        for place, result in (one for results in answers for one in enumerate(results)):
+        for place, result in (numbered for results in answers for numbered in enumerate(results)):
             if isinstance(result, MoversError) and place and third:
                 _, target, other = SENTENCES
                 raise type(result)(result.message.replace(target, other), *result.remedies)

@@ -90,8 +90,8 @@ class Job:
     def take(self, pairs: int, effort: float) -> slice:
         """Take pairs up to a number and an effort, at least one."""
         start = self.taken
-        for one in self.efforts[start : start + pairs]:
-            effort -= one
+        for seconds in self.efforts[start : start + pairs]:
+            effort -= seconds
             if effort < 0 and self.taken > start:
                 break
             self.taken += 1
@@ -284,8 +284,8 @@ class Batcher:
             if len(group) == 1:
                 group[0][0].fail(error)
             else:
-                for one in group:
-                    self._answer(scorer, [one])
+                for member in group:
+                    self._answer(scorer, [member])
             return
         efforts = [effort for job, share in group for effort in job.efforts[share]]
         answered = [not isinstance(result, Exception) for result in results]

@@ -100,7 +100,8 @@ async def _answered(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, RequestValidationError):
         complaints = error.errors()[:COMPLAINTS]
         status = 400 if complaints[0]["type"] == "json_invalid" else 422
-        return failure(status, "; ".join(_complaint(one)[:QUOTED] for one in complaints))
+        message = "; ".join(_complaint(complaint)[:QUOTED] for complaint in complaints)
+        return failure(status, message)
     if isinstance(error, MoversError):
         return failure(422, error.worded(HTTP), spoken=error.worded(PAGE))
     if not isinstance(error, HTTPException):  # the framework logs it
