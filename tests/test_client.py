@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import movers
-from movers.client import AsyncClient, Client, Received, ServerError
+from movers.client import AsyncClient, Client, ServedComparison, ServerError
 from movers.errors import InputError
 from movers.results import Comparison
 from movers.search.index import Index
@@ -92,7 +92,7 @@ def test_the_same_verbs_to_be_awaited(served):
             return await asyncio.gather(client.compare(*PAIR), client.search("a dog", 1))
 
     compared, found = asyncio.run(ask())
-    assert isinstance(compared, Received) and len(found) == 1
+    assert isinstance(compared, ServedComparison) and len(found) == 1
 
 
 def test_errors_are_ours(client, served):

@@ -10,13 +10,19 @@ from cyclopts import App
 from pydantic import create_model
 
 import movers
-from movers.cli.options import Chosen, Options, offering
+from movers.cli.options import Options, SettingOptions, offering
 from movers.loading import loader
 from movers.measures.registry import find_measure
 from movers.scorer import Scorer
 from movers.search.layouts import load_arguments
 from movers.settings import HttpField, Settings, itself, setting, table
-from movers.web.schemas import Asked, CompareRequest, RankRequest, ScoreRequest, wired
+from movers.web.schemas import (
+    CompareRequest,
+    ModelRequest,
+    RankRequest,
+    ScoreRequest,
+    setting_fields,
+)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +87,7 @@ def test_a_new_field_is_an_option_everywhere(bert):
     assert signature(loader(WithCare)).parameters["care"].default == "some"
     assert "care\n    How much care is taken." in loader(WithCare).__doc__
 
-    options = offering(table(WithCare), WithCare)(Chosen)
+    options = offering(table(WithCare), WithCare)(SettingOptions)
     assert options(care="much").care == "much"
 
     def command(*, chosen: options = options()) -> None: ...  # noqa: B008
@@ -91,7 +97,7 @@ def test_a_new_field_is_an_option_everywhere(bert):
     _, bound, _ = app.parse_args(["--care", "much"], exit_on_error=False)
     assert bound.arguments["chosen"].care == "much"
 
-    request = create_model("Request", __base__=Asked, **wired(WithCare))
+    request = create_model("Request", __base__=ModelRequest, **setting_fields(WithCare))
     assert request(care="much").care == "much"
     assert request.model_json_schema()["properties"]["care"]["enum"] == ["some", "much"]
 
@@ -105,9 +111,9 @@ def test_every_setting_is_where_its_row_says():
     names = set(table())
     assert set(signature(movers.load).parameters) == names
     assert {field.name for field in fields(Options)} == names - {"method"}
-    assert set(wired()) == {name for name, about in table().items() if about.wire}
+    assert set(setting_fields()) == {name for name, about in table().items() if about.wire}
     for request in (CompareRequest, ScoreRequest, RankRequest):
-        assert set(wired()) < set(request.model_fields)
+        assert set(setting_fields()) < set(request.model_fields)
 
 
 def test_a_manifest_makes_the_same_settings(bert):

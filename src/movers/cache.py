@@ -132,7 +132,7 @@ class SemanticCache:
 
     def _alive(self, records: Sequence[Record]) -> Record | None:
         oldest = 0.0 if self.ttl is None else time.time() - self.ttl
-        return next((one for one in records if one.written >= oldest), None)
+        return next((record for record in records if record.written >= oldest), None)
 
     def _similarities(self, text: str, matches: Sequence[Match]) -> list[float]:
         """Return how alike a question is to stored ones, by the judge if there is one."""

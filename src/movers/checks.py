@@ -59,7 +59,7 @@ def check(
     scorer = scorer or kept_scorer()
     objection, given = Objection(scorer, guard), [*pairs]
     alike = scorer.using(empty="nan").similarities(given)
-    found = []
+    checked = []
     for (expected, actual), similarity in zip(given, alike.tolist(), strict=True):
         reason = None
         if expected.split() != actual.split():
@@ -67,8 +67,8 @@ def check(
             if reason is None and not similarity >= least:
                 reason = f"similarity {similarity:.2f}, below {least:g}"
         story = _story(scorer, expected, actual) if reason is not None else ()
-        found.append(Checked(expected, actual, similarity, reason, story))
-    return found
+        checked.append(Checked(expected, actual, similarity, reason, story))
+    return checked
 
 
 def _story(scorer: Scorer, expected: str, actual: str) -> tuple[str, ...]:
@@ -104,39 +104,42 @@ def assert_same(
       “2” in A, “20” in B.
     """
     __tracebackhide__ = True
-    (found,) = check([(expected, actual)], least=least, guard=guard, scorer=scorer)
-    if found.objection is not None:
-        raise AssertionError(str(found))
+    (checked,) = check([(expected, actual)], least=least, guard=guard, scorer=scorer)
+    if checked.objection is not None:
+        raise AssertionError(str(checked))
 
 
-def to_junit(found: Sequence[Checked], name: str) -> str:
+def to_junit(checked: Sequence[Checked], name: str) -> str:
     """Write checks as a report that systems of continuous integration read."""
-    failed = sum(one.objection is not None for one in found)
-    counts = {"name": name, "tests": str(len(found)), "failures": str(failed), "errors": "0"}
+    failed = sum(result.objection is not None for result in checked)
+    counts = {"name": name, "tests": str(len(checked)), "failures": str(failed), "errors": "0"}
     suite = ElementTree.Element("testsuite", counts)
-    for row, one in enumerate(found, 1):
+    for row, result in enumerate(checked, 1):
         case = ElementTree.SubElement(
-            suite, "testcase", classname=name, name=f"row {row}: {_plain(one.expected)[:QUOTED]}"
+            suite, "testcase", classname=name, name=f"row {row}: {_plain(result.expected)[:QUOTED]}"
         )
-        if one.objection is not None:
-            failure = ElementTree.SubElement(case, "failure", message=_plain(one.objection))
-            failure.text = _plain(str(one))
+        if result.objection is not None:
+            failure = ElementTree.SubElement(case, "failure", message=_plain(result.objection))
+            failure.text = _plain(str(result))
     return ElementTree.tostring(suite, "unicode", xml_declaration=True)
 
 
 def _plain(text: str) -> str:
     """Return a text without characters that XML cannot hold."""
-    return "".join(one if one.isprintable() or one == "\n" else "�" for one in text)
+    return "".join(
+        character if character.isprintable() or character == "\n" else "�" for character in text
+    )
 
 
-def to_markdown(found: Sequence[Checked], name: str) -> str:
+def to_markdown(checked: Sequence[Checked], name: str) -> str:
     """Write checks as a summary with a table of what failed."""
-    failed = [(row, one) for row, one in enumerate(found, 1) if one.objection is not None]
-    lines = [f"## {name}", "", f"{len(found) - len(failed)} of {len(found)} say the same."]
+    rows = enumerate(checked, 1)
+    failed = [(row, result) for row, result in rows if result.objection is not None]
+    lines = [f"## {name}", "", f"{len(checked) - len(failed)} of {len(checked)} say the same."]
     if failed:
         lines += ["", "| row | expected | actual | similarity | why |", "|---|---|---|---|---|"]
-    for row, one in failed:
-        cells = (one.expected, one.actual, f"{one.similarity:.2f}", one.objection or "")
+    for row, result in failed:
+        cells = (result.expected, result.actual, f"{result.similarity:.2f}", result.objection or "")
         escaped = (" ".join(cell.split()).replace("|", "\\|") for cell in cells)
         lines.append(f"| {row} | {' | '.join(escaped)} |")
     return "\n".join([*lines, ""])

@@ -30,13 +30,13 @@ except ModuleNotFoundError:
     raise missing("httpx", "a client") from None
 
 Result = TypeVar("Result")
-Asked = ParamSpec("Asked")
+P = ParamSpec("P")
 Answer = dict[str, Any]
 
 SIDES = ("source", "target")
 PAIRS = 500
 """Pairs sent at a time."""
-AGAIN = (429, 503)
+BUSY = (429, 503)
 LONGEST_PAUSE = 30.0
 
 
@@ -58,7 +58,7 @@ class Call(Generic[Result]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Received(Comparison):
+class ServedComparison(Comparison):
     """A comparison that a server made: its numbers, words and differences as they were sent."""
 
     answer: Mapping[str, Any] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Received(Comparison):
         for name in ("source_words", "target_words"):
             given[name] = tuple(answer[name])
         for name in ("source_repairs", "target_repairs"):
-            given[name] = tuple(Repair(**_tupled(one, "span")) for one in answer[name])
+            given[name] = tuple(Repair(**with_tuples(one, "span")) for one in answer[name])
         heads: list[Answer] = [{k: _number(v) for k, v in one.items()} for one in answer["heads"]]
         flows = ({**one, "cost": _number(one["cost"])} for one in answer["alignment"])
         plans = np.array(answer["plan"], np.float64)[None]
@@ -90,7 +90,9 @@ class Received(Comparison):
         vars(made).update(  # what is worked out on demand elsewhere
             alignment=tuple(Flow(**one) for one in flows),
             differences=tuple(map(_difference, answer["differences"])),
-            broken=tuple(Broken(**_tupled(one, "source", "target")) for one in answer["broken"]),
+            broken=tuple(
+                Broken(**with_tuples(one, "source", "target")) for one in answer["broken"]
+            ),
         )
         return made
 
@@ -105,24 +107,24 @@ class Received(Comparison):
         raise InputError("a comparison from a server has no attention to draw; ask its page for it")
 
 
-class Verb(Generic[Asked, Result]):
+class Verb(Generic[P, Result]):
     """A method of both kinds of clients, made from what makes its call."""
 
-    def __init__(self, call: Callable[Asked, Call[Result]]) -> None:
+    def __init__(self, call: Callable[P, Call[Result]]) -> None:
         self.call = call
         self.__doc__ = call.__doc__
 
     @overload
     def __get__(self, client: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, client: Client, owner: type) -> Callable[Asked, Result]: ...
+    def __get__(self, client: Client, owner: type) -> Callable[P, Result]: ...
     @overload
-    def __get__(self, client: AsyncClient, owner: type) -> Callable[Asked, Awaitable[Result]]: ...
+    def __get__(self, client: AsyncClient, owner: type) -> Callable[P, Awaitable[Result]]: ...
     def __get__(self, client: Any, owner: type) -> Any:
         if client is None:
             return self
 
-        def ask(*args: Asked.args, **kwargs: Asked.kwargs) -> Any:
+        def ask(*args: P.args, **kwargs: P.kwargs) -> Any:
             return client.send(self.call(*args, **kwargs))
 
         return update_wrapper(ask, self.call)
@@ -133,7 +135,7 @@ def _compare(
 ) -> Call[Comparison]:
     """Compare two sentences."""
     body = {"source": source, "target": target, "spelling": spelling, **settings}
-    return Call("/v1/compare", lambda found: Received.of(found[0]), [body])
+    return Call("/v1/compare", lambda answers: ServedComparison.of(answers[0]), [body])
 
 
 def _differences(
@@ -142,8 +144,8 @@ def _differences(
     """Find what two sentences differ in."""
     body = {"source": source, "target": target, "spelling": spelling, **settings}
 
-    def read(found: list[Answer]) -> tuple[Difference, ...]:
-        return tuple(map(_difference, found[0]["differences"]))
+    def read(answers: list[Answer]) -> tuple[Difference, ...]:
+        return tuple(map(_difference, answers[0]["differences"]))
 
     return Call("/v1/differences", read, [body])
 
@@ -153,7 +155,7 @@ def _align(
 ) -> Call[Alignment]:
     """Link the words of two sentences."""
     body = {"source": source, "target": target, "aligner": aligner, **settings}
-    return Call("/v1/align", lambda found: _alignment(found[0]), [body])
+    return Call("/v1/align", lambda answers: _alignment(answers[0]), [body])
 
 
 def _scores(
@@ -164,27 +166,27 @@ def _scores(
     method: str = "movers",
     **settings: Any,
 ) -> Call[Floats]:
-    """Numbers of every pair, NaN where there is none."""
+    """Return numbers of every pair, NaN where there is none."""
     texts = read_pairs(pairs, targets)
     chunks = (texts[low : low + PAIRS] for low in range(0, len(texts), PAIRS))
     bodies = [{"pairs": [*map(list, some)], "methods": [method], **settings} for some in chunks]
 
-    def read(found: list[Answer]) -> Floats:
-        values = (value for one in found for value in one["methods"][method][what])
+    def read(answers: list[Answer]) -> Floats:
+        values = (value for answer in answers for value in answer["methods"][method][what])
         return np.array([*map(_number, values)], np.float64)
 
     return Call("/v1/score", read, bodies)
 
 
 def _distances(pairs: Any, targets: Iterable[str] | None = None, **settings: Any) -> Call[Floats]:
-    """Distance of every pair, NaN where there is none."""
+    """Return distance of every pair, NaN where there is none."""
     return _scores("distances", pairs, targets, **settings)
 
 
 def _similarities(
     pairs: Any, targets: Iterable[str] | None = None, **settings: Any
 ) -> Call[Floats]:
-    """Similarity of every pair, from 0 to 1, NaN where there is none."""
+    """Return similarity of every pair, from 0 to 1, NaN where there is none."""
     return _scores("similarities", pairs, targets, **settings)
 
 
@@ -200,8 +202,8 @@ def _rank(
     texts = check_sentences(corpus if key is None else map(key, corpus), "corpus sentence")
     body = {"query": query, "candidates": texts, "top_k": top_k, **settings}
 
-    def read(found: list[Answer]) -> Ranking:
-        return Ranking(query, _matches(found[0]), Signature.parse(found[0]["signature"]))
+    def read(answers: list[Answer]) -> Ranking:
+        return Ranking(query, _matches(answers[0]), Signature.parse(answers[0]["signature"]))
 
     return Call("/v1/rank", read, [body])
 
@@ -218,20 +220,20 @@ def _search(
     """Find the nearest sentences of an index."""
     body: Answer = {"query": query, "index": index, "top_k": top_k, "within": within}
     body |= {"guards": [*guards], "explain": align}
-    return Call("/v1/search", lambda found: _search_ranking(found[0]), [body])
+    return Call("/v1/search", lambda answers: _search_ranking(answers[0]), [body])
 
 
 def _indexes() -> Call[list[Answer]]:
     """List the indexes."""
-    return Call("/v1/indexes", lambda found: found[0]["indexes"])
+    return Call("/v1/indexes", lambda answers: answers[0]["indexes"])
 
 
 def _models() -> Call[list[Answer]]:
     """List the models."""
-    return Call("/v1/models", lambda found: found[0]["models"])
+    return Call("/v1/models", lambda answers: answers[0]["models"])
 
 
-class _Connected:
+class BaseClient:
     """What both kinds of clients have: an address, a token and patience."""
 
     def __init__(
@@ -255,7 +257,7 @@ class _Connected:
 
     def _seconds(self, tried: int, answer: httpx.Response | None) -> float | None:
         """Return seconds until another try; None if there is no point in it."""
-        if tried >= self._retries or (answer is not None and answer.status_code not in AGAIN):
+        if tried >= self._retries or (answer is not None and answer.status_code not in BUSY):
             return None
         wanted = "" if answer is None else answer.headers.get("Retry-After", "")
         wait = float(wanted) if wanted.isdigit() else self._pause * 2**tried
@@ -266,7 +268,7 @@ class _Connected:
         return {"method": method, "url": call.path, "json": body}
 
     def _checked(self, answer: httpx.Response | None, error: Exception | None) -> Answer:
-        """What was answered, or an error of ours."""
+        """Return what was answered, or an error of ours."""
         if answer is None:
             raise ServerError(f"{self._options['base_url']} does not answer: {error}") from error
         if answer.is_success:
@@ -280,7 +282,7 @@ class _Connected:
         raise ServerError(message, answer.status_code)
 
 
-class Client(_Connected):
+class Client(BaseClient):
     """A client of `movers serve`, with the verbs of `Scorer` and `Index`.
 
     Requests that are turned away (429, 503) or find nobody are sent again after a pause, as long as
@@ -328,7 +330,7 @@ class Client(_Connected):
         return self._checked(answer, error)
 
 
-class AsyncClient(_Connected):
+class AsyncClient(BaseClient):
     """`Client` for asyncio: the same verbs, to be awaited."""
 
     def __init__(self, url: str, token: str | None = None, **options: Any) -> None:
@@ -363,18 +365,18 @@ def _number(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _tupled(record: Answer, *names: str) -> Answer:
-    """A record with some of its lists as tuples."""
+def with_tuples(record: Answer, *names: str) -> Answer:
+    """Return a record with some of its lists as tuples."""
     lists = {name: record[name] for name in names}
     return record | {name: one if one is None else tuple(one) for name, one in lists.items()}
 
 
 def _difference(answer: Answer) -> Difference:
-    return Difference(**_tupled(answer, "source_span", "target_span"))
+    return Difference(**with_tuples(answer, "source_span", "target_span"))
 
 
 def _alignment(answer: Answer) -> Alignment:
-    links = (Link(**_tupled(one, "source_span", "target_span")) for one in answer["links"])
+    links = (Link(**with_tuples(one, "source_span", "target_span")) for one in answer["links"])
     source, target = (tuple((a, b) for a, b in answer[f"{side}_spans"]) for side in SIDES)
     texts = answer["source"], answer["target"]
     return Alignment(*texts, source, target, tuple(links), answer["signature"])
@@ -398,7 +400,7 @@ def _search_ranking(answer: Answer) -> SearchRanking:
         _matches(answer),
         Signature.parse(answer["signature"]),
         Pruning(**answer["pruning"]),
-        tuple(map(Received.of, answer["comparisons"])),
+        tuple(map(ServedComparison.of, answer["comparisons"])),
         answer["certified"],
         answer["bound"],
     )

@@ -352,7 +352,9 @@ def test_threshold_says_that_a_measure_fails(capsys, tmp_path):
 
 
 def test_an_output_in_no_folder_is_refused_before_any_work(capsys, pairs, tmp_path, monkeypatch):
-    monkeypatch.setattr(cli.options.Chosen, "load", lambda *_: pytest.fail("loaded a model"))
+    monkeypatch.setattr(
+        cli.options.SettingOptions, "load", lambda *_: pytest.fail("loaded a model")
+    )
     place = tmp_path / "nowhere"
     for arguments in (
         ["score", pairs, "-o", place / "scored.tsv"],

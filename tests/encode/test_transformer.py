@@ -267,9 +267,8 @@ def test_a_batch_holds_no_more_sentences_than_allowed(bert, monkeypatch):
 def test_sentences_that_lose_their_end_are_named(tiny):
     encoder = TransformerEncoder(tiny("bert"))
     long = "dog " * 100
-    with pytest.warns(TruncationWarning, match="1 sentence .*: 'dog dog") as caught:
+    with pytest.warns(TruncationWarning, match="1 sentence .*: 'dog dog"):
         encoder.encode(["a dog", long], Request())
-    assert caught[0].message.sentences == (long,)
 
 
 def test_text_that_the_model_does_not_know_is_told(embedded):

@@ -14,7 +14,7 @@ import pytest
 
 from movers import cli
 from movers.errors import DependencyError, InputError, MoversError
-from movers.integrations.ray import Ledger, Workers, import_ray, plain_errors, score
+from movers.integrations.ray import DeathCounter, Workers, import_ray, plain_errors, score
 from movers.integrations.ray import cluster as session
 from movers.integrations.ray_files import score_files
 from movers.runtime.atomic import UNFINISHED
@@ -102,11 +102,11 @@ class Deadly:
         return np.zeros(len(pairs), np.int64)
 
 
-def test_a_ledger_counts_who_died_over_a_batch():
-    ledger = Ledger()
-    assert [ledger.begin("worker", "batch") for _ in range(3)] == [0, 1, 2]
-    ledger.end("worker")
-    assert ledger.begin("worker", "another") == 0 and ledger.begin("second", "batch") == 2
+def test_workers_that_died_over_a_batch_are_counted():
+    counter = DeathCounter()
+    assert [counter.begin("worker", "batch") for _ in range(3)] == [0, 1, 2]
+    counter.end("worker")
+    assert counter.begin("worker", "another") == 0 and counter.begin("second", "batch") == 2
 
 
 @pytest.mark.published

@@ -1,6 +1,7 @@
 import gc
 
 import pytest
+from starlette.exceptions import HTTPException
 
 import movers
 from movers.encode import encoding_cache
@@ -8,7 +9,6 @@ from movers.encode.encoding_cache import STORES
 from movers.encode.encodings import Encodings
 from movers.errors import InputError
 from movers.web.answers import Answers
-from movers.web.failures import NotServedError
 from movers.web.models import Effort, Models, Setup
 from tiny_models import PAIRS, SENTENCES
 
@@ -62,7 +62,7 @@ def test_folders_of_the_same_name_are_refused(tiny):
 def test_a_setup_names_what_is_served(bert):
     models = Models({"tiny": bert})
     assert models.setup(None, "wsmd", ()) == Setup("tiny", "wsmd-wrd", ())
-    with pytest.raises(NotServedError, match="this server has: tiny"):
+    with pytest.raises(HTTPException, match="this server has: tiny"):
         models.setup(str(bert.encoder.folder), "wsmd", ())
 
 

@@ -16,12 +16,13 @@ from movers.align.reading import Given
 from movers.bulk.output import Pairs, Report, Run, Values, paired
 from movers.encode.encoder import Encoder
 from movers.io import tables
+from movers.io.columns import UNREAD
 from movers.io.pairs import check_words
 from movers.runtime.progress import progress_bar
 
 STYLES: dict[str, Callable[[Alignment], str]] = {
-    "pharaoh": lambda found: found.pharaoh + "\n",
-    "json": lambda found: json.dumps(found.to_dict(), ensure_ascii=False) + "\n",
+    "pharaoh": lambda alignment: alignment.pharaoh + "\n",
+    "json": lambda alignment: json.dumps(alignment.to_dict(), ensure_ascii=False) + "\n",
 }
 """How an alignment is written on a line."""
 
@@ -69,8 +70,13 @@ def align_table(
         rows = paired(table.chunks, names, _words_of if tokens else tables.check_texts)
 
         def make(pairs: Pairs) -> Values:
-            found = [*align_pairs(encoder, pairs, aligner=aligner)]
-            return {"line": [*map(STYLES[style], found)], "links": [*map(len, found)]}
+            alignments = [*align_pairs(encoder, pairs, aligner=aligner)]
+            texts = ((alignment.source, alignment.target) for alignment in alignments)
+            return {
+                "line": [*map(STYLES[style], alignments)],
+                "links": [*map(len, alignments)],
+                UNREAD: [sum(len(encoder.unread(text).split()) for text in two) for two in texts],
+            }
 
         bar = progress_bar("aligning", "rows", run.total, progress=progress)
         for _, values in run.fill(rows, make, writer, task, bar):

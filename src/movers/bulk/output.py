@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from movers.errors import InputError, StorageError
+from movers.io.columns import UNREAD
 from movers.io.tables import STANDARD, Chunk, TwoTexts, Write, check_texts
 from movers.runtime.atomic import FULL, clean_up, naming, room, sized, sync
 from movers.runtime.interrupts import end_if_asked, undisturbed
 from movers.runtime.journal import open_journal, record, records
 from movers.runtime.locks import locked
-from movers.runtime.notices import TruncationWarning
+from movers.runtime.notices import TruncationWarning, UndefinedWarning
 from movers.runtime.progress import Bar
 
 logger = logging.getLogger("movers")
@@ -68,8 +69,8 @@ class Report:
     """What happened to a table.
 
     ``undefined`` lists rows without a distance, by measure, ``links`` counts those between words,
-    ``cut`` lists rows with a sentence that is longer than the model reads, and ``resumed`` counts
-    those that an earlier run had finished.
+    ``cut`` lists rows with words that were not read, and ``resumed`` counts those that an earlier
+    run had finished.
     """
 
     rows: int
@@ -80,41 +81,12 @@ class Report:
     resumed: int = 0
 
 
-class LongSentences:
-    """Remembers which sentences were longer than the model reads, in place of warnings.
-
-    Other warnings are passed on, each once.
-    """
-
-    def __init__(self) -> None:
-        self.seen: set[str] = set()
-        self.shown: set[str] = set()
-
-    @contextmanager
-    def noticed(self) -> Iterator[None]:
-        """Take note of sentences that are cut in a block."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", TruncationWarning)
-            yield
-        for warning in caught:
-            if isinstance(warning.message, TruncationWarning):
-                self.seen |= set(warning.message.sentences)
-            elif str(warning.message) not in self.shown:
-                self.shown.add(str(warning.message))
-                warnings.warn(warning.message, stacklevel=3)
-
-    def places(self, pairs: Pairs) -> list[int]:
-        """Return which pairs have one of them."""
-        texts = ({one if isinstance(one, str) else " ".join(one) for one in pair} for pair in pairs)
-        return [place for place, pair in enumerate(texts) if self.seen & pair]
-
-
 @dataclass
 class Run:
     """A table on its way to its output, step by step.
 
-    ``rows`` are safe, ``resumed`` of them since an earlier run, and ``cut`` those with a sentence
-    that is longer than the model reads; ``total`` is None if nobody knows.
+    ``rows`` are safe, ``resumed`` of them since an earlier run, and ``cut`` those with words that
+    were not read; ``total`` is None if nobody knows.
     """
 
     file: Path | TwoTexts
@@ -136,31 +108,30 @@ class Run:
         """Write what rows get, unless an earlier run had it, and hand it on behind how many rows.
 
         A run that was broken off is resumed under the same ``task`` only, which names all that
-        shapes the values.
+        shapes the values. One of these, "unread", counts the words that were not read.
         """
-        long = LongSentences()
-        with bar as shown, self._opened(writer, task) as (write, log, finished):
+        with (
+            bar as shown,
+            self._opened(writer, task) as (write, log, finished),
+            counted_not_warned(),
+        ):
             for chunk, pairs in in_steps(rows):
                 end_if_asked()
                 earlier = next(finished, None)
-                if earlier is not None:
-                    values, cut = self._again(earlier, pairs)
-                else:
-                    with long.noticed():
-                        values = make(pairs)
-                    cut = long.places(pairs)
-                self.cut.add(self.rows + place + 1 for place in cut)
+                values = make(pairs) if earlier is None else self._again(earlier, pairs)
+                unread = (place for place, words in enumerate(values[UNREAD], 1) if words)
+                self.cut.add(self.rows + place for place in unread)
                 yield self.rows, values
                 with nullcontext() if log is None else undisturbed():
                     if log is not None and earlier is None:
-                        record(log, {"pairs": _digest(pairs), "values": values, "cut": cut})
+                        record(log, {"pairs": _digest(pairs), "values": values})
                     write({**chunk, **values})
                     self.rows += len(pairs)
                 shown.update(len(pairs))
             if not self.rows:
                 raise InputError(f"{self.file} has a header but no rows")
 
-    def _again(self, earlier: dict[str, Any], pairs: Pairs) -> tuple[Values, list[int]]:
+    def _again(self, earlier: dict[str, Any], pairs: Pairs) -> Values:
         """Return what rows got in an earlier run, if it had the same."""
         last = self.rows + len(pairs)
         if earlier["pairs"] != _digest(pairs):
@@ -169,7 +140,8 @@ class Run:
                 "was broken off; run without --resume to start anew"
             )
         self.resumed = last
-        return earlier["values"], earlier["cut"]
+        values: Values = earlier["values"]
+        return values
 
     @contextmanager
     def _opened(self, writer: Writer, task: dict[str, Any]) -> Iterator[Opened]:
@@ -208,14 +180,14 @@ class Run:
                 sync(path.parent)
                 journal.unlink()
         except BaseException as error:
-            kept = _keep(grown, journal)
+            notice = _keep(grown, journal)
             if isinstance(error, OSError) and error.errno in FULL:
-                raise StorageError(self._no_room(grown, kept)) from error
-            if kept:
-                logger.warning("%s", kept)
+                raise StorageError(self._no_room(grown, notice)) from error
+            if notice:
+                logger.warning("%s", notice)
             raise
 
-    def _no_room(self, grown: Path, kept: str) -> str:
+    def _no_room(self, grown: Path, notice: str) -> str:
         """Return what a full disk lacks: measured by the rows written so far."""
         message = f"no room left for {str(self.output)!r}: {room(self.output)}"
         with suppress(OSError):
@@ -223,7 +195,16 @@ class Run:
             message += f", {sized(written)} written"
             if self.total and self.rows:
                 message += f", about {sized(written / self.rows * self.total)} needed in all"
-        return f"{message}. {kept or 'Nothing was kept, for no row was finished'}"
+        return f"{message}. {notice or 'Nothing was notice, for no row was finished'}"
+
+
+@contextmanager
+def counted_not_warned() -> Iterator[None]:
+    """Ignore warnings of what a report counts: rows without a distance, and words not read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedWarning)
+        warnings.simplefilter("ignore", TruncationWarning)
+        yield
 
 
 def paired(
@@ -253,13 +234,13 @@ def in_steps(chunks: Iterable[tuple[Chunk, Pairs]]) -> Iterator[tuple[Chunk, Pai
 def _discard(partial: Path, journal: Path) -> None:
     """Remove what an earlier run left, and say so."""
     rows = _rows_of(journal)
-    found = [path for path in (partial, journal) if path.exists()]
-    for path in found:
+    leftovers = [path for path in (partial, journal) if path.exists()]
+    for path in leftovers:
         path.unlink()
-    if found:
+    if leftovers:
         logger.warning(
             "starting anew: removed %s%s of a run that was broken off (--resume goes on with it)",
-            " and ".join(path.name for path in found),
+            " and ".join(path.name for path in leftovers),
             f", {rows:,} finished rows" if rows else "",
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,6 @@ from movers.measures.parts.fitting import fit_statistics
 from movers.measures.parts.statistics import Statistics
 from movers.measures.parts.structure import parse_numbers
 from movers.measures.registry import METHODS
-from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.version import __version__
@@ -79,9 +77,11 @@ def score_table(
         writer = partial(tables.table_writer, format=kind, columns=every, schema=table.schema)
 
         def make(pairs: Pairs) -> Values:
-            found = [named_columns(*item, pairs, progress=progress) for item in scorers.items()]
-            found.append({UNREAD: count_unread(scorers, pairs)})
-            return {name: array.tolist() for arrays in found for name, array in arrays.items()}
+            columns: dict[str, Any] = {}
+            for name, scorer in scorers.items():
+                columns |= named_columns(name, scorer, pairs, progress=progress)
+            columns[UNREAD] = count_unread(scorers, pairs)
+            return {name: array.tolist() for name, array in columns.items()}
 
         bar = progress_bar("scoring", "rows", run.total, progress=progress)
         for before, values in run.fill(rows, make, writer, task, bar):
@@ -145,8 +145,8 @@ def fit_file(
     )
     learners = ["sif", "usif", *(["synwmd"] if scorer.settings.parser is not None else [])]
     for name in filter(METHODS.__contains__, learners):  # some are of movers-research
-        own = scorer.using(name, statistics=statistics, layers=None, embedding=layers[-1])
-        statistics = own.fit(sentences, progress=progress).statistics
+        learner = scorer.using(name, statistics=statistics, layers=None, embedding=layers[-1])
+        statistics = learner.fit(sentences, progress=progress).statistics
     return statistics
 
 
@@ -167,11 +167,8 @@ def fit_on_rows(
 def named_columns(
     name: str, scorer: Scorer, pairs: list[tuple[str, str]], *, progress: bool = False
 ) -> dict[str, Any]:
-    """Return distances and similarities by column; an error names it, NaN brings no warning."""
-    with warnings.catch_warnings():
-        # Counted over the whole file instead.
-        warnings.simplefilter("ignore", UndefinedWarning)
-        try:
-            return fill_columns(name, scorer, pairs, progress=progress)
-        except InputError as error:
-            raise error.about(name) from error
+    """Return distances and similarities by column; an error names it."""
+    try:
+        return fill_columns(name, scorer, pairs, progress=progress)
+    except InputError as error:
+        raise error.about(name) from error

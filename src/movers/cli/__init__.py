@@ -42,7 +42,7 @@ RESEARCH = ("benchmark", "reproduce", "evaluate-alignment")
 
 @cache
 def added_commands() -> dict[str, Callable[..., Any]]:
-    """The commands of installed packages by name; a name that is there already stays what it is."""
+    """Return the commands of installed packages by name; a name of ours stays what it is."""
     named = {command.__name__.replace("_", "-"): command for command in outside_commands()}
     return {name: command for name, command in named.items() if name not in COMMANDS}
 
@@ -57,7 +57,7 @@ def function_of(command: str) -> Callable[..., Any]:
 
 
 def make_app(commands: Iterable[str]) -> App:
-    """The command line with some of its commands."""
+    """Return the command line with some of its commands."""
     from cyclopts import App, Parameter
 
     made = App(
@@ -75,7 +75,7 @@ def make_app(commands: Iterable[str]) -> App:
 
 
 def whole_app() -> App:
-    """The command line with all of its commands."""
+    """Return the command line with all of its commands."""
     return make_app(command_names())
 
 
@@ -165,7 +165,7 @@ def _run(given: Sequence[str]) -> int:
 
 
 def command_names() -> list[str]:
-    """What the commands are called on the command line, those of installed packages last."""
+    """Return what the commands are called on the command line, those of installed packages last."""
     return [*COMMANDS, *added_commands()]
 
 

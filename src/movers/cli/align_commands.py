@@ -11,7 +11,7 @@ from movers.cli.messages import say, show
 from movers.cli.terminal import print_alignment
 from movers.io.pairs import check_asked
 from movers.io.tables import STANDARD
-from movers.runtime.atomic import replacing
+from movers.runtime.atomic import write_text
 
 if TYPE_CHECKING:
     from movers.encode.encoder import Encoder
@@ -96,8 +96,7 @@ def _align_two(
 
     check_asked(pair[0], "source")
     check_asked(pair[1], "target")
-    (found,) = align_pairs(encoder, [pair], aligner=aligner)
+    (alignment,) = align_pairs(encoder, [pair], aligner=aligner)
     if output == STANDARD:
-        return show(found, print_alignment, json=style == "json")
-    with replacing(output) as temporary:
-        temporary.write_text(STYLES[style](found), "utf-8")
+        return show(alignment, print_alignment, json=style == "json")
+    write_text(output, STYLES[style](alignment))

@@ -7,12 +7,8 @@ from pathlib import Path
 from movers.cli import options as given
 from movers.cli.messages import print_json
 from movers.cli.options import DEFAULTS
-from movers.errors import InputError
-from movers.runtime.atomic import replacing
-
-
-class FailedCheckError(InputError):
-    """Too few texts say what was expected."""
+from movers.errors import InputError, MoversError
+from movers.runtime.atomic import write_text
 
 
 def check(
@@ -26,7 +22,7 @@ def check(
     column: str | None = None,
     junit: given.Written | None = None,
     markdown: given.Written | None = None,
-    method: str = "movers",
+    method: given.Measure = "movers",
     json: given.Flag = False,
     options: given.Options = DEFAULTS,
 ) -> None:
@@ -53,8 +49,6 @@ def check(
         File to write a JUnit report to.
     markdown
         File to write a summary with a table of failures to.
-    method
-        The measure; `movers methods` lists them.
     json
         Print every row as JSON.
     """
@@ -73,20 +67,19 @@ def check(
         raise InputError(f"{expected} has no text")
     names = given.guard_names(guard)
     pairs = zip(*sides, strict=True)
-    found = checks.check(pairs, least=least, guard=names, scorer=options.load(method))
+    checked = checks.check(pairs, least=least, guard=names, scorer=options.load(method))
     for file, report in ((junit, checks.to_junit), (markdown, checks.to_markdown)):
         if file is not None:
-            with replacing(file) as temporary:
-                temporary.write_text(report(found, actual.name), "utf-8")
-    passed = sum(one.objection is None for one in found)
+            write_text(file, report(checked, actual.name))
+    passed = sum(result.objection is None for result in checked)
     if json:
-        print_json([asdict(one) for one in found])
+        print_json([asdict(result) for result in checked])
     else:
-        for row, one in enumerate(found, 1):
-            if one.objection is not None:
-                print(f"row {row}: {one}\n")
-        print(f"{passed} of {len(found)} say the same")
-    if passed < fail_under * len(found):
-        raise FailedCheckError(
-            f"{passed / len(found):.1%} of the rows say the same, less than {fail_under:.1%}"
+        for row, result in enumerate(checked, 1):
+            if result.objection is not None:
+                print(f"row {row}: {result}\n")
+        print(f"{passed} of {len(checked)} say the same")
+    if passed < fail_under * len(checked):
+        raise MoversError(
+            f"{passed / len(checked):.1%} of the rows say the same, less than {fail_under:.1%}"
         )

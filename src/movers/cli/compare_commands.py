@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from movers.cli import options as given
-from movers.cli.messages import print_json, refuse_unread, say, worded
+from movers.cli.messages import print_json, refuse_unread, say, show, worded
 from movers.cli.options import DEFAULTS, make_scorers
 from movers.difference.misspelt import Spelling
 from movers.documents.changes import TOLD
 from movers.errors import InputError
-from movers.runtime.atomic import replacing
+from movers.runtime.atomic import write_text
 
 
 def compare(
@@ -65,8 +67,8 @@ def compare(
         from movers.cli.terminal import print_comparisons
 
         print_comparisons(Console(), comparisons, figures=figures)
-    ends = (text for one in comparisons for text in (one.source_unread, one.target_unread))
-    refuse_unread(sum(map(bool, ends)), strict)
+    sides = ((comparison.source_unread, comparison.target_unread) for comparison in comparisons)
+    refuse_unread(sum(map(bool, chain.from_iterable(sides))), strict)
 
 
 def diff(
@@ -101,24 +103,18 @@ def diff(
     """
     texts = [_text(file) for file in (old, new)]
     scorer = options.but(texts="sentences").load("movers")
-    found = scorer.compare_texts(*texts, progress=not quiet)
+    comparison = scorer.compare_texts(*texts, progress=not quiet)
     if html is not None:
-        with replacing(html) as temporary:
-            temporary.write_text(found.to_html(), "utf-8")
+        write_text(html, comparison.to_html())
         say(f"wrote {html}")
-    if json:
-        print_json(found.to_dict())
-    else:
-        from rich.console import Console
+    from movers.cli.terminal import print_changes
 
-        from movers.cli.terminal import print_changes
-
-        print_changes(Console(), found, all=all)
-    return int(any(one.fate in TOLD for one in found.changes))
+    show(comparison, partial(print_changes, all=all), json=json)
+    return int(any(change.fate in TOLD for change in comparison.changes))
 
 
 def _text(file: Path) -> str:
-    """The text of a file."""
+    """Return the text of a file."""
     from movers.io.tables import read_lines
 
     text = "".join(line.replace("\r\n", "\n") for line in read_lines(file))
@@ -181,8 +177,7 @@ def explain(
     )
     if html is not None:
         page = explanation.to_html()
-        with replacing(html) as temporary:
-            temporary.write_text(page, "utf-8")
+        write_text(html, page)
         say(f"wrote {html}, {len(page.encode()) / 1000:.0f} kB")
     if json:
         print_json(explanation.to_dict())

@@ -27,9 +27,9 @@ def evaluate(
     /,
     *,
     methods: given.Methods = "movers,wmd,wsmd-wmd,wrd,wsmd-wrd",
-    source: str | None = None,
-    target: str | None = None,
-    gold: str | None = None,
+    source: given.First = None,
+    target: given.Second = None,
+    gold: given.Gold = None,
     statistics: Path | None = None,
     limit: int | None = None,
     json: Scores = False,
@@ -48,12 +48,6 @@ def evaluate(
         A table of pairs with a label or score column.
     methods
         Measures, separated by commas, or "every".
-    source
-        Column of the first sentence. Default: source, sentence1 and the like.
-    target
-        Column of the second sentence.
-    gold
-        Column of the label (0 and 1, yes and no) or score. Default: label, score and the like.
     statistics
         File of fitted statistics, made by `movers fit`. Default: those shipped with the model.
     limit
@@ -80,9 +74,9 @@ def threshold(
     precision: float = 0.9,
     sample: int = 400,
     column: str | None = None,
-    source: str | None = None,
-    target: str | None = None,
-    gold: str | None = None,
+    source: given.First = None,
+    target: given.Second = None,
+    gold: given.Gold = None,
     method: given.Measure = "movers",
     json: given.Json = False,
     quiet: given.Quiet = False,
@@ -109,29 +103,23 @@ def threshold(
         How many of the sentences to compare with one another.
     column
         Column of a table that holds sentences, not pairs.
-    source
-        Column of the first sentence of a pair. Default: source, sentence1 and the like.
-    target
-        Column of the second sentence of a pair.
-    gold
-        Column of the labels: 0 and 1, yes and no. Default: label and the like.
     """
     from movers.evaluate.labelled import read_table
     from movers.evaluate.thresholds import thresholds_of_corpus, thresholds_of_pairs
 
     common: dict[str, Any] = {"cut": cut, "progress": not quiet}
     if sentences := _sentences(file, column, pairs=bool(source or target or gold)):
-        found = thresholds_of_corpus(options.load(method), sentences, sample=sample, **common)
+        thresholds = thresholds_of_corpus(options.load(method), sentences, sample=sample, **common)
     else:
         rows = list(read_table(file, source, target, gold, labelled=False))
         pairs, labels = [(first, second) for first, second, _ in rows], [row[2] for row in rows]
         known, scorer = None if any(map(isnan, labels)) else labels, options.load(method)
-        found = thresholds_of_pairs(scorer, pairs, known, precision=precision, **common)
-    show(found, partial(print_thresholds, precision=precision), json=json)
+        thresholds = thresholds_of_pairs(scorer, pairs, known, precision=precision, **common)
+    show(thresholds, partial(print_thresholds, precision=precision), json=json)
 
 
 def _sentences(file: Path, column: str | None, *, pairs: bool) -> list[str]:
-    """The sentences of a file, or none if it is a table of pairs."""
+    """Return the sentences of a file, or none if it is a table of pairs."""
     table = file.suffix.lower() in SUFFIXES and file.suffix.lower() != ".txt"
     if pairs or (table and column is None):
         with open_table(file) as opened:

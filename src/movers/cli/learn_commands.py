@@ -31,7 +31,7 @@ def learn(
     count: Annotated[int, Parameter(name=["--count", "-n"])] = 50,
     source: given.First = None,
     target: given.Second = None,
-    gold: str | None = None,
+    gold: given.Gold = None,
     json: given.Json = False,
     quiet: given.Quiet = False,
     options: given.Options = DEFAULTS,
@@ -54,8 +54,6 @@ def learn(
         labelled ones or, without these, for the one of --judge.
     count
         How many of them.
-    gold
-        Column of the label or grade. Default: label, score and the like.
     """
     from movers.evaluate.labelled import read_table
 
@@ -69,14 +67,15 @@ def learn(
     pairs: Pairs = []
     if file is not None:
         rows = list(read_table(file, source, target, gold))
-        pairs, labels = [(one, two) for one, two, _ in rows], [label for _, _, label in rows]
+        pairs = [(first, second) for first, second, _ in rows]
+        labels = [label for _, _, label in rows]
         tested = suggest is None or report is not None
         scorer = scorer.learn(pairs, labels, report=tested, progress=not quiet)
     if scorer.report is not None and report is not None:
         scorer.report.save(report)
     if suggest is not None:
         given_pairs = read_table(suggest, source, target, labelled=False)
-        unlabelled = [(one, two) for one, two, _ in given_pairs]
+        unlabelled = [(first, second) for first, second, _ in given_pairs]
         return _suggest(scorer, unlabelled, pairs, output or STANDARD, count)
     assert output is not None and scorer.report is not None
     scorer.save(output)

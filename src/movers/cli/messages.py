@@ -48,7 +48,7 @@ class CommandLine(Wording):
         return self._built()
 
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
-        """An option, if there is one of this name."""
+        """Return an option, if there is one of this name."""
         from movers.settings import table
 
         about = table().get(remedy.name)
@@ -65,7 +65,7 @@ WORDING: ContextVar[Wording] = ContextVar("wording", default=CommandLine())  # n
 
 
 def worded(error: Advised) -> str:
-    """An error in the words of the command at hand."""
+    """Return an error in the words of the command at hand."""
     return error.worded(WORDING.get())
 
 
@@ -106,18 +106,18 @@ def refuse_unread(count: int, strict: bool) -> None:
 
 
 def command_line() -> str:
-    """The command at hand, as a shell reads it."""
+    """Return the command at hand, as a shell reads it."""
     return shlex.join(["movers", *sys.argv[1:]])
 
 
-def show(found: Any, draw: Callable[[Console, Any], None], *, json: bool) -> None:
+def show(result: Any, draw: Callable[[Console, Any], None], *, json: bool) -> None:
     """Print a result as JSON, or have it drawn."""
     if json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
     else:
         from rich.console import Console
 
-        draw(Console(), found)
+        draw(Console(), result)
 
 
 def print_json(value: Any) -> None:

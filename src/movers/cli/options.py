@@ -25,7 +25,7 @@ NOT_SERVED = {*SEVERAL, "judge"}
 SETTINGS = Group("Settings", help="What the number depends on; the signature names all of it.")
 
 
-class Chosen:
+class SettingOptions:
     """Options made from the table of settings, as a frozen dataclass of their names."""
 
     if TYPE_CHECKING:
@@ -39,21 +39,21 @@ class Chosen:
         return load(method, **vars(self))
 
     def but(self, **changes: Any) -> Self:
-        """The same with other values."""
+        """Return the same with other values."""
         return type(self)(**{**vars(self), **changes})
 
 
 def offering(settings: Mapping[str, SettingFacts], known: type[Settings] = Settings) -> Any:
     """Give a class one option for each of some settings."""
 
-    def offer(options: type[Chosen]) -> Any:
+    def offer(options: type[SettingOptions]) -> Any:
         hints, values = types(known), defaults(known)
         fields = []
         for name, about in settings.items():
             named = f"--{about.option}" if about.option else None
             shown = partial(_shown, about.unless) if about.unless else None
-            told = Parameter(name=named, help=about.help, show_default=shown)
-            kind: Any = Annotated[about.typed or hints[name], told]
+            parameter = Parameter(name=named, help=about.help, show_default=shown)
+            kind: Any = Annotated[about.typed or hints[name], parameter]
             fields.append((name, kind, values[name]))
         space = {"__doc__": options.__doc__, "__module__": options.__module__}
         bases = (options,)
@@ -64,7 +64,7 @@ def offering(settings: Mapping[str, SettingFacts], known: type[Settings] = Setti
 
 
 def _shown(unless: str, default: Any) -> str:
-    """A default that the default measure does not use."""
+    """Return a default that the default measure does not use."""
     return f"{default}; for movers: {unless}"
 
 
@@ -73,7 +73,7 @@ OFFERED = {name: about for name, about in table().items() if name != "method"}
 
 
 @offering({name: about for name, about in OFFERED.items() if not about.varied})
-class ModelOptions(Chosen):
+class ModelOptions(SettingOptions):
     """Settings of all commands that run a model."""
 
 
@@ -85,7 +85,7 @@ class Options(ModelOptions):
 @offering(
     {name: facts for name, facts in OFFERED.items() if name not in NOT_SERVED and not facts.wire}
 )
-class ServerOptions(Chosen):
+class ServerOptions(SettingOptions):
     """Settings that are the server's, not a request's, to choose."""
 
 
@@ -119,7 +119,7 @@ class RayOptions:
     gpus_per_worker: float = 0
 
     def pool(self) -> Workers:
-        """The workers these options ask for."""
+        """Return the workers these options ask for."""
         from movers.integrations.ray import Workers
 
         return Workers(self.workers, self.cpus_per_worker, self.gpus_per_worker)
@@ -163,6 +163,8 @@ Dtype = Annotated[str, Parameter(help=table()["dtype"].help)]
 FIRST = "Column of the first sentence. Default: source, sentence1 and the like, or the only two."
 First = Annotated[str | None, Parameter(help=FIRST)]
 Second = Annotated[str | None, Parameter(help="Column of the second sentence.")]
+GOLD = "Column of the label (0 and 1, yes and no) or grade. Default: label, score and the like."
+Gold = Annotated[str | None, Parameter(help=GOLD)]
 COLUMN = (
     "Column of a table that holds the sentences. Default: sentence, text and the like, or the "
     "only one."
@@ -186,7 +188,7 @@ BatchSize = Annotated[int | None, Parameter(help=BATCH)]
 
 
 def format_with(format: str | None, delimiter: str | None) -> str | None:
-    """The format of a table whose cells a delimiter separates."""
+    """Return the format of a table whose cells a delimiter separates."""
     if delimiter is None:
         return format
     if len(delimiter) != 1:
@@ -197,7 +199,7 @@ def format_with(format: str | None, delimiter: str | None) -> str | None:
 
 
 def guard_names(guards: str) -> tuple[str, ...]:
-    """The names of guards in a list separated by commas; none for "none"."""
+    """Return the names of guards in a list separated by commas; none for "none"."""
     from movers.difference.guards import check_guards
 
     names = [name.strip() for name in guards.split(",") if name.strip()]
@@ -205,7 +207,7 @@ def guard_names(guards: str) -> tuple[str, ...]:
 
 
 def method_names(methods: str) -> list[str]:
-    """The names in a list separated by commas."""
+    """Return the names in a list separated by commas."""
     names = [name.strip() for name in methods.split(",") if name.strip()]
     if not names or len(set(names)) < len(names):
         raise InputError(f"--methods needs distinct names separated by commas, got {methods!r}")
@@ -213,7 +215,7 @@ def method_names(methods: str) -> list[str]:
 
 
 def make_scorers(methods: str, options: Options) -> dict[str, Scorer]:
-    """One scorer per measure, by name, all sharing one model."""
+    """Return one scorer per measure, by name, all sharing one model."""
     first, *others = method_names(methods)
     scorer = options.load(first)
     return {first: scorer, **{name: scorer.using(name) for name in others}}

@@ -21,7 +21,7 @@ MEASURES = Path(__file__).parent.parent / "data" / "measures.tsv"
 
 
 def columns() -> int:
-    """Columns to wrap text to."""
+    """Return columns to wrap text to."""
     return max(NARROW, min(WIDE, get_terminal_size().columns))
 
 
@@ -34,10 +34,10 @@ def print_rows(rows: Mapping[str, str]) -> None:
 
 
 def summary(file: Path, function: str) -> str:
-    """The first line of what a function says of itself, read without importing its file."""
-    found = re.search(rf'^def {function}\(.*?"""(.*?)$', file.read_text("utf-8"), re.M | re.S)
-    assert found is not None
-    return found[1].replace("`", "")
+    """Return the first line of what a function says of itself, read without importing its file."""
+    match = re.search(rf'^def {function}\(.*?"""(.*?)$', file.read_text("utf-8"), re.M | re.S)
+    assert match is not None
+    return match[1].replace("`", "")
 
 
 def print_version() -> None:
@@ -69,12 +69,12 @@ def measure_rows() -> list[str]:
     """Name, title and details of the measures, by tabs; rows without a name are about all."""
     from movers.measures.registry import ALIASES, METHODS, RESEARCH
 
-    own = [(name, row.title, row) for name, row in METHODS.items() if row.base is None]
+    unbased = [(name, row.title, row) for name, row in METHODS.items() if row.base is None]
     based = [row for row in METHODS.values() if row.base is not None]
     versions = {row.word_part: row for row in reversed(based)}
     shared = [(name, title, versions[words]) for name, title, words in VERSIONS]
     rows = []
-    for name, title, row in (*own, *shared):
+    for name, title, row in (*unbased, *shared):
         paper = row.paper[: row.paper.find(")") + 1]  # authors and year
         differs = row.recipes.removeprefix("reference: ")
         details = "; ".join(filter(None, [paper, differs and f"the reference recipe: {differs}"]))
@@ -96,9 +96,9 @@ def print_installation() -> None:
 
 def print_topics(topics: Mapping[str, Mapping[str, str]]) -> None:
     """Print facts by topic."""
-    for topic, found in topics.items():
+    for topic, facts in topics.items():
         print(f"{topic}:")
-        for name, value in found.items():
+        for name, value in facts.items():
             print(f"  {name:<22} {value}")
 
 

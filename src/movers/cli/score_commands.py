@@ -95,7 +95,7 @@ def score(
 
 
 def _table(file: Path | None, sources: Path | None, targets: Path | None) -> Path | TwoTexts:
-    """The table, or the two texts that take its place."""
+    """Return the table, or the two texts that take its place."""
     if file is not None:
         if sources or targets:
             raise InputError("name a table, or --source-file and --target-file; not both")
@@ -106,7 +106,7 @@ def _table(file: Path | None, sources: Path | None, targets: Path | None) -> Pat
 
 
 def _for_ray(table: Path | TwoTexts, *, as_json: bool, resume: bool) -> Path:
-    """The table, if Ray can do what is asked with it."""
+    """Return the table, if Ray can do what is asked with it."""
     if resume:
         raise InputError(
             "--engine ray starts anew; leave out --resume, or go on with --engine local. "

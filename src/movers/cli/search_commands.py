@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Work:
+class CorpusOptions:
     """How sentences are read and compared, and by what.
 
     Parameters
@@ -54,17 +54,17 @@ class Work:
     options: given.Options = DEFAULTS
 
     def texts(self, file: Path) -> Texts:
-        """The sentences of a file, of which the first can be read."""
+        """Return the sentences of a file, of which the first can be read."""
         texts = Texts(file, self.column, given.format_with(self.format, self.delimiter))
         texts.check()
         return texts
 
     def unless_index(self, file: Path) -> Texts | None:
-        """The sentences of a file; None for an index, which has them encoded."""
+        """Return the sentences of a file; None for an index, which has them encoded."""
         return None if (file / NAME).is_file() else self.texts(file)
 
     def guards(self, named: str, at_least: float) -> tuple[str, ...]:
-        """The guards named, and the judge, whose word counts after the exact search."""
+        """Return the guards named, and the judge, whose word counts after the exact search."""
         from movers.search.keep_apart import judge_guard
 
         return (*given.guard_names(named), *judge_guard(self.options.judge, at_least))
@@ -110,7 +110,7 @@ class Work:
         texts: Texts | None,
         threshold: float,
         output: Path | None,
-        told: Callable[[Preview], str],
+        summary: Callable[[Preview], str],
         **options: Any,
     ) -> None:
         """Show what would come of it; what is encoded is kept for the output, if that is named."""
@@ -119,7 +119,7 @@ class Work:
         if self.engine != "local":
             raise InputError("--dry-run works in this process; leave out --engine ray")
         with self.corpus(file, texts, output, keep=True) as index:
-            found = preview(index, threshold, lines=texts, progress=not self.quiet, **options)
+            outcome = preview(index, threshold, lines=texts, progress=not self.quiet, **options)
         written = "nothing was written"
         if texts is not None:
             written += (
@@ -128,17 +128,17 @@ class Work:
                 else "; with -o, what was encoded is kept for the run itself"
             )
         console = Console()
-        console.print(f"{told(found)}; {written}", highlight=False, soft_wrap=True)
-        print_around(console, threshold, found.around)
+        console.print(f"{summary(outcome)}; {written}", highlight=False, soft_wrap=True)
+        print_around(console, threshold, outcome.around)
 
 
 def _beside(output: Path) -> Path:
-    """The index that lasts as long as the work on an output."""
+    """Return the index that lasts as long as the work on an output."""
     return output.with_name(output.name + ".index")
 
 
 def chosen_engine(engine: given.Engine, ray: given.RayOptions) -> Any:
-    """What builds, mines and searches: this process, or workers of Ray."""
+    """Return what builds, mines and searches: this process, or workers of Ray."""
     if engine == "ray":
         from movers.integrations.ray_search import RayEngine
 
@@ -150,7 +150,7 @@ def chosen_engine(engine: given.Engine, ray: given.RayOptions) -> Any:
     return SimpleNamespace(build=Index.build, mine=mine)
 
 
-USUAL = Work()
+CORPUS_DEFAULTS = CorpusOptions()
 GUARDED = ",".join(DEFAULT)
 
 
@@ -204,7 +204,7 @@ def index(
     compact: given.Flag = False,
     replace: given.Flag = False,
     check: given.Flag = False,
-    work: Work = USUAL,
+    work: CorpusOptions = CORPUS_DEFAULTS,
 ) -> None:
     """Encode a corpus for exact search.
 
@@ -241,28 +241,28 @@ def index(
     if work.options.judge is not None:
         raise InputError("an index is of a measure; name --judge when you search, mine or dedupe")
     if check or compact:
-        found = Index.open(file, verify=check)
-        say(f"removed {found.compact():,} sentences" if compact else f"{found!r} is sound")
+        opened = Index.open(file, verify=check)
+        say(f"removed {opened.compact():,} sentences" if compact else f"{opened!r} is sound")
         return
     if output is None:
         raise InputError("where should the index go? name a folder with -o")
-    started, texts, told = time.monotonic(), work.texts(file), ""
+    started, texts, done = time.monotonic(), work.texts(file), ""
     if add:
-        found = Index.open(output)
-        told = f"added {found.add(texts, progress=not work.quiet):,} sentences"
+        opened = Index.open(output)
+        done = f"added {opened.add(texts, progress=not work.quiet):,} sentences"
     elif delete:
-        found = Index.open(output)
-        told = f"deleted {found.delete(texts):,} sentences"
+        opened = Index.open(output)
+        done = f"deleted {opened.delete(texts):,} sentences"
     else:
         options: dict[str, Any] = {"keep": keep, "vectors": vectors, "replace": replace}
-        found = work.build(texts, output, **options)
+        opened = work.build(texts, output, **options)
     if work.quiet:
         return
-    if told:
-        say(told)
+    if done:
+        say(done)
     size = sum(path.stat().st_size for path in output.iterdir()) / 1e6
-    say(f"{found!r}: {size:,.1f} MB in {time.monotonic() - started:.1f} s")
-    say(str(found.scorer.signature))
+    say(f"{opened!r}: {size:,.1f} MB in {time.monotonic() - started:.1f} s")
+    say(str(opened.scorer.signature))
 
 
 def search(
@@ -317,11 +317,11 @@ def search(
             raise InputError("--engine ray searches exactly; leave out --candidates")
         if guard or judge:
             raise InputError("--guard and --judge work in this process; leave out --engine ray")
-        found = chosen_engine(engine, ray).search_many(index, [query], top_k, within, align)[0]
+        ranking = chosen_engine(engine, ray).search_many(index, [query], top_k, within, align)[0]
     else:
         ray.refuse()
         guards = (*given.guard_names(guard), *judge_guard(judge, at_least))
-        found = index.search(
+        ranking = index.search(
             query,
             top_k,
             within=within,
@@ -329,9 +329,9 @@ def search(
             guards=guards,
             align=align,
         )
-    texts = any(isinstance(match, TextMatch) for match in found)
-    show(found, print_texts if texts else print_ranking, json=json)
-    refuse_unread(sum(match.unread > 0 for match in found), strict)
+    texts = any(isinstance(match, TextMatch) for match in ranking)
+    show(ranking, print_texts if texts else print_ranking, json=json)
+    refuse_unread(sum(match.unread > 0 for match in ranking), strict)
 
 
 def mine(
@@ -343,7 +343,7 @@ def mine(
     guard: given.Guards = "",
     at_least: given.AtLeast = 0.9,
     dry_run: given.Flag = False,
-    work: Work = USUAL,
+    work: CorpusOptions = CORPUS_DEFAULTS,
 ) -> None:
     """Find all pairs of sentences at most so far apart, exactly.
 
@@ -374,8 +374,8 @@ def mine(
     guards = work.guards(guard, at_least)
     texts = work.unless_index(file)
     if dry_run:
-        told = f"{{0.pairs:,}} pairs lie within {threshold:g}".format
-        return work.preview(file, texts, threshold, output, told)
+        summary = f"{{0.pairs:,}} pairs lie within {threshold:g}".format
+        return work.preview(file, texts, threshold, output, summary)
     output = _named(output)
     format_of(output)
     started, progress = time.monotonic(), not work.quiet
@@ -403,7 +403,7 @@ def dedupe(
     group_by: str | None = None,
     strict: given.Strict = False,
     dry_run: given.Flag = False,
-    work: Work = USUAL,
+    work: CorpusOptions = CORPUS_DEFAULTS,
 ) -> None:
     """Drop sentences that repeat an earlier one, word order respected.
 
@@ -444,15 +444,15 @@ def dedupe(
     guards, texts = work.guards(guard, at_least), work.unless_index(file)
     groups = None if group_by is None else _groups(file, texts, group_by)
     if dry_run:
-        told = "would have {0.found}".format
+        summary = "would have {0.found}".format
         options = {"guards": guards, "groups": groups}
-        return work.preview(file, texts, threshold, output, told, **options)
+        return work.preview(file, texts, threshold, output, summary, **options)
     output = _named(output)
     if dropped is not None:
         format_of(dropped)
     blocks, progress = work.by.mine, not work.quiet
     with work.corpus(file, texts, output) as corpus:
-        found = dedupe_file(
+        report = dedupe_file(
             corpus,
             threshold,
             output,
@@ -464,13 +464,13 @@ def dedupe(
             progress=progress,
         )
     if not work.quiet:
-        say(str(found))
+        say(str(report))
         say(str(corpus.scorer.signature))
     refuse_unread(sum(bool(corpus.scorer.unread(text)) for text in corpus.sentences), strict)
 
 
 def _groups(file: Path, texts: Texts | None, column: str) -> list[object]:
-    """What every row of a table belongs to."""
+    """Return what every row of a table belongs to."""
     if texts is None or texts.plain:
         raise InputError(f"--group-by {column} needs a table with that column, got {str(file)!r}")
     return read_column(texts.file, column, texts.format)

@@ -30,7 +30,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def _table(*headings: str, numbers: Sequence[str] = (), wrapped: bool = True) -> Table:
-    """An empty table without lines, columns of numbers set to the right."""
+    """Return an empty table without lines, columns of numbers set to the right."""
     table = Table(box=None, header_style="dim", pad_edge=False)
     for heading in headings:
         right = "right" if heading in numbers else "left"
@@ -45,19 +45,20 @@ def print_comparisons(
     last = comparisons[-1]
     if isinstance(last, TextComparison):
         return print_changes(console, last, all=True)
-    home = [name for name in ("at home",) if any(name in one.parts for one in comparisons)]
+    home = ["at home"] * any("at home" in comparison.parts for comparison in comparisons)
     numbers = ("similarity", "distance", *PARTS, *home)
     table = _table("measure", *numbers, numbers=numbers)
-    for one in comparisons:
-        alike = "–" if one.similarity is None else Text(f"{one.similarity:.2f}", "bold")
-        parts = [one.parts.get(name) for name in (*PARTS, *home)]
+    for comparison in comparisons:
+        similarity = comparison.similarity
+        alike = "–" if similarity is None else Text(f"{similarity:.2f}", "bold")
+        parts = [comparison.parts.get(name) for name in (*PARTS, *home)]
         cells = ("–" if part is None else f"{part:.4f}" for part in parts)
-        table.add_row(one.method, alike, Text(f"{one.distance:.4f}", "bold"), *cells)
+        table.add_row(comparison.method, alike, Text(f"{comparison.distance:.4f}", "bold"), *cells)
     _print_pair(console, last, table)
     judged = last.judgement["text"] if last.judgement else None
-    told = [last.verdict, judged, *last.story, *(last.figures if figures else ())]
-    if any(told):
-        console.print("", *filter(None, told), sep="\n", highlight=False)
+    lines = [last.verdict, judged, *last.story, *(last.figures if figures else ())]
+    if any(lines):
+        console.print("", *filter(None, lines), sep="\n", highlight=False)
     if last.alignment:
         title = Text(f"\nWhich word went where under {last.method}", "bold")
         console.print(title, _alignment(last), sep="\n")
@@ -69,29 +70,29 @@ FATES = {"changed": "!", "missing": "-", "new": "+", "more": "~", "reworded": "=
 COLOURS = {"changed": "yellow", "missing": "red", "new": "green", "more": "cyan"}
 
 
-def print_changes(console: Console, found: TextComparison, *, all: bool = False) -> None:
+def print_changes(console: Console, comparison: TextComparison, *, all: bool = False) -> None:
     """Print what became of the sentences of two texts, in the order of the second."""
-    counts = found.counts
-    for one in found.changes:
-        if one.fate not in COLOURS and not (all and (one.moved or one.fate == "reworded")):
+    counts = comparison.counts
+    for change in comparison.changes:
+        if change.fate not in COLOURS and not (all and (change.moved or change.fate == "reworded")):
             continue
-        mark = f"{FATES[one.fate]}{'↕' * one.moved}"
-        style = COLOURS.get(one.fate, "dim")
-        for side, number in (("-", one.source), ("+", one.target)):
-            if number is not None and not (one.fate == "same" and side == "-"):
-                words = found.source_words if side == "-" else found.target_words
-                sign = side if one.fate in ("changed", "more", "reworded") else mark
+        mark = f"{FATES[change.fate]}{'↕' * change.moved}"
+        style = COLOURS.get(change.fate, "dim")
+        for side, number in (("-", change.source), ("+", change.target)):
+            if number is not None and not (change.fate == "same" and side == "-"):
+                words = comparison.source_words if side == "-" else comparison.target_words
+                sign = side if change.fate in ("changed", "more", "reworded") else mark
                 console.print(
                     Text(f"{sign} {number + 1:>4}  {words[number]}", style), soft_wrap=True
                 )
-        if one.fate in ("changed", "more"):
-            console.print(Text(f"{mark}       {one.text}", "bold"), soft_wrap=True)
-    told = ", ".join(f"{counts[name]} {name}" for name in (*FATES, "moved") if counts[name])
-    summary = f"\n{found.verdict} {told} of {len(found.changes)} sentences."
+        if change.fate in ("changed", "more"):
+            console.print(Text(f"{mark}       {change.text}", "bold"), soft_wrap=True)
+    tally = ", ".join(f"{counts[name]} {name}" for name in (*FATES, "moved") if counts[name])
+    summary = f"\n{comparison.verdict} {tally} of {len(comparison.changes)} sentences."
     console.print(Text(summary, "bold"), soft_wrap=True)
-    for line in found.story[: len(found.story) - len(found.gravest)]:
+    for line in comparison.story[: len(comparison.story) - len(comparison.gravest)]:
         console.print(line, highlight=False, soft_wrap=True)
-    _print_signature(console, found.signature)
+    _print_signature(console, comparison.signature)
 
 
 def _print_pair(console: Console, pair: Comparison | Alignment, table: Table) -> None:
@@ -138,27 +139,29 @@ def print_texts(console: Console, ranking: SearchRanking) -> None:
     _print_signature(console, ranking.signature)
 
 
-def print_thresholds(console: Console, found: Thresholds, precision: float) -> None:
+def print_thresholds(console: Console, thresholds: Thresholds, precision: float) -> None:
     """Print possible cuts, the recommended one, and the pairs around a cut."""
-    labelled = found.best is not None
-    console.print(Text(f"What lies within a threshold: {found.about}", "bold"))
+    labelled = thresholds.best is not None
+    console.print(Text(f"What lies within a threshold: {thresholds.about}", "bold"))
     what = ("share", "precision", "recall") if labelled else ("with one so near",)
     table = _table(*(numbers := ("threshold", "pairs", *what)), numbers=numbers)
-    for cut in found.cuts:
+    for cut in thresholds.cuts:
         shares = [cut.precision, cut.recall] if labelled else []
         cells = ["–" if share is None else f"{share:.1%}" for share in (cut.share, *shares)]
         table.add_row(f"{cut.threshold:.4f}", f"{cut.pairs:,}", *cells)
     console.print(table)
-    if labelled and found.recommended is None:
-        console.print(f"\nNo threshold is right for {precision:.0%}; the best: {found.best:.1%}.")
-    elif found.recommended is not None:
-        told = f"\nRecommended: {found.recommended:.4f}, the largest right for {precision:.0%}"
-        told += "" if found.recall is None else f"; it finds {found.recall:.1%} of the right pairs"
-        console.print(f"{told}.", highlight=False, soft_wrap=True)
-    if found.fails:
+    recommended, recall = thresholds.recommended, thresholds.recall
+    if labelled and recommended is None:
+        best = f"the best: {thresholds.best:.1%}"
+        console.print(f"\nNo threshold is right for {precision:.0%}; {best}.")
+    elif recommended is not None:
+        advice = f"\nRecommended: {recommended:.4f}, the largest right for {precision:.0%}"
+        advice += "" if recall is None else f"; it finds {recall:.1%} of the right pairs"
+        console.print(f"{advice}.", highlight=False, soft_wrap=True)
+    if thresholds.fails:
         console.print(FAILS, highlight=False, soft_wrap=True)
-    print_around(console, found.cut, found.around)
-    _print_signature(console, found.signature)
+    print_around(console, thresholds.cut, thresholds.around)
+    _print_signature(console, thresholds.signature)
 
 
 def print_around(console: Console, cut: float, pairs: Sequence[Near | Pair]) -> None:
@@ -232,6 +235,6 @@ def _alignment(comparison: Comparison) -> Table:
 
 
 def _bar(share: float) -> str:
-    """A bar of blocks, to an eighth of a character."""
+    """Return a bar of blocks, to an eighth of a character."""
     full, rest = divmod(round(share * BAR * 8), 8)
     return ("█" * full + (EIGHTHS[rest] if rest else "")).ljust(BAR)

@@ -334,7 +334,7 @@ class Encoder(ABC):
             message = (
                 f"{count} longer than the {self.max_length} tokens of {self.name} lost their end"
             )
-            notify(TruncationWarning(f"{message}: {shown}", sentences=cut))
+            notify(f"{message}: {shown}", TruncationWarning)
         lost: list[int] = []
         if text.unknown:
             tokens = Ragged(text.real.astype(np.int64), text.ids.starts).sums()

@@ -57,8 +57,8 @@ class MoversRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **given: Any
     ) -> list[Document]:
-        found = self.source.search(query, given.get("k", self.k), **self.options)
-        return [_document(match) for match in found]
+        matches = self.source.search(query, given.get("k", self.k), **self.options)
+        return [_document(match) for match in matches]
 
 
 class MoversCompressor(BaseDocumentCompressor):
@@ -86,16 +86,16 @@ class MoversCompressor(BaseDocumentCompressor):
         if not documents:
             return []
         ranking = self.scorer.rank(
-            query, documents, top_k=self.top_n, key=lambda one: one.page_content
+            query, documents, top_k=self.top_n, key=lambda given: given.page_content
         )
-        found = []
+        reranked = []
         for match in ranking:
             if self.least is None or (match.similarity or 0.0) >= self.least:
                 document = documents[match.index]
                 scores = {"distance": match.distance, "similarity": match.similarity}
                 metadata = {**document.metadata, **scores}
-                found.append(document.model_copy(update={"metadata": metadata}))
-        return found
+                reranked.append(document.model_copy(update={"metadata": metadata}))
+        return reranked
 
 
 class MoversVectorStore(VectorStore):
@@ -122,7 +122,7 @@ class MoversVectorStore(VectorStore):
     ) -> list[str]:
         """Add texts, in the place of those with the same ids."""
         given = list(texts)
-        names = [one or uuid4().hex for one in ids or [None] * len(given)]
+        names = [name or uuid4().hex for name in ids or [None] * len(given)]
         every = zip(names, given, metadatas or [{} for _ in given], strict=True)
         self.records.put(Record(name, text, json.dumps(facts)) for name, text, facts in every)
         return names
@@ -133,19 +133,19 @@ class MoversVectorStore(VectorStore):
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """Documents by id; unknown ones are left out."""
+        """Return documents by id; unknown ones are left out."""
         return [_stored(record) for record in self.records.get(ids)]
 
     def similarity_search(self, query: str, k: int = 4, **given: Any) -> list[Document]:
-        """The documents nearest to a query."""
+        """Return the documents nearest to a query."""
         return [document for document, _ in self.similarity_search_with_score(query, k, **given)]
 
     def similarity_search_with_score(
         self, query: str, k: int = 4, **_: Any
     ) -> list[tuple[Document, float]]:
-        """The documents nearest to a query, with their distances."""
-        found = self.records.find(query, k)
-        return [(_stored(record), match.distance) for match, record in found]
+        """Return the documents nearest to a query, with their distances."""
+        nearest = self.records.find(query, k)
+        return [(_stored(record), match.distance) for match, record in nearest]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         scorer = self.records.scorer
@@ -191,7 +191,7 @@ class MoversCache(BaseCache):
         self.caches: dict[str, SemanticCache] = {}
 
     def _find(self, prompt: str, llm_string: str) -> tuple[SemanticCache, str]:
-        """The cache of one model and one context, and the text that is looked for in it."""
+        """Return the cache of one model and one context, and the text that is looked for in it."""
         before, text = _last_message(prompt)
         name = sha256(json.dumps([llm_string, before]).encode()).hexdigest()[:16]
         if name not in self.caches:
@@ -200,19 +200,19 @@ class MoversCache(BaseCache):
         return self.caches[name], text
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        """The generations for a prompt that says the same; None if there is none."""
+        """Return the generations for a prompt that says the same; None if there is none."""
         cache, text = self._find(prompt, llm_string)
-        found = cache.get(text).answer
-        if found is None:
+        generations = cache.get(text).answer
+        if generations is None:
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LangChainBetaWarning)  # of loads
-            return [loads(one, allowed_objects="core") for one in found]
+            return [loads(generation, allowed_objects="core") for generation in generations]
 
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """Store generations."""
         cache, text = self._find(prompt, llm_string)
-        cache.set(text, [dumps(one) for one in return_val])
+        cache.set(text, [dumps(generation) for generation in return_val])
 
     def clear(self, **_: Any) -> None:
         """Forget all answers of the caches in use."""
@@ -221,7 +221,7 @@ class MoversCache(BaseCache):
 
 
 def _last_message(prompt: str) -> tuple[Any, str]:
-    """What comes before the last message of a prompt, and the text of that."""
+    """Return what comes before the last message of a prompt, and the text of that."""
     try:
         *before, last = json.loads(prompt)
         text = last["kwargs"]["content"]

@@ -33,7 +33,7 @@ class MoversRerank(BaseNodePostprocessor):
 
     @classmethod
     def class_name(cls) -> str:
-        """What LlamaIndex calls it."""
+        """Return what LlamaIndex calls it."""
         return "MoversRerank"
 
     def _postprocess_nodes(
@@ -60,10 +60,10 @@ class MoversRetriever(BaseRetriever):
         super().__init__()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = self.source.search(query_bundle.query_str, self.top_k, **self.options)
+        matches = self.source.search(query_bundle.query_str, self.top_k, **self.options)
         return [
-            NodeWithScore(node=TextNode(text=one.text, id_=str(one.index)), score=_score(one))
-            for one in found
+            NodeWithScore(node=TextNode(text=match.text, id_=str(match.index)), score=_score(match))
+            for match in matches
         ]
 
 

@@ -75,7 +75,7 @@ class MoversEncoder:
         return ModelMeta.create_empty({"name": name, "revision": revision})
 
     def encode(self, inputs: Iterable[Any], *, task_metadata: Any, **_: Any) -> Floats:
-        """Digests of the sentences, shape ``(sentences, 9)``."""
+        """Return digests of the sentences, shape ``(sentences, 9)``."""
         if task_metadata.type not in OWN_SCORES:
             raise InputError(
                 f"{task_metadata.name} is a task of type {task_metadata.type}, which works on "
@@ -89,14 +89,14 @@ class MoversEncoder:
         return np.array(vectors, float).reshape(-1, 1 + ENTRIES)
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> torch.Tensor:
-        """Negative distances of all sentences of one side to all of the other."""
+        """Return negative distances of all sentences of one side to all of the other."""
         import torch
 
         sources, targets = self._texts(embeddings1), self._texts(embeddings2)
         return -torch.from_numpy(self.scorer.matrix(sources, targets))
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> torch.Tensor:
-        """Negative distances of pairs of sentences."""
+        """Return negative distances of pairs of sentences."""
         import torch
 
         pairs = zip(self._texts(embeddings1), self._texts(embeddings2), strict=True)

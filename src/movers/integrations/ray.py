@@ -19,6 +19,7 @@ from hashlib import sha256
 from typing import Any
 
 from movers import errors
+from movers.bulk.output import counted_not_warned
 from movers.bulk.score_files import named_columns
 from movers.errors import DependencyError, InputError, MoversError
 from movers.io.columns import UNREAD, all_columns, count_unread
@@ -170,10 +171,11 @@ class Workers:
         return ray.data.ActorPoolStrategy(**sizes, max_tasks_in_flight_per_actor=QUEUED)
 
 
-class Ledger:
+class DeathCounter:
     """Counts how many workers died over a batch: those that begin another without an end.
 
-    Ray Data repeats a batch whose worker died without end, and offers no limit.
+    Ray Data repeats a batch whose worker died without end. Its one limit, ``max_task_retries`` of
+    ``map_batches``, warns since Ray 2.60 that 2.64 will be without it.
     """
 
     def __init__(self) -> None:
@@ -195,13 +197,13 @@ class Ledger:
 class Worker:
     """Scorers in a process of Ray, and a function of scorers and a batch to call."""
 
-    def __init__(self, work: Work, scorers: Any, workers: Workers, ledger: Any) -> None:
+    def __init__(self, work: Work, scorers: Any, workers: Workers, counter: Any) -> None:
         import ray
 
         if not workers.gpus:
             # Ray leaves the GPUs of the machine visible to those who asked for none.
             os.environ["CUDA_VISIBLE_DEVICES"] = ""
-        self.work, self.ledger = work, ledger
+        self.work, self.counter = work, counter
         self.scorers: dict[str, Scorer] = {
             name: scorer.using(threads=workers.threads) for name, scorer in ray.get(scorers).items()
         }
@@ -215,7 +217,7 @@ class Worker:
 
         worker = ray.get_runtime_context().get_actor_id()
         rows = repr(batch.to_pydict()).encode("utf-8", "backslashreplace")
-        deaths = ray.get(self.ledger.begin.remote(worker, sha256(rows).hexdigest()))
+        deaths = ray.get(self.counter.begin.remote(worker, sha256(rows).hexdigest()))
         try:
             if deaths >= LIVES:
                 first = ", ".join(
@@ -227,7 +229,7 @@ class Worker:
                 )
             return self.work(self.scorers, batch)
         finally:
-            self.ledger.end.remote(worker)
+            self.counter.end.remote(worker)
 
 
 Work = Callable[[dict[str, Scorer], Any], Any]
@@ -240,13 +242,13 @@ def mapped(
     if batch_size < 1:
         raise InputError(f"batch_size must be at least 1, got {batch_size}")
     ray = import_ray()
-    ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(Ledger).remote()
+    counter = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(DeathCounter).remote()
     dataset.context.execution_options.preserve_order = True
     # Batches of exactly this size, however the dataset is cut into blocks.
     cut = dataset.repartition(target_num_rows_per_block=batch_size, strict=True)
     return cut.map_batches(
         Worker,
-        fn_constructor_args=(work, ray.put(dict(scorers)), workers, ledger),
+        fn_constructor_args=(work, ray.put(dict(scorers)), workers, counter),
         compute=workers.pool(),
         batch_size=batch_size,
         batch_format="pyarrow",
@@ -315,9 +317,10 @@ def score_columns(
 
         texts = (check_texts(batch.column(name).to_pylist(), name, 0) for name in columns)
         pairs = list(zip(*texts, strict=True))
-        for name, scorer in held.items():
-            for column, values in named_columns(name, scorer, pairs).items():
-                batch = batch.append_column(column, pyarrow.array(values))
+        with counted_not_warned():
+            for name, scorer in held.items():
+                for column, values in named_columns(name, scorer, pairs).items():
+                    batch = batch.append_column(column, pyarrow.array(values))
         return batch.append_column(UNREAD, pyarrow.array(count_unread(held, pairs)))
 
     for scorer in scorers.values():

@@ -62,7 +62,7 @@ def score_files(
         dataset = _dataset(tables, input_format, pair, progress=progress)
         scored = score_columns(dataset, scorers, pair, workers=workers)
         unfinished = output.with_name(output.name + ".partial")
-        with _told(unfinished), replacing_folder(output, partial=unfinished) as folder:
+        with _naming_unfinished(unfinished), replacing_folder(output, partial=unfinished) as folder:
             light = {"num_cpus": LIGHT}
             scored.write_parquet(str(folder), min_rows_per_file=SHARD_ROWS, ray_remote_args=light)
             rows, undefined, cut = _count(folder, [*scorers])
@@ -153,7 +153,7 @@ def _count(folder: Path, names: list[str]) -> tuple[int, dict[str, Rowlist], Row
 
 
 @contextmanager
-def _told(unfinished: Path) -> Iterator[None]:
+def _naming_unfinished(unfinished: Path) -> Iterator[None]:
     """Say where finished files are when a run is broken off."""
     before = unfinished.stat().st_ino if unfinished.exists() else None
     try:

@@ -77,7 +77,7 @@ def merge(
             for start, hits in filled
             for distance, number, text in hits[place]["matches"]
         ]
-        best = sorted(every, key=lambda one: (np.nan_to_num(one[0], nan=np.inf), one[1]))[:top_k]
+        best = sorted(every, key=lambda hit: (np.nan_to_num(hit[0], nan=np.inf), hit[1]))[:top_k]
         texts = {number: text for _, number, text in best}
         distances = np.array([distance for distance, _, _ in best], np.float64)
         matches = scorer.matches(np.array([*texts], np.int64), distances, texts.__getitem__)

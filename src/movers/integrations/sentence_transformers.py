@@ -58,7 +58,7 @@ class MoversReranker:
         convert_to_tensor: bool = False,
         **_: Any,
     ) -> Any:
-        """Scores of pairs, or of a single pair: an array, on request a tensor."""
+        """Return scores of pairs, or of a single pair: an array, on request a tensor."""
         single = len(inputs) == 2 and all(isinstance(text, str) for text in inputs)
         pairs = read_pairs([inputs] if single else inputs)
         scores = -self.scorer.distances(pairs, progress=bool(show_progress_bar))
@@ -78,7 +78,7 @@ class MoversReranker:
         show_progress_bar: bool | None = None,
         **_: Any,
     ) -> list[dict[str, Any]]:
-        """The best documents first: ``corpus_id``, ``score`` and on request ``text`` of each."""
+        """Return the best documents first: ``corpus_id``, ``score``, perhaps ``text`` of each."""
         ranking = self.scorer.rank(query, documents, top_k=top_k, progress=bool(show_progress_bar))
         return [
             {"corpus_id": match.index, "score": -match.distance}
@@ -145,13 +145,13 @@ class MoversEvaluator(BaseEvaluator):
         if self.fit:
             scorer.fit(text for pair in self.pairs for text in pair)
         similarity = -scorer.distances(self.pairs)
-        found = {
+        values = {
             "pearson": pearsonr(self.scores, similarity)[0],
             "spearman": spearmanr(self.scores, similarity)[0],
             **({"auc": roc_auc_score(self.scores, similarity)} if self.labels else {}),
         }
         metrics = self.prefix_name_to_metrics(
-            {f"{measure}_{self.method}": value for measure, value in found.items()}, self.name
+            {f"{measure}_{self.method}": value for measure, value in values.items()}, self.name
         )
         self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
         return metrics

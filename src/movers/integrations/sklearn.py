@@ -93,8 +93,8 @@ class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Return distances to the sentences of the fit, shape ``(sentences, fitted sentences)``."""
         check_is_fitted(self)
         sentences = _texts(X)
-        found = self.scorer_.matrix(sentences, self.sentences_)
-        return _finite(found, sentences, self.sentences_)
+        distances = self.scorer_.matrix(sentences, self.sentences_)
+        return _finite(distances, sentences, self.sentences_)
 
     def fit_transform(self, X: Iterable[str], y: Any = None) -> Floats:
         """Fit, and give the distances among the sentences.

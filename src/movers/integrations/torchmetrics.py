@@ -68,10 +68,10 @@ class MoversDistance(Metric):
         """
         if isinstance(preds, str):
             return self.update([preds], [target])  # type: ignore[list-item]
-        references = [[one] if isinstance(one, str) else one for one in target]
-        found = torch.from_numpy(best_of(self.scorer, preds, references))
+        references = [[texts] if isinstance(texts, str) else texts for texts in target]
+        distances = torch.from_numpy(best_of(self.scorer, preds, references))
         assert isinstance(self.values, list)  # a tensor only while synchronised
-        self.values.append(found.to(self.device, self.dtype))
+        self.values.append(distances.to(self.device, self.dtype))
 
     @property
     def distances(self) -> torch.Tensor:

@@ -112,7 +112,7 @@ def _open_parquet(path: Path | None) -> Iterator[Any]:
 
 
 def _read_ipc(source: Any, mapped: mmap.mmap | None) -> tuple[Any, Iterator[Any]]:
-    """Schema and batches of either Arrow format; only a file can be looked into."""
+    """Return schema and batches of either Arrow format; only a file can be looked into."""
     if mapped is not None and mapped[: len(FILE_MAGIC)] == FILE_MAGIC:
         file = ipc.open_file(source)
         return file.schema, map(file.get_batch, range(file.num_record_batches))
@@ -123,7 +123,7 @@ def _read_ipc(source: Any, mapped: mmap.mmap | None) -> tuple[Any, Iterator[Any]
 def _sliced(
     batches: Iterator[Any], rows: int, path: Path | None, mapped: mmap.mmap | None = None
 ) -> Iterator[Any]:
-    """Batches of at most so many rows."""
+    """Yield batches of at most so many rows."""
     done = 0
     try:
         for batch in batches:

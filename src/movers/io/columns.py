@@ -25,17 +25,17 @@ class ColumnFiller(Protocol):
         """Make ready, so that measures sharing encodings encode once."""
 
     def distances(self, pairs: Any, *, progress: bool = False) -> Floats:
-        """Distance of every pair."""
+        """Return distance of every pair."""
 
     def scaled(self, distances: Floats) -> Floats | None:
         """Return similarities that distances stand for; None without a scale."""
 
     def unread_words(self, pairs: Any) -> Ints:
-        """How many words of every pair no distance depends on."""
+        """Return how many words of every pair no distance depends on."""
 
 
 def all_columns(measures: Mapping[str, ColumnFiller], unread: str = UNREAD) -> list[str]:
-    """Columns that measures fill, in order: distances, similarities where there is a scale, unread.
+    """Return columns that measures fill, in order: distances, similarities where scaled, unread.
 
     The last counts the words of a pair that a model did not read.
     """
@@ -48,7 +48,7 @@ def all_columns(measures: Mapping[str, ColumnFiller], unread: str = UNREAD) -> l
 
 
 def count_unread(measures: Mapping[str, ColumnFiller], pairs: Sequence[tuple[str, str]]) -> Ints:
-    """Words of every pair that one of the measures did not read."""
+    """Return words of every pair that one of the measures did not read."""
     counts = [measure.unread_words(pairs) for measure in measures.values()]
     return np.max(counts, axis=0) if counts else np.zeros(len(pairs), np.int64)
 
@@ -69,8 +69,8 @@ def fill_columns(
             "and got NaN",
             UndefinedWarning,
         )
-    found, scaled = {name: distances}, measure.scaled(distances)
-    return found if scaled is None else {**found, _similarity_name(name): scaled}
+    columns, scaled = {name: distances}, measure.scaled(distances)
+    return columns if scaled is None else {**columns, _similarity_name(name): scaled}
 
 
 def _similarity_name(name: str) -> str:

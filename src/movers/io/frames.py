@@ -68,20 +68,20 @@ def score_frame(
     """
     for scorer in scorers.values():
         scorer.prepare()
-    return _add(frame, _Work(scorers, source, target, progress))
+    return _add(frame, _NewColumns(scorers, source, target, progress))
 
 
-def _add(frame: Any, work: _Work) -> Any:
+def _add(frame: Any, new: _NewColumns) -> Any:
     for package, kinds in _KINDS.items():
         module = sys.modules.get(package)  # a frame's own package is loaded already
         for kind, add in kinds.items():
             if module is not None and isinstance(frame, getattr(module, kind)):
-                return add(frame, work)
-    return _add_to_frame(frame, work)
+                return add(frame, new)
+    return _add_to_frame(frame, new)
 
 
 @dataclass(frozen=True)
-class _Work:
+class _NewColumns:
     """What is to be added, whatever the kind of frame."""
 
     scorers: Mapping[str, ColumnFiller]
@@ -97,7 +97,7 @@ class _Work:
         return all_columns(self.scorers, unread)
 
     def sides(self, columns: Sequence[Any]) -> tuple[Any, Any]:
-        """The two columns to compare, once everything about the names is known to be right."""
+        """Return the two columns to compare, once all names are known to be right."""
         if len(set(columns)) < len(columns):
             there = ", ".join(map(str, columns))
             raise InputError(f"the frame names a column twice: {there}; rename one")
@@ -108,7 +108,7 @@ class _Work:
     def values(
         self, sides: tuple[Any, Any], texts: Iterable[list[Any]], rows: Sequence[int] = ()
     ) -> list[Values]:
-        """What some rows get, one array per column.
+        """Return what some rows get, one array per column.
 
         ``texts`` holds the values of both columns, ``rows`` their numbers unless from 0.
         """
@@ -119,21 +119,21 @@ class _Work:
                     row = rows[place] if rows else place
                     values[place] = text_of_cell(text, f"row {row} (from 0) of column {name!r}")
         pairs = list(zip(*columns, strict=True))
-        found: list[Values] = [
+        filled: list[Values] = [
             column
             for name, scorer in self.scorers.items()
             for column in fill_columns(name, scorer, pairs, progress=self.progress).values()
         ]
-        return [*found, count_unread(self.scorers, pairs)]
+        return [*filled, count_unread(self.scorers, pairs)]
 
     def typed(self, real: Any, whole: Any) -> dict[str, Any]:
-        """The type of every column to be added: the last one counts."""
+        """Return the type of every column to be added: the last one counts."""
         return {**dict.fromkeys(self.names, real), self.names[-1]: whole}
 
     def in_arrow(
         self, sides: tuple[Any, Any], tables: Iterable[Any]
     ) -> Iterator[tuple[Any, list[Values]]]:
-        """Tables or batches of Arrow one by one, with what their rows get."""
+        """Yield tables or batches of Arrow one by one, with what their rows get."""
         row = 0
         for table in tables:
             texts = (table.column(name).to_pylist() for name in sides)
@@ -141,7 +141,7 @@ class _Work:
             row += len(table)
 
 
-def _add_to_frame(frame: Any, work: _Work, rows: Sequence[int] = ()) -> Any:
+def _add_to_frame(frame: Any, new: _NewColumns, rows: Sequence[int] = ()) -> Any:
     """Add to a frame in memory, of any library; ``rows`` are the numbers of its rows."""
     try:
         wrapped = nw.from_native(frame, pass_through=True)
@@ -156,12 +156,12 @@ def _add_to_frame(frame: Any, work: _Work, rows: Sequence[int] = ()) -> Any:
             "expected a frame of pandas, polars, pyarrow or Hugging Face datasets, got "
             f"{type(frame).__name__}; for pairs in a list there is scorer.distances"
         )
-    sides = work.sides(wrapped.columns)
-    found = work.values(sides, (wrapped.get_column(name).to_list() for name in sides), rows)
+    sides = new.sides(wrapped.columns)
+    filled = new.values(sides, (wrapped.get_column(name).to_list() for name in sides), rows)
     series = [
         nw.new_series(name, values, kind, backend=wrapped.implementation)
         for (name, kind), values in zip(
-            work.typed(nw.Float64, nw.Int64).items(), found, strict=True
+            new.typed(nw.Float64, nw.Int64).items(), filled, strict=True
         )
     ]
     out = wrapped.with_columns(*series).to_native()
@@ -170,88 +170,88 @@ def _add_to_frame(frame: Any, work: _Work, rows: Sequence[int] = ()) -> Any:
     return out
 
 
-def _add_to_lazy(frame: Any, work: _Work) -> Any:
+def _add_to_lazy(frame: Any, new: _NewColumns) -> Any:
     """Score the batches of a polars query when it runs."""
     import polars
 
     schema = frame.collect_schema()
-    work.sides(list(schema))
+    new.sides(list(schema))
 
     def add(batch: Any) -> Any:
         """Score a batch; a filter may have been pushed before it, so that rows are missing."""
-        return _add_to_frame(batch.drop(ROW), work, batch[ROW].to_list())
+        return _add_to_frame(batch.drop(ROW), new, batch[ROW].to_list())
 
     return frame.with_row_index(ROW).map_batches(
         add,
-        schema={**schema, **work.typed(polars.Float64, polars.Int64)},
+        schema={**schema, **new.typed(polars.Float64, polars.Int64)},
         slice_pushdown=True,  # every row is scored by itself
         streamable=True,
     )
 
 
-def _add_to_reader(reader: Any, work: _Work) -> Any:
+def _add_to_reader(reader: Any, new: _NewColumns) -> Any:
     """Score the batches of an Arrow stream as they are asked for."""
     import pyarrow as pa
 
-    sides = work.sides(reader.schema.names)
+    sides = new.sides(reader.schema.names)
     schema = reader.schema
-    for name, kind in work.typed(pa.float64(), pa.int64()).items():
+    for name, kind in new.typed(pa.float64(), pa.int64()).items():
         schema = schema.append(pa.field(name, kind))
 
     def batches() -> Iterator[Any]:
-        for batch, found in work.in_arrow(sides, reader):
-            yield pa.record_batch([*batch.columns, *map(pa.array, found)], schema=schema)
+        for batch, filled in new.in_arrow(sides, reader):
+            yield pa.record_batch([*batch.columns, *map(pa.array, filled)], schema=schema)
 
     return pa.RecordBatchReader.from_batches(schema, batches())
 
 
-def _add_to_batch(batch: Any, work: _Work) -> Any:
+def _add_to_batch(batch: Any, new: _NewColumns) -> Any:
     import pyarrow as pa
 
     reader = pa.RecordBatchReader.from_batches(batch.schema, [batch])
-    return _add_to_reader(reader, work).read_next_batch()
+    return _add_to_reader(reader, new).read_next_batch()
 
 
-def _add_to_dataset(dataset: Any, work: _Work) -> Any:
+def _add_to_dataset(dataset: Any, new: _NewColumns) -> Any:
     """Add to a dataset on disk, which stays there; only the distances are in memory."""
-    sides = work.sides(dataset.column_names)
-    kinds = work.typed(np.float64, np.int64).values()
+    sides = new.sides(dataset.column_names)
+    kinds = new.typed(np.float64, np.int64).values()
     columns: list[list[Values]] = [[np.zeros(0, kind)] for kind in kinds]
     tables = dataset.with_format("arrow").select_columns(list(sides)).iter(ROWS)
-    for _, found in work.in_arrow(sides, tables):
-        for column, values in zip(columns, found, strict=True):
+    for _, filled in new.in_arrow(sides, tables):
+        for column, values in zip(columns, filled, strict=True):
             column.append(values)
     out = dataset
-    for name, column in zip(work.names, columns, strict=True):
+    for name, column in zip(new.names, columns, strict=True):
         out = out.add_column(name, np.concatenate(column))
     form = dataset.format
     whole = form["columns"] == dataset.column_names
-    shown = None if whole else [*form["columns"], *work.names]
+    shown = None if whole else [*form["columns"], *new.names]
     return out.with_format(form["type"], shown, **form["format_kwargs"])
 
 
-def _add_to_iterable(dataset: Any, work: _Work) -> Any:
+def _add_to_iterable(dataset: Any, new: _NewColumns) -> Any:
     """Score the rows of a streamed dataset as they are asked for."""
     from datasets import Features, Value
 
-    sides = work.sides(dataset.column_names or list(next(iter(dataset), ())))
+    sides = new.sides(dataset.column_names or list(next(iter(dataset), ())))
 
     def add(batch: dict[str, list[Any]], rows: list[int]) -> dict[str, Values]:
-        found = work.values(sides, (list(batch[name]) for name in sides), rows)
-        return dict(zip(work.names, found, strict=True))
+        filled = new.values(sides, (list(batch[name]) for name in sides), rows)
+        return dict(zip(new.names, filled, strict=True))
 
     features = dataset.features
     if features is not None:
-        added = work.typed(Value("float64"), Value("int64"))
+        added = new.typed(Value("float64"), Value("int64"))
         features = Features({**features, **added})
     return dataset.map(add, with_indices=True, batched=True, batch_size=ROWS, features=features)
 
 
-def _add_to_splits(splits: Any, work: _Work) -> Any:
-    return type(splits)({name: _add(split, work) for name, split in splits.items()})
+def _add_to_splits(splits: Any, new: _NewColumns) -> Any:
+    return type(splits)({name: _add(split, new) for name, split in splits.items()})
 
 
-_KINDS: dict[str, dict[str, Callable[[Any, _Work], Any]]] = {
+_KINDS: dict[str, dict[str, Callable[[Any, _NewColumns], Any]]] = {
     "polars": {"LazyFrame": _add_to_lazy},
     "pyarrow": {"RecordBatch": _add_to_batch, "RecordBatchReader": _add_to_reader},
     "datasets": {

@@ -30,20 +30,20 @@ def known_columns(columns: Sequence[str]) -> tuple[str, str] | None:
 
 
 def pick_pair(columns: Sequence[Any], source: Any, target: Any, options: str) -> tuple[Any, Any]:
-    """The two columns named, a well-known pair, or the only two; ``options`` would name them."""
+    """Return the columns named, a well-known pair, or the only two; ``options`` would name them."""
     there = ", ".join(map(str, columns))
     for name in (source, target):
         if name is not None and name not in columns:
             raise InputError(f"no column {name!r}; the columns are: {there}")
     if source is not None and target is not None:
         return source, target
-    found = known_columns(columns) or columns
-    if source is not None or target is not None or len(found) != 2:
+    pair = known_columns(columns) or columns
+    if source is not None or target is not None or len(pair) != 2:
         raise InputError(
             f"which two columns hold the sentences? name them with {options}; "
             f"the columns are: {there}"
         )
-    return found[0], found[1]
+    return pair[0], pair[1]
 
 
 def check_sentences(sentences: Iterable[Any], what: str, check: Check | None = None) -> list[Any]:
@@ -60,7 +60,7 @@ def check_sentences(sentences: Iterable[Any], what: str, check: Check | None = N
 
 
 def text_of_cell(value: Any, what: str) -> str:
-    """The text of a cell; a missing one is an empty sentence, which has no distance to any."""
+    """Return the text of a cell; a missing one is an empty sentence, without a distance to any."""
     return "" if is_missing(value) else check_sentence(value, what)
 
 

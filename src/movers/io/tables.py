@@ -204,7 +204,7 @@ def _tsv_rows(lines: Iterator[str], path: Path) -> Iterator[list[Any]]:
 
 def _csv_rows(lines: Iterator[str], path: Path, delimiter: str = "") -> Iterator[list[Any]]:
     header = next(lines, "")
-    delimiter = delimiter or max(DELIMITERS, key=lambda one: len(_cells(header, one)))
+    delimiter = delimiter or max(DELIMITERS, key=lambda mark: len(_cells(header, mark)))
     rows = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
     try:
         yield from filter(None, rows)

@@ -94,13 +94,13 @@ class Texts:
 
 
 def read_column(file: Path, column: str, format: str | None = None) -> list[object]:
-    """One column of a table, whatever it holds."""
+    """Return one column of a table, whatever it holds."""
     values: list[object] = []
     with open_table(file, format) as table:
         name = pick_column(table.columns, column)
         for chunk in table.chunks:
-            one = chunk[name]
-            values += one if isinstance(one, list) else one.to_pylist()
+            cells = chunk[name]
+            values += cells if isinstance(cells, list) else cells.to_pylist()
     return values
 
 
@@ -112,9 +112,9 @@ def write_some(texts: Iterable[str], numbers: Container[int], output: Path) -> N
     """
     with replacing(output) as temporary:
         if Texts(output).plain:
-            kept = (text for number, text in enumerate(texts, 1) if number in numbers)
+            chosen = (text for number, text in enumerate(texts, 1) if number in numbers)
             with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(f"{text}\n" for text in kept)
+                stream.writelines(f"{text}\n" for text in chosen)
         elif isinstance(texts, Texts) and not texts.plain:
             with open_table(texts.file, texts.format) as table:
                 _write_rows(table, numbers, temporary, format_of(output))
@@ -140,7 +140,7 @@ def _at(values: Any, places: list[int]) -> Any:
 
 
 def pick_column(columns: list[str], named: str | None) -> str:
-    """The column that holds the sentences: the one named, the only one, or a well-known one."""
+    """Return the column of sentences: the one named, the only one, or a well-known one."""
     there = ", ".join(columns)
     if named is not None:
         if named not in columns:

@@ -28,6 +28,12 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 """Errors of the system that mean there is no room."""
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text in UTF-8, as a whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, "utf-8")
+
+
 @contextmanager
 def replacing(path: Path, *, partial: Path | None = None, closed: bool = False) -> Iterator[Path]:
     """Yield a temporary neighbour of ``path`` that takes its place if all goes well.

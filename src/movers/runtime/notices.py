@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 
 from movers.errors import Advised, Remedy
@@ -19,11 +18,7 @@ class Notice(Advised, UserWarning):
 
 
 class TruncationWarning(Notice):
-    """Some sentences were longer than the model allows and were cut; it holds them."""
-
-    def __init__(self, message: str, *remedies: Remedy, sentences: Sequence[str] = ()) -> None:
-        super().__init__(message, *remedies)
-        self.sentences = tuple(sentences)
+    """Some sentences were longer than the model allows and were cut."""
 
 
 class UnknownWarning(Notice):

@@ -46,12 +46,12 @@ class Answers:
         self.steps: Answer = partial(self._answer, partial(_each, _step))
 
     def explanations(self, *, attention: bool, links: bool) -> Answer:
-        """What makes what the page shows of pairs, with all it may ask for besides."""
+        """Return what makes what the page shows of pairs, with all it may ask for besides."""
 
         def explained(scorer: Scorer, *pair: str) -> dict[str, Any]:
-            found = scorer.explain(*pair, links=links)
+            explanation = scorer.explain(*pair, links=links)
             end_if_unwanted()
-            return found.to_dict(attention=attention)
+            return explanation.to_dict(attention=attention)
 
         return partial(self._answer, partial(_each, explained))
 
@@ -75,9 +75,9 @@ class Answers:
             if count > self.max_words
             and not (answer in (_distances, _comparisons) and scorer.takes_sentences(text))
         }
-        found = iter(answer(scorer, [pair for pair in pairs if refused.isdisjoint(pair)]))
+        answers = iter(answer(scorer, [pair for pair in pairs if refused.isdisjoint(pair)]))
         return [
-            next(found) if refused.isdisjoint(pair) else self._refusal(pair, refused)
+            next(answers) if refused.isdisjoint(pair) else self._refusal(pair, refused)
             for pair in pairs
         ]
 
@@ -94,19 +94,19 @@ def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     signature, distances = str(scorer.signature), scorer.distances(pairs)
     scaled = scorer.scaled(distances)
     alike = [None] * len(pairs) if scaled is None else scaled.tolist()
-    found = []
+    scored = []
     for pair, value, similarity in zip(pairs, distances, alike, strict=True):
         if isfinite(value):
             unread = any(map(scorer.unread, pair))
-            found.append(Scored(float(value), similarity, None, signature, unread))
+            scored.append(Scored(float(value), similarity, None, signature, unread))
             continue
         reason = "the distance is not a finite number"
         try:
             scorer.using(empty="raise").compare(*pair)
         except InputError as error:
             reason = sendable(error.worded(HTTP))
-        found.append(Scored(None, None, reason, signature))
-    return found
+        scored.append(Scored(None, None, reason, signature))
+    return scored
 
 
 def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
@@ -120,9 +120,9 @@ def _compare(scorer: Scorer, source: str, target: str, spelling: Spelling) -> Co
 
 
 def _differences(*asked: Any) -> dict[str, Any]:
-    found = _compare(*asked).to_dict()
+    comparison = _compare(*asked).to_dict()
     names = "source", "target", "differences", "source_repairs", "target_repairs", "signature"
-    return {name: found[name] for name in names}
+    return {name: comparison[name] for name in names}
 
 
 def _alignment(scorer: Scorer, source: str, target: str, aligner: str) -> dict[str, Any]:
@@ -134,12 +134,12 @@ def _step(scorer: Scorer, source: str, target: str, mix: float) -> Step:
 
 
 def _each(answer: Callable[..., Any], scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-    """The answers pair by pair, or the errors that are meant for one pair alone."""
-    found: list[Any] = []
+    """Return the answers pair by pair, or the errors that are meant for one pair alone."""
+    answers: list[Any] = []
     for pair in pairs:
         end_if_unwanted()
         try:
-            found.append(answer(scorer, *pair))
+            answers.append(answer(scorer, *pair))
         except InputError as error:
-            found.append(error)
-    return found
+            answers.append(error)
+    return answers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
@@ -14,6 +14,7 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Response, Security
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 from fastapi.security import HTTPBearer
+from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
@@ -27,20 +28,20 @@ from movers.measures.registry import ALIASES, JUDGES, METHODS, find_measure
 from movers.version import __version__
 from movers.web import schemas
 from movers.web.answers import Answers, Scored
-from movers.web.batcher import Answer, ClosedError, Job, LateError, Pair
-from movers.web.failures import LETTERS, InternalError, handle_failures
-from movers.web.gates import (
-    BodyGate,
-    Gate,
+from movers.web.batcher import Answer, Job, Pair, closed, late
+from movers.web.failures import INTERNAL, LETTERS, handle_failures
+from movers.web.limits import Limits
+from movers.web.metrics import Metrics, count_requests
+from movers.web.middleware import (
+    BodyReader,
     Refuse,
-    SafeAnswers,
     check_token,
     refuse_framing,
     refuse_hosts,
     refuse_strangers,
+    refusing,
+    safe_answers,
 )
-from movers.web.limits import Limits
-from movers.web.metrics import Metrics, RequestCounter
 from movers.web.models import Models
 from movers.web.queues import Queues
 from movers.web.schemas import ANSWERS
@@ -89,19 +90,22 @@ class Service:
 
     async def compare(self, body: schemas.CompareRequest) -> Response:
         """Compare two sentences: the distance, its parts, the plan and the alignment."""
-        (found,) = await self._paired(body, self.answers.comparisons, last=body.spelling)
-        return JSONResponse(found)
+        pairs: list[Pair] = [(body.source, body.target, body.spelling)]
+        (comparison,) = await self._paired(body, self.answers.comparisons, pairs)
+        return JSONResponse(comparison)
 
     async def differences(self, body: schemas.CompareRequest) -> Response:
         """What two sentences differ in, each with its words, places and a plain sentence."""
-        (found,) = await self._paired(body, self.answers.differences, last=body.spelling)
-        return JSONResponse(found)
+        pairs: list[Pair] = [(body.source, body.target, body.spelling)]
+        (differences,) = await self._paired(body, self.answers.differences, pairs)
+        return JSONResponse(differences)
 
     async def align(self, body: schemas.AlignRequest) -> Response:
         """Link the words of two sentences: which goes with which, and which with none."""
         find_aligner(body.aligner)
-        (found,) = await self._paired(body, self.answers.alignments, last=body.aligner)
-        return JSONResponse(found)
+        pairs: list[Pair] = [(body.source, body.target, body.aligner)]
+        (alignment,) = await self._paired(body, self.answers.alignments, pairs)
+        return JSONResponse(alignment)
 
     async def search(self, body: schemas.SearchRequest) -> Response:
         """Find the nearest sentences of an index, exactly."""
@@ -112,18 +116,17 @@ class Service:
         setup = self.models.indexes.setup(body.index, body.guards, **asked)
         effort = self.models.indexes.effort(setup)
         job = Job(setup, self.answers.searches, [(body.query,)], [effort])
-        ((found,),) = await self._ask([job])
-        return JSONResponse(found)
+        ((ranking,),) = await self._ask([job])
+        return JSONResponse(ranking)
 
     async def list_indexes(self) -> Response:
         """The indexes served here, as they are now; the first is the default."""
-        found = await asyncio.to_thread(self.models.indexes.describe)
-        return JSONResponse({"indexes": found})
+        return JSONResponse({"indexes": await asyncio.to_thread(self.models.indexes.describe)})
 
     async def explain(self, body: schemas.ExplainRequest) -> Response:
         """Compare two sentences under every head, as the page shows it."""
-        (found,) = await self._explained(body)
-        return JSONResponse(found)
+        (explanation,) = await self._explained(body)
+        return JSONResponse(explanation)
 
     async def contrast(self, body: schemas.ContrastRequest) -> Response:
         """Explain a sentence beside two others, and say which of the two is nearer."""
@@ -132,16 +135,21 @@ class Service:
     async def page(self, body: schemas.PageRequest) -> Response:
         """The explanation of two sentences, or three, as an HTML file that needs no server."""
         if _texts(body) == "sentences" and body.other is None:
-            (text,) = await self._paired(body, self.answers.comparisons, last="keep")
-            return HTMLResponse(export_texts(text))
-        found = await self._explained(body, *([] if body.other is None else [body.other]))
-        return HTMLResponse(export_page(contrasted(*found) if len(found) > 1 else found[0]))
+            pairs: list[Pair] = [(body.source, body.target, "keep")]
+            (comparison,) = await self._paired(body, self.answers.comparisons, pairs)
+            return HTMLResponse(export_texts(comparison))
+        if body.other is None:
+            (shown,) = await self._explained(body)
+        else:
+            shown = contrasted(*await self._explained(body, body.other))
+        return HTMLResponse(export_page(shown))
 
     async def curve(self, body: schemas.CurveRequest) -> Response:
         """Compare two sentences at every mix of words and structure."""
         measure = find_measure(body.method)
         mixes = mixes_of(measure.name, measure.settings, body.steps)
-        return JSONResponse(mix_curve(await self._paired(body, self.answers.steps, mixes=mixes)))
+        pairs: list[Pair] = [(body.source, body.target, mix) for mix in mixes]
+        return JSONResponse(mix_curve(await self._paired(body, self.answers.steps, pairs)))
 
     async def score(self, body: schemas.ScoreRequest) -> Response:
         """Distances of many pairs under one or more measures."""
@@ -167,11 +175,11 @@ class Service:
         for number, candidate in enumerate(body.candidates):
             self.limits.check_sentence(candidate, f"candidate {number}", long=long)
         (scored,) = await self._ask([self._job(body, body.method, self.answers.distances, pairs)])
-        far = [inf if one.distance is None else one.distance for one in scored]
-        order = sorted(range(len(scored)), key=far.__getitem__)
-        told = ("distance", "similarity", "reason", "unread")
+        distances = [inf if pair.distance is None else pair.distance for pair in scored]
+        order = sorted(range(len(scored)), key=distances.__getitem__)
+        facts = ("distance", "similarity", "reason", "unread")
         matches = [
-            {"index": k, "text": body.candidates[k], **{of: getattr(scored[k], of) for of in told}}
+            {"index": k, "text": body.candidates[k], **{of: getattr(scored[k], of) for of in facts}}
             for k in order[: body.top_k]
         ]
         signature = scored[0].signature
@@ -197,7 +205,7 @@ class Service:
     async def health(self) -> Response:
         """Whether the server takes requests."""
         if not self.queues.alive:
-            raise ClosedError
+            raise closed()
         return JSONResponse({"status": "ok"})
 
     async def report(self) -> Response:
@@ -207,39 +215,42 @@ class Service:
     async def _explained(
         self, body: schemas.PageRequest | schemas.ExplainRequest, *others: str
     ) -> list[Any]:
+        """Explain the source with its target, and with others."""
         attention = not isinstance(body, schemas.ExplainRequest) or body.attention
         answer = self.answers.explanations(attention=attention, links=body.links)
-        return await self._paired(body, answer, *others, every_head=True)
+        pairs: list[Pair] = [(body.source, target) for target in (body.target, *others)]
+        return await self._paired(body, answer, pairs, every_head=True, third=bool(others))
 
     async def _paired(
         self,
         body: schemas.PairRequest | schemas.AlignRequest,
         answer: Answer,
-        *others: str,
-        mixes: Sequence[float] = (),
-        last: str = "",
+        pairs: list[Pair],
+        *,
         every_head: bool = False,
+        third: bool = False,
     ) -> list[Any]:
-        """What is found for the source with its target, and with others, or at several mixes.
+        """Answer pairs that begin with the same source, each with a plan.
 
-        ``last`` is what else the answer wants to know of a pair.
+        What a pair has behind its two sentences is for the answer; ``third`` says that the second
+        pair has a third sentence for its target.
         """
-        targets = (body.target, *others)
         method = body.method if isinstance(body, schemas.PairRequest) else "movers"
+        long = answer is self.answers.comparisons and _takes_texts(body, method)
+        targets = [pair[1] for pair in (pairs if third else pairs[:1])]
         for text, what in zip((body.source, *targets), SENTENCES, strict=False):
-            long = answer is self.answers.comparisons and _takes_texts(body, method)
             self.limits.check_sentence(text, what, long=long)
-        pairs: list[Pair] = [(body.source, target) for target in targets]
-        if mixes:
-            pairs = [(body.source, body.target, mix) for mix in mixes]
-        elif last:
-            pairs = [(body.source, body.target, last)]
         job = self._job(body, method, answer, pairs, plans=True, every_head=every_head)
-        (found,) = await self._ask([job], third=bool(others))
-        return found
+        (results,) = await self._ask([job], third=third)
+        return results
 
     def _job(
-        self, asked: schemas.Asked, method: str, answer: Answer, pairs: list[Pair], **effort: bool
+        self,
+        asked: schemas.ModelRequest,
+        method: str,
+        answer: Answer,
+        pairs: list[Pair],
+        **effort: bool,
     ) -> Job:
         setup = self.models.setup(asked.model, method, asked.options())
         taken = self.models.effort(setup, most_words=self.limits.max_words, **effort)
@@ -253,23 +264,23 @@ class Service:
         self.queues.submit(jobs)
         try:
             async with asyncio.timeout(self.limits.timeout):
-                found = await asyncio.gather(*(asyncio.wrap_future(job.future) for job in jobs))
+                answers = await asyncio.gather(*(asyncio.wrap_future(job.future) for job in jobs))
         except TimeoutError:
-            raise LateError(self.limits.timeout) from None
-        except (MoversError, LateError):
+            raise late(self.limits.timeout) from None
+        except (MoversError, HTTPException):
             raise
         except Exception as error:
-            raise InternalError from error
+            raise HTTPException(500, INTERNAL) from error
         finally:
             for job in jobs:
                 job.future.cancel()
-        for place, result in (one for results in found for one in enumerate(results)):
+        for place, result in (numbered for results in answers for numbered in enumerate(results)):
             if isinstance(result, MoversError) and place and third:
                 _, target, other = SENTENCES
                 raise type(result)(result.message.replace(target, other), *result.remedies)
             if isinstance(result, Exception):
                 raise result
-        return found
+        return answers
 
 
 def create_app(
@@ -311,16 +322,16 @@ def create_app(
     )
     _add_routes(app, service, guarded=token is not None)
     handle_failures(app)
-    app.add_middleware(BodyGate, limits=limits)
+    app.add_middleware(BodyReader, limits=limits)
     refusals: list[Refuse] = [refuse_framing]
     if hosts is not None:
         refusals.append(partial(refuse_hosts, hosts))
     if token is not None:
         refusals.append(partial(refuse_strangers, token))
-    app.add_middleware(Gate, refusals=refusals)
+    app.add_middleware(refusing, refusals=refusals)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=COMPRESSION)
-    app.add_middleware(RequestCounter, metrics=service.metrics)
-    app.add_middleware(SafeAnswers)
+    app.add_middleware(count_requests, metrics=service.metrics)
+    app.add_middleware(safe_answers)
     return app
 
 
@@ -370,24 +381,24 @@ async def _page(file: Path) -> FileResponse:
     return FileResponse(file)
 
 
-def _texts(body: schemas.Asked) -> str:
+def _texts(body: schemas.ModelRequest) -> str:
     return str(dict(body.options())["texts"])
 
 
-def _takes_texts(body: schemas.Asked, method: str) -> bool:
-    """Whether a request asks a measure that compares longer texts sentence by sentence."""
+def _takes_texts(body: schemas.ModelRequest, method: str) -> bool:
+    """Return whether a request asks a measure that compares longer texts sentence by sentence."""
     return _texts(body) != "whole" and find_measure(method).by_sentences
 
 
-def _scores(found: list[Scored]) -> dict[str, Any]:
+def _scores(pairs: list[Scored]) -> dict[str, Any]:
     return {
-        "distances": [scored.distance for scored in found],
-        "similarities": [scored.similarity for scored in found],
+        "distances": [pair.distance for pair in pairs],
+        "similarities": [pair.similarity for pair in pairs],
         "undefined": [
-            {"pair": number, "reason": scored.reason}
-            for number, scored in enumerate(found)
-            if scored.reason is not None
+            {"pair": number, "reason": pair.reason}
+            for number, pair in enumerate(pairs)
+            if pair.reason is not None
         ],
-        "unread": [number for number, scored in enumerate(found) if scored.unread],
-        "signature": found[0].signature,
+        "unread": [number for number, pair in enumerate(pairs) if pair.unread],
+        "signature": pairs[0].signature,
     }

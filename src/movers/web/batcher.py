@@ -13,6 +13,8 @@ from itertools import compress, islice
 from statistics import median
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 from movers.runtime.interrupts import UnwantedError, only_while
 
 Pair = tuple[Any, ...]
@@ -32,29 +34,24 @@ HOPE = 2
 up."""
 
 
-class BusyError(Exception):
-    """Too much waits; `retry_after` says when there may be room."""
-
-    def __init__(self, waiting: int, retry_after: int) -> None:
-        super().__init__(f"{waiting} pairs are waiting already; try again in {retry_after} s")
-        self.retry_after = retry_after
+def busy(waiting: int, retry_after: int) -> HTTPException:
+    """Return the answer to a request that comes when too much waits."""
+    message = f"{waiting} pairs are waiting already; try again in {retry_after} s"
+    return HTTPException(429, message, {"Retry-After": str(retry_after)})
 
 
-class ClosedError(Exception):
-    """The server is shutting down and takes nothing new."""
-
-    def __init__(self) -> None:
-        super().__init__("the server is shutting down")
+def closed() -> HTTPException:
+    """Return the answer to what comes when nothing new is taken."""
+    return HTTPException(503, "the server is shutting down")
 
 
-class LateError(Exception):
-    """An answer took longer than it may, or would."""
-
-    def __init__(self, timeout: float) -> None:
-        super().__init__(
-            f"no answer within {timeout:g} s; send fewer or shorter pairs, or start the server "
-            "with a longer --timeout"
-        )
+def late(timeout: float) -> HTTPException:
+    """Return the answer to a request that takes longer than it may, or would."""
+    return HTTPException(
+        504,
+        f"no answer within {timeout:g} s; send fewer or shorter pairs, or start the server "
+        "with a longer --timeout",
+    )
 
 
 @dataclass(eq=False)
@@ -93,8 +90,8 @@ class Job:
     def take(self, pairs: int, effort: float) -> slice:
         """Take pairs up to a number and an effort, at least one."""
         start = self.taken
-        for one in self.efforts[start : start + pairs]:
-            effort -= one
+        for seconds in self.efforts[start : start + pairs]:
+            effort -= seconds
             if effort < 0 and self.taken > start:
                 break
             self.taken += 1
@@ -187,13 +184,13 @@ class Batcher:
         """Queue jobs, all of them or none."""
         with self._changed:
             if self._closed:
-                raise ClosedError
+                raise closed()
             self._drop_unwanted()
             waiting, under_way = self.waiting, self._under_way
             if waiting or under_way:
-                late = self._lateness(sum(job.effort_left for job in jobs), under_way)
-                if late > 0 or waiting + sum(job.left for job in jobs) > self.capacity:
-                    raise BusyError(waiting, math.ceil(min(max(1.0, late), SLOWEST_RETRY)))
+                excess = self._lateness(sum(job.effort_left for job in jobs), under_way)
+                if excess > 0 or waiting + sum(job.left for job in jobs) > self.capacity:
+                    raise busy(waiting, math.ceil(min(max(1.0, excess), SLOWEST_RETRY)))
             self._jobs.extend(jobs)
             self._changed.notify()
 
@@ -203,7 +200,7 @@ class Batcher:
         return sum(sum(job.efforts[share]) for job, share in self._batch if job.wanted)
 
     def _lateness(self, own: float, under_way: float) -> float:
-        """Seconds by which jobs of an effort would be too late; below 0 they would not."""
+        """Return seconds by which jobs of an effort would be too late; below 0 they would not."""
         ahead = [job.effort_left for job in self._jobs]
         overtaking = 2 * sum(effort for effort in ahead if effort <= own)
         wait = (under_way + min(sum(ahead), overtaking)) / self.pace.value
@@ -226,10 +223,10 @@ class Batcher:
         latest = time.monotonic() - self.timeout
         for job in self._jobs:
             if job.taken and job.begun < latest + job.effort_left / (HOPE * self.pace.value):
-                job.fail(LateError(self.timeout))
+                job.fail(late(self.timeout))
 
     def _something_to_do(self) -> bool:
-        """Whether there is a job, or no need to wait for one."""
+        """Return whether there is a job, or no need to wait for one."""
         self._give_up_late()
         self._drop_unwanted()
         return bool(self._jobs) or self._closed
@@ -287,8 +284,8 @@ class Batcher:
             if len(group) == 1:
                 group[0][0].fail(error)
             else:
-                for one in group:
-                    self._answer(scorer, [one])
+                for member in group:
+                    self._answer(scorer, [member])
             return
         efforts = [effort for job, share in group for effort in job.efforts[share]]
         answered = [not isinstance(result, Exception) for result in results]

@@ -15,27 +15,16 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from movers.errors import Advised, Choose, MoversError, Wording
+from movers.errors import Choose, MoversError, Wording
 from movers.settings import HttpField, table
-from movers.web.batcher import BusyError, ClosedError, LateError
 
 logger = logging.getLogger("movers")
 
 SHOWN = 600
 """Characters of a message; some quote a sentence."""
+INTERNAL = "something went wrong inside the server; its log has the details"
 COMPLAINTS, QUOTED = 3, 200
 """Complaints about the shape of a request: how many, and characters of each."""
-
-
-class InternalError(Exception):
-    """Something went wrong that nobody foresaw; what it was is for the log only."""
-
-    def __init__(self) -> None:
-        super().__init__("something went wrong inside the server; its log has the details")
-
-
-class NotServedError(MoversError):
-    """A request names a model or an index that is not served."""
 
 
 class OverHttp(Wording):
@@ -48,7 +37,7 @@ class OverHttp(Wording):
     }
 
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
-        """A field of a request, or an option of the server."""
+        """Return a field of a request, or an option of the server."""
         about = table().get(remedy.name)
         if remedy.name == "method" or (about and about.wire):
             value = "none" if remedy.value is None else remedy.value
@@ -65,7 +54,7 @@ class OnPage(Wording):
     acts: ClassVar = {"fit": (), "learn": (), "name layers": (Choose("layers"),), "rank": ()}
 
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
-        """A control, and what it calls the value."""
+        """Return a control, and what it calls the value."""
         about = table().get(remedy.name)
         wire = METHOD if remedy.name == "method" else about.wire if about else None
         if wire is None or not wire.control:
@@ -76,7 +65,7 @@ class OnPage(Wording):
         return "set", f"{wire.control} to {wire.options.get(value, value)}"
 
     def name(self, message: str) -> str:
-        """A message with sentences called as they are on the page."""
+        """Return a message with sentences called as they are on the page."""
         return reduce(lambda text, names: text.replace(*names), LETTERS.items(), message)
 
 
@@ -87,7 +76,7 @@ CLOSING = {"Connection": "close"}
 
 
 def sendable(message: str) -> str:
-    """A message as text that can be sent."""
+    """Return a message as text that can be sent."""
     message = message.encode("utf-8", "backslashreplace").decode()
     return message if len(message) <= SHOWN else f"{message[:SHOWN]} …"
 
@@ -101,48 +90,31 @@ def failure(
     return JSONResponse({"error": {**said, "type": kind}}, status, headers)
 
 
-STATUSES: dict[type[Exception], int] = {
-    NotServedError: 404,
-    MoversError: 422,
-    BusyError: 429,
-    ClosedError: 503,
-    LateError: 504,
-    InternalError: 500,
-}
-"""Errors of routes; the first that fits counts."""
-
-
 def handle_failures(app: FastAPI) -> None:
     """Turn whatever a route raises into an answer of the one shape."""
-    for kind in (*STATUSES, RequestValidationError, HTTPException, Exception):
+    for kind in (MoversError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _answered)
 
 
 async def _answered(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, RequestValidationError):
-        found = error.errors()[:COMPLAINTS]
-        status = 400 if found[0]["type"] == "json_invalid" else 422
-        return failure(status, "; ".join(_complaint(one)[:QUOTED] for one in found))
-    if isinstance(error, HTTPException):
-        return failure(error.status_code, error.detail, headers=error.headers)
-    if isinstance(error, InternalError):
-        cause = error.__cause__
+        complaints = error.errors()[:COMPLAINTS]
+        status = 400 if complaints[0]["type"] == "json_invalid" else 422
+        message = "; ".join(_complaint(complaint)[:QUOTED] for complaint in complaints)
+        return failure(status, message)
+    if isinstance(error, MoversError):
+        return failure(422, error.worded(HTTP), spoken=error.worded(PAGE))
+    if not isinstance(error, HTTPException):  # the framework logs it
+        error = HTTPException(500, INTERNAL)
+    elif error.status_code == 500 and (cause := error.__cause__):
         # Without its message, which may quote a sentence.
-        frames = "".join(format_tb(cause.__traceback__)) if cause else ""
+        frames = "".join(format_tb(cause.__traceback__))
         logger.error("%s failed with %s\n%s", request.url.path, type(cause).__name__, frames)
-    elif not isinstance(error, tuple(STATUSES)):
-        error = InternalError()  # the framework logs the error itself
-    status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
-    message, spoken = (
-        error.worded(wording) if isinstance(error, Advised) else str(error)
-        for wording in (HTTP, PAGE)
-    )
-    again = {"Retry-After": str(error.retry_after)} if isinstance(error, BusyError) else None
-    return failure(status, message, spoken=spoken, headers=again)
+    return failure(error.status_code, error.detail, headers=error.headers)
 
 
 def _complaint(error: Any) -> str:
-    """What is wrong where; the offending value may be large or no JSON and is not repeated."""
+    """Return what is wrong where; the offending value, perhaps large or no JSON, is left out."""
     place = error["loc"][1:]
     if error["type"] == "json_invalid":
         return f"the body is not valid JSON: {error['ctx']['error']} at {place[0]}"

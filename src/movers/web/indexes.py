@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from starlette.exceptions import HTTPException
+
 from movers.difference.guards import check_guards
 from movers.encode.encoder import Encoder
 from movers.errors import InputError
@@ -17,7 +19,6 @@ from movers.scorer import Scorer
 from movers.search.folder import ReplacedError
 from movers.search.index import Index
 from movers.search.manifest import Manifest
-from movers.web.failures import NotServedError
 
 KEPT_BYTES = 1 << 26
 """Encodings that a thread keeps of a model for requests to come; beyond that it begins anew."""
@@ -38,22 +39,22 @@ class SearchSetup:
 
 
 def parse_indexes(given: Iterable[str]) -> dict[str, Path]:
-    """Folders by name, from ``NAME=FOLDER``.
+    """Return folders by name, from ``NAME=FOLDER``.
 
     Examples
     --------
     >>> parse_indexes(["news=/data/news.index"])
     {'news': PosixPath('/data/news.index')}
     """
-    found: dict[str, Path] = {}
-    for one in given:
-        name, _, folder = one.partition("=")
+    folders: dict[str, Path] = {}
+    for pair in given:
+        name, _, folder = pair.partition("=")
         if not name or not folder or not name.isprintable():
-            raise InputError(f"an index is served as NAME=FOLDER, got {one!r}")
-        if name in found:
+            raise InputError(f"an index is served as NAME=FOLDER, got {pair!r}")
+        if name in folders:
             raise InputError(f"two indexes are called {name!r}; give one another name")
-        found[name] = Path(folder)
-    return found
+        folders[name] = Path(folder)
+    return folders
 
 
 class Indexes:
@@ -73,7 +74,7 @@ class Indexes:
         return cls(opened)
 
     def apart(self) -> Indexes:
-        """The same indexes for another thread; files and weights are shared."""
+        """Return the same indexes for another thread; files and weights are shared."""
         every = self.opened.items()
         return Indexes({name: _opened(index, index.scorer.encoder) for name, index in every})
 
@@ -84,16 +85,16 @@ class Indexes:
         if name not in self.opened:
             there = ", ".join(self.opened) or "none; start the server with --index NAME=FOLDER"
             what = "is served" if name is None else f"{name[:80]!r} here"
-            raise NotServedError(f"no index {what}; there are: {there}")
+            raise HTTPException(404, f"no index {what}; there are: {there}")
         return SearchSetup(name, guards=check_guards(guards), **asked)
 
     def effort(self, setup: SearchSetup) -> float:
-        """Seconds that a search takes, roughly, on one ordinary core."""
+        """Return seconds that a search takes, roughly, on one ordinary core."""
         work = MATCH * setup.top_k + EXPLAINED * min(setup.explain, setup.top_k)
         return SENTENCE * len(self.opened[setup.index]) + work
 
     def search(self, setup: SearchSetup) -> Search:
-        """What searches under a setup."""
+        """Return what searches under a setup."""
         forget_much(self.opened[setup.index].scorer)
         return Search(self, setup)
 
@@ -107,15 +108,15 @@ class Indexes:
             index.search(query, 1, align=1)
 
     def describe(self) -> list[dict[str, Any]]:
-        """Facts about every index as its folder is now."""
-        found = []
+        """Return facts about every index as its folder is now."""
+        described = []
         for name, index in self.opened.items():
             assert index.folder is not None
             manifest = Manifest.read(index.folder)
             facts = {"name": name, "sentences": manifest.sentences, "state": manifest.digest}
             method = dict(Signature.parse(manifest.signature).fields)["method"]
-            found.append({**facts, "method": method, "signature": manifest.signature})
-        return found
+            described.append({**facts, "method": method, "signature": manifest.signature})
+        return described
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class Search:
         while True:
             index = self.indexes.opened[setup.index]
             try:
-                found = index.search_many(
+                rankings = index.search_many(
                     queries,
                     setup.top_k,
                     within=setup.within,
@@ -147,7 +148,7 @@ class Search:
                 self.indexes.reopen(setup.index)
                 continue
             facts = {"index": setup.index, "state": index.state, "sentences": len(index)}
-            return [{**one.to_dict(), **facts, "far": index.scorer.far} for one in found]
+            return [{**ranking.to_dict(), **facts, "far": index.scorer.far} for ranking in rankings]
 
 
 def _opened(index: Index, encoder: Encoder) -> Index:
@@ -156,7 +157,7 @@ def _opened(index: Index, encoder: Encoder) -> Index:
 
 
 def for_another_thread(encoder: Encoder) -> Encoder:
-    """The same model with a tokenizer of its own, which serves one thread at a time."""
+    """Return the same model with a tokenizer of its own, which serves one thread at a time."""
     other = copy(encoder)
     other.tokenizer = deepcopy(encoder.tokenizer)
     return other

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import generate_latest
-from starlette.types import Message, Receive, Scope, Send
-
-from movers.web.gates import Gate
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 PAIRS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -42,16 +39,12 @@ class Metrics:
         return generate_latest(self.registry)
 
 
-@dataclass(eq=False)
-class RequestCounter(Gate):
-    """Counts and times requests."""
+def count_requests(app: ASGIApp, metrics: Metrics) -> ASGIApp:
+    """Return an application whose requests are counted and timed."""
 
-    metrics: Metrics = field(kw_only=True)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on and note how it went."""
+    async def counted(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            return await self.app(scope, receive, send)
+            return await app(scope, receive, send)
         status = 499  # where nothing was answered, for the client had left
         started = time.perf_counter()
 
@@ -62,9 +55,11 @@ class RequestCounter(Gate):
             await send(message)
 
         try:
-            await self.app(scope, receive, sent)
+            await app(scope, receive, sent)
         finally:
             # Only routes that exist become labels: paths are the client's to choose.
             route = getattr(scope.get("route"), "path", "other")
-            self.metrics.requests.labels(route, str(status)).inc()
-            self.metrics.seconds.labels(route).observe(time.perf_counter() - started)
+            metrics.requests.labels(route, str(status)).inc()
+            metrics.seconds.labels(route).observe(time.perf_counter() - started)
+
+    return counted

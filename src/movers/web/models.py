@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 from movers.errors import InputError
 from movers.measures.base import Measure
 from movers.measures.parts.statistics import Statistics
 from movers.measures.registry import find_measure
 from movers.scorer import Scorer
-from movers.web.failures import NotServedError
 from movers.web.indexes import Indexes, Search, SearchSetup, for_another_thread, forget_much
 
 SMALL = 6 * 384**2
@@ -48,7 +49,7 @@ class Effort:
     most: int
 
     def of(self, source: str, target: str) -> float:
-        """Seconds that a pair takes, roughly, on one ordinary core."""
+        """Return seconds that a pair takes, roughly, on one ordinary core."""
         n, m = (
             min(self.most, max(len(text.split()), len(text.encode("utf-8", "replace")) // WORD))
             for text in (source, target)
@@ -124,13 +125,12 @@ class Models:
         """Look a model and a method up."""
         name = self.default if model is None else model
         if name not in self.scorers:
-            raise NotServedError(
-                f"no model {name[:80]!r} here; this server has: {', '.join(self.scorers)}"
-            )
+            there = ", ".join(self.scorers)
+            raise HTTPException(404, f"no model {name[:80]!r} here; this server has: {there}")
         return Setup(name, find_measure(method).name, options)
 
     def make(self, setup: Setup | SearchSetup) -> Scorer | Search:
-        """What answers under a setup."""
+        """Return what answers under a setup."""
         if isinstance(setup, SearchSetup):
             return self.indexes.search(setup)
         return self.scorer(setup)
@@ -146,7 +146,7 @@ class Models:
         return scorer
 
     def apart(self) -> Models:
-        """The same models with encodings and tokenizers of their own, for another thread."""
+        """Return the same models with encodings and tokenizers of their own, for another thread."""
         other = copy(self)
         other.scorers = {}
         for name, scorer in self.scorers.items():
@@ -158,7 +158,7 @@ class Models:
     def effort(
         self, setup: Setup, *, most_words: int, plans: bool = False, every_head: bool = False
     ) -> Effort:
-        """What a pair takes under a setup."""
+        """Return what a pair takes under a setup."""
         scorer = self.scorers[setup.model].using(setup.method, **dict(setup.options))
         if every_head and scorer.heads:
             scorer = scorer.using(layers="all", heads="all")
@@ -169,7 +169,7 @@ class Models:
         return Effort(size, heads, plans, min(most_words, encoder.max_length))
 
     def missing(self, measure: Measure) -> dict[str, str]:
-        """What a measure lacks, by the models with which it does."""
+        """Return what a measure lacks, by the models with which it does."""
         lacks = {}
         for name, scorer in self.scorers.items():
             if what := measure.missing(scorer.measure.context):
@@ -185,7 +185,7 @@ class Models:
         self.indexes.warm_up(WARM_UP[0])
 
     def describe(self) -> list[dict[str, Any]]:
-        """Facts about every model."""
+        """Return facts about every model."""
         return [
             {
                 "name": name,

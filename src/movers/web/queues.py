@@ -9,7 +9,7 @@ from movers.web.limits import Limits
 from movers.web.models import Models
 
 QUICK = 0.25
-"""Seconds of a request that goes into the quick lane."""
+"""Seconds of a request that goes into the quick queue."""
 STRIDE = 1.0
 """Seconds of a batch: in longer ones sentences fill the model a little better (a tenth more from
 twice the pairs), but other requests wait for their end."""
@@ -18,8 +18,8 @@ twice the pairs), but other requests wait for their end."""
 class Queues:
     """A thread for requests of a moment and one for all others, each with scorers of its own.
 
-    A pair of long sentences under every head may take seconds, in which nothing else of its lane is
-    done; the processors are shared out by the system meanwhile.
+    A pair of long sentences under every head may take seconds, in which nothing else of its queue
+    is done; the processors are shared out by the system meanwhile.
     """
 
     def __init__(
@@ -54,5 +54,5 @@ class Queues:
 
     def close(self) -> None:
         """Take nothing new, finish what was accepted."""
-        for lane in (self.quick, self.long):
-            lane.close()
+        for queue in (self.quick, self.long):
+            queue.close()

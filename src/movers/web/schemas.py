@@ -37,8 +37,8 @@ Head = Annotated[list[int], Field(min_length=2, max_length=2)]
 ANSWER_FIELDS = Path(__file__).with_name("answer_fields.toml")
 
 
-def _said(description: str, default: Any = ..., **bounds: Any) -> Any:
-    """A field, which must be there unless it has a default."""
+def _field(description: str, default: Any = ..., **bounds: Any) -> Any:
+    """Return a field, which must be there unless it has a default."""
     return Field(default, description=description, **bounds)
 
 
@@ -46,68 +46,68 @@ def _example(**values: Any) -> ConfigDict:
     return ConfigDict(strict=True, extra="forbid", json_schema_extra={"examples": [values]})
 
 
-class Asked(BaseModel):
+class ModelRequest(BaseModel):
     """A request that names settings."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    model: str | None = _said("One of /v1/models; the first if missing.", None)
+    model: str | None = _field("One of /v1/models; the first if missing.", None)
 
     def options(self) -> tuple[tuple[str, Any], ...]:
-        """The settings as `movers.load` names them."""
-        wired = (name for name, about in table().items() if about.wire)
-        chosen = [(name, getattr(self, name)) for name in wired if name in type(self).model_fields]
-        return tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in chosen)
+        """Return the settings as `movers.load` names them."""
+        names = [name for name, about in table().items() if about.wire]
+        values = {name: getattr(self, name) for name in names if name in type(self).model_fields}
+        return tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in values.items())
 
 
 WIRED: dict[Any, Any] = {Selection: Bounded, Selection | None: Bounded | None}
 """Types of settings that need bounds where anyone may send them."""
 
 
-def wired(known: type[Settings] = Settings) -> dict[str, Any]:
-    """A field for every setting that a request may choose."""
+def setting_fields(known: type[Settings] = Settings) -> dict[str, Any]:
+    """Return a field for every setting that a request may choose."""
     hints, values = types(known), defaults(known)
     fields = {}
     for name, about in table(known).items():
         if (wire := about.wire) is not None:
             low, high = wire.bounds or (None, None)
-            told = wire.help or about.help
+            description = wire.help or about.help
             kind = wire.kind or WIRED.get(hints[name], hints[name])
-            fields[name] = (kind, _said(told, values[name], ge=low, le=high))
+            fields[name] = (kind, _field(description, values[name], ge=low, le=high))
     return fields
 
 
 if TYPE_CHECKING:
-    Chosen = Asked
+    SettingsRequest = ModelRequest
 else:
-    Chosen = create_model("Chosen", __base__=Asked, **wired())
+    SettingsRequest = create_model("SettingsRequest", __base__=ModelRequest, **setting_fields())
     """What the numbers depend on; the signature names all of it."""
 
 
-class PairRequest(Chosen):
+class PairRequest(SettingsRequest):
     """Two sentences."""
 
     model_config = _example(source=SWAP[0], target=SWAP[1], method="movers")
 
-    source: str = _said("The first sentence.")
-    target: str = _said("The second sentence.")
+    source: str = _field("The first sentence.")
+    target: str = _field("The second sentence.")
     method: Method = "movers"
 
 
 class CompareRequest(PairRequest):
     """Two sentences to compare."""
 
-    spelling: Spelling = _said('"repair" compares them with their typing errors mended.', "keep")
+    spelling: Spelling = _field('"repair" compares them with their typing errors mended.', "keep")
 
 
-class AlignRequest(Asked):
+class AlignRequest(ModelRequest):
     """Two sentences whose words to link."""
 
     model_config = _example(source=SWAP[0], target=REWORDED)
 
-    source: str = _said("The first sentence.")
-    target: str = _said("The second sentence.")
-    aligner: str = _said("How words are linked.", DEFAULT_ALIGNER, max_length=64)
+    source: str = _field("The first sentence.")
+    target: str = _field("The second sentence.")
+    aligner: str = _field("How words are linked.", DEFAULT_ALIGNER, max_length=64)
 
 
 class SearchRequest(BaseModel):
@@ -115,26 +115,26 @@ class SearchRequest(BaseModel):
 
     model_config = _example(query=SWAP[0], top_k=3)
 
-    query: str = _said("The sentence to look for.")
-    index: str | None = _said("One of /v1/indexes; the first if missing.", None)
-    top_k: int = _said("How many sentences to find.", 10, ge=1)
-    within: float | None = _said("Leave out what is farther away; null for nothing.", None, ge=0)
-    guards: list[Guarded] = _said(
+    query: str = _field("The sentence to look for.")
+    index: str | None = _field("One of /v1/indexes; the first if missing.", None)
+    top_k: int = _field("How many sentences to find.", 10, ge=1)
+    within: float | None = _field("Leave out what is farther away; null for nothing.", None, ge=0)
+    guards: list[Guarded] = _field(
         "Differences from the query that keep a sentence out: numbers, negation, …",
         [],
         max_length=16,
     )
-    explain: int = _said("How many of the first matches to compare in full.", 0, ge=0)
+    explain: int = _field("How many of the first matches to compare in full.", 0, ge=0)
 
 
-LINKS = _said("Whether to link the words: which goes with which, which with none.", False)
+LINKS = _field("Whether to link the words: which goes with which, which with none.", False)
 
 
 class ExplainRequest(PairRequest):
     """Two sentences to explain."""
 
     links: bool = LINKS
-    attention: bool = _said(
+    attention: bool = _field(
         "Whether to send the attention of every head, which is most of it.", True
     )
 
@@ -144,7 +144,7 @@ class ContrastRequest(ExplainRequest):
 
     model_config = _example(source=SWAP[0], target=REWORDED, other=SWAP[1])
 
-    other: str = _said("The third sentence.")
+    other: str = _field("The third sentence.")
 
 
 class PageRequest(PairRequest):
@@ -153,7 +153,7 @@ class PageRequest(PairRequest):
     model_config = _example(source=SWAP[0], target=REWORDED, other=SWAP[1])
 
     links: bool = LINKS
-    other: str | None = _said("A third sentence; null for none.", None)
+    other: str | None = _field("A third sentence; null for none.", None)
 
 
 class CurveRequest(PairRequest):
@@ -162,28 +162,28 @@ class CurveRequest(PairRequest):
     model_config = _example(source=SWAP[0], target=SWAP[1], method="wsmd", steps=11)
 
     method: Method = "wsmd"
-    steps: int = _said("How many mixes, from 0 to 1.", STEPS, ge=2, le=51)
+    steps: int = _field("How many mixes, from 0 to 1.", STEPS, ge=2, le=51)
 
 
-class ScoreRequest(Chosen):
+class ScoreRequest(SettingsRequest):
     """Many pairs to compare under one or more measures."""
 
     model_config = _example(pairs=[SWAP, ["a dog barks", "a cat sleeps"]], methods=["wmd", "wsmd"])
 
-    pairs: list[Sentences] = _said("The pairs, two sentences each.", min_length=1)
-    methods: list[Method] = _said(
+    pairs: list[Sentences] = _field("The pairs, two sentences each.", min_length=1)
+    methods: list[Method] = _field(
         "Measures, each of them once.", ["movers"], min_length=1, max_length=16
     )
 
 
-class RankRequest(Chosen):
+class RankRequest(SettingsRequest):
     """A query and sentences to rank by their distance to it."""
 
     model_config = _example(query=QUERY, candidates=CANDIDATES, top_k=2)
 
-    query: str = _said("The sentence that all others are compared with.")
-    candidates: list[str] = _said("The sentences to rank.", min_length=1)
-    top_k: int | None = _said("How many to return; null for all.", 10, ge=1)
+    query: str = _field("The sentence that all others are compared with.")
+    candidates: list[str] = _field("The sentences to rank.", min_length=1)
+    top_k: int | None = _field("How many to return; null for all.", 10, ge=1)
     method: Method = "movers"
 
 
@@ -196,7 +196,7 @@ def answer_models() -> dict[str, type[BaseModel]]:
     known = {"Cells": list[list[float | None]], "Head": Head, "Literal": Literal}
     for name, facts in tomllib.loads(ANSWER_FIELDS.read_text("utf-8")).items():
         fields: dict[str, Any] = {
-            field.rstrip("?"): (kind, _said(description, [] if field.endswith("?") else ...))
+            field.rstrip("?"): (kind, _field(description, [] if field.endswith("?") else ...))
             for field, (kind, description) in facts["fields"].items()
         }
         bases = tuple(models[base] for base in facts.get("like", ())) or (BaseModel,)

@@ -20,8 +20,8 @@ import uvicorn
 from movers.errors import InputError
 from movers.web.app import create_app
 from movers.web.connections import IDLE_SECONDS, Connection, Listener, most_connections, report
-from movers.web.gates import LOOPBACK
 from movers.web.limits import Limits
+from movers.web.middleware import LOOPBACK
 from movers.web.models import Models
 
 logger = logging.getLogger("movers")

@@ -1,4 +1,4 @@
-"""What stands before every route: who is meant, who asks, the size and pace of a body."""
+"""Middleware before every route: who is meant, who asks, the size and pace of a body."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi.responses import JSONResponse
@@ -29,21 +29,18 @@ Refuse = Callable[[Headers, str], JSONResponse | None]
 """From headers and path to what to answer to a request that goes no further; else None."""
 
 
-@dataclass(eq=False)
-class Gate:
-    """What stands before an application, and refuses some requests."""
+def refusing(app: ASGIApp, refusals: Sequence[Refuse]) -> ASGIApp:
+    """Return an application whose requests are answered by the first refusal, if there is one."""
 
-    app: ASGIApp
-    refusals: Sequence[Refuse] = ()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it with the first refusal."""
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             headers = Headers(scope=scope)
-            for refuse in self.refusals:
+            for refuse in refusals:
                 if (refusal := refuse(headers, scope["path"])) is not None:
                     return await refusal(scope, receive, send)
-        await self.app(scope, receive, send)
+        await app(scope, receive, send)
+
+    return guarded
 
 
 def refuse_framing(headers: Headers, _: str) -> JSONResponse | None:
@@ -58,13 +55,14 @@ def refuse_framing(headers: Headers, _: str) -> JSONResponse | None:
 
 
 @dataclass(eq=False)
-class BodyGate(Gate):
+class BodyReader:
     """Reads a body before the application does: at most so many bytes in so many seconds.
 
     Whoever leaves before the answer is there is not waited for: the application is cancelled.
     """
 
-    limits: Limits = field(kw_only=True)
+    app: ASGIApp
+    limits: Limits
     held: int = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,27 +95,27 @@ class BodyGate(Gate):
         headers, limits = Headers(scope=scope), self.limits
         encoding = headers.get("content-encoding", "")
         if encoding.lower() not in ("", "identity"):
-            told = f"bodies are taken as they are, not in the encoding {encoding!r}"
-            return failure(415, told, headers={"Accept-Encoding": "identity"})
+            message = f"bodies are taken as they are, not in the encoding {encoding!r}"
+            return failure(415, message, headers={"Accept-Encoding": "identity"})
         declared = int(headers.get("content-length") or 0)
         if declared > limits.max_body:
             return self._too_large(declared)
         try:
             async with asyncio.timeout(limits.timeout):
-                while (message := await receive())["type"] == "http.request":
-                    chunk = message.get("body", b"")
+                while (part := await receive())["type"] == "http.request":
+                    chunk = part.get("body", b"")
                     body += chunk
                     self.held += len(chunk)
                     if len(body) > limits.max_body:
                         return self._too_large(len(body))
                     if self.held > BODIES_HELD * limits.max_body:
-                        told = "too many requests are arriving at once"
-                        return failure(429, told, headers={"Retry-After": "1"})
-                    if not message.get("more_body", False):
+                        message = "too many requests are arriving at once"
+                        return failure(429, message, headers={"Retry-After": "1"})
+                    if not part.get("more_body", False):
                         return None
         except TimeoutError:
-            told = f"{len(body)} bytes of the request arrived within {limits.timeout:g} s"
-            return failure(408, told, headers=CLOSING)
+            late = f"{len(body)} bytes of the request arrived within {limits.timeout:g} s"
+            return failure(408, late, headers=CLOSING)
         return failure(400, "the connection closed before the request was complete")
 
     def _too_large(self, size: int) -> Any:
@@ -187,11 +185,13 @@ HEADERS = (
 )
 
 
-class SafeAnswers(Gate):
-    """Forbids browsers everything the page does not need; answers HEAD as GET, without the body."""
+def safe_answers(app: ASGIApp) -> ASGIApp:
+    """Return an application that forbids browsers everything the page does not need.
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and add the headers to whatever is answered."""
+    It answers HEAD as GET, without the body.
+    """
+
+    async def answered(scope: Scope, receive: Receive, send: Send) -> None:
         head = scope["type"] == "http" and scope["method"] == "HEAD"
 
         async def sent(message: Message) -> None:
@@ -201,4 +201,6 @@ class SafeAnswers(Gate):
                 message = {**message, "body": b""}
             await send(message)
 
-        await self.app({**scope, "method": "GET"} if head else scope, receive, sent)
+        await app({**scope, "method": "GET"} if head else scope, receive, sent)
+
+    return answered
