@@ -313,6 +313,14 @@ def test_a_folder_of_the_user_in_a_shared_one_is_used(kept):
     assert Path(kernel_library.library()._name) == kept
 
 
+@only_root
+def test_a_shared_folder_of_another_user_is_not_used(kept):
+    kept.parents[1].chmod(0o1777)
+    os.chown(kept.parents[1], 65534, 65534)
+    with pytest.warns(kernel_library.CacheWarning, match="it belongs to user 65534"):
+        assert kernel_library.library() is None
+
+
 SOMEBODY_ELSE = """
 import os
 import numba

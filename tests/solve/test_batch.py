@@ -153,6 +153,19 @@ def test_arrays_that_kernels_would_leave_are_refused(name, change, message):
         replace(given, **{name: change(getattr(given, name))})
 
 
+@pytest.mark.parametrize("name", ["u_start", "b_start", "shapes"])
+def test_what_is_written_to_the_arrays_later_is_checked_too(name):
+    given = flat_batch(pairs=5)
+    getattr(given, name)[3] += 2**40
+    for solve in (
+        emd_batch,
+        lambda batch: fgw_batch(batch, mix=0.5),
+        lambda batch: price_batch(batch, batch.cost),
+    ):
+        with pytest.raises(InputError, match=r"pair 3 takes \d+ entries from "):
+            solve(given)
+
+
 def test_arrays_of_other_types_and_layouts_are_converted():
     given = flat_batch(pairs=5)
     other = replace(

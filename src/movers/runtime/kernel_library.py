@@ -14,7 +14,6 @@ import logging
 import os
 import platform
 import shutil
-import stat
 import struct
 import subprocess
 import sys
@@ -141,12 +140,8 @@ def cached(name: str) -> Path | None:
 def distrusted(path: Path) -> bool:
     """Tell whether anybody but the user and root may have put a library there, and warn of it."""
     above = path.parents[1]
-    mode = above.stat().st_mode
-    if ownership.suspicion(above) and not mode & stat.S_ISVTX:  # folders in it could be renamed
-        _warn(f"in {above} are not used: it {ownership.suspicion(above)}")
-        return True
-    for place in (path.parent, path):
-        if place.exists() and (why := ownership.suspicion(place)):
+    for place, shared in ((above, True), (path.parent, False), (path, False)):
+        if place.exists() and (why := ownership.suspicion(place, shared=shared)):
             _warn(f"in {place} are not used: it {why}")
             return True
     return False

@@ -25,8 +25,8 @@ KINDS: dict[str, tuple[int, tuple[type[np.generic], ...]]] = {
 class Problems:
     """Transport problems between small weighted sets, with or without structure.
 
-    Arrays are checked for kind, shape and range, so that no kernel leaves them; their entries are
-    checked by whatever solves them.
+    Arrays are checked for kind, shape and range, so that no kernel leaves them, and for range once
+    more when they are solved; their entries are checked by whatever solves them.
 
     Parameters
     ----------
@@ -65,6 +65,10 @@ class Problems:
                 or not (given.flags.c_contiguous and given.dtype.isnative)
             ):
                 object.__setattr__(self, name, _array(name, given, dimensions, kinds))
+        self.check_ranges()
+
+    def check_ranges(self) -> None:
+        """Refuse shapes and starts that lead out of the arrays."""
         shapes, scale, pairs = self.shapes, self.scale, len(self.shapes)
         if shapes.shape[1] != 2 or shapes.min(initial=1) < 1:
             raise InputError(
@@ -125,6 +129,7 @@ class Problems:
     @property
     def batch(self) -> Batch:
         """The linear part as kernels take it."""
+        self.check_ranges()  # somebody may have written to the arrays
         start = boundaries(self.shapes.prod(axis=1))[:-1]
         return Batch(self.shapes, self.cost, start, self.u, self.u_start, self.v, self.v_start)
 
