@@ -62,7 +62,7 @@ class Problems:
                 type(given) is not np.ndarray
                 or given.dtype.type not in kinds
                 or given.ndim != dimensions
-                or not (given.flags.c_contiguous and given.dtype.isnative)
+                or not (given.flags.carray and given.dtype.isnative)
             ):
                 object.__setattr__(self, name, _array(name, given, dimensions, kinds))
         self.check_ranges()
@@ -158,7 +158,8 @@ def _array(
         )
     if array.ndim != dimensions:
         raise InputError(f"{name}.ndim == {array.ndim}; pass an array of {dimensions} dimensions")
-    return np.ascontiguousarray(array, array.dtype.type if array.dtype.type in kinds else kinds[0])
+    kind = array.dtype.type if array.dtype.type in kinds else kinds[0]
+    return np.require(array, kind, ("C", "A", "W"))  # as those that kernels were compiled for
 
 
 def _out_of_range(name: str, starts: Ints, counts: Ints, size: int) -> InputError:
