@@ -124,7 +124,7 @@ def weights(rng, count):
         return None
     found = array(rng, count)
     if isinstance(found, np.ndarray) and found.dtype == float and found.size:
-        found = np.abs(found) if rng.random() < 0.9 else found
+        found = np.abs(found) if rng.random() < 0.9 else found.copy()
         if rng.random() < 0.2:
             found[rng.random(found.shape) < 0.5] = 0.0
         if rng.random() < 0.1:

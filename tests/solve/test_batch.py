@@ -194,6 +194,15 @@ def test_arrays_that_cannot_be_written_to_need_no_other_kernel():
     assert [len(one.calls) for one in entries] == known
 
 
+@pytest.mark.parametrize("price", [0.5, np.full(3, 0.5), np.full((5, 3), 0.5, order="F")])
+def test_prices_in_any_layout_need_no_other_kernel(price):
+    given = flat_batch(pairs=5)
+    expected = fgw_batch(given, mix=0.5, null=np.full((5, 3), 0.5))
+    known = [len(one.calls) for one in entries]
+    same(fgw_batch(given, mix=0.5, null=price), expected)
+    assert [len(one.calls) for one in entries] == known
+
+
 def spoil(given, name, value):
     """The batch with one entry of pair 2 changed, or all of its weights."""
     starts = {"u": given.u_start, "v": given.v_start, "structure": given.a_start}

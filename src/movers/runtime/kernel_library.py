@@ -37,9 +37,9 @@ FOLDER = PACKAGE / "kernels"
 """Where a build puts libraries."""
 SOURCES = (
     *("runtime/compiling.py", "runtime/kernel.py", "runtime/machine_code.py"),
-    *("solve/kernels/*.py", "**/*kernels.py"),
+    *("solve/kernels/*.py", "**/*kernels.py", "compile_ahead.py"),
 )
-"""Files of the package that kernels are made of."""
+"""Files of the package that kernels are made of, and what says for which arguments."""
 SETTINGS = "CPU_NAME", "CPU_FEATURES", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"
 """Variables of numba's that decide what code it makes."""
 LEVELS: dict[str, dict[str, tuple[str, ...]]] = {
