@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 import movers
 from movers.measures import default
 from movers.measures.bounds import sentence_distances
-from movers.measures.calibration import Calibration, contrasts
+from movers.measures.calibration import Calibration, contrasts, keep, kept
 from movers.measures.default import SHARPNESS, calibrate, gates
 from tiny_models import ATTENTIVE, PAIRS
 
@@ -196,3 +196,17 @@ def test_weights_without_a_fingerprint_share_no_calibration(tiny, monkeypatch):
     monkeypatch.setattr(default, "keep", lambda *_: pytest.fail("kept what cannot be named"))
     monkeypatch.setattr(default, "learn", lambda encoder: alike)
     assert calibrate(encoder) is alike
+
+
+@pytest.mark.parametrize(("old", "new"), [("0.5,", "0.6,"), ('"apart"', '"aqart"'), ("}", "\0")])
+def test_a_kept_calibration_is_the_one_that_was_learned(tmp_path, monkeypatch, old, new):
+    monkeypatch.setenv("MOVERS_CACHE", str(tmp_path))
+    known = Calibration(0.5, {(1, 2): 3.25}, {(1, 2): -1.5}, -0.5, 0.75, {(1, 2): ("roles", 0.7)})
+    assert kept("abc") is None
+    keep("abc", known)
+    assert kept("abc") == known
+    (path,) = (tmp_path / "calibrations").iterdir()
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+    assert kept("abc") is None

@@ -26,9 +26,9 @@ from pathlib import Path
 
 from movers.errors import DependencyError
 from movers.runtime import ownership
-from movers.runtime.answer_cache import cache_folder
+from movers.runtime.answer_cache import CacheWarning, cache_folder
 from movers.runtime.locks import locked
-from movers.runtime.notices import Notice, notify
+from movers.runtime.notices import notify
 
 logger = logging.getLogger("movers")
 
@@ -59,10 +59,6 @@ MESSAGE = (
     "compiling kernels, about half a minute: once for this version of movers "
     "(`movers warm-up` does it ahead)"
 )
-
-
-class CacheWarning(Notice):
-    """Compiled kernels cannot be kept or trusted, and every process compiles its own."""
 
 
 def check_machine() -> None:
@@ -125,9 +121,9 @@ def cached(name: str) -> Path | None:
     if not path.is_file() and find_spec("numba") is None:  # which whoever needs a kernel will say
         return None
     try:
-        path.parents[1].mkdir(ownership.folder_mode(), parents=True, exist_ok=True)
-        path.parent.mkdir(ownership.folder_mode(), exist_ok=True)
-        if distrusted(path):
+        ownership.make_closed(path.parent)
+        if why := ownership.distrust(path):
+            _warn(why)
             return None
         if not path.is_file():
             _build(path)
@@ -135,16 +131,6 @@ def cached(name: str) -> Path | None:
         _warn(f"cannot be kept in {path.parent} ({error.strerror})")
         return None
     return path if path.is_file() else None
-
-
-def distrusted(path: Path) -> bool:
-    """Tell whether anybody but the user and root may have put a library there, and warn of it."""
-    above = path.parents[1]
-    for place, shared in ((above, True), (path.parent, False), (path, False)):
-        if place.exists() and (why := ownership.suspicion(place, shared=shared)):
-            _warn(f"in {place} are not used: it {why}")
-            return True
-    return False
 
 
 def _build(path: Path) -> None:

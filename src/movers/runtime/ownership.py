@@ -24,6 +24,20 @@ def suspicion(path: Path, *, shared: bool = False) -> str | None:
     return of_status(path.lstat(), shared) or of_status(path.stat(), shared)
 
 
+def distrust(path: Path) -> str | None:
+    """Say which of a file, its folder and the one above cannot be trusted, and why; None if all."""
+    for place, shared in ((path.parents[1], True), (path.parent, False), (path, False)):
+        if place.exists() and (why := suspicion(place, shared=shared)):
+            return f"in {place} are not used: it {why}"
+    return None
+
+
+def make_closed(folder: Path) -> None:
+    """Make a folder of the user's, and the one above, if they are not there."""
+    folder.parent.mkdir(folder_mode(), parents=True, exist_ok=True)
+    folder.mkdir(folder_mode(), exist_ok=True)
+
+
 def of_status(status: os.stat_result, shared: bool = False) -> str | None:
     """The same for the status of a file, of an open one too."""
     user = _user()
