@@ -47,6 +47,8 @@ LARGEST = 300
 """Sentences of an index, after which a new one is begun."""
 TOLERANCE, ROUNDED = 1e-5, 2e-3
 """How far numbers may be apart, and those that are sent with four digits."""
+ENDING = 90
+"""Seconds that the server may take to answer what it accepted, and end."""
 GROWTH = 1.1
 """How many times the memory of the middle third the last may have at the median."""
 NOUNS = ["doctor", "harbour", "painter", "village", "museum", "sailor", "storm", "election"]
@@ -538,8 +540,11 @@ def soak(minutes: float, place: Path) -> tuple[Record, float]:
 def judge(record: Record, process: "subprocess.Popen[str]", log: Path) -> None:
     """Stop the server, and look at what it used and wrote."""
     process.terminate()
-    if (code := process.wait(90)) != 0:
-        record.fault(f"the server ended with {code}")
+    try:
+        if (code := process.wait(ENDING)) != 0:
+            record.fault(f"the server ended with {code}")
+    except subprocess.TimeoutExpired:
+        record.fault(f"the server had not ended {ENDING} s after it was told to")
     text = log.read_text("utf-8")
     if "Traceback" in text or not text.isascii():
         record.fault(f"the log has a traceback, or a sentence of a client: {text[-2000:]}")

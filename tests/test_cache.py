@@ -1,13 +1,16 @@
 """A cache of answers that guards keep from questions that only look alike."""
 
+import shutil
+import sqlite3
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+import movers
 from movers.cache import SemanticCache
-from movers.errors import InputError
+from movers.errors import InputError, MoversError, StorageError
 
 TRANSFER = "how do I transfer money from savings to checking?"
 REVERSE = "how do I transfer money from checking to savings?"
@@ -111,6 +114,76 @@ def test_several_processes_use_one_folder(tmp_path):
             f"{name}{k}" for k in range(4)
         ]
     assert seen.get("the first questions").match.text == "the first question"
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("filled")
+    cache = SemanticCache(folder)
+    for k, text in enumerate((TRANSFER, REVERSE, "a dog barks")):
+        cache.set(text, f"answer {k}: " + "word " * 40)
+    cache.close()
+    return folder
+
+
+def damaged(content, kind, place):
+    content = bytearray(content)
+    if kind == "flipped":
+        content[place] ^= 1 << place % 8
+    else:
+        content[place:] = bytes(len(content) - place) if kind == "zeroed" else b""
+    return bytes(content)
+
+
+def ask_all(folder, scorer):
+    """Answers with the numbers they should have, until an error."""
+    answers = []
+    try:
+        cache = SemanticCache(folder, scorer=scorer)
+        for k, text in enumerate((TRANSFER, REVERSE, "a dog barks")):
+            answers += [(k, cache.get(asked).answer) for asked in (text, text + "!")]
+        cache.close()
+    except MoversError as error:
+        return answers, str(error)
+    return answers, ""
+
+
+@pytest.mark.parametrize("kind", ["flipped", "zeroed", "cut"])
+def test_damage_is_told_or_changes_no_answer(filled, tmp_path, kind):
+    scorer = movers.load()
+    content, told = (filled / "records.sqlite").read_bytes(), 0
+    used = np.flatnonzero(np.frombuffer(content, np.uint8))
+    for number, place in enumerate(used[:: max(1, len(used) // 60)].tolist()):
+        folder = tmp_path / str(number)
+        shutil.copytree(filled, folder)
+        (folder / "records.sqlite").write_bytes(damaged(content, kind, place))
+        answers, error = ask_all(folder, scorer)
+        for k, answer in answers:
+            assert answer in (None, f"answer {k}: " + "word " * 40), (place, answer)
+        told += "is damaged" in error
+        assert bool(error) == ("is damaged" in error), error
+    assert told > (20 if kind == "flipped" else 50)
+
+
+def test_a_full_disk_is_told_and_leaves_what_was_stored(filled, tmp_path):
+    shutil.copytree(filled, tmp_path / "cache")
+    cache = SemanticCache(tmp_path / "cache")
+    ((pages,),) = cache._records._rows("PRAGMA page_count")
+    cache._records._rows(f"PRAGMA max_page_count={pages}")  # as on a disk without room
+    with pytest.raises(StorageError, match="full"):
+        cache.set("what does a large room cost", "x" * 100_000)
+    assert len(cache) == 3 and cache.get(REVERSE).answer.startswith("answer 1")
+
+
+def test_answers_stored_before_there_were_checksums_are_given(filled, tmp_path):
+    shutil.copytree(filled, tmp_path / "cache")
+    base = sqlite3.connect(tmp_path / "cache" / "records.sqlite")
+    base.execute("ALTER TABLE records DROP COLUMN checksum")
+    base.close()
+    cache = SemanticCache(tmp_path / "cache")
+    assert cache.get(TRANSFER).answer.startswith("answer 0")
+    cache.set("a new one", 3)
+    assert cache.get("a new one").answer == 3
 
 
 @pytest.mark.parametrize("wrong", [{"least": 2}, {"size": 0}, {"guard": ["roules"]}])

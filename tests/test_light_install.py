@@ -74,6 +74,22 @@ def test_commands(run, arguments):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_an_index_on_disk(run):
+    code = """
+import movers
+texts = ["a dog bites a man", "a man bites a dog", "rain falls"]
+index = movers.Index.build(movers.load(), texts, "index")
+index.add(["a bird sings"])
+opened = movers.Index.open("index")
+print(opened.search("a dog bit a man", 1)[0].text)
+opened.delete(["rain falls"])
+print(len(movers.Index.open("index")), opened.search("the bird sings", 1)[0].text)
+"""
+    done = run(code)
+    assert done.stderr == ""
+    assert done.stdout == "a dog bites a man\n3 a bird sings\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "extra"),
     [

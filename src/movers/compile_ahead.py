@@ -73,8 +73,11 @@ def _bounds() -> None:
 
 def _scanning() -> None:
     query, out = np.ones(1, np.float32), np.zeros(1, np.float32)
-    halves_products(np.ones((1, 1), np.int16), query, out)
-    integer_products(np.ones((1, 1), np.int8), query, out)
+    halves, integers = np.ones((1, 1), np.int16), np.ones((1, 1), np.int8)
+    for _ in ("in memory", "mapped from a file"):
+        halves_products(halves, query, out)
+        integer_products(integers, query, out)
+        halves.flags.writeable = integers.flags.writeable = False
 
 
 STEPS: dict[str, Callable[[], object]] = {

@@ -67,6 +67,16 @@ def test_damaged_files_are_refused(tmp_path, header, tensors, why):
         Knowledge.load(path)
 
 
+def test_a_changed_number_is_found(tmp_path):
+    path = tmp_path / "a.judge"
+    knowledge().save(path)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="its checksum differs"):
+        Knowledge.load(path)
+
+
 def test_no_file_and_no_judge_are_told_apart(tmp_path):
     with pytest.raises(InputError, match="there is no judge"):
         Knowledge.load(tmp_path / "none.judge")

@@ -12,7 +12,15 @@ from sklearn.metrics import roc_auc_score
 import movers
 from movers.measures import default
 from movers.measures.bounds import sentence_distances
-from movers.measures.calibration import Calibration, Network, Seen, contrasts, fit_network
+from movers.measures.calibration import (
+    Calibration,
+    Network,
+    Seen,
+    contrasts,
+    fit_network,
+    keep,
+    kept,
+)
 from movers.measures.default import PRICE, WIDTH, calibrate, gates
 from tiny_models import ATTENTIVE, PAIRS
 
@@ -207,6 +215,21 @@ def test_weights_without_a_fingerprint_share_no_calibration(tiny, monkeypatch):
     monkeypatch.setattr(default, "keep", lambda *_: pytest.fail("kept what cannot be named"))
     monkeypatch.setattr(default, "learn", lambda encoder: alike)
     assert calibrate(encoder) is alike
+
+
+@pytest.mark.parametrize(("old", "new"), [("0.9", "0.8"), ('"apart"', '"aqart"'), ("}", "\0")])
+def test_a_kept_calibration_is_the_one_that_was_learned(tmp_path, monkeypatch, old, new):
+    monkeypatch.setenv("MOVERS_CACHE", str(tmp_path))
+    known = calibrate(movers.load().encoder)
+    assert kept("abc") is None
+    keep("abc", known)
+    found = kept("abc")
+    assert found is not None and found.digest == known.digest
+    (path,) = (tmp_path / "calibrations").iterdir()
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+    assert kept("abc") is None
 
 
 def test_slopes_are_those_of_the_odds():

@@ -129,7 +129,7 @@ def test_other_encoders_learn_from_contrasts(tiny, monkeypatch):
 
 def test_what_contrasts_taught_is_learned_once(tiny, monkeypatch, tmp_path, judge):
     encoder = movers.load(model=tiny("bert")).encoder
-    monkeypatch.setattr(module, "cache_folder", lambda: tmp_path)
+    monkeypatch.setenv("MOVERS_CACHE", str(tmp_path))
     taught = replace(judge.measure.knowledge, fingerprint=encoder.fingerprint)
     lessons = []
     monkeypatch.setattr(module, "learn_contrasts", lambda _: lessons.append(1) or taught)

@@ -163,7 +163,10 @@ def test_all_that_kernels_are_made_of_is_in_the_digest():
     assert PACKAGE / "solve" / "kernels" / "__init__.py" in kernel_library.sources()
 
 
-@pytest.mark.parametrize("changed", ["solve/kernels/simplex.py", "measures/parts/cost_kernels.py"])
+@pytest.mark.parametrize(
+    "changed",
+    ["solve/kernels/simplex.py", "measures/parts/cost_kernels.py", "compile_ahead.py"],
+)
 def test_any_change_of_a_kernel_leads_to_another_library(tmp_path, changed):
     for path in kernel_library.sources():
         copy = tmp_path / path.relative_to(PACKAGE)
@@ -311,6 +314,14 @@ def test_what_others_may_write_to_is_not_executed(kept, place):
 def test_a_folder_of_the_user_in_a_shared_one_is_used(kept):
     kept.parents[1].chmod(0o1777)
     assert Path(kernel_library.library()._name) == kept
+
+
+@only_root
+def test_a_shared_folder_of_another_user_is_not_used(kept):
+    kept.parents[1].chmod(0o1777)
+    os.chown(kept.parents[1], 65534, 65534)
+    with pytest.warns(kernel_library.CacheWarning, match="it belongs to user 65534"):
+        assert kernel_library.library() is None
 
 
 SOMEBODY_ELSE = """

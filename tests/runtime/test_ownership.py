@@ -34,6 +34,21 @@ def test_owner_and_mode_decide(owner, mode, suspicion):
     assert ownership.of_status(SimpleNamespace(st_uid=owner, st_mode=mode)) == suspicion
 
 
+@pytest.mark.parametrize(
+    ("owner", "mode", "suspicion"),
+    [
+        (ME, 0o1777, None),
+        (0, 0o1777, None),
+        (ME, 0o777, "can be written by others (mode 0777)"),
+        (OTHER, 0o1777, "belongs to user 1001, not to user 1000 or root"),
+    ],
+)
+def test_a_shared_folder_is_sticky_and_of_nobody_else(owner, mode, suspicion):
+    """Whoever owns a sticky folder may rename what others put there."""
+    status = SimpleNamespace(st_uid=owner, st_mode=stat.S_IFDIR | mode)
+    assert ownership.of_status(status, shared=True) == suspicion
+
+
 @pytest.mark.skipif(os.name != "posix", reason="files have no owners")
 def test_a_link_is_suspected_for_itself_and_for_what_it_leads_to(tmp_path, monkeypatch):
     (tmp_path / "folder").mkdir(0o700)

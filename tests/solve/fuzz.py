@@ -64,11 +64,24 @@ def masked(array):
     return np.ma.masked_less(array, np.median(array))
 
 
+def read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def between_bytes(array):
+    """An array of which no number begins where a processor likes it to."""
+    return np.frombuffer(b"." + array.tobytes(), "u1")[1:].view(float).reshape(array.shape)
+
+
 WRAPPED = {
     "list": lambda array: array.tolist(),
     "fortran": np.asfortranarray,
     "backwards": lambda array: array[::-1],
     "swapped": lambda array: array.astype(">f8"),
+    "read-only": read_only,
+    "between bytes": between_bytes,
     "single": lambda array: array.astype(np.float32),
     "half": lambda array: array.astype(np.float16),
     "long": lambda array: array.astype(np.longdouble) * np.longdouble(10) ** 5,
@@ -111,7 +124,7 @@ def weights(rng, count):
         return None
     found = array(rng, count)
     if isinstance(found, np.ndarray) and found.dtype == float and found.size:
-        found = np.abs(found) if rng.random() < 0.9 else found
+        found = np.abs(found) if rng.random() < 0.9 else found.copy()
         if rng.random() < 0.2:
             found[rng.random(found.shape) < 0.5] = 0.0
         if rng.random() < 0.1:
@@ -202,6 +215,8 @@ def spoiled(rng, problems):
         "other kind": lambda: found.astype(pick(rng, np.float32, np.int32, complex, object, str)),
         "list": found.tolist,
         "every second": lambda: np.repeat(found, 2, axis=0)[::2],
+        "read-only": lambda: read_only(found),
+        "swapped": lambda: found.astype(found.dtype.newbyteorder()),
         "masked": lambda: np.ma.masked_equal(found, found.flat[0] if found.size else 0),
     }
     if found.dtype.kind == "f" and found.size:

@@ -9,8 +9,10 @@ from problems import mixed_problems, random_problem, taken
 
 from movers.errors import InputError
 from movers.runtime import threads as parallel
+from movers.runtime.compiling import entries
 from movers.solve import Problems, emd_batch, fgw, fgw_batch
 from movers.solve.batch import price_batch
+from movers.solve.problems import KINDS
 
 
 def flat_batch(seed=0, pairs=40, heads=3, dtype=np.float64):
@@ -153,6 +155,19 @@ def test_arrays_that_kernels_would_leave_are_refused(name, change, message):
         replace(given, **{name: change(getattr(given, name))})
 
 
+@pytest.mark.parametrize("name", ["u_start", "b_start", "shapes"])
+def test_what_is_written_to_the_arrays_later_is_checked_too(name):
+    given = flat_batch(pairs=5)
+    getattr(given, name)[3] += 2**40
+    for solve in (
+        emd_batch,
+        lambda batch: fgw_batch(batch, mix=0.5),
+        lambda batch: price_batch(batch, batch.cost),
+    ):
+        with pytest.raises(InputError, match=r"pair 3 takes \d+ entries from "):
+            solve(given)
+
+
 def test_arrays_of_other_types_and_layouts_are_converted():
     given = flat_batch(pairs=5)
     other = replace(
@@ -163,6 +178,29 @@ def test_arrays_of_other_types_and_layouts_are_converted():
         v=given.v.tolist(),
     )
     same(emd_batch(given, plans=True), emd_batch(other, plans=True))
+
+
+def test_arrays_that_cannot_be_written_to_need_no_other_kernel():
+    given = flat_batch(pairs=5)
+    expected = fgw_batch(given, mix=0.5, plans=True)
+    known = [len(one.calls) for one in entries]
+    for name in KINDS:
+        array = getattr(given, name).copy()
+        array.flags.writeable = False
+        between = np.frombuffer(b"." + array.tobytes(), np.uint8)[1:]  # no number begins there
+        for other in (array, between.view(array.dtype).reshape(array.shape)):
+            found = fgw_batch(replace(given, **{name: other}), mix=0.5, plans=True)
+            same(found, expected)
+    assert [len(one.calls) for one in entries] == known
+
+
+@pytest.mark.parametrize("price", [0.5, np.full(3, 0.5), np.full((5, 3), 0.5, order="F")])
+def test_prices_in_any_layout_need_no_other_kernel(price):
+    given = flat_batch(pairs=5)
+    expected = fgw_batch(given, mix=0.5, null=np.full((5, 3), 0.5))
+    known = [len(one.calls) for one in entries]
+    same(fgw_batch(given, mix=0.5, null=price), expected)
+    assert [len(one.calls) for one in entries] == known
 
 
 def spoil(given, name, value):

@@ -13,7 +13,7 @@ import numpy as np
 
 from movers.arrays import Array, Floats
 from movers.errors import Do, InputError
-from movers.runtime.atomic import replacing
+from movers.runtime.numbers_file import load_numbers, save_numbers
 
 FORMAT = "movers-judge-1"
 ARRAYS = ("center", "spread", "weights", "intercept")
@@ -81,41 +81,33 @@ class Knowledge:
 
     def save(self, path: str | Path) -> None:
         """Write to a safetensors file, whole or not at all."""
-        from safetensors.numpy import save
-
         header = {
             "format": FORMAT,
             "fingerprint": self.fingerprint,
             "names": json.dumps(self.names),
             "facts": json.dumps(dict(self.facts)),
         }
-        tensors = {name: np.ascontiguousarray(getattr(self, name)) for name in ARRAYS}
-        with replacing(Path(path)) as temporary:
-            temporary.write_bytes(save(tensors, metadata=header))
+        save_numbers(Path(path), header, {name: getattr(self, name) for name in ARRAYS})
 
     @classmethod
     def load(cls, path: str | Path) -> Knowledge:
         """Read what `save` wrote."""
-        from safetensors import SafetensorError, safe_open
+        from safetensors import SafetensorError
 
         if not Path(path).is_file():
             raise InputError(f"there is no judge {str(path)!r}", Do("learn"))
         try:
-            with safe_open(path, framework="numpy") as stream:
-                header: dict[str, str] = stream.metadata() or {}
-                tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
+            header, tensors = load_numbers(Path(path))
+            if header.get("format") == FORMAT:
+                return cls._of(header, tensors)
         except SafetensorError as error:
             raise InputError(f"{str(path)!r} is not a judge: {error}", Do("learn")) from error
-        if header.get("format") != FORMAT:
-            raise InputError(
-                f"{str(path)!r} has format {header.get('format')!r}, expected {FORMAT!r}",
-                Do("learn"),
-            )
-        try:
-            return cls._of(header, tensors)
         except (KeyError, TypeError, ValueError) as error:
             why = f"the judge {str(path)!r} is damaged ({error})"
             raise InputError(why, Do("learn")) from error
+        raise InputError(
+            f"{str(path)!r} has format {header.get('format')!r}, expected {FORMAT!r}", Do("learn")
+        )
 
     @classmethod
     def _of(cls, header: Mapping[str, str], tensors: Mapping[str, Array]) -> Knowledge:

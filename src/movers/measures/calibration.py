@@ -17,6 +17,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
@@ -28,7 +29,7 @@ import numpy as np
 from movers.arrays import Bools, Floats, Ints
 from movers.encode.encodings import Head
 from movers.errors import DependencyError, Do
-from movers.runtime.answer_cache import cache_folder
+from movers.runtime.answer_cache import trusted_place
 from movers.runtime.atomic import replacing
 
 SHARES = {
@@ -253,28 +254,28 @@ def shipped() -> dict[str, Calibration]:
 
 def kept(fingerprint: str) -> Calibration | None:
     """Return a calibration from the user's cache, if it is there and whole."""
+    path = _place(fingerprint)
     try:
-        return Calibration.from_json(json.loads(_file(fingerprint).read_text("utf-8")))
+        values = json.loads(path.read_text("utf-8")) if path is not None else {}
+        known = Calibration.from_json(values)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+    return known if values.get("digest") == known.digest else None
 
 
 def keep(fingerprint: str, calibration: Calibration) -> None:
     """Write a calibration into the user's cache, if that can be written to."""
-    path = _file(fingerprint)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with replacing(path) as file:
-            file.write_text(json.dumps(calibration.to_json(), indent=1), "utf-8")
-    except OSError:  # another process measures again
-        return
+    values = calibration.to_json() | {"digest": calibration.digest}
+    if (path := _place(fingerprint)) is not None:
+        with suppress(OSError), replacing(path, closed=True) as file:  # or others measure again
+            file.write_text(json.dumps(values, indent=1), "utf-8")
 
 
-def _file(fingerprint: str) -> Path:
+def _place(fingerprint: str) -> Path | None:
     """Return where the calibration of an encoder lies, by the contrasts it was made from."""
     texts = [(files("movers") / "data" / name).read_bytes() for name in _SOURCES]
     made_from = hashlib.sha256(b"".join(texts)).hexdigest()[:8]
-    return cache_folder() / "calibrations" / f"{fingerprint}-{made_from}.json"
+    return trusted_place("calibrations", f"{fingerprint}-{made_from}.json")
 
 
 _SOURCES = ("contrasts_english.tsv", "changes_english.tsv", "replaced_english.tsv")

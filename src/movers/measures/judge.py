@@ -37,7 +37,8 @@ from movers.measures.parts.context import Context
 from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison
-from movers.runtime.answer_cache import cache_folder
+from movers.runtime.answer_cache import trusted_place
+from movers.runtime.atomic import replacing
 
 SHIPPED = {EMBEDDED_FINGERPRINT: "same.judge"}
 """Judges that come with the package, by fingerprint of the weights."""
@@ -215,13 +216,14 @@ def _remembered(encoder: Encoder) -> Knowledge:
     given = _lesson()
     made_from = digest_of(given.pairs, given.same.astype(float))
     columns = sha256(json.dumps(names_of(bound_judge(encoder).heads)).encode()).hexdigest()[:8]
-    path = cache_folder() / "judges" / f"{encoder.fingerprint}-{made_from}-{columns}.judge"
+    path = trusted_place("judges", f"{encoder.fingerprint}-{made_from}-{columns}.judge")
+    if path is None:
+        return learn_contrasts(encoder)
     with suppress(InputError):
         return Knowledge.load(path)
     known = learn_contrasts(encoder)
-    with suppress(OSError):  # another process learns again
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        known.save(path)
+    with suppress(OSError), replacing(path, closed=True) as draft:  # or others learn it again
+        known.save(draft)
     return known
 
 

@@ -14,7 +14,6 @@ import logging
 import os
 import platform
 import shutil
-import stat
 import struct
 import subprocess
 import sys
@@ -27,9 +26,9 @@ from pathlib import Path
 
 from movers.errors import DependencyError
 from movers.runtime import ownership
-from movers.runtime.answer_cache import cache_folder
+from movers.runtime.answer_cache import CacheWarning, cache_folder
 from movers.runtime.locks import locked
-from movers.runtime.notices import Notice, notify
+from movers.runtime.notices import notify
 
 logger = logging.getLogger("movers")
 
@@ -38,9 +37,9 @@ FOLDER = PACKAGE / "kernels"
 """Where a build puts libraries."""
 SOURCES = (
     *("runtime/compiling.py", "runtime/kernel.py", "runtime/machine_code.py"),
-    *("solve/kernels/*.py", "**/*kernels.py"),
+    *("solve/kernels/*.py", "**/*kernels.py", "compile_ahead.py"),
 )
-"""Files of the package that kernels are made of."""
+"""Files of the package that kernels are made of, and what says for which arguments."""
 SETTINGS = "CPU_NAME", "CPU_FEATURES", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"
 """Variables of numba's that decide what code it makes."""
 LEVELS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -60,10 +59,6 @@ MESSAGE = (
     "compiling kernels, about half a minute: once for this version of movers "
     "(`movers warm-up` does it ahead)"
 )
-
-
-class CacheWarning(Notice):
-    """Compiled kernels cannot be kept or trusted, and every process compiles its own."""
 
 
 def check_machine() -> None:
@@ -126,9 +121,9 @@ def cached(name: str) -> Path | None:
     if not path.is_file() and find_spec("numba") is None:  # which whoever needs a kernel will say
         return None
     try:
-        path.parents[1].mkdir(ownership.folder_mode(), parents=True, exist_ok=True)
-        path.parent.mkdir(ownership.folder_mode(), exist_ok=True)
-        if distrusted(path):
+        ownership.make_closed(path.parent)
+        if why := ownership.distrust(path):
+            _warn(why)
             return None
         if not path.is_file():
             _build(path)
@@ -136,20 +131,6 @@ def cached(name: str) -> Path | None:
         _warn(f"cannot be kept in {path.parent} ({error.strerror})")
         return None
     return path if path.is_file() else None
-
-
-def distrusted(path: Path) -> bool:
-    """Tell whether anybody but the user and root may have put a library there, and warn of it."""
-    above = path.parents[1]
-    mode = above.stat().st_mode
-    if ownership.suspicion(above) and not mode & stat.S_ISVTX:  # folders in it could be renamed
-        _warn(f"in {above} are not used: it {ownership.suspicion(above)}")
-        return True
-    for place in (path.parent, path):
-        if place.exists() and (why := ownership.suspicion(place)):
-            _warn(f"in {place} are not used: it {why}")
-            return True
-    return False
 
 
 def _build(path: Path) -> None:

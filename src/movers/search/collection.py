@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
+from movers.errors import InputError, StorageError
 from movers.loading import load
 from movers.results import Match
 from movers.runtime.locks import locked
@@ -22,14 +25,18 @@ from movers.search.manifest import NAME
 TABLE = """
 CREATE TABLE IF NOT EXISTS records (
     id TEXT PRIMARY KEY, text TEXT NOT NULL, value TEXT NOT NULL, written REAL NOT NULL,
-    used REAL NOT NULL
+    used REAL NOT NULL, checksum INTEGER
 );
 CREATE INDEX IF NOT EXISTS by_text ON records (text);
 CREATE INDEX IF NOT EXISTS by_use ON records (used);
 """
-COLUMNS = "id, text, value, written"
+COLUMNS = "id, text, value, written, checksum"
 PATIENCE = 60.0
 """Seconds to wait for others who write."""
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+"""Errors of SQLite that a file has which is not as it was written."""
+PRIMARY = 0xFF
+"""What tells the kind of an error in its code."""
 WIDER = 4
 """How many times as many texts are looked for where too few have a record."""
 
@@ -42,6 +49,15 @@ class Record:
     text: str
     value: str
     written: float = 0.0
+
+    @property
+    def checksum(self) -> int:
+        """CRC-32 of all of it."""
+        return crc32(json.dumps([self.id, self.text, self.value, self.written]).encode())
+
+
+def _damaged(where: str, how: str) -> InputError:
+    return InputError(f"{where} is damaged ({how}); remove the folder and fill it again")
 
 
 class Collection:
@@ -65,11 +81,15 @@ class Collection:
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
         place = ":memory:" if self.folder is None else self.folder / "records.sqlite"
-        self._base = sqlite3.connect(
-            place, timeout=PATIENCE, check_same_thread=False, isolation_level=None
-        )
-        self._base.execute("PRAGMA journal_mode=WAL")
-        self._base.executescript(TABLE)
+        with self._told():
+            self._base = sqlite3.connect(
+                place, timeout=PATIENCE, check_same_thread=False, isolation_level=None
+            )
+            self._base.execute("PRAGMA journal_mode=WAL")
+            self._base.executescript(TABLE)
+            columns = self._base.execute("SELECT name FROM pragma_table_info('records')")
+            if ("checksum",) not in columns.fetchall():  # made before there were any
+                self._base.execute("ALTER TABLE records ADD COLUMN checksum INTEGER")
 
     def close(self) -> None:
         """Let go of the files."""
@@ -82,13 +102,32 @@ class Collection:
         return int(count)
 
     def _rows(self, command: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._mutex:
+        with self._mutex, self._told():
             return self._base.execute(command, values).fetchall()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say whether the records are damaged, or cannot be read or written."""
+        try:
+            yield
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            where = f"the collection {str(self.folder)!r}"
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+            if code & PRIMARY in DAMAGE:
+                raise _damaged(where, str(error)) from error
+            raise StorageError(f"cannot read or write {where}: {error}") from error
 
     def _records(self, column: str, keys: Sequence[str]) -> list[Record]:
         marks = ",".join("?" * len(keys))
         command = f"SELECT {COLUMNS} FROM records WHERE {column} IN ({marks}) ORDER BY rowid"
-        return [Record(*row) for row in self._rows(command, *keys)]
+        found = []
+        for *parts, checksum in self._rows(command, *keys):
+            record = Record(*parts)
+            if checksum not in (None, record.checksum):
+                where = f"the collection {str(self.folder)!r}"
+                raise _damaged(where, "a record is not as it was written")
+            found.append(record)
+        return found
 
     def get(self, ids: Sequence[str]) -> list[Record]:
         """Return records by id; unknown ones are left out."""
@@ -102,12 +141,13 @@ class Collection:
         """Write records, in the place of those with the same id."""
         given = list(records)
         now = time.time()
-        rows = [(one.id, one.text, one.value, one.written or now, now) for one in given]
+        dated = [replace(one, written=one.written or now) for one in given]
+        rows = [(one.id, one.text, one.value, one.written, now, one.checksum) for one in dated]
         with self._writing():
             old = {one.text for one in self.get([one.id for one in given])}
-            with self._base:
+            with self._told(), self._base:
                 self._base.execute("BEGIN")
-                self._base.executemany("REPLACE INTO records VALUES (?, ?, ?, ?, ?)", rows)
+                self._base.executemany("REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?)", rows)
             self._leave_out(old - {one.text for one in given})
             self._add([one.text for one in given])
 
@@ -115,7 +155,7 @@ class Collection:
         """Remove records by id."""
         with self._writing():
             texts = {one.text for one in self.get(ids)}
-            with self._base:
+            with self._told(), self._base:
                 self._base.execute("BEGIN")
                 self._base.executemany("DELETE FROM records WHERE id = ?", [(one,) for one in ids])
             self._leave_out(texts)

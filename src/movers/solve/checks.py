@@ -107,7 +107,7 @@ def prices(given: float | Floats, shape: tuple[int, ...]) -> Floats:
     """Check prices of staying at home for every pair and head, of which kernels want a copy."""
     array = _finite("null", given)
     try:
-        every = np.array(np.broadcast_to(array, shape))
+        every = np.array(np.broadcast_to(array, shape), order="C")
     except ValueError:
         raise InputError(f"null.shape == {array.shape} while pairs and heads are {shape}") from None
     if every.size and not 0.0 <= every.min() <= every.max() <= LARGEST:

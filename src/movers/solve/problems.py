@@ -25,8 +25,8 @@ KINDS: dict[str, tuple[int, tuple[type[np.generic], ...]]] = {
 class Problems:
     """Transport problems between small weighted sets, with or without structure.
 
-    Arrays are checked for kind, shape and range, so that no kernel leaves them; their entries are
-    checked by whatever solves them.
+    Arrays are checked for kind, shape and range, so that no kernel leaves them, and for range once
+    more when they are solved; their entries are checked by whatever solves them.
 
     Parameters
     ----------
@@ -62,9 +62,13 @@ class Problems:
                 type(given) is not np.ndarray
                 or given.dtype.type not in kinds
                 or given.ndim != dimensions
-                or not (given.flags.c_contiguous and given.dtype.isnative)
+                or not (given.flags.carray and given.dtype.isnative)
             ):
                 object.__setattr__(self, name, _array(name, given, dimensions, kinds))
+        self.check_ranges()
+
+    def check_ranges(self) -> None:
+        """Refuse shapes and starts that lead out of the arrays."""
         shapes, scale, pairs = self.shapes, self.scale, len(self.shapes)
         if shapes.shape[1] != 2 or shapes.min(initial=1) < 1:
             raise InputError(
@@ -125,6 +129,7 @@ class Problems:
     @property
     def batch(self) -> Batch:
         """The linear part as kernels take it."""
+        self.check_ranges()  # somebody may have written to the arrays
         start = boundaries(self.shapes.prod(axis=1))[:-1]
         return Batch(self.shapes, self.cost, start, self.u, self.u_start, self.v, self.v_start)
 
@@ -153,7 +158,8 @@ def _array(
         )
     if array.ndim != dimensions:
         raise InputError(f"{name}.ndim == {array.ndim}; pass an array of {dimensions} dimensions")
-    return np.ascontiguousarray(array, array.dtype.type if array.dtype.type in kinds else kinds[0])
+    kind = array.dtype.type if array.dtype.type in kinds else kinds[0]
+    return np.require(array, kind, ("C", "A", "W"))  # as those that kernels were compiled for
 
 
 def _out_of_range(name: str, starts: Ints, counts: Ints, size: int) -> InputError:

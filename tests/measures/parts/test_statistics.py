@@ -10,6 +10,7 @@ from safetensors.numpy import save_file
 import movers
 from movers.encode.encodings import Request
 from movers.encode.whiten import Whitening
+from movers.errors import InputError
 from movers.measures.parts.fitting import fit_statistics
 from movers.measures.parts.statistics import FORMAT, Statistics
 from movers.measures.parts.wordtable import WordTable
@@ -55,6 +56,20 @@ def test_fitting_covers_what_was_asked(fitted, bert):
     tokens = np.concatenate(bert.encoder.states(everything, 3)).astype(float)
     np.testing.assert_allclose(fitted.whitening[3].mean, tokens.mean(axis=0), atol=1e-12)
     assert fitted.whitening[3].tokens == len(tokens)
+
+
+@pytest.mark.parametrize("kind", ["flipped", "zeroed"])
+def test_changed_numbers_are_found(fitted, tmp_path, kind):
+    path = tmp_path / "statistics.safetensors"
+    fitted.save(path)
+    content = bytearray(path.read_bytes())
+    if kind == "flipped":
+        content[-100] ^= 1
+    else:
+        content[-100:] = bytes(100)
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="checksum differs"):
+        Statistics.load(path)
 
 
 def test_round_trip(fitted, tmp_path):

@@ -17,7 +17,7 @@ from movers.encode.models import EMBEDDED, EMBEDDED_FINGERPRINT
 from movers.encode.whiten import Whitening
 from movers.errors import InputError
 from movers.measures.parts.wordtable import WordTable
-from movers.runtime.atomic import replacing
+from movers.runtime.numbers_file import load_numbers, save_numbers
 
 FORMAT = "movers-statistics-1"
 SHIPPED = {EMBEDDED_FINGERPRINT: f"{EMBEDDED}.safetensors"}
@@ -69,8 +69,6 @@ class Statistics:
 
     def save(self, path: str | Path) -> None:
         """Write to a safetensors file, whole or not at all."""
-        from safetensors.numpy import save
-
         header = {
             "format": FORMAT,
             "fingerprint": self.fingerprint,
@@ -88,30 +86,27 @@ class Statistics:
             single = array.astype(np.float32)
             if np.array_equal(single, array):  # half the size, and nothing lost
                 tensors[name] = single
-        with replacing(Path(path)) as temporary:
-            temporary.write_bytes(save(tensors, metadata=header))
+        save_numbers(Path(path), header, tensors)
 
     @classmethod
     def load(cls, path: str | Path) -> Statistics:
         """Read what `save` wrote."""
-        from safetensors import SafetensorError, safe_open
+        from safetensors import SafetensorError
 
         if not Path(path).is_file():
             raise InputError(f"statistics file {str(path)!r} does not exist")
         try:
-            with safe_open(path, framework="numpy") as stream:
-                header: dict[str, str] = stream.metadata() or {}
-                tensors = {
-                    name: stream.get_tensor(name).astype(np.float64)
-                    for name in stream.keys()  # noqa: SIM118
-                }
+            header, stored = load_numbers(Path(path))
         except SafetensorError as error:
             raise InputError(f"{str(path)!r} is not a statistics file: {error}") from error
+        except ValueError as error:
+            raise InputError(f"{str(path)!r} is damaged ({error}); fit and save again") from error
         if header.get("format") != FORMAT:
             raise InputError(
                 f"{str(path)!r} has format {header.get('format')!r}, expected {FORMAT!r}; "
                 "fit and save again"
             )
+        tensors = {name: array.astype(np.float64) for name, array in stored.items()}
         try:
             return cls._from_tensors(header, tensors)
         except (KeyError, ValueError) as error:
