@@ -3,6 +3,8 @@
 import itertools
 import json
 import warnings
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ import pytest
 
 import movers
 from movers import cli
+from movers.documents.changes import judge_pair
 from movers.documents.comparison import TextComparison
 from movers.errors import InputError
 from movers.runtime.notices import TruncationWarning
@@ -119,6 +122,29 @@ def test_a_term_in_place_of_another_is_a_change(scorer):
     old = (*CONTRACTS["own"].split(". ")[:6], "The landlord keeps the roof in repair.")
     new = (*old[:-1], "The tenant keeps the roof in repair.")
     assert scorer.compare(old, new).gravest[0].verdict == "term"
+
+
+def test_other_words_are_told_from_words_that_mean_something_else(scorer):
+    table = Path(__file__).with_name("labelled_replacements.tsv").read_text("utf-8")
+    rows = [line.split("\t") for line in table.splitlines()[1:]]
+    similarities = scorer.similarities([(source, target) for _, source, target in rows])
+    found = [
+        judge_pair(source, target, float(alike))[0] == "replaced"
+        for (_, source, target), alike in zip(rows, similarities, strict=True)
+    ]
+    right = [one == (label == "1") for one, (label, *_) in zip(found, rows, strict=True)]
+    assert len(rows) > 50 and sum(right) >= 0.9 * len(rows)
+
+
+def test_a_change_counts_however_much_of_its_sentence_is_new(scorer):
+    owed = "On termination the Buyer shall pay the Supplier a compensation of 5,000 pounds."
+    none = "On termination no party shall pay the other any compensation."
+    found = scorer.compare(OPENING + owed, OPENING + none)
+    (change,) = found.gravest
+    assert change.verdict == "negation" and len(change.differences) > 3
+    assert change.weight > 0.3 and found.similarity < 0.85
+    nearer = [replace(change, similarity=alike).weight for alike in (0.5, 0.6, 0.8, 0.99)]
+    assert nearer[0] == 1.0 and nearer == sorted(nearer, reverse=True) and nearer[-1] < 0.01
 
 
 def test_order_reworded_shuffled_changed(scorer):

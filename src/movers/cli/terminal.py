@@ -64,9 +64,16 @@ def print_comparisons(
     _print_signature(console, last.signature)
 
 
-FATES = {"changed": "!", "missing": "-", "new": "+", "more": "~", "reworded": "=", "same": "="}
+FATES = {
+    "changed": "!", "missing": "-", "new": "+", "replaced": "?", "more": "~", "reworded": "=",
+    "same": "=",
+}  # fmt: skip
 """The mark of every fate; a sentence that moved has another behind."""
-COLOURS = {"changed": "yellow", "missing": "red", "new": "green", "more": "cyan"}
+COLOURS = {
+    "changed": "yellow", "missing": "red", "new": "green", "replaced": "magenta", "more": "cyan",
+}  # fmt: skip
+PAIRED = ("changed", "replaced", "more", "reworded")
+"""Fates of sentences that are shown below each other."""
 
 
 def print_changes(console: Console, found: TextComparison, *, all: bool = False) -> None:
@@ -80,11 +87,11 @@ def print_changes(console: Console, found: TextComparison, *, all: bool = False)
         for side, number in (("-", one.source), ("+", one.target)):
             if number is not None and not (one.fate == "same" and side == "-"):
                 words = found.source_words if side == "-" else found.target_words
-                sign = side if one.fate in ("changed", "more", "reworded") else mark
+                sign = side if one.fate in PAIRED else mark
                 console.print(
                     Text(f"{sign} {number + 1:>4}  {words[number]}", style), soft_wrap=True
                 )
-        if one.fate in ("changed", "more"):
+        if one.fate in PAIRED and one.fate in COLOURS:
             console.print(Text(f"{mark}       {one.text}", "bold"), soft_wrap=True)
     told = ", ".join(f"{counts[name]} {name}" for name in (*FATES, "moved") if counts[name])
     summary = f"\n{found.verdict} {told} of {len(found.changes)} sentences."

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from movers.difference.finder import differences
 from movers.difference.kinds import Difference
-from movers.difference.verdicts import GRAVE, HEADLINES, judge
+from movers.difference.verdicts import GRAVE, HEADLINES, REWORDED, judge
 
-Fate = Literal["same", "reworded", "more", "changed", "missing", "new"]
+Fate = Literal["same", "reworded", "more", "replaced", "changed", "missing", "new"]
 ELSE = (*dict.fromkeys(verdict for kind, verdict in GRAVE if kind != "tense"), "term")
 """Verdicts on two sentences of which one now says something else, the graver first."""
-TOLD: tuple[Fate, ...] = ("changed", "missing", "new", "more")
+TOLD: tuple[Fate, ...] = ("changed", "missing", "new", "replaced", "more")
 """Fates that a reader has to know of, the graver first; a sentence that moved comes behind."""
 GRAVE_KINDS = frozenset(kind for kind, _ in GRAVE if kind != "tense")
 SURE = frozenset({"number", "name"})
 """Kinds that are what they are however the rest of a sentence is put."""
 UNSURE = 5
 """The power by which another change of meaning counts less for every difference beside it."""
+APART = 3
+"""The power by which a change of meaning counts less the more similar its two sentences are."""
 SAID = {**HEADLINES, "term": "Alike, but about something else"}
 """What verdicts on two sentences are called."""
 LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 RARE = 500
 """Words of a text among which a term occurs at least once, and twice in all."""
+OTHER_WORD = 0.7
+"""How far a word in place of another moves a sentence from which it is no other word for the same.
+
+Chosen on the pairs of ``tests/documents/labelled_replacements.tsv``.
+"""
 COUNTERPART = 0.5
 """Similarity from which two sentences are about the same thing."""
 
@@ -38,6 +46,7 @@ class Change:
     ----------
     fate
         "same": word by word; "reworded": the same in other words; "more": one says more;
+        "replaced": a word stands in place of another, which may mean something else;
         "changed": it says something else; "missing" and "new": it has no counterpart.
     source, target
         The sentence in either text by number; None where a text has none.
@@ -72,13 +81,16 @@ class Change:
     def weight(self) -> float:
         """Return how much of a change of meaning it is, up to 1: less where the rest was reworded.
 
-        Of a sentence that is put in quite other words, numbers and names alone are certain.
+        Of a sentence that is put in quite other words, numbers and names alone are certain, unless
+        the two are so far apart that they are hardly counterparts.
         """
         kinds = [difference.kind for difference in self.differences]
         if self.fate != "changed" or not SURE.isdisjoint(kinds):
             return float(self.fate in ("changed", "missing", "new"))
         others = sum(kind not in GRAVE_KINDS for kind in kinds)
-        return float((1 + others - (self.verdict == "term" and others > 0)) ** -UNSURE)
+        beside = (1 + others - (self.verdict == "term" and others > 0)) ** -UNSURE
+        apart = (1.0 - (self.similarity or 0.0)) / (1.0 - COUNTERPART)
+        return float(max(beside, apart**APART))
 
     @property
     def gravity(self) -> tuple[int, float, int, float]:
@@ -131,8 +143,22 @@ def judge_pair(
     verdict = judge(found, similarity, shared=1.0)  # which matters to pairs less similar alone
     if verdict not in ELSE and any(_other_term(one, terms) for one in found):
         verdict = "term"
-    fate: Fate = "changed" if verdict in ELSE else "more" if verdict == "more" else "reworded"
+    if verdict in ELSE:
+        fate: Fate = "changed"
+    elif verdict == "more":
+        fate = "more"
+    else:
+        words = max(len(text.split()) for text in (source, target))
+        fate = "replaced" if _means_other(found, similarity, words) else "reworded"
     return fate, verdict, found
+
+
+def _means_other(found: Sequence[Difference], similarity: float, words: int) -> bool:
+    """Tell whether what stands in place of something else hardly means the same."""
+    kinds = {one.kind for one in found}
+    if kinds == {"replaced"}:  # all else is as it was
+        return words * (1.0 - similarity) >= OTHER_WORD * len(found)
+    return similarity < REWORDED and not kinds <= {"spelling", "reordered"}
 
 
 def _other_term(one: Difference, terms: frozenset[str]) -> bool:

@@ -29,6 +29,7 @@ HEADLINES = {
     "changed": "Alike, but {count} say something else",
     "missing": "Alike, but {count} of A are missing in B",
     "new": "Alike, but {count} of B are new",
+    "replaced": "Alike, but {count} put other words in place",
     "more": "Alike, but {count} say more or less",
     "moved": "The same in another order",
     "reworded": "The same in other words",
@@ -183,6 +184,6 @@ def _shifted(span: Any, spans: Any, number: int | None) -> Any:
 
 def _one(said: str) -> str:
     """Return what is said of several sentences as said of one."""
-    for many, one in ((" say ", " says "), (" are ", " is ")):
+    for many, one in ((" say ", " says "), (" are ", " is "), (" put ", " puts ")):
         said = said.replace(many, one)
     return said
