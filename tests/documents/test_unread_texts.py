@@ -136,6 +136,21 @@ def test_other_words_are_told_from_words_that_mean_something_else(scorer):
     assert len(rows) > 50 and sum(right) >= 0.9 * len(rows)
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "says"),
+    [
+        ("return x + 77", "return x - 77", "A alone has “+”."),
+        ("if x < 3:", "if x > 3:", "“<” in A, “>” in B."),
+        ("a = 3;", "a += 3;", "“=” in A, “+” in B."),
+        ("He’s “here”, now.", "He's here now.", ""),
+        ("- `code` and *more*", "* code and more", ""),
+    ],
+)
+def test_a_sign_in_place_of_another_is_told(source, target, says):
+    fate, _, found = judge_pair(source, target, 0.99)
+    assert (fate, "".join(one.text for one in found)) == ("replaced" if says else "reworded", says)
+
+
 def test_a_change_counts_however_much_of_its_sentence_is_new(scorer):
     owed = "On termination the Buyer shall pay the Supplier a compensation of 5,000 pounds."
     none = "On termination no party shall pay the other any compensation."

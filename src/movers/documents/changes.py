@@ -6,10 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Literal
+from unicodedata import category
 
 from movers.difference.finder import differences
-from movers.difference.kinds import Difference
+from movers.difference.kinds import Difference, Kind
 from movers.difference.verdicts import GRAVE, HEADLINES, REWORDED, judge
 
 Fate = Literal["same", "reworded", "more", "replaced", "changed", "missing", "new"]
@@ -27,6 +29,8 @@ APART = 3
 SAID = {**HEADLINES, "term": "Alike, but about something else"}
 """What verdicts on two sentences are called."""
 LONG_WORD = re.compile(r"[^\W\d_]{4,}")
+SIGNS = frozenset({"Sm", "Sc", "So"})
+"""Categories of signs that mean something where no word differs."""
 RARE = 500
 """Words of a text among which a term occurs at least once, and twice in all."""
 OTHER_WORD = 0.7
@@ -140,6 +144,8 @@ def judge_pair(
     if source == target:
         return "same", "same", ()
     found = differences(source, target)
+    if not found and (signs := _other_signs(source, target)):
+        return "replaced", "words", signs
     verdict = judge(found, similarity, shared=1.0)  # which matters to pairs less similar alone
     if verdict not in ELSE and any(_other_term(one, terms) for one in found):
         verdict = "term"
@@ -159,6 +165,24 @@ def _means_other(found: Sequence[Difference], similarity: float, words: int) -> 
     if kinds == {"replaced"}:  # all else is as it was
         return words * (1.0 - similarity) >= OTHER_WORD * len(found)
     return similarity < REWORDED and not kinds <= {"spelling", "reordered"}
+
+
+def _other_signs(source: str, target: str) -> tuple[Difference, ...]:
+    """Return the first sign in place of another, ``<`` for ``>``, where the words are equal."""
+    first, second = (
+        [(place, place + 1) for place, letter in enumerate(text) if category(letter) in SIGNS]
+        for text in (source, target)
+    )
+    for here, there in zip_longest(first, second):
+        one, other = source[slice(*here or (0, 0))], target[slice(*there or (0, 0))]
+        if one and other and one != other:
+            said = f"“{one}” in A, “{other}” in B."
+            return (Difference("replaced", one, other, here, there, 1.0, said),)
+        if one != other:
+            said = f"{'A' if one else 'B'} alone has “{one or other}”."
+            kind: Kind = "removed" if one else "added"
+            return (Difference(kind, one, other, here, there, 1.0, said),)
+    return ()
 
 
 def _other_term(one: Difference, terms: frozenset[str]) -> bool:

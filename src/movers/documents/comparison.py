@@ -134,8 +134,9 @@ class TextComparison(Comparison):
     def _cut(self) -> Iterator[str]:
         for name, side in (("A", self.matched.source), ("B", self.matched.target)):
             if side.cut:
-                were = "1 sentence" if side.cut == 1 else f"{side.cut} sentences"
-                yield f"{were} of {name}, longer than the model reads, were cut at clauses."
+                many = f"{side.cut} sentences of {name}, longer than the model reads, were"
+                one = f"1 sentence of {name}, longer than the model reads, was"
+                yield f"{one if side.cut == 1 else many} cut at clauses."
 
     def tell(self, change: Change) -> str:
         """Quote a change and say what it is."""
