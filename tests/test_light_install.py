@@ -38,6 +38,8 @@ def run(tmp_path_factory):
     (library,) = build(KERNELS, (best_level(),))  # which those of the same sources do not need
     folder = tmp_path_factory.mktemp("light")
     (folder / "pairs.parquet").touch()
+    (folder / "lines.txt").write_text("\n".join(LINES), "utf-8")
+    (folder / "pairs.tsv").write_text("\n".join(map("\t".join, zip(LINES, LINES[1:]))), "utf-8")
 
     def run(code, *arguments):
         return subprocess.run(
@@ -51,6 +53,11 @@ def run(tmp_path_factory):
     return run
 
 
+LONG = "The house at Mill Lane has four rooms, a kitchen and a garden behind the wall. " * 40
+LINES = (
+    "text", "a dog bites a man", "a man bites a dog", "the man is bitten by a dog", "a cat sleeps",
+    f"{LONG}The tenant shall pay.", f"{LONG}The tenant shall not pay.",
+)  # fmt: skip
 COMMAND = "from movers.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -72,6 +79,22 @@ def test_two_sentences(run):
 def test_commands(run, arguments):
     done = run(COMMAND, *arguments)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("method", ["movers", "wsmd"])
+def test_jobs_on_files_have_all_kernels(run, method):
+    lines, corpus, measure = "lines.txt", f"{method}.index", ("--method", method, "--quiet")
+    for arguments in (
+        ("index", lines, "-o", corpus, *measure),
+        ("search", corpus, "a dog bites a cat", "--guard", "numbers"),
+        ("search", corpus, "a dog bites a cat", "--candidates", "3", "--exact"),
+        ("mine", lines, "--threshold", "0.3", "-o", f"{method}.mined.tsv", *measure),
+        ("dedupe", lines, "--threshold", "0.1", "-o", f"{method}.kept.txt", *measure),
+        ("score", "pairs.tsv", "-o", f"{method}.scored.tsv", "--methods", method, "--quiet"),
+        ("diff", lines, lines),
+    ):
+        done = run(COMMAND, *arguments)
+        assert done.returncode == 0 and "compil" not in done.stderr, (arguments, done.stderr)
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,11 @@ def _bounds() -> None:
 
 def _scanning() -> None:
     query, out = np.ones(1, np.float32), np.zeros(1, np.float32)
-    halves_products(np.ones((1, 1), np.int16), query, out)
-    integer_products(np.ones((1, 1), np.int8), query, out)
+    for written in (True, False):  # vectors in memory, and those of a file
+        halves, integers = np.ones((1, 1), np.int16), np.ones((1, 1), np.int8)
+        halves.flags.writeable = integers.flags.writeable = written
+        halves_products(halves, query, out)
+        integer_products(integers, query, out)
 
 
 STEPS: dict[str, Callable[[], object]] = {

@@ -38,6 +38,8 @@ OTHER_WORD = 0.7
 
 Chosen on the pairs of ``tests/documents/labelled_replacements.tsv``.
 """
+MANY_WORDS = 50
+"""Words of a sentence beyond which a single one hardly moves it, whatever it means."""
 COUNTERPART = 0.5
 """Similarity from which two sentences are about the same thing."""
 
@@ -163,7 +165,7 @@ def _means_other(found: Sequence[Difference], similarity: float, words: int) -> 
     """Tell whether what stands in place of something else hardly means the same."""
     kinds = {one.kind for one in found}
     if kinds == {"replaced"}:  # all else is as it was
-        return words * (1.0 - similarity) >= OTHER_WORD * len(found)
+        return words > MANY_WORDS or words * (1.0 - similarity) >= OTHER_WORD * len(found)
     return similarity < REWORDED and not kinds <= {"spelling", "reordered"}
 
 

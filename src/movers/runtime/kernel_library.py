@@ -37,10 +37,10 @@ PACKAGE = Path(__file__).parents[1]
 FOLDER = PACKAGE / "kernels"
 """Where a build puts libraries."""
 SOURCES = (
-    *("runtime/compiling.py", "runtime/kernel.py", "runtime/machine_code.py"),
+    *("compile_ahead.py", "runtime/compiling.py", "runtime/kernel.py", "runtime/machine_code.py"),
     *("solve/kernels/*.py", "**/*kernels.py"),
 )
-"""Files of the package that kernels are made of."""
+"""Files of the package that kernels are made of, and which says for what arguments."""
 SETTINGS = "CPU_NAME", "CPU_FEATURES", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"
 """Variables of numba's that decide what code it makes."""
 LEVELS: dict[str, dict[str, tuple[str, ...]]] = {
