@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("light")
     (folder / "pairs.parquet").touch()
     (folder / "lines.txt").write_text("\n".join(LINES), "utf-8")
-    (folder / "pairs.tsv").write_text("\n".join(map("\t".join, zip(LINES, LINES[1:]))), "utf-8")
+    (folder / "pairs.tsv").write_text("\n".join(map("\t".join, pairwise(LINES))), "utf-8")
 
     def run(code, *arguments):
         return subprocess.run(
