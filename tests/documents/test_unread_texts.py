@@ -263,6 +263,7 @@ def test_dedupe_takes_long_texts_alone(tmp_path):
     assert output.read_text("utf-8").splitlines() == [OWN]
 
 
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.TruncationWarning")
 def test_mine_finds_pairs_of_long_texts(tmp_path):
     output = tmp_path / "pairs.jsonl"
     given = ["--threshold", "0.35", "-o", str(output), "--quiet"]
@@ -270,6 +271,11 @@ def test_mine_finds_pairs_of_long_texts(tmp_path):
     found = list(map(json.loads, output.read_text("utf-8").splitlines()))
     assert len(found) == 6 and all(0.2 < one["distance"] < 0.35 for one in found)
     assert {one["source"] for one in found} <= {*CONTRACTS.values()}
+    assert {one["unread"] for one in found} == {0}
+    output.unlink()
+    assert main(["mine", str(lines(tmp_path)), *given, "--texts", "whole"]) == 0
+    found = list(map(json.loads, output.read_text("utf-8").splitlines()))
+    assert len(found) == 6 and all(one["unread"] > 0 for one in found)
 
 
 def test_near_texts_are_those_of_the_whole_matrix(scorer):
