@@ -11,6 +11,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # threads of one process would wait for
 os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 
 import hypothesis
+import numpy as np
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
@@ -91,8 +92,10 @@ def _calibrate_alike(path):
         for layer in range(1, encoder.layers + 1)
         for head in range(1, encoder.heads + 1)
     ]
-    alike = dict.fromkeys(heads, 1 / max(1, len(heads)))
-    calibration.keep(encoder.fingerprint, calibration.Calibration(0.5, alike, alike, 0.0, 1.0))
+    alike = np.append(np.full(len(heads), 1 / max(1, len(heads))), 0.0)[None]
+    network = calibration.Network(alike, alike, np.ones(1))
+    known = calibration.Calibration(0.5, tuple(heads), network, 1.0)
+    calibration.keep(encoder.fingerprint, known)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import ot
 
-from movers.arrays import offsets
+from movers.arrays import boundaries
 from movers.solve import Problems, Solution, emd_batch, fgw_batch
 
 HEADER = (
@@ -55,7 +55,7 @@ def synthetic(seed: int, pairs: int, size: int, *, square: bool, uniform: bool) 
     means = np.array([a.mean((1, 2)) for a in attention])
     error = squares[::2] + squares[1::2] - 2 * means[::2] * means[1::2]
     sizes, blocks = shapes.ravel(), heads * shapes.ravel() ** 2
-    starts, block_starts = offsets(sizes), offsets(blocks)
+    starts, block_starts = boundaries(sizes)[:-1], boundaries(blocks)[:-1]
     flat = np.concatenate([w / w.sum() for w in weights])
     return Problems(
         shapes=shapes,

@@ -64,13 +64,6 @@ def area(distances: np.ndarray, same: np.ndarray) -> float:
     return float(100 * (ranks[same].sum() - count * (count + 1) / 2) / (count * (~same).sum()))
 
 
-def fitted(seen: calibration.Seen, every: default.DefaultMeasure, chance: float) -> Calibration:
-    """Return the calibration of weights fitted now."""
-    weights = calibration.fit_weights(seen)
-    short, long = (dict(zip(every.heads, part, strict=True)) for part in weights[:2])
-    return Calibration(chance, short, long, weights.bias, 1.0)
-
-
 def main(target: str) -> None:
     """Fit, measure and draw."""
     encoder = movers.load().encoder
@@ -98,7 +91,7 @@ def main(target: str) -> None:
     lines: dict[float, list[tuple[float, ...]]] = {}
     for share in SHARES:
         calibration.SHARES["grammar"] = share
-        known = fitted(seen, every, chance)
+        known = Calibration(chance, every.heads, calibration.fit_network(seen), 1.0)
         for price in PRICES:
             told = seen_held.distances(known, price)
             areas = [

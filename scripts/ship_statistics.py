@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+import movers_research.baselines  # noqa: F401, adds usif
 from movers.encode.encodings import Request
 from movers.encode.models import EMBEDDED
 from movers.encode.transformer import TransformerEncoder

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from movers.arrays import Ragged, boundaries, offsets
+from movers.arrays import Ragged, boundaries
 from movers.errors import InputError
 
 ROWS = st.lists(st.lists(st.integers(-5, 5), max_size=4), max_size=6)
@@ -40,8 +40,3 @@ def test_wrong_boundaries_are_refused(starts):
 
 def test_boundaries():
     assert boundaries([2, 0, 3]).tolist() == [0, 2, 2, 5]
-
-
-def test_offsets_are_boundaries_without_the_end():
-    lengths = np.array([2, 0, 3])
-    assert offsets(lengths).tolist() == boundaries(lengths)[:-1].tolist()

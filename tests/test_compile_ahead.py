@@ -8,7 +8,7 @@ from movers.runtime import compiling
 from processes import PROCESSES
 
 PAIR = "the dog bites the old man", "the old man bites the big dog"
-METHODS = ("movers", "wsmd", "wmd", "average", "usif", "bow", "bertscore", "moverscore")
+METHODS = ("movers", "wsmd", "wmd", "average", "sif", "bow", "bertscore", "moverscore")
 
 
 def compute_after_warming_up(model):

@@ -32,8 +32,10 @@ Row = tuple[str, str, str, str]
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "src" / "movers" / "data"
 TRIPLES = ROOT / "research" / "src" / "movers_research" / "data" / "triples_english.tsv"
-EACH = {"fit": 10, "report": 30}
+EACH = {"fit": 40, "report": 30}
 """Times that every rule of the grammar is used in a half."""
+CHANGED = {"fit": 140, "report": 40}
+"""Sentences of a half that are swapped and changed."""
 REWORDED = 8
 """Sentences of a kind that are reworded."""
 KEEPING = {"c": "coordination, natural", "s": "symmetric, natural", "f": "fronting, natural"}
@@ -536,7 +538,7 @@ def paraphrases() -> Iterator[Row]:
 
 def changes(words: Words, half: str) -> Iterator[tuple[str, str, str, str]]:
     """Sentences, their swaps, and the swaps with one more change, by kind of change."""
-    for number in range(40):
+    for number in range(CHANGED[half]):
         scene = Scene(words, f"{half} change {number}")
         a, b = scene.persons(plain=0.7)
         verb = scene.one(scene.words.deeds)

@@ -166,11 +166,6 @@ def boundaries(lengths: Iterable[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(np.fromiter(lengths, dtype=np.int64))]).astype(np.int64)
 
 
-def offsets(lengths: Ints) -> Ints:
-    """Where rows of the given lengths begin: ``[2, 0, 3]`` becomes ``[0, 2, 2]``."""
-    return np.asarray(np.cumsum(lengths) - lengths, np.int64)
-
-
 def places(starts: Ints, rows: Ints) -> Ints:
     """Where all entries of the named rows are, given row boundaries.
 

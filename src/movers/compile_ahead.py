@@ -55,10 +55,7 @@ def _subtrees() -> None:
 
 def _pooling() -> None:
     words, picked = WORD_VECTORS, np.arange(2)
-    out = np.zeros((2, 1))
-    kernels.pool(words.data, np.ones(2 * WORDS), words.starts, picked, out)
-    kernels.pool_squares(words.data, words.starts, picked, out)
-    kernels.overlap(picked, picked, words.starts[:1], ROWS[:0], np.zeros(0))
+    kernels.pool(words.data, np.ones(2 * WORDS), words.starts, picked, np.zeros((2, 1)))
 
 
 def _matching() -> None:

@@ -277,7 +277,7 @@ class Settings:
     )
     frequencies: str | Path | None = setting(
         None,
-        'File with "word count" on each line, for sif and usif weights and, unless fitted, for '
+        'File with "word count" on each line, for sif weights and, unless fitted, for '
         "idf. Default: English word frequencies of the wordfreq package.",
         typed=Path | None,
         write=lambda path: None if path is None else str(path),

@@ -33,10 +33,8 @@ def similarity(source: str, target: str, method: str = "movers", **settings: Any
 
     Parameters
     ----------
-    source, target
-        The sentences.
-    method, settings
-        As in `movers.load`; the scorer they stand for is kept for the next call.
+    source, target, method, settings
+        As in `distance`.
 
     Examples
     --------

@@ -45,23 +45,6 @@ def test_moments_are_those_of_numpy_with_multiplicity(seed, count, batch, offset
     np.testing.assert_allclose(moments.covariance, np.cov(repeated.T), rtol=1e-8, atol=1e-8)
 
 
-@given(st.integers(0, 1000), st.lists(st.integers(0, 9), min_size=1, max_size=5))
-def test_moments_of_parts_merge_into_those_of_the_whole(seed, sizes):
-    rows = np.random.default_rng(seed).normal(5, 1, size=(sum(sizes) + 2, 3)).astype(np.float32)
-    merged = Moments(3)
-    for part in np.split(rows, np.cumsum(sizes)):
-        merged.merge(moments_of(part))
-    whole = moments_of(rows)
-    assert merged.count == whole.count
-    np.testing.assert_allclose(merged.mean, whole.mean, rtol=1e-12)
-    np.testing.assert_allclose(merged.covariance, whole.covariance, rtol=1e-9, atol=1e-12)
-
-
-def test_moments_that_depend_on_order_do_not_merge():
-    with pytest.raises(InputError, match="order of their rows cannot be merged"):
-        Moments(3).merge(OrderedMoments(3))
-
-
 def test_as_coded_moments_are_taken_in_single_precision_and_in_order():
     rows = np.random.default_rng(3).normal(100, 1, size=(3000, 4)).astype(np.float32)
     sentences = np.repeat(np.arange(300), 10)

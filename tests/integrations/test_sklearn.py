@@ -102,7 +102,7 @@ def test_parameters_reach_the_scorer(tiny):
     scorer = fitted.scorer_
     assert (scorer.measure.name, scorer.embedding, scorer.measure.share) == ("wsmd-wmd", 0, 0.2)
     assert scorer.heads == ((2, 1),)
-    assert scorer.measure.whitening is not None
+    assert scorer.measure.whitening
     assert scorer.settings.empty == "keep"
 
 

@@ -1,5 +1,6 @@
 """The default measure against an oracle in plain numpy: they share the model and nothing else."""
 
+import json
 import re
 
 import numpy as np
@@ -11,8 +12,8 @@ from sklearn.metrics import roc_auc_score
 import movers
 from movers.measures import default
 from movers.measures.bounds import sentence_distances
-from movers.measures.calibration import Calibration, contrasts
-from movers.measures.default import SHARPNESS, calibrate, gates
+from movers.measures.calibration import Calibration, Network, Seen, contrasts, fit_network
+from movers.measures.default import PRICE, WIDTH, calibrate, gates
 from tiny_models import ATTENTIVE, PAIRS
 
 PROSE = (
@@ -50,6 +51,16 @@ def broken_share(plan, a, b):
     )
 
 
+def oracle_odds(known, roots, longness):
+    """One sum over heads, and the others bent, in plain loops."""
+    network, odds = known.network, 0.0
+    for unit, factor in enumerate(network.factors):
+        weights = (1 - longness) * network.short[unit] + longness * network.long[unit]
+        total = weights[-1] + sum(w * root for w, root in zip(weights, roots, strict=False))
+        odds += factor * np.tanh(total) if unit else total
+    return odds
+
+
 def oracle(x, y, X, Y, A, B, known):
     """Sentence part and structural part (s c S, before the gate), from plain arrays.
 
@@ -64,15 +75,12 @@ def oracle(x, y, X, Y, A, B, known):
     ]
     count = len(X) + len(Y)
     longness = 0.5 + 0.5 * np.tanh(3 * (np.log(1 + count) - 3.2))
-    odds = known.bias + sum(
-        root * ((1 - longness) * known.short[head] + longness * known.long[head])
-        for head, root in zip(known.heads, roots, strict=False)
-    )
+    odds = oracle_odds(known, roots, longness) if roots else 0.0
     moved = 1 - np.exp(-20 * np.mean(roots or [0.0]))
     charge = moved / (1 + np.exp(-odds))
     if len(X) == len(Y) and np.allclose(plan, np.diag(np.diag(plan))):
         charge = 0.0  # no word left its place
-    return cosine_distance(x, y), 0.29 * known.chance * charge
+    return cosine_distance(x, y), 0.28 * known.chance * charge
 
 
 def arrays_of(encoder, text):
@@ -94,7 +102,7 @@ def check(scorer, pair):
     known = calibrate(scorer.encoder)
     assert known.heads and scorer.heads == known.heads
     sentence, structural = oracle(x, y, X, Y, A, B, known)
-    gate = max(0.0, 1 - sentence / known.chance) ** 3
+    gate = max(0.0, 1 - sentence / (0.4 * known.chance))
     found = scorer.compare(*pair)
     assert found.sentence == pytest.approx(sentence, abs=1e-5)
     assert found.structural == pytest.approx(structural, rel=1e-3, abs=1e-5)
@@ -127,7 +135,9 @@ def test_parts_add_up_and_the_cosine_is_a_lower_bound(tiny, name):
 
 
 def test_gates_are_open_between_equals_and_closed_from_chance_on():
-    assert gates(np.array([0.0, 0.4, 0.8, 1.2]), 0.8).tolist() == [1.0, 0.5**SHARPNESS, 0.0, 0.0]
+    apart = 0.8 * WIDTH * np.array([0.0, 0.5, 1.0, 1.2])
+    assert gates(apart, 0.8).tolist() == [1.0, 0.5, 0.0, 0.0]
+    assert PRICE < WIDTH  # distances grow with sentences' whatever structure charges
 
 
 def test_vectors_compare_by_direction_alone():
@@ -191,8 +201,55 @@ def test_weights_without_a_fingerprint_share_no_calibration(tiny, monkeypatch):
     encoder = movers.load("movers", tiny("bert")).encoder
     monkeypatch.setitem(vars(encoder), "fingerprint", "unknown")
     monkeypatch.setitem(vars(encoder), "calibrations", {})
-    alike = Calibration(0.5, {(1, 1): 1.0}, {}, 0.0, 1.0)
+    network = Network(np.ones((1, 2)), np.ones((1, 2)), np.ones(1))
+    alike = Calibration(0.5, ((1, 1),), network, 1.0)
     monkeypatch.setattr(default, "kept", lambda name: pytest.fail("read what may be another's"))
     monkeypatch.setattr(default, "keep", lambda *_: pytest.fail("kept what cannot be named"))
     monkeypatch.setattr(default, "learn", lambda encoder: alike)
     assert calibrate(encoder) is alike
+
+
+def test_slopes_are_those_of_the_odds():
+    network = calibrate(movers.load().encoder).network
+    random = np.random.default_rng(7)
+    broken, words = (
+        random.uniform(0, 1, (5, network.short.shape[1] - 1)),
+        np.array([4, 9, 20, 31, 60]),
+    )
+    slopes, step = network.slopes(broken, words), 1e-6
+    for head in range(0, broken.shape[1], 9):
+        aside = np.zeros_like(broken)
+        aside[:, head] = step
+        rise = network.odds(broken + aside, words) - network.odds(broken - aside, words)
+        assert slopes[:, head] == pytest.approx(rise / (2 * step), rel=1e-4, abs=1e-5)
+
+
+def test_a_pair_has_the_same_odds_in_any_company():
+    network = calibrate(movers.load().encoder).network
+    broken = np.random.default_rng(3).uniform(0, 1, (33, network.short.shape[1] - 1))
+    words = np.arange(33) + 4
+    whole = network.odds(broken, words)
+    slopes = network.slopes(broken, words)
+    for row in range(33):
+        alone = slice(row, row + 1)
+        assert network.odds(broken[alone], words[alone]).tobytes() == whole[alone].tobytes()
+        assert network.slopes(broken[alone], words[alone]).tobytes() == slopes[alone].tobytes()
+
+
+def test_a_calibration_is_the_same_after_a_round_trip_and_refuses_cut_weights():
+    known = calibrate(movers.load().encoder)
+    values = json.loads(json.dumps(known.to_json()))
+    assert Calibration.from_json(values).digest == known.digest
+    values["heads"].pop()
+    with pytest.raises(ValueError, match="another shape"):
+        Calibration.from_json(values)
+
+
+def test_a_network_tells_what_no_sum_can():
+    """Either of two heads broken is a change, both or none is none."""
+    random = np.random.default_rng(0)
+    broken = random.integers(0, 2, (400, 2)) + random.normal(0, 0.1, (400, 2))
+    changed = (broken[:, 0] > 0.5) != (broken[:, 1] > 0.5)
+    seen = Seen(["choice"] * 400, changed, broken, np.full(400, 12))
+    odds = fit_network(seen).odds(broken, seen.words)
+    assert roc_auc_score(changed, odds) > 0.95

@@ -235,7 +235,7 @@ def call_flat(rng):
         return emd_batch, (problems,), {**null, "plans": bool(rng.integers(2))}
     if kind <= 3:
         mix = {"mix": 0.5} | options(rng, "mix")
-        return fgw_batch, (problems,), {**null, **mix, "thorough": bool(rng.integers(2))}
+        return fgw_batch, (problems,), {**null, **mix}
     threads = options(rng, "threads")
     return price_batch, (problems, rng.random(problems.cost.size)), threads
 

@@ -3,6 +3,7 @@
 import numpy as np
 import ot
 import pytest
+import reference_solvers as reference
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from problems import mixed_problems, random_problem
 from scipy.optimize import linear_sum_assignment
 
 from movers.errors import InputError
-from movers.solve import Problems, emd, emd_batch, reference
+from movers.solve import Problems, emd, emd_batch
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 12)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import ot
 import pytest
+import reference_solvers as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import identical_sentences, mixed_problems, random_problem
@@ -14,7 +15,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from movers.errors import InputError
-from movers.solve import Problems, emd, emd_batch, fgw, fgw_batch, gw, reference
+from movers.solve import Problems, emd, emd_batch, fgw, fgw_batch, gw
 from movers.solve.kernels.unmatched_mass import power_above
 
 seeds = st.integers(0, 2**32 - 1)
@@ -343,9 +344,6 @@ def test_batches_take_a_price_for_every_head():
     rough = replace(posed, structure=posed.structure.astype(np.float32))
     single, double = (fgw_batch(one, mix=0.5, null=0.5) for one in (rough, posed))
     np.testing.assert_allclose(single.value, double.value, rtol=1e-6)
-    quick = fgw_batch(posed, mix=0.5, null=nulls, thorough=False)
-    assert (quick.value >= both.value * (1 - 1e-9)).all()
-    assert (quick.iterations < both.iterations).all()
 
 
 @pytest.mark.parametrize("null", [-0.1, math.nan, 1e80])

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+import reference_solvers as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import identical_sentences, mixed_problems, random_problem
 from versus_pot import tally
 
 from movers.errors import InputError
-from movers.solve import emd, fgw, gw, reference
+from movers.solve import emd, fgw, gw
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 10)

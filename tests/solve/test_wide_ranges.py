@@ -6,13 +6,14 @@ from functools import cache
 import numpy as np
 import ot
 import pytest
+import reference_solvers as reference
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment, linprog
 from versus_pot import Problem, pot_value
 
 from movers.errors import InputError
 from movers.runtime.notices import ConvergenceWarning
-from movers.solve import batch, emd, fgw, gw, reference
+from movers.solve import batch, emd, fgw, gw
 
 COUNT = 2_000
 LEAST = 2.0**-53

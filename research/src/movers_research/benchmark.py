@@ -18,7 +18,7 @@ from movers.arrays import Bools, Floats
 from movers.encode.encoder import Encoder
 from movers.encode.encodings import Request
 from movers.evaluate.labelled import Dataset
-from movers.measures.parts.fitting import set_corpus_order, statistics_of
+from movers.measures.parts.fitting import statistics_of
 from movers.measures.parts.statistics import Statistics
 from movers.measures.parts.structure import attention_variability
 from movers.measures.registry import find_measure
@@ -195,8 +195,8 @@ class Benchmark:
         settings = self._scorer(columns[0], self.model).settings
         whitening, origin = settings.whitening_to_fit, self.dataset.title
         moments = self.corpus.moments if whitening else {}
-        set_corpus_order(moments, chain.from_iterable(self.dataset.pairs))
-        known = (self.corpus, self.counts, moments, settings.rules)
+        sentences = chain.from_iterable(self.dataset.pairs)
+        known = (self.corpus, sentences, moments, settings.rules)
         statistics = statistics_of(*known, whitening=whitening, origin=origin)
         root = self._scorer(columns[0], self.corpus, statistics)
         for column in columns:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy import int32
 from numpy.typing import NDArray
 
-from movers.arrays import Floats, Ints, Ragged, offsets
+from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.runtime.compiling import entry, kernel
 from movers.runtime.threads import share_out
 from movers.solve.kernels.batch_arrays import Batch
@@ -105,7 +105,7 @@ def sinkhorn_batch(
     """
     shapes, costs = problems.shapes, problems.costs
     batch = problems.batch._replace(cost=log_kernel)
-    f_start, g_start = (offsets(side) for side in shapes.T)
+    f_start, g_start = (boundaries(side)[:-1] for side in shapes.T)
     f, g = (np.zeros(int(side.sum())) for side in shapes.T)
     plans, done = np.zeros(log_kernel.size), np.zeros(len(problems), np.int32)
     out = Scaling(f, f_start, g, g_start, plans, done)

@@ -143,9 +143,8 @@ def fit_file(
         origin=f"{len(sentences)} sentences of {file.name}",
         progress=progress,
     )
-    parsed = scorer.settings.parser is not None and "synwmd" in METHODS  # of movers-research
-    single = ["sif", "usif", *(["synwmd"] if parsed else [])]
-    for name in single:
+    learners = ["sif", "usif", *(["synwmd"] if scorer.settings.parser is not None else [])]
+    for name in filter(METHODS.__contains__, learners):  # some are of movers-research
         own = scorer.using(name, statistics=statistics, layers=None, embedding=layers[-1])
         statistics = own.fit(sentences, progress=progress).statistics
     return statistics

@@ -67,7 +67,7 @@ def print_measures() -> None:
 
 def measure_rows() -> list[str]:
     """Name, title and details of the measures, by tabs; rows without a name are about all."""
-    from movers.measures.registry import ALIASES, METHODS
+    from movers.measures.registry import ALIASES, METHODS, RESEARCH
 
     own = [(name, row.title, row) for name, row in METHODS.items() if row.base is None]
     based = [row for row in METHODS.values() if row.base is not None]
@@ -82,6 +82,8 @@ def measure_rows() -> list[str]:
     bases = dict.fromkeys(row.base for row in based if row.base)
     notes = ["", f"X is one of {', '.join(bases)}."]
     notes += [f"{alias} is short for {name}." for alias, name in ALIASES.items()]
+    if absent := [name for name in RESEARCH if name not in METHODS]:
+        notes.append(f"{', '.join(absent)} come with movers-research.")
     return [*rows, *(f"\t{note}\t" for note in notes)]
 
 

@@ -66,20 +66,6 @@ class Moments:
         moments.second = np.array(last["second"])
         return moments
 
-    def merge(self, other: Moments) -> None:
-        """Add the rows that another has seen, without seeing them again."""
-        if isinstance(self, OrderedMoments) or isinstance(other, OrderedMoments):
-            raise InputError("moments that keep the order of their rows cannot be merged")
-        if other.origin is None:
-            return
-        if self.origin is None:
-            self.origin = other.origin
-        shift = other.origin - self.origin
-        cross = np.outer(other.first, shift)
-        self.first += other.first + other.count * shift
-        self.second += other.second + cross + cross.T + other.count * np.outer(shift, shift)
-        self.count += other.count
-
     @property
     def mean(self) -> Floats:
         """Mean vector."""

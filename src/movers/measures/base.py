@@ -241,53 +241,46 @@ class Measure(ABC):
     # whitening
 
     @property
-    def _whitens(self) -> bool:
-        return self.whitened and self.context.whitening != "none"
-
-    @property
-    def whitening(self) -> Whitening | None:
-        """What is done to its word vectors; None if nothing."""
-        return self.context.statistics.whitening.get(self.embedding) if self._whitens else None
+    def whitening(self) -> Mapping[int, Whitening]:
+        """What is done to word vectors, by layer; empty if they are taken as they are."""
+        wanted = self.whitened and self.context.whitening != "none"
+        return self.context.statistics.whitening if wanted else {}
 
     @cached_property
     def whitening_key(self) -> str:
         """Names what is done to vectors, so that only scorers that do the same share them."""
-        for layer in self.requirements.embeddings:
-            self._whitening_of(layer)  # refuse the wrong kind
-        if not self._whitens:
-            return "none"
-        known = sorted(self.context.statistics.whitening.items())
+        if self.whitened and self.context.whitening != "none":
+            self._check_whitening()
+        known = sorted(self.whitening.items())
         return ",".join(f"{layer}:{white.digest}" for layer, white in known)
+
+    def _check_whitening(self) -> None:
+        """Warn of layers that are not whitened for want of a fit; refuse the wrong kind."""
+        context = self.context
+        for layer in self.requirements.embeddings:
+            whitening = self.whitening.get(layer)
+            if whitening is None and layer not in context.warned:
+                context.warned.add(layer)
+                notify(
+                    f"no whitening statistics for layer {layer} of {context.encoder.name}: word "
+                    "vectors are used as they are. Models differ in which is better, so try both "
+                    "on labelled pairs:",
+                    UnwhitenedWarning,
+                    Do("fit", "for the paper's whitening"),
+                    Choose("whitening", "none", "to stay with this and silence the warning"),
+                )
+            elif whitening is not None and context.whitening not in (None, whitening.kind):
+                raise InputError(
+                    f"whitening {context.whitening!r} was asked for, but the statistics at "
+                    f"hand are {whitening.kind!r}",
+                    Do("fit"),
+                )
 
     def whiten(self, encodings: Encodings) -> None:
         """Whiten word vectors in place."""
-        for layer, vectors in encodings.vectors.items():
-            if (whitening := self._whitening_of(layer)) is not None:
-                whitening.apply(vectors.data, self.context.threads)
-
-    def _whitening_of(self, layer: int) -> Whitening | None:
-        """Return the whitening of a layer; warn if that is none for want of a fit."""
-        context = self.context
-        if not self._whitens:
-            return None
-        whitening = context.statistics.whitening.get(layer)
-        if whitening is None and layer not in context.warned:
-            context.warned.add(layer)
-            notify(
-                f"no whitening statistics for layer {layer} of {context.encoder.name}: word "
-                "vectors are used as they are. Models differ in which is better, so try both on "
-                "labelled pairs:",
-                UnwhitenedWarning,
-                Do("fit", "for the paper's whitening"),
-                Choose("whitening", "none", "to stay with this and silence the warning"),
-            )
-        elif whitening is not None and context.whitening not in (None, whitening.kind):
-            raise InputError(
-                f"whitening {context.whitening!r} was asked for, but the statistics at "
-                f"hand are {whitening.kind!r}",
-                Do("fit"),
-            )
-        return whitening
+        for layer, whitening in self.whitening.items():
+            if layer in encodings.vectors:
+                whitening.apply(encodings.vectors[layer].data, self.context.threads)
 
     # from encodings to numbers
 
@@ -456,7 +449,7 @@ class Measure(ABC):
 
     def signature(self) -> dict[str, str]:
         """Return every setting and statistic that the measure looks at; empty ones mean nothing."""
-        white = self.whitening if self.reads_vectors else None
+        white = self.whitening.get(self.embedding) if self.reads_vectors else None
         whitening = "none" if white is None else f"{white.kind}@{white.digest}"
         vectors = {"embedding": str(self.embedding), "whitening": whitening}
         return {

@@ -17,15 +17,6 @@ def pool(vectors: Array, weights: Floats, starts: Ints, picked: Ints, out: Float
                 out[place, k] += weights[t] * np.float64(vectors[t, k])
 
 
-@entry
-def pool_squares(vectors: Array, starts: Ints, picked: Ints, out: Floats) -> None:
-    """Add the squared word vectors of every picked sentence, each dimension by itself."""
-    for place in range(len(picked)):
-        for t in range(starts[picked[place]], starts[picked[place] + 1]):
-            for k in range(vectors.shape[1]):
-                out[place, k] += np.float64(vectors[t, k]) * np.float64(vectors[t, k])
-
-
 @summing
 def match(
     low: int,
@@ -64,19 +55,3 @@ def match(
                     back[back_starts[p] + j] = total
             forth[forth_starts[p] + i] = best
             chosen[forth_starts[p] + i] = where
-
-
-@entry
-def overlap(words: Ints, counts: Ints, starts: Ints, rows: Ints, out: Floats) -> None:
-    """Dot products of bags of words, each a run of sorted word numbers with their counts."""
-    for p in range(len(rows)):
-        i, j = starts[rows[p, 0]], starts[rows[p, 1]]
-        while i < starts[rows[p, 0] + 1] and j < starts[rows[p, 1] + 1]:
-            if words[i] == words[j]:
-                out[p] += counts[i] * counts[j]
-                i += 1
-                j += 1
-            elif words[i] < words[j]:
-                i += 1
-            else:
-                j += 1

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Ragged
-from movers.measures import baseline_kernels as kernels
+from movers.arrays import Floats, Ints
 from movers.measures.base import Measure
 from movers.measures.parts.wordtable import spelled
 from movers.measures.sentences import WeightedSentences, renumbered
@@ -30,13 +29,11 @@ class WordCounts(Measure):
         picked, pairs = renumbered(rows)
         spellings = (spelled(sentences.encoded, int(row), self.context.recipe) for row in picked)
         bags = [Counter(WORD.findall(" ".join(words).lower())) for words in spellings]
-        order = {word: number for number, word in enumerate(sorted(set().union(*bags)))}
-        items = [sorted((order[word], count) for word, count in bag.items()) for bag in bags]
-        table = Ragged.from_rows([np.array(bag, np.int64).reshape(-1, 2) for bag in items])
-        words, counts = np.ascontiguousarray(table.data.reshape(-1, 2).T.astype(np.int64))
-        dots = np.zeros(len(pairs))
-        kernels.overlap(words, counts, table.starts, np.ascontiguousarray(pairs), dots)
-        squares = Ragged(counts**2, table.starts).sums()
+        squares = np.array([sum(count**2 for count in bag.values()) for bag in bags], np.int64)
+        dots = [
+            sum(count * bags[target].get(word, 0) for word, count in bags[source].items())
+            for source, target in pairs.tolist()
+        ]
         scale = np.sqrt(squares[pairs].prod(axis=1))
-        cosines = dots / np.where(scale > 0, scale, 1.0)
+        cosines = np.array(dots) / np.where(scale > 0, scale, 1.0)
         return np.maximum(0.0, 1.0 - cosines.round(DIGITS))

@@ -3,9 +3,11 @@
 Contrasts are pairs of sentences whose words changed places, with and without a change of meaning,
 shipped as plain text (``data/contrasts_english.tsv``, made by ``scripts/contrasts``); further
 tables hold swaps with one more change, and sentences with other words in the same places. Every
-head has a share of relations that it sees broken. Out of these shares a logistic regression makes
-the odds that the meaning changed. What a head sees differs between short sentences and long ones,
-so there are two sets of weights, of either sign: heads with negative ones give credit for order.
+head has a share of relations that it sees broken. Out of these shares a small network makes the
+odds that the meaning changed: a sum over heads, as in a logistic regression, and a few further sums
+that saturate, since the same break means one thing beside some breaks and another beside others.
+What a head sees differs between short sentences and long ones, so every sum has two sets of
+weights, of either sign: heads with negative ones give credit for order.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -30,15 +32,17 @@ from movers.runtime.answer_cache import cache_folder
 from movers.runtime.atomic import replacing
 
 SHARES = {
-    "restated": 1.0, "grammar": 1.1, "natural": 0.6, "paraphrase": 0.6, "change": 0.6,
-    "replaced": 0.6, "rewording": 0.25,
+    "restated": 0.68, "grammar": 0.67, "natural": 0.93, "paraphrase": 0.76, "change": 1.56,
+    "replaced": 1.26, "rewording": 0.3,
 }  # fmt: skip
 """How much each family of contrasts counts; the kinds of a family count alike, but for `OFTEN`."""
 OFTEN = {"choice": 3.0}
-RIDGE, RIDGE_LENGTH = 0.03, 0.009
-"""Factors of the squared weights, and of the squares of what they change by with the length."""
-FIRM = 2.5
-"""Factor of the odds, which ridges make too timid."""
+RIDGE, RIDGE_UNITS = 0.016, 0.0034
+"""Factors of the squared weights of the sum, and of those of the sums that saturate."""
+UNITS, STARTS, STEPS = 8, 3, 120
+"""Sums that saturate, from how many random starts (the mean is taken), and steps of each fit."""
+FIRM, SHIFT = 2.0, -0.4
+"""Factor of the odds, which ridges make too timid; what is added to them."""
 HALFWAY, STEEP = 3.2, 6.0
 """Log of one more than the words of a pair where it is half-way from short to long; how soon."""
 TESTED = 6
@@ -119,7 +123,57 @@ def to_test() -> Contrasts:
     return given.take(rest & (np.cumsum(rest) % TESTED == 0))
 
 
-@dataclass(frozen=True)
+class Network(NamedTuple):
+    """Sums over heads, the first as it is and the others saturating: the odds of a change.
+
+    Parameters
+    ----------
+    short, long
+        Weights, ``(sums, heads + 1)``, for sentences with few words and with many; what is added
+        to a sum comes last.
+    factors
+        What every sum counts in the odds; that of the first is 1.
+    """
+
+    short: Floats
+    long: Floats
+    factors: Floats
+
+    def sums(self, broken: Floats, words: Ints) -> Floats:
+        """Return all sums for roots of what each head sees broken, ``(pairs, sums)``."""
+        given = np.hstack([broken, np.ones((len(broken), 1))])
+        along = longness(words)[:, None]
+        both = np.hstack([given * (1.0 - along), given * along])
+        sums = np.empty((len(broken), len(self.factors)))
+        for place, weights in enumerate(np.hstack([self.short, self.long])):
+            # row by row, so that a pair has the same bits in any company
+            sums[:, place] = (both * weights).sum(axis=1)
+        return sums
+
+    def odds(self, broken: Floats, words: Ints) -> Floats:
+        """Return log odds that the meaning changed.
+
+        Parameters
+        ----------
+        broken
+            Roots of what each head sees broken, ``(pairs, heads)``.
+        words
+            Words of both sentences together, ``(pairs,)``.
+        """
+        sums = self.sums(broken, words)
+        return np.asarray(sums[:, 0] + (np.tanh(sums[:, 1:]) * self.factors[1:]).sum(axis=1))
+
+    def slopes(self, broken: Floats, words: Ints) -> Floats:
+        """Return by how much the odds grow with what each head sees broken, ``(pairs, heads)``."""
+        steep = self.factors * (1.0 - np.tanh(self.sums(broken, words)) ** 2)
+        steep[:, 0] = 1.0
+        along, slopes = longness(words)[:, None], np.zeros_like(broken)
+        for part, short, long in zip(steep.T, self.short, self.long, strict=True):
+            slopes += part[:, None] * (short + along * (long - short))[:, :-1]
+        return slopes
+
+
+@dataclass(frozen=True, eq=False)
 class Calibration:
     """What the default measure knows of an encoder.
 
@@ -127,11 +181,10 @@ class Calibration:
     ----------
     chance
         How far apart the vectors of unrelated sentences are: the mean of one minus cosine.
-    short, long
-        Weights of heads in the odds that the meaning changed, of sentences with few words and
-        with many. Empty where the heads tell nothing apart.
-    bias
-        Odds, as a logarithm, where nothing is broken.
+    heads
+        Attention heads that are read; none where they tell nothing apart.
+    network
+        Makes the odds that the meaning changed of what these heads see.
     apart
         How well they do: the probability that of two contrasts of the reporting half the one with
         another meaning is charged more.
@@ -140,16 +193,10 @@ class Calibration:
     """
 
     chance: float
-    short: Mapping[Head, float]
-    long: Mapping[Head, float]
-    bias: float
+    heads: tuple[Head, ...]
+    network: Network
     apart: float
     reads: Mapping[Head, tuple[str, float]] = field(default_factory=dict)
-
-    @cached_property
-    def heads(self) -> tuple[Head, ...]:
-        """Heads that have a weight."""
-        return tuple(sorted({*self.short, *self.long}))
 
     @cached_property
     def digest(self) -> str:
@@ -158,11 +205,13 @@ class Calibration:
 
     def to_json(self) -> dict[str, object]:
         """Return plain values: heads as ``layer.head``."""
-        named = {
-            part: {f"{layer}.{head}": value for (layer, head), value in values.items()}
-            for part, values in (("short", self.short), ("long", self.long), ("reads", self.reads))
+        return {
+            "chance": self.chance,
+            "heads": [f"{layer}.{head}" for layer, head in self.heads],
+            "network": {name: part.tolist() for name, part in self.network._asdict().items()},
+            "apart": self.apart,
+            "reads": {f"{layer}.{head}": list(read) for (layer, head), read in self.reads.items()},
         }
-        return asdict(self) | named
 
     def describe(self) -> list[str]:
         """Return what the heads that argue most for a change of meaning read, one text each."""
@@ -174,44 +223,15 @@ class Calibration:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Calibration:
         """Read what `to_json` wrote."""
-        short, long, reads = (
-            {_head(name): value for name, value in values[part].items()}
-            for part in ("short", "long", "reads")
-        )
-        return cls(
-            float(values["chance"]),
-            {head: float(weight) for head, weight in short.items()},
-            {head: float(weight) for head, weight in long.items()},
-            float(values["bias"]),
-            float(values["apart"]),
-            {head: (str(read[0]), float(read[1])) for head, read in reads.items()},
-        )
-
-    def odds(self, broken: Floats, words: Ints) -> Floats:
-        """Return log odds that the meaning changed, for roots of what each head sees broken.
-
-        Parameters
-        ----------
-        broken
-            ``(pairs, heads)``, in the order of `heads`.
-        words
-            Words of both sentences together, ``(pairs,)``.
-        """
-        # row by row, so that a pair has the same bits in any company
-        return np.asarray(self.bias + (broken * self.weights(words)).sum(axis=1))
-
-    def weights(self, words: Ints) -> Floats:
-        """Return the weights of the heads for pairs with so many words, ``(pairs, heads)``."""
-        short, long = self._weights
-        return np.asarray(short + longness(words)[:, None] * (long - short))
-
-    @cached_property
-    def _weights(self) -> tuple[Floats, Floats]:
-        short, long = (
-            np.array([part.get(head, 0.0) for head in self.heads])
-            for part in (self.short, self.long)
-        )
-        return short, long
+        heads = tuple(_head(name) for name in values["heads"])
+        network = Network(*(np.array(values["network"][part], float) for part in Network._fields))
+        width = len(network.factors), len(heads) + 1
+        if network.short.shape != width or network.long.shape != width:
+            raise ValueError(f"weights of {len(heads)} heads have another shape than {width}")
+        reads = {
+            _head(name): (str(what), float(how)) for name, (what, how) in values["reads"].items()
+        }
+        return cls(float(values["chance"]), heads, network, float(values["apart"]), reads)
 
 
 def longness(words: Ints) -> Floats:
@@ -274,37 +294,62 @@ class Seen(NamedTuple):
         return Seen(kinds, self.changed[chosen], self.broken[chosen], self.words[chosen])
 
 
-class Weights(NamedTuple):
-    """Weights of all heads for short and for long sentences, and the bias."""
-
-    short: Floats
-    long: Floats
-    bias: float
-
-
-def fit_weights(seen: Seen) -> Weights:
-    """Fit a logistic regression with ridges: which pairs changed their meaning.
+def fit_network(seen: Seen) -> Network:
+    """Fit by logistic loss with ridges: which pairs changed their meaning.
 
     Every family has its share, `SHARES`, and so have both sides. Weights are linear in the
-    length of a pair, in the form of `longness`.
+    length of a pair, in the form of `longness`. The mean of several fits is taken, as each ends
+    where its random start led it.
     """
-    heads = seen.broken.shape[1]
     along = 2.0 * longness(seen.words)[:, None] - 1.0
-    values = np.hstack([seen.broken, seen.broken * along])
-    spread = values.std(axis=0) + 1e-9
-    scaled, weight = values / spread, _balanced(seen)
-    sign = np.where(seen.changed, 1.0, -1.0)
-    ridge = np.repeat([RIDGE, RIDGE_LENGTH], heads)
+    values = np.hstack([seen.broken, seen.broken * along, along])
+    middle, spread = values.mean(axis=0), values.std(axis=0) + 1e-9
+    scaled, weight = (values - middle) / spread, _balanced(seen)
+    fits = [_fit_once(scaled, seen.changed, weight, start) for start in range(STARTS)]
+    # one network with the units of all: the first sums add up to one, each counts its part
+    rows = np.vstack(
+        [np.mean([rows[:1] for rows, _ in fits], axis=0), *(rows[1:] for rows, _ in fits)]
+    )
+    factors = FIRM * np.concatenate([[1.0 / FIRM], *(factors / STARTS for _, factors in fits)])
+    rows[0] *= FIRM
+    rows[0, -1] += SHIFT
+    weights, added = rows[:, :-1] / spread, rows[:, -1]
+    added = added - weights @ middle
+    level, change, length = np.split(
+        weights, [seen.broken.shape[1], 2 * seen.broken.shape[1]], axis=1
+    )
+    short, long = (
+        np.hstack([level + sign * change, (added[:, None] + sign * length)]) for sign in (-1, 1)
+    )
+    return Network(short, long, factors)
+
+
+def _fit_once(x: Floats, changed: Bools, weight: Floats, seed: int) -> tuple[Floats, Floats]:
+    """Fit from one start; returns sums, ``(1 + UNITS, features + 1)``, and factors of units."""
+    random, shape = np.random.default_rng(seed), (1 + UNITS, x.shape[1] + 1)
+    x = np.hstack([x, np.ones((len(x), 1))])
+    sign = np.where(changed, 1.0, -1.0)
+    ridge = np.full(shape, RIDGE_UNITS)
+    ridge[0] = RIDGE
+    ridge[:, -1] = 0.0
+    rows = random.normal(0.0, 0.05, shape)
+    rows[0] = rows[:, -1] = 0.0
 
     def loss(free: Floats) -> tuple[float, Floats]:
-        odds = sign * (scaled @ free[:-1] + free[-1])
+        rows, factors = free[:-UNITS].reshape(shape), free[-UNITS:]
+        sums = x @ rows.T
+        bent = np.tanh(sums[:, 1:])
+        odds = sign * (sums[:, 0] + bent @ factors)
         slope = -weight * sign / (1.0 + np.exp(np.clip(odds, -50, 50)))
-        value = (weight * np.logaddexp(0.0, -odds)).sum() + ridge @ free[:-1] ** 2
-        return float(value), np.append(scaled.T @ slope + 2.0 * ridge * free[:-1], slope.sum())
+        steep = np.hstack([slope[:, None], slope[:, None] * factors * (1.0 - bent**2)])
+        value = (weight * np.logaddexp(0.0, -odds)).sum() + (ridge * rows**2).sum()
+        value += RIDGE_UNITS * (factors**2).sum()
+        by_rows = steep.T @ x + 2.0 * ridge * rows
+        by_factors = bent.T @ slope + 2.0 * RIDGE_UNITS * factors
+        return float(value), np.concatenate([by_rows.ravel(), by_factors])
 
-    free = FIRM * _minimise(loss, np.zeros(2 * heads + 1))
-    level, change = np.split(free[:-1] / spread, 2)
-    return Weights(level - change, level + change, float(free[-1]))
+    found = _minimise(loss, np.concatenate([rows.ravel(), random.normal(0.0, 0.3, UNITS)]))
+    return found[:-UNITS].reshape(shape), found[-UNITS:]
 
 
 def _balanced(seen: Seen) -> Floats:
@@ -353,4 +398,5 @@ def _minimise(loss: Callable[[Floats], tuple[float, Floats]], start: Floats) -> 
         from scipy.optimize import minimize
     except ImportError as error:
         raise DependencyError("calibrating a model needs scipy", Do("pip install scipy")) from error
-    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B").x)
+    options = {"maxiter": STEPS}
+    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x)

@@ -1,6 +1,6 @@
 """The default measure: sentence vectors, and a price for relations that changed.
 
-    d = s x + s g c S,   x = (1 - cos) / s,   g = (1 - x)**p where x < 1, else 0
+    d = s x + s g c S,   x = (1 - cos) / s,   g = 1 - x / w where x < w, else 0
 
 ``cos`` compares the vectors of the sentences, and ``s`` is what unrelated sentences are apart by
 it, so x says how far two sentences are on the way from the same to unrelated. Words move at the
@@ -8,13 +8,14 @@ least cost where their vectors are nearer than 0.7 of the mean cost of the pair;
 at home and break nothing. Of the relations between the words that moved, head h sees a share
 broken, ``b_h`` (`movers.solve.batch.broken_batch`), and
 
-    S = (1 - exp(-20 m)) / (1 + exp(-z)),   z = bias + sum over heads of w_h(n) sqrt(b_h)
+    S = (1 - exp(-20 m)) / (1 + exp(-z)),   z = z_0 + sum over units of f_u tanh(z_u)
+    z_u = a_u(n) + sum over heads of w_uh(n) sqrt(b_h)
 
 with m the mean of sqrt(b_h): how much changed places, times the probability that this changed the
 meaning; S is 0 where every word went to the word in its place. The weights, of either sign, depend
 on the number n of words; they are learned from contrasts, once for an encoder
-(`movers.measures.calibration`). With the soft gate d falls only where S falls faster than x grows:
-a further change seldom makes a swap nearer.
+(`movers.measures.calibration`). As c < w, d grows with x wherever S stays: a further change makes a
+swap nearer only where S falls by it.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ from movers.measures.calibration import (
     APART,
     Calibration,
     Contrasts,
+    Network,
     Seen,
-    fit_weights,
+    fit_network,
     keep,
     kept,
     shipped,
@@ -59,10 +61,10 @@ from movers.solve.batch import broken_batch, emd_batch, price_batch
 from movers.solve.problems import Problems
 from movers.solve.solution import NUMBERS, Many
 
-PRICE = 0.29
+PRICE = 0.28
 """The factor c: what sentences cost whose relations all changed, in units of s."""
-SHARPNESS = 3
-"""The exponent p: how soon the gate closes as sentences drift apart."""
+WIDTH = 0.4
+"""The factor w: where the gate closes as sentences drift apart, in units of s."""
 ANY = 20.0
 """How soon a share of broken relations, the mean over heads, counts as words out of place."""
 HOME = 0.7
@@ -115,26 +117,28 @@ def learned_before(encoder: Encoder) -> Calibration | None:
 
 
 def learn(encoder: Encoder) -> Calibration:
-    """Learn how heads of an encoder tell contrasts apart; reads some 5,000 short sentences."""
+    """Learn how heads of an encoder tell contrasts apart; reads some 10,000 short sentences."""
     vectors = encoder.encode(unrelated_sentences(), Request(pooled=True)).pooled
     chance = float(f"{mean_distance(vectors):.4g}")  # which another processor does not change
     every = _with_all_heads(encoder)
     seen = _look(every, to_fit())
-    weights = fit_weights(seen)
-    short, long = (
-        {head: float(f"{w:.4g}") for head, w in zip(every.heads, part, strict=True)}
-        for part in (weights.short, weights.long)
-    )
-    known = Calibration(chance, short, long, float(f"{weights.bias:.4g}"), 0.0)
+    network = Network(*(_rounded(part) for part in fit_network(seen)))
+    known = Calibration(chance, every.heads, network, 0.0)
     tested = _look(every, to_test())
     charge = meaning_changed(known, tested.broken, tested.words)
     apart = float(f"{told_apart(charge, tested.changed):.3f}")
     if apart < APART:
-        return Calibration(chance, {}, {}, 0.0, apart)
-    argued = np.maximum(weights.short, weights.long) * seen.broken.std(axis=0)
+        nothing = Network(np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
+        return Calibration(chance, (), nothing, apart)
+    argued = arguments(known, seen.broken, seen.words)[seen.changed].mean(axis=0)
     reads = {every.heads[i]: what_is_read(seen, i) for i in np.argsort(-argued).tolist()}
     named = [(head, read) for head, read in reads.items() if read[1] >= APART]
     return replace(known, apart=apart, reads=dict(named[:NAMED]))
+
+
+def _rounded(values: Floats) -> Floats:
+    """Return values with four digits, which another processor changes less often."""
+    return np.array([float(f"{value:.4g}") for value in values.flat]).reshape(values.shape)
 
 
 def _with_all_heads(encoder: Encoder) -> DefaultMeasure:
@@ -145,10 +149,14 @@ def _with_all_heads(encoder: Encoder) -> DefaultMeasure:
 
 
 def _look(every: DefaultMeasure, given: Contrasts) -> Seen:
-    """Return what all heads see of contrasts; a swap is one, with or without a further change."""
+    """Return what all heads see of contrasts, without those that have every word in its place.
+
+    A swap is a change of meaning, with or without a further change.
+    """
     pairs, encoder = given.pairs, every.context.encoder
     broken = np.zeros((len(pairs), len(every.heads)))
     words = np.zeros(len(pairs), int)
+    moved = np.ones(len(pairs), bool)
     for start in range(0, len(pairs), SAMPLE):
         part = pairs[start : start + SAMPLE]
         place = slice(start, start + len(part))
@@ -156,16 +164,23 @@ def _look(every: DefaultMeasure, given: Contrasts) -> Seen:
         encodings = encoder.encode(texts, every.requirements)
         rows = encodings.numbers(text for pair in part for text in pair).reshape(-1, 2)
         sentences = every.weigh(encodings)
-        broken[place] = np.sqrt(every.relations(sentences, rows)[2])
+        problems, solution, shares = every.relations(sentences, rows)
+        broken[place] = np.sqrt(shares)
         words[place] = sentences.weights.lengths[rows].sum(axis=1)
+        moved[start + _in_place(problems.shapes, solution.plan)] = False
     changed = ~given.same | (np.array(given.kinds) == "change")
-    return Seen(given.kinds, changed, broken, words)
+    return Seen(given.kinds, changed, broken, words).take(moved)
 
 
 def meaning_changed(known: Calibration, broken: Floats, words: Ints) -> Floats:
     """Return S in [0, 1): how much changed places, times the probability that it matters."""
     moved = -np.expm1(-ANY * (broken.sum(axis=1) / broken.shape[1]))
-    return np.asarray(moved / (1.0 + np.exp(-known.odds(broken, words))))
+    return np.asarray(moved / (1.0 + np.exp(-known.network.odds(broken, words))))
+
+
+def arguments(known: Calibration, broken: Floats, words: Ints) -> Floats:
+    """Return how much each head argues for a change of meaning, ``(pairs, heads)``."""
+    return broken * np.maximum(0.0, known.network.slopes(broken, words))
 
 
 @dataclass(frozen=True)
@@ -280,7 +295,7 @@ class DefaultMeasure(Measure):
             argued = broken
         else:
             charge = meaning_changed(self.calibration, broken, words)
-            argued = broken * np.maximum(0.0, self.calibration.weights(words))
+            argued = arguments(self.calibration, broken, words)
         whole = argued.sum(axis=1, keepdims=True)
         shares = np.where(whole > 0, argued / np.where(whole > 0, whole, 1.0), 1 / len(self.heads))
         price = PRICE * self.calibration.chance * len(self.heads)
@@ -371,5 +386,5 @@ def _in_place(shapes: Ints, plan: Floats) -> Ints:
 
 
 def gates(sentence: Floats, chance: float) -> Floats:
-    """Return how much structure counts: 1 between equal sentence vectors, 0 between unrelated."""
-    return np.asarray(np.maximum(0.0, 1.0 - sentence / chance) ** SHARPNESS)
+    """Return how much structure counts: 1 between equal sentence vectors, 0 from `WIDTH` on."""
+    return np.asarray(np.maximum(0.0, 1.0 - sentence / (WIDTH * chance)))

@@ -1,6 +1,6 @@
-"""Every word matched to the most similar one of the other sentence: BERTScore and DynaMax.
+"""Every word matched to the most similar one of the other sentence: BERTScore.
 
-In BERTScore the source is the candidate, the target the reference. Special tokens weigh nothing
+The source is the candidate, the target the reference. Special tokens weigh nothing
 but may be matched, as in the ``bert_score`` package; its idf weights are those of a scorer fitted
 on the reference sentences. For several references per candidate see `movers.references.best_of`.
 """
@@ -15,38 +15,22 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.measures import baseline_kernels as kernels
 from movers.measures.base import Measure
-from movers.measures.sentences import WeightedSentences, renumbered
+from movers.measures.sentences import WeightedSentences
 from movers.runtime.threads import share_out
 
 TINY = 1e-30
 
 
-@dataclass(frozen=True)
-class Matches:
-    """Greedy matches of pairs of sentences.
-
-    ``forth`` and ``back`` hold the similarity of each word to its best one on the other side, a row
-    per pair; ``chosen`` where that of each source word stands.
-    """
-
-    forth: Ragged
-    back: Ragged
-    chosen: Ragged
-
-    def plans(self, weights: Ragged) -> Floats:
-        """Plans that send each weighted source word to its best match, flat ``(n, m)`` blocks."""
-        n, m = weights.lengths, self.back.lengths
-        blocks = Ragged.zeros(n * m)
-        local = np.arange(len(weights.data)) - np.repeat(weights.starts[:-1], n)
-        cells = np.repeat(blocks.starts[:-1], n) + local * np.repeat(m, n) + self.chosen.data
-        blocks.data[cells] = weights.data
-        return blocks.data
-
-
 def best_matches(
     sentences: WeightedSentences, rows: Ints, *, cosine: bool, threads: int | None
-) -> Matches:
-    """Match words by cosine or, without, by dot product."""
+) -> tuple[Ragged, Ragged, Ragged]:
+    """Match every word of pairs to its best one, by cosine or, without, by dot product.
+
+    Returns
+    -------
+    Similarity of each source word to its best one, and of each target word, a row per pair; and
+    where that of each source word stands.
+    """
     vectors, norms = sentences.vectors, sentences.norms
     assert vectors is not None and norms is not None
     lengths = np.where(norms.data > 0, norms.data, 1.0)
@@ -57,7 +41,7 @@ def best_matches(
     room: Any = forth.starts, back.starts, forth.data, back.data, chosen.data
     work = n * m * vectors.data.shape[1]
     share_out(lambda low, high: kernels.match(low, high, *words, *room), work, threads)
-    return Matches(forth, back, chosen)
+    return forth, back, chosen
 
 
 @dataclass(frozen=True)
@@ -72,10 +56,10 @@ class BertScore(Measure):
 
     def distances(self, sentences: WeightedSentences, rows: Ints) -> Floats:
         """Compare by cosine; the reference recipe by dot products, as the published code does."""
-        matches = self._matches(sentences, rows)
+        forth, back, _ = self._matches(sentences, rows)
         sources, targets = (sentences.weights.take(side) for side in rows.T)
-        precision = Ragged(matches.forth.data * sources.data, sources.starts).sums()
-        recall = Ragged(matches.back.data * targets.data, targets.starts).sums()
+        precision = Ragged(forth.data * sources.data, sources.starts).sums()
+        recall = Ragged(back.data * targets.data, targets.starts).sums()
         both = precision + recall
         similarity = {
             "precision": precision,
@@ -88,31 +72,12 @@ class BertScore(Measure):
 
     def plan(self, sentences: WeightedSentences, rows: Ints) -> Floats:
         """Return the mass of every source word at its best match, flat."""
-        return self._matches(sentences, rows).plans(sentences.weights.take(rows[:, 0]))
+        _, back, chosen = self._matches(sentences, rows)
+        weights = sentences.weights.take(rows[:, 0]).data
+        plan = np.zeros((len(weights), len(back.data)))
+        plan[np.arange(len(weights)), chosen.data] = weights
+        return plan.ravel()
 
-    def _matches(self, sentences: WeightedSentences, rows: Ints) -> Matches:
+    def _matches(self, sentences: WeightedSentences, rows: Ints) -> tuple[Ragged, Ragged, Ragged]:
         paper, threads = self.context.recipe == "paper", self.context.threads
         return best_matches(sentences, rows, cosine=paper, threads=threads)
-
-
-@dataclass(frozen=True)
-class DynaMax(Measure):
-    """DynaMax-Jaccard: fuzzy sets of words over a universe made of the two sentences."""
-
-    def distances(self, sentences: WeightedSentences, rows: Ints) -> Floats:
-        """Compare how far each sentence contains the words of both.
-
-        A sentence contains a word as far as the largest dot product of its own words with it, if
-        that is positive. The similarity is the Jaccard index of the two memberships.
-        """
-        picked, pairs = renumbered(rows)
-        itself, threads = np.stack([picked, picked], axis=1), self.context.threads
-        within = best_matches(sentences, itself, cosine=False, threads=threads).forth
-        other = best_matches(sentences, rows, cosine=False, threads=threads)
-        common, whole = np.zeros(len(rows)), np.zeros(len(rows))
-        for side, across in zip(pairs.T, (other.forth, other.back), strict=True):
-            inside = np.maximum(within.take(side).data, 0.0)
-            outside = np.maximum(across.data, 0.0)
-            common += Ragged(np.minimum(inside, outside), across.starts).sums()
-            whole += Ragged(np.maximum(inside, outside), across.starts).sums()
-        return np.asarray(1.0 - common / (whole + TINY))

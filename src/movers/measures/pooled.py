@@ -1,4 +1,4 @@
-"""One vector for every sentence, compared by cosine: means of words, or the start token."""
+"""One vector for every sentence, compared by cosine: a mean of its words."""
 
 from __future__ import annotations
 
@@ -11,14 +11,9 @@ from movers.encode.products import product
 from movers.errors import Do
 from movers.measures import baseline_kernels as kernels
 from movers.measures.base import FitCorpus, Measure
-from movers.measures.parts.context import Context
 from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences, renumbered
 from movers.runtime.notices import UnfittedWarning, notify
-
-APERTURE = 2.0
-BEFORE_WORDS = "<s>"
-"""The published code drops RoBERTa's start token with all that lacks a word-start marker."""
 
 
 @dataclass(frozen=True)
@@ -54,81 +49,15 @@ def cosine_distances(vectors: Floats, rows: Ints) -> Floats:
 
 
 @dataclass(frozen=True)
-class StartToken(Pooled):
-    """The last layer at the special token at the start.
-
-    The reference recipe compares RoBERTa's first piece of text instead, as the published code
-    does.
-    """
-
-    def vectors(self, sentences: WeightedSentences, picked: Ints) -> Floats:
-        """Return vectors of some sentences, shape ``(picked, dimension)``."""
-        assert sentences.vectors is not None
-        places = sentences.vectors.starts[picked]
-        if self.context.recipe == "reference":
-            words = sentences.encoded.spellings
-            places = places + np.array([words[row][0] == BEFORE_WORDS for row in picked], np.int64)
-        return np.asarray(sentences.vectors.data[places], np.float64)
-
-
-@dataclass(frozen=True)
-class ConceptorNegation(Pooled):
-    """Weighted means, damped where all vectors lie: under ``I - C``.
-
-    ``C = R (R + aperture**-2 I)**-1``, where R is the mean outer product of all token vectors,
-    which the fitted whitening implies. The reference recipe computes C and never applies it, as
-    the published code does.
-    """
-
-    def vectors(self, sentences: WeightedSentences, picked: Ints) -> Floats:
-        """Return vectors of some sentences, shape ``(picked, dimension)``."""
-        means = super().vectors(sentences, picked)
-        if self.context.recipe == "reference":
-            return means
-        negated = negation(self.context, self.embedding, means.shape[1])
-        return product(means, negated, self.context.threads)
-
-    @property
-    def fitted(self) -> Floats | None:
-        """The moments in use, by way of the whitening that implies them."""
-        return moments_in_use(self.context, self.embedding)
-
-
-def moments_in_use(context: Context, layer: int) -> Floats | None:
-    """Return the matrix that implies the moments of token vectors, where they are used."""
-    white = context.statistics.whitening.get(layer)
-    return None if white is None or context.recipe == "reference" else white.matrix
-
-
-def negation(context: Context, layer: int, dimension: int) -> Floats:
-    """Return the matrix ``I - C``, by the formula it reduces to: ``(aperture**2 R + I)**-1``."""
-    white = context.statistics.whitening.get(layer)
-    if white is None:
-        notify(
-            "conceptor needs the moments of token vectors, and those of embedding layer "
-            f"{layer} are not known: nothing is damped",
-            UnfittedWarning,
-            Do("fit"),
-        )
-        return np.eye(dimension)
-    squares = np.einsum("ij,ij->j", white.matrix, white.matrix)
-    kept = white.matrix[:, squares > 0] / squares[squares > 0]  # direction * variance ** 0.5
-    moments = kept @ kept.T + np.outer(white.mean, white.mean)
-    return np.asarray(np.linalg.inv(APERTURE**2 * moments + np.eye(len(moments))))
-
-
-@dataclass(frozen=True)
 class ComponentRemoval(Pooled):
     """Weighted means, less a part of each shared component as large as its share.
 
-    So many ``components`` are removed; with ``scaled``, each dimension is first scaled to length 1
-    in the sentence. The reference recipe does not, and removes components from every word vector,
+    So many ``components`` are removed. The reference recipe removes them from every word vector,
     times the word's share of the weights, as the published code does: the sentence loses about
     one n-th of them.
     """
 
     components: int = 1
-    scaled: bool = False
 
     def fit(self, corpus: FitCorpus) -> Statistics:
         """Find the directions the sentence vectors share most, shape ``(components, dimension)``.
@@ -138,7 +67,7 @@ class ComponentRemoval(Pooled):
         """
         gram: Floats | float = 0.0
         for sentences, rows, counts in corpus.blocks():
-            vectors = self._means(sentences, rows)
+            vectors = self.means(sentences, rows)
             gram = gram + vectors.T @ (vectors * counts[:, None])
         squares, directions = np.linalg.eigh(gram)
         largest = np.maximum(squares[::-1][: self.components], 0.0)
@@ -159,7 +88,7 @@ class ComponentRemoval(Pooled):
         if recipe == "reference":
             means, spread = (pooled(sentences, share, picked) for share in (weights, weights**2))
         else:
-            means = spread = self._means(sentences, picked)
+            means = spread = self.means(sentences, picked)
         removed = self.fitted
         if removed is None:
             notify(
@@ -171,16 +100,11 @@ class ComponentRemoval(Pooled):
             removed = np.zeros((1, means.shape[1]))
         return means - product(spread, removed.T @ removed, self.context.threads)
 
-    def _means(self, sentences: WeightedSentences, picked: Ints) -> Floats:
+    def means(self, sentences: WeightedSentences, rows: Ints) -> Floats:
         """Return the mean over the words of weight times vector."""
-        assert sentences.vectors is not None and sentences.totals is not None
-        scale = sentences.totals[picked] / np.maximum(sentences.weights.lengths[picked], 1)
-        means = pooled(sentences, sentences.weights.data, picked) * scale[:, None]
-        if not self.scaled or self.context.recipe == "reference":
-            return means
-        squares = np.zeros_like(means)
-        kernels.pool_squares(sentences.vectors.data, sentences.vectors.starts, picked, squares)
-        return np.asarray(means / np.sqrt(np.where(squares > 0, squares, 1.0)))
+        assert sentences.totals is not None
+        scale = sentences.totals[rows] / np.maximum(sentences.weights.lengths[rows], 1)
+        return pooled(sentences, sentences.weights.data, rows) * scale[:, None]
 
     @property
     def _key(self) -> str:

@@ -14,8 +14,8 @@ from movers.measures.base import Measure
 from movers.measures.bow import WordCounts
 from movers.measures.default import DefaultMeasure
 from movers.measures.judge import SAME, Judge
-from movers.measures.matched import BertScore, DynaMax
-from movers.measures.pooled import ComponentRemoval, ConceptorNegation, Pooled, StartToken
+from movers.measures.matched import BertScore
+from movers.measures.pooled import ComponentRemoval, Pooled
 from movers.measures.structural_transport import StructuralTransport, WordPart
 from movers.measures.word_transport import WordTransport
 from movers.runtime.entry_points import add_rows
@@ -25,11 +25,7 @@ YOKOI = "Yokoi et al. (2020), Word Rotator's Distance"
 YAMAGIWA = "Yamagiwa et al. (2023), Improving Word Mover's Distance by Self-Attention Matrix"
 SALTON = "Salton et al. (1975), A Vector Space Model for Automatic Indexing"
 HUANG = "Huang et al. (2021), WhiteningBERT: An Easy Unsupervised Sentence Embedding Approach"
-DEVLIN = "Devlin et al. (2019), BERT: Pre-training of Deep Bidirectional Transformers"
 ARORA = "Arora et al. (2017), A Simple but Tough-to-Beat Baseline for Sentence Embeddings"
-ETHAYARAJH = "Ethayarajh (2018), Unsupervised Random Walk Sentence Embeddings"
-LIU = "Liu et al. (2019), Unsupervised Post-processing of Word Vectors via Conceptor Negation"
-ZHELEZNIAK = "Zhelezniak et al. (2019), Don't Settle for Average, Go for the Max"
 ZHANG = "Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT"
 
 
@@ -79,26 +75,8 @@ POOLED = (
     replace(BAG, reference=replace(BAG, unit="start")),
     Pooled("average", "cosine of the mean word vectors", HUANG),
     raw_version(
-        StartToken("cls", "cosine of the start token", DEVLIN, layer=-1),
-        "reference: whitened; RoBERTa's first piece of text instead of its start token",
-        unit="token",
-        reference={"unit": "token", "stopwords": False},
-    ),
-    raw_version(
         ComponentRemoval("sif", "smooth inverse frequency", ARORA, "sif"),
         "reference: whitened, without stop words, component removed from words by weight",
-    ),
-    raw_version(
-        ComponentRemoval("usif", "unsupervised SIF", ETHAYARAJH, "usif", components=5, scaled=True),
-        "reference: as sif, and vectors not normalised in the sentence",
-    ),
-    raw_version(
-        ConceptorNegation("conceptor", "SIF weights, conceptor negation", LIU, "sif"),
-        "reference: whitened, without stop words, conceptor not applied",
-    ),
-    raw_version(
-        DynaMax("dynamax", "DynaMax-Jaccard, fuzzy word sets", ZHELEZNIAK),
-        "reference: whitened, without stop words",
     ),
 )
 MATCHED = tuple(
@@ -150,7 +128,10 @@ JUDGES: dict[str, Judge] = {SAME.name: SAME}
 """Measures that were learned from labels, and that no paper or corpus defines."""
 GROUP = "movers.measures"
 """Entry points of this group lead to a measure, or to several by name."""
-RESEARCH = ("moverscore", "opwd", "opwd-cos", "rots", "synwmd", "synwmd-cos", "wmdo")
+RESEARCH = (
+    *("cls", "conceptor", "dynamax", "usif", "moverscore", "opwd", "opwd-cos", "rots"),
+    *("synwmd", "synwmd-cos", "wmdo"),
+)
 """Measures of movers-research, to tell where they are."""
 ALIASES = {"wsmd": f"wsmd-{DEFAULT_BASE}", "lambda": f"lambda-{DEFAULT_BASE}"}
 

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 SECONDS = 0.5
 """How often a bar moves."""
@@ -17,18 +17,11 @@ DELAY = 1.0
 """A step within other work gets a bar when it takes longer than this."""
 
 
-class Bar(Protocol):
-    """What callers do with a bar."""
+class Bar:
+    """A bar that nobody sees."""
 
     def update(self, n: float = 1) -> Any:
         """Move on by so many."""
-
-
-class NoBar:
-    """A bar that nobody sees."""
-
-    def update(self, n: float = 1) -> None:
-        """Show nothing."""
 
 
 _open: list[str] = []
@@ -46,7 +39,7 @@ def progress_bar(
     there are, None if nobody knows, behind the ``initial`` ones of an earlier run.
     """
     if not progress:
-        yield NoBar()
+        yield Bar()
         return
     from tqdm.auto import tqdm  # brings asyncio along
 
@@ -82,7 +75,7 @@ def _width() -> dict[str, Any]:
     return {"dynamic_ncols": True} if known else {"ncols": 80, "nrows": 24}
 
 
-class ProgressLines:
+class ProgressLines(Bar):
     """Progress as whole lines on standard error, one every half minute."""
 
     def __init__(self, what: str, unit: str, total: int | None, initial: int = 0) -> None:

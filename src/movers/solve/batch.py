@@ -15,7 +15,7 @@ from movers.errors import InputError
 from movers.runtime.notices import ConvergenceWarning, notify
 from movers.runtime.threads import share_out
 from movers.solve import checks
-from movers.solve.kernels.batch_arrays import LARGEST, Outputs, Structures, Terms
+from movers.solve.kernels.batch_arrays import LARGEST, Outputs, Structures
 from movers.solve.kernels.partial import partial_emd_range, partial_fgw_range
 from movers.solve.kernels.pricing import broken_range, price_range
 from movers.solve.kernels.ranges import emd_range, fgw_range
@@ -48,7 +48,7 @@ def emd_batch(
     plans
         Also return the plans.
     """
-    return _solve(problems, None, 0.0, null, False, threads, plans)
+    return _solve(problems, None, 0.0, null, threads, plans)
 
 
 def fgw_batch(
@@ -56,7 +56,6 @@ def fgw_batch(
     *,
     mix: float,
     null: float | Floats | None = None,
-    thorough: bool = True,
     threads: int | None = None,
     plans: bool = False,
 ) -> Many:
@@ -72,9 +71,6 @@ def fgw_batch(
         cost only shows in ``linear``.
     null
         As in `emd_batch`, one or of shape (pairs, heads).
-    thorough
-        Where mass may stay at home, whether to look for the best of several local minima, or to
-        be content with the one near the plan of the words, in a quarter of the time.
     threads, plans
         As in `emd_batch`.
     """
@@ -83,7 +79,7 @@ def fgw_batch(
         raise InputError(f"scale has entries that are not between 0 and {LARGEST:g}")
     if not isinstance(mix, int | float | np.integer | np.floating) or not 0.0 <= mix <= 1.0:
         raise InputError(f"mix == {mix!r}; it must lie between 0 and 1")
-    return _solve(problems, problems.structures, float(mix), null, bool(thorough), threads, plans)
+    return _solve(problems, problems.structures, float(mix), null, threads, plans)
 
 
 def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None) -> Floats:
@@ -151,7 +147,6 @@ def _solve(
     structures: Structures | None,
     mix: float,
     null: float | Floats | None,
-    thorough: bool,
     threads: int | None,
     plans: bool,
 ) -> Many:
@@ -165,19 +160,20 @@ def _solve(
     stop, batch, prices = np.zeros(1, np.int64), problems.batch, None
     if null is not None:
         effort, sizes, prices = 8, shapes + 1, checks.prices(null, gap.shape)
-        terms = Terms(prices, mix, thorough)
 
     def solve_range(low: int, high: int) -> None:
         space = allocate(sizes[low:high], slots, stop)
-        room = None if prices is None else allocate_partial(shapes[low:high])
-        if room is not None and structures is not None:
-            partial_fgw_range(space, room, low, high, batch, structures, terms, out)
-        elif room is not None:
-            partial_emd_range(space, room, low, high, batch, terms, out)
-        elif structures is not None:
-            fgw_range(space, low, high, batch, structures, mix, out)
+        if prices is None:
+            if structures is None:
+                emd_range(space, low, high, batch, out)
+            else:
+                fgw_range(space, low, high, batch, structures, mix, out)
+            return
+        room = allocate_partial(shapes[low:high])
+        if structures is None:
+            partial_emd_range(space, room, low, high, batch, prices, out)
         else:
-            emd_range(space, low, high, batch, out)
+            partial_fgw_range(space, room, low, high, batch, structures, mix, prices, out)
 
     work = shapes.sum(axis=1) * shapes.prod(axis=1) * (effort * heads)
     share_out(solve_range, work, threads, stop)

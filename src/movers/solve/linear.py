@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict, Unpack, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,22 +17,25 @@ Weights = ArrayLike | None
 Weighings = Sequence[Weights] | None
 
 
-class SolverOptions(TypedDict, total=False):
-    """What all solvers of single problems take by name."""
-
-    null: float | None
-    threads: int | None
-
-
 @overload
 def emd(
-    cost: Matrix, u: Weights = None, v: Weights = None, **named: Unpack[SolverOptions]
+    cost: Matrix,
+    u: Weights = None,
+    v: Weights = None,
+    *,
+    null: float | None = None,
+    threads: int | None = None,
 ) -> One: ...
 
 
 @overload
 def emd(
-    cost: Sequence[Matrix], u: Weighings = None, v: Weighings = None, **named: Unpack[SolverOptions]
+    cost: Sequence[Matrix],
+    u: Weighings = None,
+    v: Weighings = None,
+    *,
+    null: float | None = None,
+    threads: int | None = None,
 ) -> list[One]: ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Unpack, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from movers.arrays import Floats
 from movers.errors import InputError
 from movers.solve import checks
 from movers.solve.batch import fgw_batch
-from movers.solve.linear import Matrix, SolverOptions, Weighings, Weights
+from movers.solve.linear import Matrix, Weighings, Weights
 from movers.solve.solution import One, split
 
 Many = Sequence[Matrix]
@@ -21,27 +21,29 @@ Problem = tuple[Any, Any, Any, Any, Any]
 """Cost, both structures and both weights, or lists of them."""
 
 
-class ScaledOptions(SolverOptions, total=False):
-    """What solvers with structure take by name."""
-
-    scale: float
-
-
-class MixedOptions(ScaledOptions, total=False):
-    """What solvers with structure and cost take by name."""
-
-    mix: float
-
-
 @overload
 def gw(
-    A: Matrix, B: Matrix, u: Weights = None, v: Weights = None, **named: Unpack[ScaledOptions]
+    A: Matrix,
+    B: Matrix,
+    u: Weights = None,
+    v: Weights = None,
+    *,
+    scale: float = 1.0,
+    null: float | None = None,
+    threads: int | None = None,
 ) -> One: ...
 
 
 @overload
 def gw(
-    A: Many, B: Many, u: Weighings = None, v: Weighings = None, **named: Unpack[ScaledOptions]
+    A: Many,
+    B: Many,
+    u: Weighings = None,
+    v: Weighings = None,
+    *,
+    scale: float = 1.0,
+    null: float | None = None,
+    threads: int | None = None,
 ) -> list[One]: ...
 
 
@@ -81,7 +83,11 @@ def fgw(
     B: Matrix,
     u: Weights = None,
     v: Weights = None,
-    **named: Unpack[MixedOptions],
+    *,
+    mix: float = 0.5,
+    scale: float = 1.0,
+    null: float | None = None,
+    threads: int | None = None,
 ) -> One: ...
 
 
@@ -92,7 +98,11 @@ def fgw(
     B: Many,
     u: Weighings = None,
     v: Weighings = None,
-    **named: Unpack[MixedOptions],
+    *,
+    mix: float = 0.5,
+    scale: float = 1.0,
+    null: float | None = None,
+    threads: int | None = None,
 ) -> list[One]: ...
 
 

@@ -13,8 +13,6 @@ def test_constants_of_the_published_file(data):
     assert 200 / table.shares[min(table.shares, key=table.shares.get)] == pytest.approx(
         3_484_135_472
     )
-    assert table.usif_a == pytest.approx(0.00120665, abs=5e-9)
-    assert table.usif(["zzzzzz"])[0] == pytest.approx(1.99981, abs=5e-6)
     assert table.sif(["zzzzzz"])[0] == 1
     the = 167485604 / 3_484_135_472
     assert table.sif(["the"])[0] == pytest.approx(1e-3 / (1e-3 + the))
@@ -26,7 +24,6 @@ def test_the_package_is_the_default():
     assert len(table.shares) > 300_000 and table.name.startswith("wordfreq-")
     frequent, rare, unknown = table.sif(["the", "ozone", "qqzzy"])
     assert 0 < frequent < 0.05 < 0.9 < rare < unknown == 1
-    assert 1e-4 < table.usif_a < 1e-2
     assert table.sif(["1999"])[0] == table.sif(["00"])[0] == 1
 
 
@@ -34,15 +31,6 @@ def test_look_ups_mind_the_case():
     """The published code never lower-cases what it looks up."""
     table = Frequencies("table", {"dog": 0.5})
     np.testing.assert_allclose(table.sif(["dog", "Dog"]), [1e-3 / 0.501, 1])
-
-
-def test_usif_by_hand():
-    shares = {"the": 0.9, **{f"w{k}": 0.001 for k in range(100)}}
-    table = Frequencies("table", shares)
-    alpha = 1 / 101
-    a = (1 - alpha) / (alpha * 101 / 2)
-    expected = [a / (a / 2 + 0.9), a / (a / 2 + 0.001), a / (a / 2 + 0.001)]
-    np.testing.assert_allclose(table.usif(["the", "w5", "unknown"]), expected)
 
 
 def test_idf_by_hand():
@@ -84,8 +72,3 @@ def test_bad_files_are_refused(tmp_path, content, message):
 def test_a_missing_file_is_named():
     with pytest.raises(InputError, match=r"no file of word frequencies 'nowhere\.txt'"):
         load_frequencies("nowhere.txt")
-
-
-def test_usif_needs_frequent_and_rare_words():
-    with pytest.raises(InputError, match="usif needs a table with frequent and rare words"):
-        Frequencies("three", {"a": 0.4, "b": 0.3, "c": 0.3}).usif(["a"])

@@ -1,4 +1,4 @@
-"""Measures that the paper compares with: along dependency trees, in word order, MoverScore.
+"""Measures that the paper compares with: vectors, trees, word order, DynaMax and MoverScore.
 
 Importing this adds them to the registry of measures, as rows of weights and costs; so does the
 entry point of this distribution when somebody asks for one of them by name.
@@ -7,10 +7,12 @@ entry point of this distribution when somebody asks for one of them by name.
 from movers.measures.base import Measure
 from movers.measures.registry import METHODS, raw_version, with_structure
 from movers.measures.word_transport import WordTransport
+from movers_research.baselines.dynamax import DynaMax
 from movers_research.baselines.moverscore import MoverScore
 from movers_research.baselines.opwd import OrderPreserving
 from movers_research.baselines.rots import RecursiveTransport
 from movers_research.baselines.syntax import Syntactic, SyntacticStructure, SyntacticWordPart
+from movers_research.baselines.vectors import ConceptorNegation, ScaledRemoval, StartToken
 from movers_research.baselines.wmdo import OrderPenalty
 
 WEI = "Wei et al. (2023), SynWMD: Syntax-aware Word Mover's Distance"
@@ -18,6 +20,10 @@ CHOW = "Chow et al. (2019), WMDO: Fluency-based Word Mover's Distance"
 SU = "Su and Hua (2019), Order-Preserving Wasserstein Distance for Sequence Matching"
 WANG = "Wang et al. (2020), Robust and Consistent Sentence Similarity via ROTS"
 ZHAO = "Zhao et al. (2019), MoverScore: Text Generation Evaluating with Contextualized Embeddings"
+DEVLIN = "Devlin et al. (2019), BERT: Pre-training of Deep Bidirectional Transformers"
+ETHAYARAJH = "Ethayarajh (2018), Unsupervised Random Walk Sentence Embeddings"
+LIU = "Liu et al. (2019), Unsupervised Post-processing of Word Vectors via Conceptor Negation"
+ZHELEZNIAK = "Zhelezniak et al. (2019), Don't Settle for Average, Go for the Max"
 
 TREES = "reference: words as they stand between blanks, case kept; unseen ones weigh least"
 SYNTACTIC = tuple(
@@ -26,6 +32,26 @@ SYNTACTIC = tuple(
         ("synwmd", "syntax-aware word mover's, sub-trees in the cost", "swd"),
         ("synwmd-cos", "syntax-aware word mover's, cosine cost", "cosine"),
     )
+)
+VECTORS = (
+    raw_version(
+        StartToken("cls", "cosine of the start token", DEVLIN, layer=-1),
+        "reference: whitened; RoBERTa's first piece of text instead of its start token",
+        unit="token",
+        reference={"unit": "token", "stopwords": False},
+    ),
+    raw_version(
+        ScaledRemoval("usif", "unsupervised SIF", ETHAYARAJH, "usif"),
+        "reference: as sif, and vectors not normalised in the sentence",
+    ),
+    raw_version(
+        ConceptorNegation("conceptor", "SIF weights, conceptor negation", LIU, "sif"),
+        "reference: whitened, without stop words, conceptor not applied",
+    ),
+    raw_version(
+        DynaMax("dynamax", "DynaMax-Jaccard, fuzzy word sets", ZHELEZNIAK),
+        "reference: whitened, without stop words",
+    ),
 )
 ORDERED = (
     OrderPenalty(
@@ -72,6 +98,6 @@ LINEAR = [
     for base in SYNTACTIC
 ]
 MEASURES: dict[str, Measure] = {
-    measure.name: measure for measure in (*SYNTACTIC, *FUSED, *LINEAR, *ORDERED)
+    measure.name: measure for measure in (*VECTORS, *SYNTACTIC, *FUSED, *LINEAR, *ORDERED)
 }
 METHODS.update(MEASURES)

@@ -15,10 +15,11 @@ from movers.encode.products import product
 from movers.encode.tokens import PUNCTUATION, START_MARKERS
 from movers.measures.base import Measure
 from movers.measures.parts.costs import norms_of, pair_costs
-from movers.measures.pooled import cosine_distances, moments_in_use, negation
+from movers.measures.pooled import cosine_distances
 from movers.measures.sentences import WeightedSentences, renumbered
 from movers.solve.problems import Problems
 from movers_research.baselines.opwd import Grid
+from movers_research.baselines.vectors import moments_in_use, negation
 from movers_research.entropic import sinkhorn_batch
 from movers_research.trees import Tree
 

@@ -49,11 +49,6 @@ class Frequencies:
         """SIF weights: 1 for an unknown word."""
         return np.asarray(SIF_A / (SIF_A + self.of(words, 0.0)))
 
-    def usif(self, words: Sequence[str]) -> Floats:
-        """Unsupervised SIF weights: an unknown word counts like the rarest known one."""
-        a = self.usif_a
-        return np.asarray(a / (a / 2 + self.of(words, self.least)))
-
     def idf(self, words: Sequence[str], missing: float = 0.0) -> Floats:
         """Inverse document frequencies ``ln((N + 1) / (df + 1))`` by the language itself.
 
@@ -66,24 +61,6 @@ class Frequencies:
         shares[[word not in self.shares and _is_punctuation(word) for word in words]] = 1.0
         rarest = _chance(np.array(self.least))
         return np.asarray(np.log((1 / rarest + 1) / (_chance(shares) / rarest + 1)))
-
-    @cached_property
-    def usif_a(self) -> float:
-        """The constant a of uSIF.
-
-        ``a = (1 - alpha) / (alpha * V / 2)``, where V counts the words of the table and alpha
-        is the share of them that are more frequent than the chance of a word to turn up in an
-        average sentence if all were equally likely, ``1 - (1 - 1 / V) ** 11``.
-        """
-        size = len(self.shares)
-        threshold = 1 - (1 - 1 / size) ** SENTENCE_LENGTH
-        alpha = float(np.mean(np.fromiter(self.shares.values(), float) > threshold))
-        if not 0 < alpha < 1:
-            raise InputError(
-                f"usif needs a table with frequent and rare words; {self.name} has {size} words, "
-                f"and a share of {alpha:g} occurs more often than {threshold:.2g}"
-            )
-        return (1 - alpha) / (alpha * size / 2)
 
 
 def _chance(shares: Floats) -> Floats:

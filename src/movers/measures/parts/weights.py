@@ -63,11 +63,6 @@ def sif(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
     return load_frequencies(context.frequencies).sif(all_spelled(encodings, context.recipe))
 
 
-def usif(encodings: Encodings, norms: Floats | None, context: Context) -> Floats:
-    """Unsupervised SIF ``a / (a / 2 + p)``, a computed from the table (Ethayarajh, 2018)."""
-    return load_frequencies(context.frequencies).usif(all_spelled(encodings, context.recipe))
-
-
 def _word_idf(encodings: Encodings, context: Context) -> Floats:
     """For every token the idf of the word it is in; 0 for tokens in no word."""
     _, words = context.locate(encodings.sentences, ALL_WORDS)
@@ -88,9 +83,8 @@ WEIGHTS: dict[str, Callable[[Encodings, Floats | None, Context], Floats]] = {
     "pieces": pieces,
     "piece-idf": piece_idf,
     "sif": sif,
-    "usif": usif,
 }
-FREQUENCY_WEIGHTS = ("sif", "usif", "idf", "piece-idf")
+FREQUENCY_WEIGHTS = {"sif", "idf", "piece-idf"}
 """Rows that look words up in frequencies of the language, where no table of theirs is fitted."""
 
 

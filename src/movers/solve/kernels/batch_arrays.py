@@ -37,17 +37,6 @@ class Structures(NamedTuple):
     scale: Floats
 
 
-class Terms(NamedTuple):
-    """On which terms mass may stay at home: its price under every head, and the share of structure.
-
-    Searches that are `thorough` look for the best of several local minima.
-    """
-
-    null: Floats
-    mix: float
-    thorough: bool
-
-
 class Outputs(NamedTuple):
     """Results, ``(pairs, heads)``; plans, or an empty array where they are not wanted.
 

@@ -41,7 +41,7 @@ import numpy as np
 
 from movers.arrays import Floats
 from movers.runtime.compiling import entry, inlined, kernel
-from movers.solve.kernels.batch_arrays import LARGEST, Batch, Outputs, Structures, Terms, refuse
+from movers.solve.kernels.batch_arrays import LARGEST, Batch, Outputs, Structures, refuse
 from movers.solve.kernels.frank_wolfe import descend
 from movers.solve.kernels.gradient import at_product, padded, set_gradient
 from movers.solve.kernels.margins import add_margins, margin_energy, set_margins
@@ -53,7 +53,7 @@ from movers.solve.kernels.vertices import energy, list_cells, on_cells
 from movers.solve.kernels.workspace import Margins, PartialWorkspace, Workspace
 
 FLOOR = 1e-12
-FROM_WORDS, FROM_PRODUCT, STARTS = 0, 1, 6
+FROM_PRODUCT, STARTS = 1, 6
 FEW = 3
 """Cells per word, up to which an energy is summed over pairs of cells."""
 SAME = 1e-12
@@ -67,10 +67,10 @@ def partial_emd_range(
     low: int,
     high: int,
     batch: Batch,
-    terms: Terms,
+    null: Floats,
     out: Outputs,
 ) -> None:
-    """Solve ``min <C, P>`` plus the price of mass at home."""
+    """Solve ``min <C, P>`` plus the price `null` of mass at home."""
     for p in range(low, high):
         mass = load_masses(w, batch, p)
         if mass.n < 1 or mass.m < 1:
@@ -80,7 +80,7 @@ def partial_emd_range(
         if np.isnan(typical):
             refuse(out, p)
             continue
-        price = min(terms.null[p, 0], max(highest, 0.0))
+        price = min(null[p, 0], max(highest, 0.0))
         out.converged[p, 0] = _solve_words(w, mass, price, typical, lowest)
         w.active[0], w.weight[1] = 1, 1.0
         _gather(w, room, mass, 1)
@@ -95,18 +95,18 @@ def partial_fgw_range(
     high: int,
     batch: Batch,
     structures: Structures,
-    terms: Terms,
+    mix: float,
+    null: Floats,
     out: Outputs,
 ) -> None:
-    """Solve ``min (1 - mix) <C, P> + mix scale E(P)`` plus the price of mass at home."""
-    starts = STARTS if terms.thorough else FROM_PRODUCT
+    """Solve ``min (1 - mix) <C, P> + mix scale E(P)`` plus the price `null` of mass at home."""
     for p in range(low, high):
         mass = load_masses(w, batch, p)
         if mass.n < 1 or mass.m < 1:
             _stay(batch, p, mass, out)
             continue
         n, m, scale = mass.n, mass.m, structures.scale[p]
-        typical, lowest, highest = load_home_cost(w, batch, p, n, m, 1.0 - terms.mix)
+        typical, lowest, highest = load_home_cost(w, batch, p, n, m, 1.0 - mix)
         if np.isnan(typical):
             refuse(out, p)
             continue
@@ -114,19 +114,19 @@ def partial_fgw_range(
         charged, moved = -1.0, True
         for h in range(len(scale)):
             load_head(w, room.margins, batch, structures, p, h, mass)
-            factor = 2.0 * terms.mix * scale[h] * mass.total
+            factor = 2.0 * mix * scale[h] * mass.total
             squares = _squares(w, room.margins, mass, most)
             if not squares <= LARGEST * LARGEST:
                 refuse(out, p)
                 break
-            price = _price(w, mass, terms.null[p, h], highest, factor)
+            price = _price(w, mass, null[p, h], highest, factor)
             if price != charged:
                 moved = _solve_words(w, mass, price, typical, lowest)
                 copy_optimum(optimum(w), w.kept, n + 1, m + 1, False)
                 charged = price
             bar = 2.0 * price + typical - min(lowest, 0.0)
             floor = FLOOR * (most * (typical + price) + factor / 2.0 * squares)
-            calls, gap, done = _solve_head(w, room, mass, factor, floor, bar, starts, moved)
+            calls, gap, done = _solve_head(w, room, mass, factor, floor, bar, moved)
             out.iterations[p, h], out.converged[p, h] = calls, done
             out.gap[p, h] = mass.total * gap
             bends = scale[h] * _energy(w, room, room.best, mass)
@@ -192,10 +192,9 @@ def _solve_head(
     factor: float,
     floor: float,
     bar: float,
-    starts: int,
     moved: bool,
 ) -> tuple[int, float, bool]:
-    """Put the best plan of so many starts into ``room.best``; return the effort it took.
+    """Put the best plan of several starts into ``room.best``; return the effort it took.
 
     A plan that is best for the words and bends nothing needs no search. The others start from it,
     from the product plan, and last from the best plan of the mass that the best one moves, until
@@ -209,7 +208,7 @@ def _solve_head(
         _copy(room.start, rows, columns, room.best)
         return 1, 0.0, moved
     lowest, calls, gap, done, fixed = np.inf, 0, 0.0, moved, -1.0
-    for start in range(starts):
+    for start in range(STARTS):
         if start == FROM_PRODUCT:
             quadratic = _start_at_product(w, room, mass, factor, most)
         elif start > FROM_PRODUCT:
