@@ -23,9 +23,10 @@ GRAVE_KINDS = frozenset(kind for kind, _ in GRAVE if kind != "tense")
 SURE = frozenset({"number", "name"})
 """Kinds that are what they are however the rest of a sentence is put."""
 UNSURE = 5
-"""The power by which another change of meaning counts less for every difference beside it."""
-APART = 3
-"""The power by which a change of meaning counts less the more similar its two sentences are."""
+"""The power by which another change of meaning counts less for every difference beside it.
+
+It also counts by that power of how far its two sentences are on the way to being none.
+"""
 SAID = {**HEADLINES, "term": "Alike, but about something else"}
 """What verdicts on two sentences are called."""
 LONG_WORD = re.compile(r"[^\W\d_]{4,}")
@@ -96,7 +97,7 @@ class Change:
         others = sum(kind not in GRAVE_KINDS for kind in kinds)
         beside = (1 + others - (self.verdict == "term" and others > 0)) ** -UNSURE
         apart = (1.0 - (self.similarity or 0.0)) / (1.0 - COUNTERPART)
-        return float(max(beside, apart**APART))
+        return float(max(beside, apart**UNSURE))
 
     @property
     def gravity(self) -> tuple[int, float, int, float]:
