@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,8 @@ def run(tmp_path_factory):
     (library,) = build(KERNELS, (best_level(),))  # which those of the same sources do not need
     folder = tmp_path_factory.mktemp("light")
     (folder / "pairs.parquet").touch()
+    (folder / "lines.txt").write_text("\n".join(LINES), "utf-8")
+    (folder / "pairs.tsv").write_text("\n".join(map("\t".join, pairwise(LINES))), "utf-8")
 
     def run(code, *arguments):
         return subprocess.run(
@@ -51,6 +54,11 @@ def run(tmp_path_factory):
     return run
 
 
+LONG = "The house at Mill Lane has four rooms, a kitchen and a garden behind the wall. " * 40
+LINES = (
+    "text", "a dog bites a man", "a man bites a dog", "the man is bitten by a dog", "a cat sleeps",
+    f"{LONG}The tenant shall pay.", f"{LONG}The tenant shall not pay.",
+)  # fmt: skip
 COMMAND = "from movers.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -74,20 +82,20 @@ def test_commands(run, arguments):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_an_index_on_disk(run):
-    code = """
-import movers
-texts = ["a dog bites a man", "a man bites a dog", "rain falls"]
-index = movers.Index.build(movers.load(), texts, "index")
-index.add(["a bird sings"])
-opened = movers.Index.open("index")
-print(opened.search("a dog bit a man", 1)[0].text)
-opened.delete(["rain falls"])
-print(len(movers.Index.open("index")), opened.search("the bird sings", 1)[0].text)
-"""
-    done = run(code)
-    assert done.stderr == ""
-    assert done.stdout == "a dog bites a man\n3 a bird sings\n"
+@pytest.mark.parametrize("method", ["movers", "wsmd"])
+def test_jobs_on_files_have_all_kernels(run, method):
+    lines, corpus, measure = "lines.txt", f"{method}.index", ("--method", method, "--quiet")
+    for arguments in (
+        ("index", lines, "-o", corpus, *measure),
+        ("search", corpus, "a dog bites a cat", "--guard", "numbers"),
+        ("search", corpus, "a dog bites a cat", "--candidates", "3"),
+        ("mine", lines, "--threshold", "0.3", "-o", f"{method}.mined.tsv", *measure),
+        ("dedupe", lines, "--threshold", "0.1", "-o", f"{method}.kept.txt", *measure),
+        ("score", "pairs.tsv", "-o", f"{method}.scored.tsv", "--methods", method, "--quiet"),
+        ("diff", lines, lines),
+    ):
+        done = run(COMMAND, *arguments)
+        assert done.returncode == 0 and "compil" not in done.stderr, (arguments, done.stderr)
 
 
 @pytest.mark.parametrize(

@@ -106,3 +106,14 @@ def test_lists_in_one_line(sentences):
 def test_words_that_are_abbreviations_elsewhere():
     sentences = ["He came on Sat. 4 May and saw the sun.", "She said no.", "See no. 7 and fig. B."]
     assert [one.text for one in split(" ".join(sentences))] == sentences
+
+
+def test_scripts_without_blanks():
+    text = "第一条。承租人应于每月第一日支付租金。“出租人负责修缮吗？”租金为3.5元！ End."
+    assert [one.text for one in split(text)] == [
+        "第一条。",
+        "承租人应于每月第一日支付租金。",
+        "“出租人负责修缮吗？”",
+        "租金为3.5元！",
+        "End.",
+    ]

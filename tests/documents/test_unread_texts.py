@@ -3,6 +3,8 @@
 import itertools
 import json
 import warnings
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ import pytest
 
 import movers
 from movers import cli
+from movers.documents.changes import judge_pair
 from movers.documents.comparison import TextComparison
 from movers.errors import InputError
 from movers.runtime.notices import TruncationWarning
@@ -121,6 +124,44 @@ def test_a_term_in_place_of_another_is_a_change(scorer):
     assert scorer.compare(old, new).gravest[0].verdict == "term"
 
 
+def test_other_words_are_told_from_words_that_mean_something_else(scorer):
+    table = Path(__file__).with_name("labelled_replacements.tsv").read_text("utf-8")
+    rows = [line.split("\t") for line in table.splitlines()[1:]]
+    similarities = scorer.similarities([(source, target) for _, source, target in rows])
+    found = [
+        judge_pair(source, target, float(alike))[0] == "replaced"
+        for (_, source, target), alike in zip(rows, similarities, strict=True)
+    ]
+    right = [one == (label == "1") for one, (label, *_) in zip(found, rows, strict=True)]
+    assert len(rows) > 50 and sum(right) >= 0.9 * len(rows)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "says"),
+    [
+        ("return x + 77", "return x - 77", "A alone has “+”."),
+        ("if x < 3:", "if x > 3:", "“<” in A, “>” in B."),
+        ("a = 3;", "a += 3;", "“=” in A, “+” in B."),
+        ("He’s “here”, now.", "He's here now.", ""),
+        ("- `code` and *more*", "* code and more", ""),
+    ],
+)
+def test_a_sign_in_place_of_another_is_told(source, target, says):
+    fate, _, found = judge_pair(source, target, 0.99)
+    assert (fate, "".join(one.text for one in found)) == ("replaced" if says else "reworded", says)
+
+
+def test_a_change_counts_however_much_of_its_sentence_is_new(scorer):
+    owed = "On termination the Buyer shall pay the Supplier a compensation of 5,000 pounds."
+    none = "On termination no party shall pay the other any compensation."
+    found = scorer.compare(OPENING + owed, OPENING + none)
+    (change,) = found.gravest
+    assert change.verdict == "negation" and len(change.differences) > 3
+    assert change.weight > 0.3 and found.similarity < 0.85
+    nearer = [replace(change, similarity=alike).weight for alike in (0.5, 0.6, 0.8, 0.99)]
+    assert nearer[0] == 1.0 and nearer == sorted(nearer, reverse=True) and nearer[-1] < 0.01
+
+
 def test_order_reworded_shuffled_changed(scorer):
     found = {name: float(np.median(values)) for name, values in run_edits(scorer, 6).items()}
     values = list(found.values())
@@ -222,6 +263,7 @@ def test_dedupe_takes_long_texts_alone(tmp_path):
     assert output.read_text("utf-8").splitlines() == [OWN]
 
 
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.TruncationWarning")
 def test_mine_finds_pairs_of_long_texts(tmp_path):
     output = tmp_path / "pairs.jsonl"
     given = ["--threshold", "0.35", "-o", str(output), "--quiet"]
@@ -229,6 +271,11 @@ def test_mine_finds_pairs_of_long_texts(tmp_path):
     found = list(map(json.loads, output.read_text("utf-8").splitlines()))
     assert len(found) == 6 and all(0.2 < one["distance"] < 0.35 for one in found)
     assert {one["source"] for one in found} <= {*CONTRACTS.values()}
+    assert {one["unread"] for one in found} == {0}
+    output.unlink()
+    assert main(["mine", str(lines(tmp_path)), *given, "--texts", "whole"]) == 0
+    found = list(map(json.loads, output.read_text("utf-8").splitlines()))
+    assert len(found) == 6 and all(one["unread"] > 0 for one in found)
 
 
 def test_near_texts_are_those_of_the_whole_matrix(scorer):

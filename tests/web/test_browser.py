@@ -858,6 +858,10 @@ def test_the_view_of_an_index_shows_what_the_library_finds(tab, client, indexed,
     assert tab.locator("#matches summary").all_inner_texts() == [one.text for one in found]
     numbers = tab.locator("#matches .figures .whole").all_inner_texts()
     assert numbers == [f"{one.similarity:.2f}" for one in found]
+    tab.fill("#query", "the fox greets a dog and the dog greets a fox " * 3)
+    box = "document.querySelector('#query')"
+    assert tab.evaluate(f"{box}.scrollHeight <= {box}.clientHeight"), "a long query is cut"
+    tab.fill("#query", query)
     tab.locator("#matches summary").nth(1).click()
     told = tab.locator("#matches > li").nth(1).locator("ul li").all_inner_texts()
     assert told == list(found.comparisons[1].story)

@@ -67,6 +67,25 @@ def test_texts_come_with_their_nearest_sentences_also_through_the_client(bert, t
     assert received[0].passages[0].text == "A dog greets the fox."
 
 
+def test_long_queries_and_texts_are_taken_sentence_by_sentence(bert, tmp_path):
+    opening = "The press greets the president. The house is sold. A dog greets the fox. " * 40
+    texts = [opening + "The fox eats.", opening + "The fox does not eat.", "A house sleeps."]
+    scorer = bert.using("movers")
+    assert scorer.takes_sentences(texts[0]) and len(texts[0]) > Limits().max_characters
+    index = Index.build(scorer, texts, tmp_path / "texts")
+    with serving(Models({"tiny": bert}, {"texts": tmp_path / "texts"})) as client:
+        found = asked(client, texts[1], top_k=2)
+        pair = {"source": texts[0], "target": texts[1]}
+        told = client.post("/v1/differences", json=pair).json()["differences"]
+        other = client.post("/v1/differences", json={**pair, "method": "wmd"})
+        refused = client.post("/v1/search", json={"query": "a dog. " * 20_000})
+    expected = index.search(texts[1], 2).to_dict()["matches"]
+    assert found["matches"] == json.loads(json.dumps(expected))
+    assert [one["kind"] for one in told] == ["negation"]
+    assert other.status_code == 422 and "--max-characters" in other.text
+    assert refused.status_code == 422 and "--max-text" in refused.text
+
+
 @pytest.fixture
 def growing(bert, tmp_path):
     folder = tmp_path / "growing"

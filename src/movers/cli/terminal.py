@@ -65,9 +65,16 @@ def print_comparisons(
     _print_signature(console, last.signature)
 
 
-FATES = {"changed": "!", "missing": "-", "new": "+", "more": "~", "reworded": "=", "same": "="}
+FATES = {
+    "changed": "!", "missing": "-", "new": "+", "replaced": "?", "more": "~", "reworded": "=",
+    "same": "=",
+}  # fmt: skip
 """The mark of every fate; a sentence that moved has another behind."""
-COLOURS = {"changed": "yellow", "missing": "red", "new": "green", "more": "cyan"}
+COLOURS = {
+    "changed": "yellow", "missing": "red", "new": "green", "replaced": "magenta", "more": "cyan",
+}  # fmt: skip
+PAIRED = ("changed", "replaced", "more", "reworded")
+"""Fates of sentences that are shown below each other."""
 
 
 def print_changes(console: Console, comparison: TextComparison, *, all: bool = False) -> None:
@@ -81,11 +88,11 @@ def print_changes(console: Console, comparison: TextComparison, *, all: bool = F
         for side, number in (("-", change.source), ("+", change.target)):
             if number is not None and not (change.fate == "same" and side == "-"):
                 words = comparison.source_words if side == "-" else comparison.target_words
-                sign = side if change.fate in ("changed", "more", "reworded") else mark
+                sign = side if change.fate in PAIRED else mark
                 console.print(
                     Text(f"{sign} {number + 1:>4}  {words[number]}", style), soft_wrap=True
                 )
-        if change.fate in ("changed", "more"):
+        if change.fate in PAIRED and change.fate in COLOURS:
             console.print(Text(f"{mark}       {change.text}", "bold"), soft_wrap=True)
     tally = ", ".join(f"{counts[name]} {name}" for name in (*FATES, "moved") if counts[name])
     summary = f"\n{comparison.verdict} {tally} of {len(comparison.changes)} sentences."
@@ -117,23 +124,29 @@ def print_ranking(console: Console, ranking: SearchRanking) -> None:
 
 
 def print_matches(console: Console, ranking: Ranking) -> None:
-    """Print the sentences of a ranking, nearest first."""
-    console.print(Text(f"{ranking.query}\n", "bold"))
+    """Print the sentences of a ranking, nearest first, and the beginnings of longer texts."""
+    console.print(Text(f"{_beginning(ranking.query)}\n", "bold"))
     scaled = any(match.similarity is not None for match in ranking)
     numbers = ("", "distance", *(["similarity"] if scaled else []))
     table = _table(*numbers, "sentence", numbers=numbers)
     for place, match in enumerate(ranking, 1):
         alike = [f"{match.similarity:.2f}"] if match.similarity is not None else []
         near = Text(f"{match.distance:.4f}", "bold")
-        table.add_row(str(place), near, *alike, Text(match.text))
+        table.add_row(str(place), near, *alike, Text(_beginning(match.text)))
     console.print(table if ranking.matches else "no sentence lies that near")
+
+
+def _beginning(text: str, letters: int = 400) -> str:
+    """Return a text, or its beginning where it is longer than is shown."""
+    return text if len(text) <= letters else f"{text[:letters].rstrip()}…"
 
 
 def print_texts(console: Console, ranking: SearchRanking) -> None:
     """Print texts that were found, each with its nearest sentences."""
-    console.print(Text(f"{ranking.query}\n", "bold"))
+    console.print(Text(f"{_beginning(ranking.query)}\n", "bold"))
     for place, match in enumerate(ranking, 1):
-        console.print(Text(f"{place:3d}. {match.distance:.4f}  {match.text[:70]}…", "bold"))
+        shown = _beginning(match.text, 70)
+        console.print(Text(f"{place:3d}. {match.distance:.4f}  {shown}", "bold"))
         for passage in match.passages:
             console.print(Text(f"       {passage.distance:.4f}  {passage.text}"))
     _print_signature(console, ranking.signature)

@@ -4,28 +4,43 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Literal
+from unicodedata import category
 
 from movers.difference.finder import differences
-from movers.difference.kinds import Difference
-from movers.difference.verdicts import GRAVE, HEADLINES, judge
+from movers.difference.kinds import Difference, Kind
+from movers.difference.verdicts import GRAVE, HEADLINES, REWORDED, judge
 
-Fate = Literal["same", "reworded", "more", "changed", "missing", "new"]
+Fate = Literal["same", "reworded", "more", "replaced", "changed", "missing", "new"]
 ELSE = (*dict.fromkeys(verdict for kind, verdict in GRAVE if kind != "tense"), "term")
 """Verdicts on two sentences of which one now says something else, the graver first."""
-TOLD: tuple[Fate, ...] = ("changed", "missing", "new", "more")
+TOLD: tuple[Fate, ...] = ("changed", "missing", "new", "replaced", "more")
 """Fates that a reader has to know of, the graver first; a sentence that moved comes behind."""
 GRAVE_KINDS = frozenset(kind for kind, _ in GRAVE if kind != "tense")
 SURE = frozenset({"number", "name"})
 """Kinds that are what they are however the rest of a sentence is put."""
 UNSURE = 5
-"""The power by which another change of meaning counts less for every difference beside it."""
+"""The power by which another change of meaning counts less for every difference beside it.
+
+It also counts by that power of how far its two sentences are on the way to being none.
+"""
 SAID = {**HEADLINES, "term": "Alike, but about something else"}
 """What verdicts on two sentences are called."""
 LONG_WORD = re.compile(r"[^\W\d_]{4,}")
+SIGNS = frozenset({"Sm", "Sc", "So"})
+"""Categories of signs that mean something where no word differs."""
 RARE = 500
 """Words of a text among which a term occurs at least once, and twice in all."""
+OTHER_WORD = 0.7
+"""How far a word in place of another moves a sentence from which it is no other word for the same.
+
+Chosen on the pairs of ``tests/documents/labelled_replacements.tsv``.
+"""
+MANY_WORDS = 50
+"""Words of a sentence beyond which a single one hardly moves it, whatever it means."""
 COUNTERPART = 0.5
 """Similarity from which two sentences are about the same thing."""
 
@@ -38,6 +53,7 @@ class Change:
     ----------
     fate
         "same": word by word; "reworded": the same in other words; "more": one says more;
+        "replaced": a word stands in place of another, which may mean something else;
         "changed": it says something else; "missing" and "new": it has no counterpart.
     source, target
         The sentence in either text by number; None where a text has none.
@@ -72,13 +88,16 @@ class Change:
     def weight(self) -> float:
         """Return how much of a change of meaning it is, up to 1: less where the rest was reworded.
 
-        Of a sentence that is put in quite other words, numbers and names alone are certain.
+        Of a sentence that is put in quite other words, numbers and names alone are certain, unless
+        the two are so far apart that they are hardly counterparts.
         """
         kinds = [difference.kind for difference in self.differences]
         if self.fate != "changed" or not SURE.isdisjoint(kinds):
             return float(self.fate in ("changed", "missing", "new"))
         others = sum(kind not in GRAVE_KINDS for kind in kinds)
-        return float((1 + others - (self.verdict == "term" and others > 0)) ** -UNSURE)
+        beside = (1 + others - (self.verdict == "term" and others > 0)) ** -UNSURE
+        apart = (1.0 - (self.similarity or 0.0)) / (1.0 - COUNTERPART)
+        return float(max(beside, apart**UNSURE))
 
     @property
     def gravity(self) -> tuple[int, float, int, float]:
@@ -128,11 +147,45 @@ def judge_pair(
     if source == target:
         return "same", "same", ()
     found = differences(source, target)
+    if not found and (signs := _other_signs(source, target)):
+        return "replaced", "words", signs
     verdict = judge(found, similarity, shared=1.0)  # which matters to pairs less similar alone
     if verdict not in ELSE and any(_other_term(one, terms) for one in found):
         verdict = "term"
-    fate: Fate = "changed" if verdict in ELSE else "more" if verdict == "more" else "reworded"
+    if verdict in ELSE:
+        fate: Fate = "changed"
+    elif verdict == "more":
+        fate = "more"
+    else:
+        words = max(len(text.split()) for text in (source, target))
+        fate = "replaced" if _means_other(found, similarity, words) else "reworded"
     return fate, verdict, found
+
+
+def _means_other(found: Sequence[Difference], similarity: float, words: int) -> bool:
+    """Tell whether what stands in place of something else hardly means the same."""
+    kinds = {one.kind for one in found}
+    if kinds == {"replaced"}:  # all else is as it was
+        return words > MANY_WORDS or words * (1.0 - similarity) >= OTHER_WORD * len(found)
+    return similarity < REWORDED and not kinds <= {"spelling", "reordered"}
+
+
+def _other_signs(source: str, target: str) -> tuple[Difference, ...]:
+    """Return the first sign in place of another, ``<`` for ``>``, where the words are equal."""
+    first, second = (
+        [(place, place + 1) for place, letter in enumerate(text) if category(letter) in SIGNS]
+        for text in (source, target)
+    )
+    for here, there in zip_longest(first, second):
+        one, other = source[slice(*here or (0, 0))], target[slice(*there or (0, 0))]
+        if one and other and one != other:
+            said = f"“{one}” in A, “{other}” in B."
+            return (Difference("replaced", one, other, here, there, 1.0, said),)
+        if one != other:
+            said = f"{'A' if one else 'B'} alone has “{one or other}”."
+            kind: Kind = "removed" if one else "added"
+            return (Difference(kind, one, other, here, there, 1.0, said),)
+    return ()
 
 
 def _other_term(one: Difference, terms: frozenset[str]) -> bool:

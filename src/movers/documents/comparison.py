@@ -29,6 +29,7 @@ HEADLINES = {
     "changed": "Alike, but {count} say something else",
     "missing": "Alike, but {count} of A are missing in B",
     "new": "Alike, but {count} of B are new",
+    "replaced": "Alike, but {count} put other words in place",
     "more": "Alike, but {count} say more or less",
     "moved": "The same in another order",
     "reworded": "The same in other words",
@@ -133,8 +134,9 @@ class TextComparison(Comparison):
     def _cut(self) -> Iterator[str]:
         for name, side in (("A", self.matched.source), ("B", self.matched.target)):
             if side.cut:
-                were = "1 sentence" if side.cut == 1 else f"{side.cut} sentences"
-                yield f"{were} of {name}, longer than the model reads, were cut at clauses."
+                many = f"{side.cut} sentences of {name}, longer than the model reads, were"
+                one = f"1 sentence of {name}, longer than the model reads, was"
+                yield f"{one if side.cut == 1 else many} cut at clauses."
 
     def tell(self, change: Change) -> str:
         """Quote a change and say what it is."""
@@ -183,6 +185,6 @@ def _shifted(span: Any, spans: Any, number: int | None) -> Any:
 
 def _one(said: str) -> str:
     """Return what is said of several sentences as said of one."""
-    for many, one in ((" say ", " says "), (" are ", " is ")):
+    for many, one in ((" say ", " says "), (" are ", " is "), (" put ", " puts ")):
         said = said.replace(many, one)
     return said

@@ -2,8 +2,8 @@
 
 A sentence ends at ``.``, ``!``, ``?`` or ``…`` with what closes behind it, before a blank and
 something that can begin one, unless the stop belongs to an abbreviation, an initial or a number
-that counts an item. Lines of prose that were merely wrapped go on; headings, items of lists and
-blank lines do not.
+that counts an item; at ``。`` whatever follows. Lines of prose that were merely wrapped go on;
+headings, items of lists and blank lines do not.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ well, it ends one before anything but a number; and behind one that is closing, 
 begins sentences more often than it is a name.
 """
 ABBREVIATIONS, COUNTING, CLOSING, STARTERS = (frozenset(words.split()) for words in LISTS.values())
-STOP = re.compile(r"(?:\.(?:\s?\.)+|…|[.!?]+)[\"'”’»)\]]*(?=\s|$)")
+STOP = re.compile(r"(?:\.(?:\s?\.)+|…|[.!?]+)[\"'”’»)\]]*(?=\s|$)|[。！？｡]+[」』”’）》]*")
+FULL_STOPS = frozenset("。！？｡")
+"""Stops of scripts without blanks, which end a sentence whatever follows."""
 WORD = re.compile(r"[^\s(\[\"'“‘«]+$")
 NEXT = re.compile(r"[\"'“‘«(\[]*([^\W_]+)")
 COUNT = re.compile(r"(?:[-*•⁃–—·]\s*)?\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})\.?[.)]")
@@ -52,7 +54,9 @@ ITEM = re.compile(r"\s*(?:[-*•–—·]|#{1,6}|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,
 BREAK = re.compile(r"\n\s*\n|\r?\n|\r|\f|\u2029")
 WRAPPED = 50
 """Letters that a line has at least if the next may go on with its sentence."""
-CLAUSE = re.compile(r"[;:,—–)]\s+|\s+(?=and |or |but |which |that |because |if |when |while )")
+CLAUSE = re.compile(
+    r"[;:,—–)]\s+|[，、；：]|\s+(?=and |or |but |which |that |because |if |when |while )"
+)
 """Where a sentence that is too long may be cut."""
 Text = str | tuple[str, ...]
 """A text, or the sentences that stand for one."""
@@ -212,6 +216,8 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _ends(before: str, stop: str, after: str) -> bool:
     """Tell whether a sentence ends with a stop, from what stands before and after it."""
+    if stop[0] in FULL_STOPS:
+        return True
     if not after.strip() or COUNT.fullmatch(before.strip()):
         return not after.strip()
     follows = NEXT.match(after.lstrip())

@@ -127,14 +127,17 @@ def dedupe_file(
     with locked(output.with_name(output.name + ".lock"), repr(str(output))):
         mine_file(index, threshold, near, blocks=blocks, progress=progress)
         with near.open(encoding="utf-8") as stream:
-            pairs = [Pair(**json.loads(line)) for line in stream]
+            rows = map(json.loads, stream)
+            pairs = [
+                Pair(**{name: row[name] for name in Pair.__dataclass_fields__}) for row in rows
+            ]
         objection = Objection(index.scorer, guards)
         gone, kept, counts = _decide(every, index.sentences, pairs, objection, groups)
         if dropped is not None and kind is not None:
-            rows = [asdict(_explained(row, index.scorer)) for row in gone]
+            told = [asdict(_explained(row, index.scorer)) for row in gone]
             columns = list(Dropped.__dataclass_fields__)
             with replacing(dropped) as temporary, table_writer(temporary, kind, columns) as write:
-                write({name: [row[name] for row in rows] for name in columns})
+                write({name: [row[name] for row in told] for name in columns})
         write_some(every, kept, output)
         near.unlink()
     return counts

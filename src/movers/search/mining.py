@@ -55,6 +55,10 @@ class Pair:
     target: str
 
 
+COLUMNS = [*Pair.__dataclass_fields__, "unread"]
+"""Columns of a table of pairs; the last counts the words that no number depends on."""
+
+
 def mine(
     index: Index,
     threshold: float,
@@ -254,6 +258,7 @@ def mine_file(
         "sentences": digest(index.sentences),
         "threshold": threshold,
         "block": index.layout.block,
+        "columns": COLUMNS,
         **({"guards": [*guards]} if guards else {}),
     }
     differing = (
@@ -264,8 +269,11 @@ def mine_file(
         with open_journal(journal, task, lambda _: differing) as (stream, finished):
             for pairs in blocks(index, threshold, start=finished, progress=progress):
                 objection.prepare((pair.source, pair.target) for pair in pairs)
-                kept = (pair for pair in pairs if objection(pair.source, pair.target) is None)
-                record(stream, [asdict(pair) for pair in (kept if guards else pairs)])
+                if guards:
+                    pairs = [one for one in pairs if objection(one.source, one.target) is None]
+                unread = index.scorer.unread_words([(one.source, one.target) for one in pairs])
+                rows = zip(pairs, unread.tolist(), strict=True)
+                record(stream, [asdict(pair) | {"unread": count} for pair, count in rows])
         count = _tabulate(journal, output, kind)
         journal.unlink()
     return count, finished
@@ -273,12 +281,12 @@ def mine_file(
 
 def _tabulate(journal: Path, output: Path, kind: str) -> int:
     """Write the pairs of a complete journal as a table, and count them."""
-    columns, count = list(Pair.__dataclass_fields__), 0
-    with replacing(output) as temporary, table_writer(temporary, kind, columns) as write:
+    count = 0
+    with replacing(output) as temporary, table_writer(temporary, kind, COLUMNS) as write:
         for pairs in islice(records(journal), 1, None):
             count += len(pairs)
             if pairs:
-                write({name: [pair[name] for pair in pairs] for name in columns})
+                write({name: [pair[name] for pair in pairs] for name in COLUMNS})
         if not count:
-            write({name: [] for name in columns})
+            write({name: [] for name in COLUMNS})
     return count

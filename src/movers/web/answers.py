@@ -11,7 +11,6 @@ from typing import Any
 from movers.difference.misspelt import Spelling
 from movers.errors import InputError
 from movers.explain.curve import Step, curve_step
-from movers.results import Comparison
 from movers.runtime.interrupts import end_if_unwanted
 from movers.scorer import Scorer
 from movers.web.batcher import Answer, Pair
@@ -39,9 +38,9 @@ class Answers:
     def __init__(self, max_words: int) -> None:
         self.max_words = max_words
         # Made once: jobs with the same answer share a call.
-        self.distances: Answer = partial(self._answer, _distances)
-        self.comparisons: Answer = partial(self._answer, _comparisons)
-        self.differences: Answer = partial(self._answer, partial(_each, _differences))
+        self.distances: Answer = partial(self._answer, _distances, long=True)
+        self.comparisons: Answer = partial(self._answer, _comparisons, long=True)
+        self.differences: Answer = partial(self._answer, _differences, long=True)
         self.alignments: Answer = partial(self._answer, partial(_each, _alignment))
         self.steps: Answer = partial(self._answer, partial(_each, _step))
 
@@ -61,19 +60,23 @@ class Answers:
         def run(_: Scorer, kept: Sequence[Pair]) -> list[Any]:
             return search.run([query for (query,) in kept]) if kept else []
 
-        return self._answer(run, search.scorer, queries)
+        return self._answer(run, search.scorer, queries, long=True)
 
-    def _answer(self, answer: Answer, scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-        """Answer the pairs, or queries, whose sentences are short enough."""
+    def _answer(
+        self, answer: Answer, scorer: Scorer, pairs: Sequence[Pair], *, long: bool = False
+    ) -> list[Any]:
+        """Answer the pairs, or queries, whose sentences are short enough.
+
+        ``long`` says that longer texts are answered for too, where the scorer takes sentences.
+        """
         # A word has at least one character, so that short sentences need not be tokenized here.
-        long = list({text for pair in pairs for text in pair[:2] if len(text) > self.max_words})
-        _, words = scorer.encoder.located(long, scorer.settings.rules)
-        counts = zip(long, words.lengths, strict=True)
+        wide = list({text for pair in pairs for text in pair[:2] if len(text) > self.max_words})
+        _, words = scorer.encoder.located(wide, scorer.settings.rules)
+        counts = zip(wide, words.lengths, strict=True)
         refused = {
             text
             for text, count in counts
-            if count > self.max_words
-            and not (answer in (_distances, _comparisons) and scorer.takes_sentences(text))
+            if count > self.max_words and not (long and scorer.takes_sentences(text))
         }
         answers = iter(answer(scorer, [pair for pair in pairs if refused.isdisjoint(pair)]))
         return [
@@ -112,17 +115,20 @@ def _distances(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
 def _comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     texts = (text for pair in pairs for text in pair[:2])
     scorer.prepare([text for text in texts if not scorer.takes_sentences(text)])
-    return _each(lambda *asked: _compare(*asked).to_dict(), scorer, pairs)
+    return _each(_compare, scorer, pairs)
 
 
-def _compare(scorer: Scorer, source: str, target: str, spelling: Spelling) -> Comparison:
-    return scorer.compare(source, target, spelling=spelling)
+def _compare(scorer: Scorer, source: str, target: str, spelling: Spelling) -> dict[str, Any]:
+    return scorer.compare(source, target, spelling=spelling).to_dict()
 
 
-def _differences(*asked: Any) -> dict[str, Any]:
-    comparison = _compare(*asked).to_dict()
+def _differences(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     names = "source", "target", "differences", "source_repairs", "target_repairs", "signature"
-    return {name: comparison[name] for name in names}
+    comparisons = _comparisons(scorer, pairs)
+    return [
+        answer if isinstance(answer, Exception) else {name: answer[name] for name in names}
+        for answer in comparisons
+    ]
 
 
 def _alignment(scorer: Scorer, source: str, target: str, aligner: str) -> dict[str, Any]:

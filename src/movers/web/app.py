@@ -109,12 +109,13 @@ class Service:
 
     async def search(self, body: schemas.SearchRequest) -> Response:
         """Find the nearest sentences of an index, exactly."""
-        self.limits.check_sentence(body.query, "the query")
+        indexes = self.models.indexes
+        asked = body.model_dump(include={"top_k", "within", "explain"})
+        setup = indexes.setup(body.index, body.guards, **asked)
+        self.limits.check_sentence(body.query, "the query", long=indexes.takes_texts(setup))
         check_asked(body.query, "query")
         self.limits.check_pairs(range(body.top_k))
-        asked = body.model_dump(include={"top_k", "within", "explain"})
-        setup = self.models.indexes.setup(body.index, body.guards, **asked)
-        effort = self.models.indexes.effort(setup)
+        effort = indexes.effort(setup, len(body.query))
         job = Job(setup, self.answers.searches, [(body.query,)], [effort])
         ((ranking,),) = await self._ask([job])
         return JSONResponse(ranking)
@@ -236,7 +237,8 @@ class Service:
         pair has a third sentence for its target.
         """
         method = body.method if isinstance(body, schemas.PairRequest) else "movers"
-        long = answer is self.answers.comparisons and _takes_texts(body, method)
+        by_sentences = answer in (self.answers.comparisons, self.answers.differences)
+        long = by_sentences and _takes_texts(body, method)
         targets = [pair[1] for pair in (pairs if third else pairs[:1])]
         for text, what in zip((body.source, *targets), SENTENCES, strict=False):
             self.limits.check_sentence(text, what, long=long)

@@ -25,6 +25,9 @@ KEPT_BYTES = 1 << 26
 SENTENCE, MATCH, EXPLAINED = 5e-8, 0.015, 0.05
 """Seconds on one ordinary core: for a sentence of an index, for a match, for one with reasons."""
 
+LETTERS = 100
+"""Letters of a sentence, of which a long query has many: each is searched for."""
+
 
 @dataclass(frozen=True)
 class SearchSetup:
@@ -88,10 +91,15 @@ class Indexes:
             raise HTTPException(404, f"no index {what}; there are: {there}")
         return SearchSetup(name, guards=check_guards(guards), **asked)
 
-    def effort(self, setup: SearchSetup) -> float:
-        """Return seconds that a search takes, roughly, on one ordinary core."""
+    def takes_texts(self, setup: SearchSetup) -> bool:
+        """Return whether a query that is too long for the model is asked by its sentences."""
+        scorer = self.opened[setup.index].scorer
+        return scorer.settings.texts != "whole" and scorer.measure.by_sentences
+
+    def effort(self, setup: SearchSetup, letters: int) -> float:
+        """Return seconds that a search for so long a query takes, roughly, on one ordinary core."""
         work = MATCH * setup.top_k + EXPLAINED * min(setup.explain, setup.top_k)
-        return SENTENCE * len(self.opened[setup.index]) + work
+        return max(1.0, letters / LETTERS) * (SENTENCE * len(self.opened[setup.index]) + work)
 
     def search(self, setup: SearchSetup) -> Search:
         """Return what searches under a setup."""

@@ -71,3 +71,10 @@ export const rove = (nodes, step, first = 0) => {
 export const along = (length) => (place, key) => ({
   ArrowLeft: place - 1, ArrowUp: place - 1, ArrowRight: place + 1, ArrowDown: place + 1, Home: 0, End: length - 1,
 })[key] ?? place;
+
+// Makes a field as high as what is written in it.
+export const fit = (field) => {
+  field.style.height = "auto";
+  const border = field.offsetHeight - field.clientHeight;
+  field.style.height = `${field.scrollHeight + border}px`;
+};

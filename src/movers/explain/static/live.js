@@ -1,6 +1,6 @@
 // The live page: sentences and settings, asked of the server as they change.
 
-import { along, byId, html, rove } from "./elements.js";
+import { along, byId, fit, html, rove } from "./elements.js";
 import { ask } from "./asking.js";
 import { announce, save } from "./sharing.js";
 
@@ -26,13 +26,7 @@ const form = () => byId("ask").elements;
 
 const readForm = () => Object.fromEntries(FIELDS.map((name) => [name, form()[name].value]));
 
-const grow = () => {
-  for (const name of TEXTS) {
-    const field = form()[name];
-    field.style.height = "auto";
-    field.style.height = `${field.scrollHeight}px`;
-  }
-};
+const grow = () => TEXTS.forEach((name) => fit(form()[name]));
 
 const third = (shown) => {
   byId("third").hidden = !shown;

@@ -1,6 +1,6 @@
 // The view of an index: a query, what is nearest by vectors and with structure, and the reasons.
 
-import { byId, html } from "./elements.js";
+import { byId, fit, html } from "./elements.js";
 import { ask } from "./asking.js";
 import { track } from "./verdict.js";
 
@@ -75,6 +75,7 @@ const start = async () => {
   const known = Object.fromEntries(new URLSearchParams(location.search));
   if (indexes.some(({ name }) => name === known.index)) form().index.value = known.index;
   if (known.query) form().query.value = known.query;
+  fit(form().query);
   await search();
 };
 
@@ -86,6 +87,8 @@ byId("ask").addEventListener("input", ({ target }) => {
   timer = setTimeout(() => { if (target.name === "token") started = start(); else started.then(search); }, PAUSE);
 });
 byId("ask").addEventListener("submit", (event) => { event.preventDefault(); search(); });
+byId("query").addEventListener("input", ({ target }) => fit(target));
+addEventListener("resize", () => fit(byId("query")));
 byId("query").addEventListener("keydown", (event) => {
   if (event.key !== "Enter") return;
   event.preventDefault();

@@ -4,7 +4,8 @@ import { byId, html, plural, svg } from "./elements.js";
 import { ask } from "./asking.js";
 
 const FATES = {
-  changed: "changed in meaning", missing: "only in A", new: "only in B", more: "with more or less",
+  changed: "changed in meaning", missing: "only in A", new: "only in B",
+  replaced: "with a word replaced", more: "with more or less",
   reworded: "in other words", same: "the same",
 };
 const QUIET = ["same", "reworded"];
