@@ -20,8 +20,8 @@ from movers.measures.bounds import sentence_distances
 from movers.measures.calibration import Calibration, contrasts, to_fit
 from movers_research.datasets import read_dataset
 
-SHARES = (0.2, 0.5, 1.1, 2.0, 4.0)
-PRICES = (0.15, 0.22, 0.29, 0.36, 0.45)
+SHARES = (0.2, 0.4, 0.67, 1.3, 2.6)
+PRICES = (0.15, 0.22, 0.28, 0.33, 0.38)
 PAIRS = 1500
 
 
@@ -124,7 +124,7 @@ def draw(lines: dict[float, list[tuple[float, ...]]], target: str) -> None:
         wiki, grammar, graded, triples = np.array(rows).T
         left.plot(wiki, grammar, marker="o", label=f"price {price}")
         right.plot(graded, triples, marker="o", label=f"price {price}")
-    taken = lines[default.PRICE][SHARES.index(1.1)]
+    taken = lines[default.PRICE][SHARES.index(0.67)]
     for axes, (x, y) in ((left, taken[:2]), (right, taken[2:])):
         axes.plot(x, y, "o", markersize=14, fillstyle="none", color="black")
         axes.grid(alpha=0.3)

@@ -31,9 +31,12 @@ def kinds(scorer):
 
 
 def test_role_swaps_are_farther_than_swaps_that_keep_the_meaning(kinds):
-    means = {kind: values.mean() for kind, values in kinds.items()}
-    assert means["role"] > means["symmetric"] > means["coordination"]
-    assert means["role"] > means["passive"]
+    def farther(kind):
+        return (kinds["role"][:, None] > kinds[kind]).mean()
+
+    assert farther("symmetric") > 0.6
+    assert farther("passive") > 0.75
+    assert farther("coordination") > 0.9
 
 
 def test_a_synonym_is_nearer_than_an_antonym_and_that_nearer_than_an_unrelated_word(kinds):
