@@ -374,7 +374,7 @@ def mine(
     guards = work.guards(guard, at_least)
     texts = work.unless_index(file)
     if dry_run:
-        summary = f"{{0.pairs:,}} pairs lie within {threshold:g}".format
+        summary = f"pairs within {threshold:g}: {{0.pairs:,}}".format
         return work.preview(file, texts, threshold, output, summary)
     output = _named(output)
     format_of(output)

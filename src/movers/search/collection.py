@@ -53,7 +53,8 @@ class Record:
     @property
     def checksum(self) -> int:
         """CRC-32 of all of it."""
-        return crc32(json.dumps([self.id, self.text, self.value, self.written]).encode())
+        parts = [self.id, self.text, self.value, self.written]
+        return crc32(json.dumps(parts, default=repr).encode())  # damaged ones may be bytes
 
 
 def _damaged(where: str, how: str) -> InputError:
