@@ -452,7 +452,7 @@ class Scorer:
         What cannot be compared, for a side is empty, is refused.
         """
         texts, measure = read_pairs(pairs), self._judge
-        out = np.zeros((len(texts), len(names_of(measure.heads))))
+        out = np.zeros((len(texts), len(names_of(measure))))
         for place, sentences, rows in self._blocks(texts, progress=progress):
             out[place] = self._compare(measure.evidence, sentences, rows, policy="raise")
         return out

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from sklearn.metrics import roc_auc_score
 
 import movers
-from movers.measures import default
+from movers.measures import calibration, default
 from movers.measures.bounds import sentence_distances
 from movers.measures.calibration import (
     Calibration,
@@ -59,12 +59,18 @@ def broken_share(plan, a, b):
     )
 
 
-def oracle_odds(known, roots, longness):
-    """One sum over heads, and the others bent, in plain loops."""
+def shift(plan, X, Y, direction):
+    """How far moved words lie from those they went to, along one direction."""
+    apart = (X @ direction)[:, None] - (Y @ direction)[None, :]
+    return np.sqrt((plan * apart**2).sum() / plan.sum())
+
+
+def oracle_odds(known, signs, longness):
+    """One sum of signs, and the others bent, in plain loops."""
     network, odds = known.network, 0.0
     for unit, factor in enumerate(network.factors):
         weights = (1 - longness) * network.short[unit] + longness * network.long[unit]
-        total = weights[-1] + sum(w * root for w, root in zip(weights, roots, strict=False))
+        total = weights[-1] + sum(w * sign for w, sign in zip(weights[:-1], signs, strict=True))
         odds += factor * np.tanh(total) if unit else total
     return odds
 
@@ -83,7 +89,8 @@ def oracle(x, y, X, Y, A, B, known):
     ]
     count = len(X) + len(Y)
     longness = 0.5 + 0.5 * np.tanh(3 * (np.log(1 + count) - 3.2))
-    odds = oracle_odds(known, roots, longness) if roots else 0.0
+    signs = [*roots, *(shift(plan, X, Y, direction) for direction in known.directions)]
+    odds = oracle_odds(known, signs, longness) if roots else 0.0
     moved = 1 - np.exp(-20 * np.mean(roots or [0.0]))
     charge = moved / (1 + np.exp(-odds))
     if len(X) == len(Y) and np.allclose(plan, np.diag(np.diag(plan))):
@@ -232,31 +239,39 @@ def test_a_kept_calibration_is_the_one_that_was_learned(tmp_path, monkeypatch, o
     assert kept("abc") is None
 
 
+def test_a_calibration_learned_in_another_way_is_not_taken(tmp_path, monkeypatch):
+    monkeypatch.setenv("MOVERS_CACHE", str(tmp_path))
+    keep("abc", calibrate(movers.load().encoder))
+    assert kept("abc") is not None
+    monkeypatch.setattr(calibration, "DIRECTIONS", 8)
+    assert kept("abc") is None
+
+
 def test_slopes_are_those_of_the_odds():
     network = calibrate(movers.load().encoder).network
     random = np.random.default_rng(7)
-    broken, words = (
+    signs, words = (
         random.uniform(0, 1, (5, network.short.shape[1] - 1)),
         np.array([4, 9, 20, 31, 60]),
     )
-    slopes, step = network.slopes(broken, words), 1e-6
-    for head in range(0, broken.shape[1], 9):
-        aside = np.zeros_like(broken)
-        aside[:, head] = step
-        rise = network.odds(broken + aside, words) - network.odds(broken - aside, words)
-        assert slopes[:, head] == pytest.approx(rise / (2 * step), rel=1e-4, abs=1e-5)
+    slopes, step = network.slopes(signs, words), 1e-6
+    for sign in range(0, signs.shape[1], 9):
+        aside = np.zeros_like(signs)
+        aside[:, sign] = step
+        rise = network.odds(signs + aside, words) - network.odds(signs - aside, words)
+        assert slopes[:, sign] == pytest.approx(rise / (2 * step), rel=1e-4, abs=1e-5)
 
 
 def test_a_pair_has_the_same_odds_in_any_company():
     network = calibrate(movers.load().encoder).network
-    broken = np.random.default_rng(3).uniform(0, 1, (33, network.short.shape[1] - 1))
+    signs = np.random.default_rng(3).uniform(0, 1, (33, network.short.shape[1] - 1))
     words = np.arange(33) + 4
-    whole = network.odds(broken, words)
-    slopes = network.slopes(broken, words)
+    whole = network.odds(signs, words)
+    slopes = network.slopes(signs, words)
     for row in range(33):
         alone = slice(row, row + 1)
-        assert network.odds(broken[alone], words[alone]).tobytes() == whole[alone].tobytes()
-        assert network.slopes(broken[alone], words[alone]).tobytes() == slopes[alone].tobytes()
+        assert network.odds(signs[alone], words[alone]).tobytes() == whole[alone].tobytes()
+        assert network.slopes(signs[alone], words[alone]).tobytes() == slopes[alone].tobytes()
 
 
 def test_a_calibration_is_the_same_after_a_round_trip_and_refuses_cut_weights():
@@ -264,7 +279,7 @@ def test_a_calibration_is_the_same_after_a_round_trip_and_refuses_cut_weights():
     values = json.loads(json.dumps(known.to_json()))
     assert Calibration.from_json(values).digest == known.digest
     values["heads"].pop()
-    with pytest.raises(ValueError, match="another shape"):
+    with pytest.raises(ValueError, match="shape"):
         Calibration.from_json(values)
 
 

@@ -22,8 +22,8 @@ def judge():
 
 def test_every_column_has_a_name(judge):
     found = judge.evidence(PAIRS)
-    assert found.shape == (len(PAIRS), len(names_of(judge.heads)))
-    assert len({*names_of(judge.heads)}) == found.shape[1]
+    assert found.shape == (len(PAIRS), len(names_of(judge.measure)))
+    assert len({*names_of(judge.measure)}) == found.shape[1]
     assert np.isfinite(found).all()
 
 
@@ -39,14 +39,14 @@ def test_a_pair_is_the_same_in_any_company(judge):
 
 def test_the_same_sentence_has_nothing_against_it(judge):
     (found,) = judge.evidence([(PAIRS[0][0],) * 2])
-    known = dict(zip(names_of(judge.heads), found, strict=True))
+    known = dict(zip(names_of(judge.measure), found, strict=True))
     for name in ("sentence vectors", "uneven lengths", "negation", *ORDER):
         assert known[name] == pytest.approx(0.0, abs=1e-6), name
 
 
 def test_kinds_of_differences_are_told(judge):
     pairs = [("Take 2 tablets.", "Do not take 20 tablets."), ("It is late.", "It is late, Sir.")]
-    names = names_of(judge.heads)
+    names = names_of(judge.measure)
     denied, more = (dict(zip(names, row, strict=True)) for row in judge.evidence(pairs))
     assert (denied["negation"], denied["number"], denied["added"]) == (1.0, 1.0, 0.0)
     assert (more["negation"], more["added"]) == (0.0, 1.0)
@@ -94,4 +94,4 @@ def test_prices_are_those_of_a_slow_reading():
 
 
 def test_plain_columns_come_first(judge):
-    assert names_of(judge.heads)[: len(PLAIN)] == PLAIN
+    assert names_of(judge.measure)[: len(PLAIN)] == PLAIN

@@ -12,6 +12,7 @@ from movers.errors import InputError
 from movers.judge.logistic_fit import LabelWarning
 from movers.measures import calibration
 from movers.measures import judge as module
+from movers.measures.default import calibrate
 from movers.measures.judge import SAME, learn_contrasts, same_of
 from movers.runtime.notices import TruncationWarning
 from movers.search.keep_apart import Objection
@@ -129,20 +130,21 @@ def test_other_encoders_learn_from_contrasts(tiny, monkeypatch):
 
 def test_what_contrasts_taught_is_learned_once(tiny, monkeypatch, tmp_path, judge):
     encoder = movers.load(model=tiny("bert")).encoder
+    fresh = {calibration.Calibration.__name__: calibrate(encoder)}
     monkeypatch.setenv("MOVERS_CACHE", str(tmp_path))
     taught = replace(judge.measure.knowledge, fingerprint=encoder.fingerprint)
     lessons = []
     monkeypatch.setattr(module, "learn_contrasts", lambda _: lessons.append(1) or taught)
     for _ in range(2):
-        monkeypatch.setitem(vars(encoder), "calibrations", {})
+        monkeypatch.setitem(vars(encoder), "calibrations", dict(fresh))
         assert same_of(encoder).digest == taught.digest
     assert len(lessons) == 1
     (file,) = (tmp_path / "judges").iterdir()
     file.write_bytes(b"half of it")
-    monkeypatch.setitem(vars(encoder), "calibrations", {})
+    monkeypatch.setitem(vars(encoder), "calibrations", dict(fresh))
     assert same_of(encoder).digest == taught.digest and len(lessons) == 2
     monkeypatch.setitem(vars(encoder), "fingerprint", "unknown")
-    monkeypatch.setitem(vars(encoder), "calibrations", {})
+    monkeypatch.setitem(vars(encoder), "calibrations", dict(fresh))
     assert same_of(encoder) is taught and len([*(tmp_path / "judges").iterdir()]) == 1
 
 

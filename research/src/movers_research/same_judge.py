@@ -113,7 +113,7 @@ def learn_same(encoder: Encoder, data: Path | None = None) -> Knowledge:
         "digest": digest_of(pairs, labelled.labels),
         "date": datetime.now(UTC).date().isoformat(),
     }
-    start = blank(encoder.fingerprint, names_of(bound_judge(encoder).heads), numbers)
+    start = blank(encoder.fingerprint, names_of(bound_judge(encoder)), numbers)
     return fit(labelled, start, ridge=RIDGE, facts=facts)
 
 

@@ -1,13 +1,14 @@
-"""Which attention heads of an encoder tell meaning from order, learned once from contrasts.
+"""What of an encoder tells meaning from order, learned once from contrasts.
 
 Contrasts are pairs of sentences whose words changed places, with and without a change of meaning,
 shipped as plain text (``data/contrasts_english.tsv``, made by ``scripts/contrasts``); further
 tables hold swaps with one more change, and sentences with other words in the same places. Every
-head has a share of relations that it sees broken. Out of these shares a small network makes the
-odds that the meaning changed: a sum over heads, as in a logistic regression, and a few further sums
-that saturate, since the same break means one thing beside some breaks and another beside others.
-What a head sees differs between short sentences and long ones, so every sum has two sets of
-weights, of either sign: heads with negative ones give credit for order.
+attention head has a share of relations that it sees broken, and words that moved have other vectors
+where they stand now, by so much along each of a few directions. Out of these signs a small network
+makes the odds that the meaning changed: a sum of them, as in a logistic regression, and a few
+further sums that saturate, since the same sign means one thing beside some and another beside
+others. What is seen differs between short sentences and long ones, so every sum has two sets of
+weights, of either sign: signs with negative ones give credit for order.
 """
 
 from __future__ import annotations
@@ -42,8 +43,10 @@ RIDGE, RIDGE_UNITS = 0.016, 0.0034
 """Factors of the squared weights of the sum, and of those of the sums that saturate."""
 UNITS, STARTS, STEPS = 8, 3, 120
 """Sums that saturate, from how many random starts (the mean is taken), and steps of each fit."""
-FIRM, SHIFT = 2.0, -0.4
+FIRM, SHIFT = 1.5, -0.4
 """Factor of the odds, which ridges make too timid; what is added to them."""
+DIRECTIONS, FINE = 32, 1000
+"""Directions of word vectors that are read; into how many steps their unit is cut."""
 HALFWAY, STEEP = 3.2, 6.0
 """Log of one more than the words of a pair where it is half-way from short to long; how soon."""
 TESTED = 6
@@ -125,12 +128,12 @@ def to_test() -> Contrasts:
 
 
 class Network(NamedTuple):
-    """Sums over heads, the first as it is and the others saturating: the odds of a change.
+    """Sums of signs, the first as it is and the others saturating: the odds of a change.
 
     Parameters
     ----------
     short, long
-        Weights, ``(sums, heads + 1)``, for sentences with few words and with many; what is added
+        Weights, ``(sums, signs + 1)``, for sentences with few words and with many; what is added
         to a sum comes last.
     factors
         What every sum counts in the odds; that of the first is 1.
@@ -140,35 +143,35 @@ class Network(NamedTuple):
     long: Floats
     factors: Floats
 
-    def sums(self, broken: Floats, words: Ints) -> Floats:
-        """Return all sums for roots of what each head sees broken, ``(pairs, sums)``."""
-        given = np.hstack([broken, np.ones((len(broken), 1))])
+    def sums(self, signs: Floats, words: Ints) -> Floats:
+        """Return all sums, ``(pairs, sums)``."""
+        given = np.hstack([signs, np.ones((len(signs), 1))])
         along = longness(words)[:, None]
         both = np.hstack([given * (1.0 - along), given * along])
-        sums = np.empty((len(broken), len(self.factors)))
+        sums = np.empty((len(signs), len(self.factors)))
         for place, weights in enumerate(np.hstack([self.short, self.long])):
             # row by row, so that a pair has the same bits in any company
             sums[:, place] = (both * weights).sum(axis=1)
         return sums
 
-    def odds(self, broken: Floats, words: Ints) -> Floats:
+    def odds(self, signs: Floats, words: Ints) -> Floats:
         """Return log odds that the meaning changed.
 
         Parameters
         ----------
-        broken
-            Roots of what each head sees broken, ``(pairs, heads)``.
+        signs
+            What is seen of every pair, ``(pairs, signs)``.
         words
             Words of both sentences together, ``(pairs,)``.
         """
-        sums = self.sums(broken, words)
+        sums = self.sums(signs, words)
         return np.asarray(sums[:, 0] + (np.tanh(sums[:, 1:]) * self.factors[1:]).sum(axis=1))
 
-    def slopes(self, broken: Floats, words: Ints) -> Floats:
-        """Return by how much the odds grow with what each head sees broken, ``(pairs, heads)``."""
-        steep = self.factors * (1.0 - np.tanh(self.sums(broken, words)) ** 2)
+    def slopes(self, signs: Floats, words: Ints) -> Floats:
+        """Return by how much the odds grow with each sign, ``(pairs, signs)``."""
+        steep = self.factors * (1.0 - np.tanh(self.sums(signs, words)) ** 2)
         steep[:, 0] = 1.0
-        along, slopes = longness(words)[:, None], np.zeros_like(broken)
+        along, slopes = longness(words)[:, None], np.zeros_like(signs)
         for part, short, long in zip(steep.T, self.short, self.long, strict=True):
             slopes += part[:, None] * (short + along * (long - short))[:, :-1]
         return slopes
@@ -185,12 +188,14 @@ class Calibration:
     heads
         Attention heads that are read; none where they tell nothing apart.
     network
-        Makes the odds that the meaning changed of what these heads see.
+        Makes the odds that the meaning changed of what these heads see, and of shifts.
     apart
         How well they do: the probability that of two contrasts of the reporting half the one with
         another meaning is charged more.
     reads
         What the heads that argue most read, and the probability by which each alone tells it.
+    directions
+        Along which vectors of words that moved are compared, ``(directions, dimensions)``.
     """
 
     chance: float
@@ -198,17 +203,24 @@ class Calibration:
     network: Network
     apart: float
     reads: Mapping[Head, tuple[str, float]] = field(default_factory=dict)
+    directions: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     @cached_property
     def digest(self) -> str:
         """Eight hex digits that pin all of it."""
-        return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:8]
+        return _digest(self.to_json())
+
+    @cached_property
+    def digest_of_directions(self) -> str:
+        """Eight hex digits that pin the directions, for what else is learned from shifts."""
+        return _digest(self.to_json()["directions"])
 
     def to_json(self) -> dict[str, object]:
         """Return plain values: heads as ``layer.head``."""
         return {
             "chance": self.chance,
             "heads": [f"{layer}.{head}" for layer, head in self.heads],
+            "directions": np.rint(self.directions * FINE).astype(int).tolist(),
             "network": {name: part.tolist() for name, part in self.network._asdict().items()},
             "apart": self.apart,
             "reads": {f"{layer}.{head}": list(read) for (layer, head), read in self.reads.items()},
@@ -225,14 +237,29 @@ class Calibration:
     def from_json(cls, values: dict[str, Any]) -> Calibration:
         """Read what `to_json` wrote."""
         heads = tuple(_head(name) for name in values["heads"])
+        directions = _directions(values["directions"])
         network = Network(*(np.array(values["network"][part], float) for part in Network._fields))
-        width = len(network.factors), len(heads) + 1
+        width = len(network.factors), len(heads) + len(directions) + 1
         if network.short.shape != width or network.long.shape != width:
-            raise ValueError(f"weights of {len(heads)} heads have another shape than {width}")
+            raise ValueError(f"weights have shape {network.short.shape} and not {width}")
         reads = {
             _head(name): (str(what), float(how)) for name, (what, how) in values["reads"].items()
         }
-        return cls(float(values["chance"]), heads, network, float(values["apart"]), reads)
+        chance, apart = float(values["chance"]), float(values["apart"])
+        return cls(chance, heads, network, apart, reads, directions)
+
+
+def _digest(values: object) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def rounded_directions(given: Floats) -> Floats:
+    """Return directions with the digits that are kept."""
+    return np.asarray(np.rint(given * FINE) / FINE)
+
+
+def _directions(rows: list[list[int]]) -> Floats:
+    return np.array(rows, float) / FINE if rows else np.zeros((0, 0))
 
 
 def longness(words: Ints) -> Floats:
@@ -272,27 +299,36 @@ def keep(fingerprint: str, calibration: Calibration) -> None:
 
 
 def _place(fingerprint: str) -> Path | None:
-    """Return where the calibration of an encoder lies, by the contrasts it was made from."""
+    """Return where the calibration of an encoder lies, by what it was made from and how."""
     texts = [(files("movers") / "data" / name).read_bytes() for name in _SOURCES]
-    made_from = hashlib.sha256(b"".join(texts)).hexdigest()[:8]
+    made_from = hashlib.sha256(b"".join([*texts, repr(_settings()).encode()])).hexdigest()[:8]
     return trusted_place("calibrations", f"{fingerprint}-{made_from}.json")
+
+
+def _settings() -> tuple[object, ...]:
+    """Return what else decides what is learned."""
+    ridges, fits, odds = (RIDGE, RIDGE_UNITS), (UNITS, STARTS, STEPS), (FIRM, SHIFT)
+    return SHARES, OFTEN, ridges, fits, odds, (HALFWAY, STEEP), (DIRECTIONS, FINE)
 
 
 _SOURCES = ("contrasts_english.tsv", "changes_english.tsv", "replaced_english.tsv")
 
 
 class Seen(NamedTuple):
-    """What heads see of pairs: the kind, whether the meaning changed, what is broken, words."""
+    """What is seen of pairs: the kind, whether the meaning changed, all signs, words.
+
+    Signs are roots of what each head sees broken, then shifts along every direction.
+    """
 
     kinds: list[str]
     changed: Bools
-    broken: Floats
+    signs: Floats
     words: Ints
 
     def take(self, chosen: Bools) -> Seen:
         """Return some of them."""
         kinds = [self.kinds[i] for i in np.flatnonzero(chosen).tolist()]
-        return Seen(kinds, self.changed[chosen], self.broken[chosen], self.words[chosen])
+        return Seen(kinds, self.changed[chosen], self.signs[chosen], self.words[chosen])
 
 
 def fit_network(seen: Seen) -> Network:
@@ -303,7 +339,7 @@ def fit_network(seen: Seen) -> Network:
     where its random start led it.
     """
     along = 2.0 * longness(seen.words)[:, None] - 1.0
-    values = np.hstack([seen.broken, seen.broken * along, along])
+    values = np.hstack([seen.signs, seen.signs * along, along])
     middle, spread = values.mean(axis=0), values.std(axis=0) + 1e-9
     scaled, weight = (values - middle) / spread, _balanced(seen)
     fits = [_fit_once(scaled, seen.changed, weight, start) for start in range(STARTS)]
@@ -317,7 +353,7 @@ def fit_network(seen: Seen) -> Network:
     weights, added = rows[:, :-1] / spread, rows[:, -1]
     added = added - weights @ middle
     level, change, length = np.split(
-        weights, [seen.broken.shape[1], 2 * seen.broken.shape[1]], axis=1
+        weights, [seen.signs.shape[1], 2 * seen.signs.shape[1]], axis=1
     )
     short, long = (
         np.hstack([level + sign * change, (added[:, None] + sign * length)]) for sign in (-1, 1)
@@ -384,7 +420,7 @@ def told_apart(charge: Floats, changed: Bools) -> float:
 
 def what_is_read(seen: Seen, head: int) -> tuple[str, float]:
     """Return what a head tells best, and the probability that it does so alone."""
-    charge, kinds = seen.broken[:, head], seen.kinds
+    charge, kinds = seen.signs[:, head], seen.kinds
     scores = {}
     for name, pattern in SEEN.items():
         rows = ~seen.changed | [bool(re.fullmatch(pattern, kind)) for kind in kinds]

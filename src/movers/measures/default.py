@@ -6,14 +6,15 @@
 it, so x says how far two sentences are on the way from the same to unrelated. Words move at the
 least cost where their vectors are nearer than 0.7 of the mean cost of the pair; the others stay
 at home and break nothing. Of the relations between the words that moved, head h sees a share
-broken, ``b_h`` (`movers.solve.batch.broken_batch`), and
+broken, ``b_h`` (`movers.solve.batch.broken_batch`), and these words have other vectors than those
+they went to, by ``t_k`` along direction k (`movers.measures.parts.shifts`). Then
 
     S = (1 - exp(-20 m)) / (1 + exp(-z)),   z = z_0 + sum over units of f_u tanh(z_u)
-    z_u = a_u(n) + sum over heads of w_uh(n) sqrt(b_h)
+    z_u = a_u(n) + sum over heads of w_uh(n) sqrt(b_h) + sum over directions of v_uk(n) t_k
 
 with m the mean of sqrt(b_h): how much changed places, times the probability that this changed the
 meaning; S is 0 where every word went to the word in its place. The weights, of either sign, depend
-on the number n of words; they are learned from contrasts, once for an encoder
+on the number n of words; they and the directions are learned from contrasts, once for an encoder
 (`movers.measures.calibration`). As c < w, d grows with x wherever S stays: a further change makes a
 swap nearer only where S falls by it.
 """
@@ -37,6 +38,7 @@ from movers.measures.base import SOURCE_EMPTY, TARGET_EMPTY, Measure
 from movers.measures.bounds import Bound, CosineBound, sentence_distances
 from movers.measures.calibration import (
     APART,
+    DIRECTIONS,
     Calibration,
     Contrasts,
     Network,
@@ -44,6 +46,7 @@ from movers.measures.calibration import (
     fit_network,
     keep,
     kept,
+    rounded_directions,
     shipped,
     to_fit,
     to_test,
@@ -52,6 +55,7 @@ from movers.measures.calibration import (
 )
 from movers.measures.parts.context import Context
 from movers.measures.parts.costs import pair_costs
+from movers.measures.parts.shifts import differences, principal, shifts, spreads
 from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences
 from movers.measures.structural_transport import choose_heads
@@ -121,16 +125,16 @@ def learn(encoder: Encoder) -> Calibration:
     vectors = encoder.encode(unrelated_sentences(), Request(pooled=True)).pooled
     chance = float(f"{mean_distance(vectors):.4g}")  # which another processor does not change
     every = _with_all_heads(encoder)
-    seen = _look(every, to_fit())
+    seen, directions = _look(every, to_fit())
     network = Network(*(_rounded(part) for part in fit_network(seen)))
-    known = Calibration(chance, every.heads, network, 0.0)
-    tested = _look(every, to_test())
-    charge = meaning_changed(known, tested.broken, tested.words)
+    known = Calibration(chance, every.heads, network, 0.0, directions=directions)
+    tested, _ = _look(every, to_test(), directions)
+    charge = meaning_changed(known, tested.signs, tested.words)
     apart = float(f"{told_apart(charge, tested.changed):.3f}")
     if apart < APART:
         nothing = Network(np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
         return Calibration(chance, (), nothing, apart)
-    argued = arguments(known, seen.broken, seen.words)[seen.changed].mean(axis=0)
+    argued = arguments(known, seen.signs, seen.words)[seen.changed].mean(axis=0)
     reads = {every.heads[i]: what_is_read(seen, i) for i in np.argsort(-argued).tolist()}
     named = [(head, read) for head, read in reads.items() if read[1] >= APART]
     return replace(known, apart=apart, reads=dict(named[:NAMED]))
@@ -148,15 +152,20 @@ def _with_all_heads(encoder: Encoder) -> DefaultMeasure:
     return every.bind(Context(encoder, Statistics(encoder.fingerprint), rules, layers="all"))
 
 
-def _look(every: DefaultMeasure, given: Contrasts) -> Seen:
-    """Return what all heads see of contrasts, without those that have every word in its place.
+def _look(
+    every: DefaultMeasure, given: Contrasts, directions: Floats | None = None
+) -> tuple[Seen, Floats]:
+    """Return what is seen of contrasts, without those that have every word in its place.
 
-    A swap is a change of meaning, with or without a further change.
+    Shifts are measured along directions; unless some are given, along the principal ones of the
+    contrasts, which are returned. A swap is a change of meaning, with or without a further change.
     """
     pairs, encoder = given.pairs, every.context.encoder
     broken = np.zeros((len(pairs), len(every.heads)))
     words = np.zeros(len(pairs), int)
     moved = np.ones(len(pairs), bool)
+    apart: list[Ragged] = []
+    masses: list[Ragged] = []
     for start in range(0, len(pairs), SAMPLE):
         part = pairs[start : start + SAMPLE]
         place = slice(start, start + len(part))
@@ -164,23 +173,35 @@ def _look(every: DefaultMeasure, given: Contrasts) -> Seen:
         encodings = encoder.encode(texts, every.requirements)
         rows = encodings.numbers(text for pair in part for text in pair).reshape(-1, 2)
         sentences = every.weigh(encodings)
-        problems, solution, shares = every.relations(sentences, rows)
-        broken[place] = np.sqrt(shares)
+        problems, solution, broken[place] = every.relations(sentences, rows)
         words[place] = sentences.weights.lengths[rows].sum(axis=1)
         moved[start + _in_place(problems.shapes, solution.plan)] = False
+        assert sentences.vectors is not None
+        between, mass = differences(sentences.vectors, rows, problems.shapes, solution.plan)
+        chosen = np.flatnonzero(moved[place])
+        apart.append(between.take(chosen))
+        masses.append(Ragged(mass, between.starts).take(chosen))
+    between, mass = apart[0].joined(*apart[1:]), masses[0].joined(*masses[1:]).data
+    if directions is None:
+        directions = rounded_directions(principal(between.data, DIRECTIONS))
+    along = spreads(Ragged(between.data @ directions.T, between.starts), mass)
     changed = ~given.same | (np.array(given.kinds) == "change")
-    return Seen(given.kinds, changed, broken, words).take(moved)
+    seen = Seen(given.kinds, changed, broken, words).take(moved)
+    return seen._replace(signs=np.hstack([seen.signs, along])), directions
 
 
-def meaning_changed(known: Calibration, broken: Floats, words: Ints) -> Floats:
+def meaning_changed(known: Calibration, signs: Floats, words: Ints) -> Floats:
     """Return S in [0, 1): how much changed places, times the probability that it matters."""
+    broken = signs[:, : len(known.heads)]
     moved = -np.expm1(-ANY * (broken.sum(axis=1) / broken.shape[1]))
-    return np.asarray(moved / (1.0 + np.exp(-known.network.odds(broken, words))))
+    return np.asarray(moved / (1.0 + np.exp(-known.network.odds(signs, words))))
 
 
-def arguments(known: Calibration, broken: Floats, words: Ints) -> Floats:
+def arguments(known: Calibration, signs: Floats, words: Ints) -> Floats:
     """Return how much each head argues for a change of meaning, ``(pairs, heads)``."""
-    return broken * np.maximum(0.0, known.network.slopes(broken, words))
+    heads = len(known.heads)
+    slopes = known.network.slopes(signs, words)[:, :heads]
+    return signs[:, :heads] * np.maximum(0.0, slopes)
 
 
 @dataclass(frozen=True)
@@ -250,7 +271,7 @@ class DefaultMeasure(Measure):
         over heads is all of it. Pairs without words on one side are charged nothing.
         """
         filled = np.flatnonzero((sentences.weights.lengths[rows] > 0).all(axis=1))
-        problems, moved, broken = self.relations(sentences, rows[filled])
+        problems, moved, signs = self.relations(sentences, rows[filled])
         shape = len(rows), max(1, len(self.heads))
         parts: dict[str, Any] = {}
         words = problems.shapes.max(axis=1, initial=1)[:, None]  # each was moved as a unit
@@ -259,7 +280,7 @@ class DefaultMeasure(Measure):
             parts[name] = np.zeros(shape, numbers.dtype)
             parts[name][filled] = numbers / words if name in ("linear", "home") else numbers
         counts = sentences.weights.lengths[rows[filled]].sum(axis=1)
-        parts["structural"][filled] = self._charges(np.sqrt(broken), counts)
+        parts["structural"][filled] = self._charges(signs, counts)
         # The same sentence breaks nothing, whichever of its equal words went where; nor do other
         # words, or other signs, in the same places.
         parts["structural"][filled[_in_place(problems.shapes, moved.plan)]] = 0.0
@@ -270,9 +291,10 @@ class DefaultMeasure(Measure):
         return replace(moved, **parts), problems, sentence
 
     def relations(self, sentences: WeightedSentences, rows: Ints) -> tuple[Problems, Many, Floats]:
-        """Move the words that find a counterpart, and see what every head sees broken by that.
+        """Move the words that find a counterpart, and see by what signs the meaning may change.
 
-        Returns the problems, their solutions with plans, and shares, ``(pairs, heads)``.
+        Returns the problems, their solutions with plans, and ``(pairs, signs)``: roots of what
+        every head sees broken and, unless a user chose heads, how far words shifted.
         """
         assert sentences.vectors is not None and sentences.norms is not None
         threads, words = self.context.threads, (sentences.vectors, sentences.norms.data)
@@ -284,21 +306,27 @@ class DefaultMeasure(Measure):
         moved = emd_batch(problems, null=home[:, None], threads=threads, plans=True)
         if not self.heads:
             return problems, moved, np.zeros((len(rows), 1))
-        return problems, moved, broken_batch(problems, moved.plan, threads=threads)
+        broken = np.sqrt(broken_batch(problems, moved.plan, threads=threads))
+        if self._chosen or not len(self.calibration.directions):
+            return problems, moved, broken
+        where = rows, problems.shapes, moved.plan
+        along = shifts(self.calibration.directions, sentences.vectors, *where, threads=threads)
+        return problems, moved, np.hstack([broken, along])
 
-    def _charges(self, broken: Floats, words: Ints) -> Floats:
+    def _charges(self, signs: Floats, words: Ints) -> Floats:
         """Return s c S for every pair, shared out to the heads, ``(pairs, heads)``."""
-        if not self.heads:
-            return np.zeros_like(broken)
+        count = len(self.heads)
+        if not count:
+            return np.zeros_like(signs)
         if self._chosen:
-            charge = np.minimum(1.0, broken.sum(axis=1) / len(self.heads))
-            argued = broken
+            charge = np.minimum(1.0, signs.sum(axis=1) / count)
+            argued = signs
         else:
-            charge = meaning_changed(self.calibration, broken, words)
-            argued = arguments(self.calibration, broken, words)
+            charge = meaning_changed(self.calibration, signs, words)
+            argued = arguments(self.calibration, signs, words)
         whole = argued.sum(axis=1, keepdims=True)
-        shares = np.where(whole > 0, argued / np.where(whole > 0, whole, 1.0), 1 / len(self.heads))
-        price = PRICE * self.calibration.chance * len(self.heads)
+        shares = np.where(whole > 0, argued / np.where(whole > 0, whole, 1.0), 1 / count)
+        price = PRICE * self.calibration.chance * count
         return np.asarray(price * charge[:, None] * shares)
 
     def head_values(self, sentences: WeightedSentences, rows: Ints) -> Floats:

@@ -2,7 +2,8 @@
 
 Sentence vectors; words matched by the plan of the default measure, what these cost in the middle
 and in the last layer, and words without a counterpart; order; the kinds of differences that are
-told of the texts; what every attention head sees broken. Most of it counts once more while the
+told of the texts; what every attention head sees broken; how far matched words shifted along the
+directions of the default measure. Most of it counts once more while the
 sentences are near each other: what tells paraphrases from swaps says little of other topics.
 """
 
@@ -17,7 +18,6 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.difference.finder import differences
 from movers.difference.kinds import KINDS
-from movers.encode.encodings import Head
 from movers.measures.bounds import sentence_distances
 from movers.measures.default import DefaultMeasure
 from movers.measures.parts.costs import norms_of, pair_costs
@@ -44,9 +44,13 @@ TOLD = tuple(kind for kind in KINDS if kind != "removed")
 PLAIN = (*WHOLE, *(f"{name}, {layer} layer" for layer in LAYERS for name in LAYERED), *ORDER)
 
 
-def names_of(heads: Sequence[Head]) -> tuple[str, ...]:
-    """Return what the columns of evidence are called."""
-    seen = (*PLAIN, *TOLD, *(f"head {layer}.{head}" for layer, head in heads))
+def names_of(measure: DefaultMeasure) -> tuple[str, ...]:
+    """Return what the columns of evidence are called; shifts are so along certain directions."""
+    read = (f"head {layer}.{head}" for layer, head in measure.heads)
+    known = measure.calibration
+    pinned = known.digest_of_directions
+    shifted = (f"shift {place + 1} of {pinned}" for place in range(len(known.directions)))
+    seen = (*PLAIN, *TOLD, *read, *shifted)
     return (
         *seen,
         *(f"{name} while near" for name in seen),
@@ -66,17 +70,17 @@ def evidence(measure: DefaultMeasure, sentences: WeightedSentences, rows: Ints) 
     apart = sentence_distances(sentences.pooled, rows)
     uneven = np.abs(lengths[:, 0] - lengths[:, 1]) / total
     plain = np.zeros((len(rows), len(PLAIN)))
-    broken = np.zeros((len(rows), len(measure.heads)))
+    heads, directions = len(measure.heads), len(measure.calibration.directions)
+    signs = np.zeros((len(rows), heads + directions))
     plain[:, : len(WHOLE)] = np.column_stack([apart, np.sqrt(apart), np.log1p(total), uneven])
     filled = np.flatnonzero(lengths.min(axis=1) > 0)
     if len(filled):
-        words, seen = _words(measure, sentences, rows[filled])
-        plain[filled, len(WHOLE) :], broken[filled] = words, np.sqrt(seen)
+        plain[filled, len(WHOLE) :], signs[filled] = _words(measure, sentences, rows[filled])
     known = dict(zip(PLAIN, plain.T, strict=True))
-    known["broken"] = broken.sum(axis=1) / max(1, broken.shape[1])
+    known["broken"] = signs[:, :heads].sum(axis=1) / max(1, heads)
     products = [known[name] * known[other] for name, other in PRODUCTS]
     near = np.maximum(0.0, 1.0 - apart / measure.calibration.chance) ** NEARNESS
-    seen = np.column_stack([plain, _differing(sentences.sentences, rows), broken])
+    seen = np.column_stack([plain, _differing(sentences.sentences, rows), signs])
     return np.column_stack([seen, near[:, None] * seen, plain**2, *products])
 
 
@@ -93,14 +97,14 @@ def _differing(texts: Sequence[str], rows: Ints) -> Floats:
 def _words(
     measure: DefaultMeasure, sentences: WeightedSentences, rows: Ints
 ) -> tuple[Floats, Floats]:
-    """Return what words and their order tell, ``(pairs, columns)``, and what heads see broken."""
+    """Return what words and their order tell, ``(pairs, columns)``, and all signs."""
     context = measure.context
-    problems, solution, broken = measure.relations(sentences, rows)
+    problems, solution, signs = measure.relations(sentences, rows)
     last = sentences.encoded.vectors[context.encoder.layers]
     final = pair_costs(measure.cost, last, norms_of(last), *rows.T, threads=context.threads)
     plans = Plans(problems.shapes, solution.plan)
     columns = [*plans.prices(problems.cost), *plans.prices(final.data), *plans.order()]
-    return np.column_stack(columns), broken
+    return np.column_stack(columns), signs
 
 
 @dataclass(frozen=True, eq=False)

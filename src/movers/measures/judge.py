@@ -50,7 +50,7 @@ FAMILIES = (
     ("words without a counterpart", ("unmatched", "left over", "farthest nearest")),
     (
         "what matched words mean where they stand",
-        ("matched", "worst match", "nearest", "mean cost"),
+        ("matched", "worst match", "nearest", "mean cost", "shift"),
     ),
     ("the order of the words", ("displaced", "neighbours", "inverted", "roles", "reordered")),
     ("a negation", ("negation",)),
@@ -94,7 +94,7 @@ class Judge(DefaultMeasure):
                 f"{encoder.fingerprint}",
                 Do("learn"),
             )
-        if known.names != names_of(self.heads):
+        if known.names != names_of(self):
             raise InputError("the judge was learned from other evidence", Do("learn"))
         return known
 
@@ -215,7 +215,7 @@ def _remembered(encoder: Encoder) -> Knowledge:
         return learn_contrasts(encoder)
     given = _lesson()
     made_from = digest_of(given.pairs, given.same.astype(float))
-    columns = sha256(json.dumps(names_of(bound_judge(encoder).heads)).encode()).hexdigest()[:8]
+    columns = sha256(json.dumps(names_of(bound_judge(encoder))).encode()).hexdigest()[:8]
     path = trusted_place("judges", f"{encoder.fingerprint}-{made_from}-{columns}.judge")
     if path is None:
         return learn_contrasts(encoder)
@@ -271,5 +271,5 @@ def learn_contrasts(encoder: Encoder) -> Knowledge:
     labelled = Labelled(given.pairs, given.same.astype(float), numbers, weights)
     facts = {"data": "contrasts", "digest": digest_of(given.pairs, labelled.labels)}
     facts["pairs"] = str(len(given.pairs))
-    start = blank(encoder.fingerprint, names_of(bound_judge(encoder).heads), numbers)
+    start = blank(encoder.fingerprint, names_of(bound_judge(encoder)), numbers)
     return fit(labelled, start, facts=facts)
