@@ -75,7 +75,7 @@ def odds(scorer: movers.Scorer, pairs: list[tuple[str, str]], same: np.ndarray) 
     """Log-odds of every pair by a judge that was learned from the other folds."""
     numbers = evidence_of(scorer.encoder, pairs)
     labelled = Labelled(pairs, same.astype(float), numbers, np.ones(len(pairs)))
-    names = names_of(bound_judge(scorer.encoder).heads)
+    names = names_of(bound_judge(scorer.encoder))
     start, found = blank(scorer.encoder.fingerprint, names, numbers), np.zeros(len(pairs))
     for train, test in split(labelled, graded=False):
         found[test] = fit(labelled.take(train), start, ridge=RIDGE).odds(numbers[test])

@@ -4,12 +4,14 @@
 
 Weights are fitted on the fitting half of the contrasts for every share; PAWS-Wiki dev without the
 pairs of PAWS-X, STS-B dev, the choosing half of the triples and the reporting half of the contrasts
-are compared with them. Nothing is read from test sets.
+and of the swaps with one more change are compared with them. Nothing is read from test sets.
 """
 
+import re
 import sys
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata, spearmanr
@@ -18,7 +20,9 @@ import movers
 from movers.measures import calibration, default
 from movers.measures.bounds import sentence_distances
 from movers.measures.calibration import Calibration, contrasts, to_fit
+from movers.measures.parts.shifts import shifts
 from movers_research.datasets import read_dataset
+from movers_research.default_measure import FAMILIES
 
 SHARES = (0.2, 0.4, 0.67, 1.3, 2.6)
 PRICES = (0.15, 0.22, 0.28, 0.33, 0.38)
@@ -30,31 +34,46 @@ class Evidence:
     """Numbers of pairs that a distance is made of."""
 
     apart: np.ndarray
-    broken: np.ndarray
+    signs: np.ndarray
     words: np.ndarray
     moved: np.ndarray
 
     def distances(self, known: Calibration, price: float) -> np.ndarray:
         """Return the distances under weights and a price."""
-        charge = default.meaning_changed(known, self.broken, self.words) * self.moved
+        charge = default.meaning_changed(known, self.signs, self.words) * self.moved
         gate = default.gates(self.apart, known.chance)
         return np.asarray(self.apart + price * known.chance * gate * charge)
 
 
-def look(every: default.DefaultMeasure, pairs: list[tuple[str, str]]) -> Evidence:
-    """Encode pairs, and keep what heads see."""
+class Row(NamedTuple):
+    """What a share and a price reach, × 100."""
+
+    wiki: float
+    grammar: float
+    graded: float
+    triples: float
+    changes: float
+    coordination: float
+
+
+def look(
+    every: default.DefaultMeasure, directions: np.ndarray, pairs: list[tuple[str, str]]
+) -> Evidence:
+    """Encode pairs, and keep what heads see and how words shift."""
     parts = []
     for start in range(0, len(pairs), default.SAMPLE):
         texts = [text for pair in pairs[start : start + default.SAMPLE] for text in pair]
         encodings = every.context.encoder.encode(list(dict.fromkeys(texts)), every.requirements)
         rows = encodings.numbers(texts).reshape(-1, 2)
         sentences = every.weigh(encodings)
+        assert sentences.vectors is not None
         problems, solution, broken = every.relations(sentences, rows)
+        along = shifts(directions, sentences.vectors, rows, problems.shapes, solution.plan)
         moved = np.ones(len(rows))
         moved[default._in_place(problems.shapes, solution.plan)] = 0.0
         words = sentences.weights.lengths[rows].sum(axis=1)
         apart = sentence_distances(sentences.pooled, rows)
-        parts.append((apart, np.sqrt(broken), words, moved))
+        parts.append((apart, np.hstack([broken, along]), words, moved))
     return Evidence(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -68,7 +87,7 @@ def main(target: str) -> None:
     """Fit, measure and draw."""
     encoder = movers.load().encoder
     every, chance = default._with_all_heads(encoder), default.calibrate(encoder).chance
-    seen = default._look(every, to_fit())
+    seen, directions = default._look(every, to_fit())
     known_pairs = {*read_dataset("paws-x-en-test").pairs}
     wiki = read_dataset("paws-wiki-dev")
     rows = [i for i, pair in enumerate(wiki.pairs) if pair not in known_pairs][::4][:PAIRS]
@@ -80,18 +99,27 @@ def main(target: str) -> None:
     given = contrasts()
     grammar = np.array([calibration._family(kind) == "grammar" for kind in given.kinds])
     held = given.take(grammar & ~given.fit)
+    changes = given.take((np.array(given.kinds) == "change") & ~given.fit)
+    near, far = FAMILIES["coordination against roles"]
+    wanted = [
+        not fit and re.fullmatch(near if same else far, kind) is not None
+        for kind, same, fit in zip(given.kinds, given.same, given.fit, strict=True)
+    ]
+    roles = given.take(np.array(wanted))
     triples = given.take(np.array(given.kinds) == "paraphrase")
-    see = partial(look, every)
-    seen_wiki, seen_graded, seen_held, seen_triples = map(
-        see, (wiki_pairs, list(graded.pairs), held.pairs, triples.pairs)
+    see = partial(look, every, directions)
+    seen_wiki, seen_graded, seen_held, seen_triples, seen_changes, seen_roles = map(
+        see,
+        (wiki_pairs, list(graded.pairs), held.pairs, triples.pairs, changes.pairs, roles.pairs),
     )
     gold, kinds = np.array(graded.gold), np.array(held.kinds)
     cosine = spearmanr(-seen_graded.apart, gold)[0]
-    print("share price PAWS-Wiki grammar STS-B triples")
-    lines: dict[float, list[tuple[float, ...]]] = {}
+    print("share price PAWS-Wiki grammar STS-B triples changes coordination")
+    lines: dict[float, list[Row]] = {}
     for share in SHARES:
         calibration.SHARES["grammar"] = share
-        known = Calibration(chance, every.heads, calibration.fit_network(seen), 1.0)
+        network = calibration.fit_network(seen)
+        known = Calibration(chance, every.heads, network, 1.0, directions=directions)
         for price in PRICES:
             told = seen_held.distances(known, price)
             areas = [
@@ -100,37 +128,48 @@ def main(target: str) -> None:
                 if 0 < held.same[kinds == kind].sum() < (kinds == kind).sum()
             ]
             threes = seen_triples.distances(known, price)
-            row = (
+            swaps = seen_changes.distances(known, price)
+            row = Row(
                 area(seen_wiki.distances(known, price), wiki_same),
                 float(np.mean(areas)),
                 100 * (spearmanr(-seen_graded.distances(known, price), gold)[0] - cosine),
                 100 * float((threes[triples.same] < threes[~triples.same]).mean()),
+                100 * float((swaps[changes.same] <= swaps[~changes.same]).mean()),
+                area(seen_roles.distances(known, price), roles.same),
             )
             lines.setdefault(price, []).append(row)
             print(share, price, *(f"{value:.2f}" for value in row), flush=True)
     draw(lines, target)
 
 
-def draw(lines: dict[float, list[tuple[float, ...]]], target: str) -> None:
-    """Draw both frontiers; the row that was taken has a ring."""
+def draw(lines: dict[float, list[Row]], target: str) -> None:
+    """Draw three frontiers; the row that was taken has a ring."""
     import matplotlib as mpl
 
     mpl.use("svg")
     mpl.rcParams["svg.hashsalt"] = "movers"
     from matplotlib import pyplot
 
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.8))
-    for price, rows in lines.items():
-        wiki, grammar, graded, triples = np.array(rows).T
-        left.plot(wiki, grammar, marker="o", label=f"price {price}")
-        right.plot(graded, triples, marker="o", label=f"price {price}")
+    names = {
+        "wiki": "PAWS-Wiki dev, AUC",
+        "grammar": "contrasts of the grammar, mean AUC",
+        "graded": "STS-B dev, ρ against the cosine",
+        "triples": "triples chosen on, %",
+        "changes": "swaps with one more change as far, %",
+        "coordination": "coordination against roles, AUC",
+    }
+    pairs = [("wiki", "grammar"), ("graded", "triples"), ("changes", "coordination")]
+    figure, all_axes = pyplot.subplots(1, 3, figsize=(13, 3.9))
     taken = lines[default.PRICE][SHARES.index(0.67)]
-    for axes, (x, y) in ((left, taken[:2]), (right, taken[2:])):
-        axes.plot(x, y, "o", markersize=14, fillstyle="none", color="black")
+    for axes, (across, up) in zip(all_axes, pairs, strict=True):
+        for price, rows in lines.items():
+            x, y = ([getattr(row, name) for row in rows] for name in (across, up))
+            axes.plot(x, y, marker="o", label=f"price {price}")
+        ring = getattr(taken, across), getattr(taken, up)
+        axes.plot(*ring, "o", markersize=14, fillstyle="none", color="black")
+        axes.set(xlabel=names[across], ylabel=names[up])
         axes.grid(alpha=0.3)
-    left.set(xlabel="PAWS-Wiki dev, AUC", ylabel="contrasts of the grammar, mean AUC")
-    right.set(xlabel="STS-B dev, ρ against the cosine", ylabel="triples chosen on, %")
-    left.legend(fontsize=8)
+    all_axes[0].legend(fontsize=8)
     figure.tight_layout()
     figure.savefig(target, metadata={"Date": None})
 
