@@ -92,7 +92,7 @@ def factor(name: str, given: float) -> float:
 
 def _number(name: str, given: Any) -> float:
     try:
-        if not isinstance(given, SupportsFloat) or np.ndim(given) or np.iscomplexobj(given):
+        if np.ndim(given) or np.iscomplexobj(given) or not isinstance(given, SupportsFloat):
             raise TypeError
         return float(given)
     except (TypeError, ValueError):  # as of a type
