@@ -64,7 +64,7 @@ class DoctorReport:
         return all(check.passed for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
+        """Return everything as plain values."""
         return {"healthy": self.healthy, **asdict(self)}
 
 
@@ -83,7 +83,7 @@ def examine(checks: Mapping[str, Callable[[], str]] | None = None) -> DoctorRepo
 
 
 def facts() -> dict[str, dict[str, str]]:
-    """Versions, processor, matrix libraries, threads, caches and settings."""
+    """Return versions, processor, matrix libraries, threads, caches and settings."""
     from movers.runtime.answer_cache import cache_folder
     from movers.runtime.kernel_library import best_level, library
 
@@ -107,7 +107,7 @@ def facts() -> dict[str, dict[str, str]]:
 
 
 def _matrix_libraries() -> dict[str, str]:
-    """What multiplies matrices, with the kernels picked for this processor where it tells."""
+    """Return what multiplies matrices, with the kernels picked for this processor if known."""
     built: Any = np.show_config(mode="dicts")
     blas = built.get("Build Dependencies", {}).get("blas", {})
     found = {"numpy": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()}
@@ -204,7 +204,7 @@ def _scorer() -> Scorer:
 
 
 def _encoded(scorer: Scorer, sentences: Any) -> Singles:
-    """Last-layer vectors of all words, one sentence after another, as the model gives them."""
+    """Return last-layer vectors of all words, one sentence after another, not whitened."""
     from movers.encode.encodings import Request
 
     layer = scorer.encoder.layers

@@ -66,7 +66,7 @@ class Comparison(Compared):
         return tell_figures(self, self.broken)
 
     def largest(self, count: int) -> tuple[tuple[Flow, ...], int]:
-        """The moves of most mass, in the order of the source, and how many others there are."""
+        """Return the moves of most mass, in the order of the source, and count the others."""
         moves = self.alignment
         kept = sorted(sorted(range(len(moves)), key=lambda move: -moves[move].mass)[:count])
         return tuple(moves[move] for move in kept), len(moves) - len(kept)
@@ -150,7 +150,7 @@ class Comparison(Compared):
         }
 
     def to_html(self) -> str:
-        """The comparison as a page of its own: one file that needs neither server nor network.
+        """Return the comparison as a page: one file that needs neither server nor network.
 
         It shows the heads this comparison holds; `Scorer.explain` shows all.
         """

@@ -177,7 +177,7 @@ class Scorer:
         return f"{SCALE}.{sha256(fields.encode()).hexdigest()[:8]}"
 
     def scaled(self, distances: Floats) -> Floats | None:
-        """Similarities that distances stand for; None if what is far has not been measured."""
+        """Return similarities that distances stand for; None if `far` has not been measured."""
         far = self.far
         return None if far is None else similarity_of(distances, far)
 
@@ -208,18 +208,18 @@ class Scorer:
         return self.settings.texts != "whole" and self.measure.by_sentences and self.far is not None
 
     def unread(self, text: Text) -> str:
-        """The end of a text that no number of this scorer depends on."""
+        """Return the end of a text that no number of this scorer depends on."""
         if self._by_sentences or not isinstance(text, str):
             return ""
         return self.encoder.unread(text)
 
     def unread_words(self, pairs: Sequence[tuple[Text, Text]]) -> Ints:
-        """How many words of every pair no number of this scorer depends on, ``(pairs,)``."""
+        """Count the words of every pair that no number of this scorer depends on, ``(pairs,)``."""
         counts = {text: len(self.unread(text).split()) for pair in pairs for text in pair}
         return np.array([counts[one] + counts[two] for one, two in pairs], np.int64)
 
     def _long(self, texts: Iterable[Text]) -> set[Text]:
-        """Those of some texts that are compared sentence by sentence, with whatever others."""
+        """Return those of some texts that are compared sentence by sentence, whatever others."""
         known, choice = {*texts}, self.settings.texts
         asked = {text for text in known if choice == "sentences" or not isinstance(text, str)}
         long = asked
@@ -236,15 +236,15 @@ class Scorer:
         return set()
 
     def takes_sentences(self, text: Text) -> bool:
-        """Whether a text is compared sentence by sentence, with whatever other."""
+        """Tell whether a text is compared sentence by sentence, with whatever other."""
         return self._by_sentences and bool(self._long((text,)))
 
     def document(self, text: Text) -> Document:
-        """A text as sentences that the model reads to their end."""
+        """Cut a text into sentences that the model reads to their end."""
         return read_document(text, lambda sentence: not self.encoder.unread(sentence))
 
     def _text_measure(self, *, progress: bool = False) -> TextMeasure:
-        """What compares texts by sentences of this scorer."""
+        """Return what compares texts by their sentences."""
         assert self.far is not None
         return TextMeasure(
             partial(self._vectors, progress=progress),
@@ -253,7 +253,7 @@ class Scorer:
         )
 
     def _vectors(self, sentences: Sequence[str], *, progress: bool) -> Singles:
-        """Vectors of sentences; of many, nothing else is kept."""
+        """Return vectors of sentences; of many, nothing else is kept."""
         each = list(dict.fromkeys(sentences))
         if len(each) <= KEPT:
             weighed = self.weigh(each, progress=progress)
@@ -266,7 +266,7 @@ class Scorer:
     def _sentence_distances(
         self, pairs: Sequence[tuple[str, str]], *, progress: bool = False
     ) -> Floats:
-        """Distances of pairs of sentences, some at a time; unrelated where there are no words."""
+        """Return distances of sentences, some pairs at a time; `far` where there are no words."""
         out = np.zeros(len(pairs))
         with progress_bar(*blocks.PAIRS, len(pairs), progress=progress) as bar:
             for start in range(0, len(pairs), KEPT // 2):
@@ -280,7 +280,7 @@ class Scorer:
     def _text_distances(
         self, pairs: Sequence[tuple[Text, Text]], *, progress: bool = False
     ) -> Floats:
-        """Distances of texts by their sentences; sentences of many pairs are encoded together."""
+        """Return distances of texts by their sentences, which are encoded together."""
         documents = {text: self.document(text) for pair in pairs for text in pair}
         read = [(documents[one], documents[two]) for one, two in pairs]
         with progress_bar(*TEXTS, len(pairs), progress=progress) as bar:
@@ -447,7 +447,7 @@ class Scorer:
         return judge
 
     def evidence(self, pairs: Any, *, progress: bool = False) -> Floats:
-        """Numbers that a judge looks at, ``(pairs, columns)``, in the order of its names.
+        """Return numbers that a judge looks at, ``(pairs, columns)``, in the order of its names.
 
         What cannot be compared, for a side is empty, is refused.
         """
@@ -460,7 +460,7 @@ class Scorer:
     def probabilities(
         self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
     ) -> Floats:
-        """Probability that every pair says the same, ``(pairs,)``; of a judge alone.
+        """Return the probability that every pair says the same, ``(pairs,)``; of a judge alone.
 
         A graded judge gives the grade as a share of its scale.
 
@@ -481,7 +481,7 @@ class Scorer:
         return np.asarray(1.0 - self.distances(pairs, targets, progress=progress))
 
     def suggest(self, pairs: Any, count: int = 50, *, labelled: Any = ()) -> list[int]:
-        """Numbers of the pairs whose labels would teach a judge most, the best first.
+        """Return numbers of the pairs whose labels would teach a judge most, the best first.
 
         Those that are ``labelled`` already are pairs too, which the judge was learned from.
         """
@@ -498,7 +498,7 @@ class Scorer:
         return self.measure
 
     def _judged(self, source: str, target: str) -> Judged | None:
-        """What the shipped judge says beside the default measure."""
+        """Return what the shipped judge says beside the default measure."""
         if not self.measure.asks_judge or self.encoder.fingerprint not in SHIPPED:
             return None
         judge = self.using(judge=SAME)
@@ -669,7 +669,7 @@ class Scorer:
     def similarities(
         self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
     ) -> Floats:
-        """Similarity of every pair, from 0 (unrelated) to 1 (the same), shape ``(pairs,)``.
+        """Return the similarity of every pair, 0 (unrelated) to 1 (the same), shape ``(pairs,)``.
 
         Parameters
         ----------
@@ -688,7 +688,7 @@ class Scorer:
     def distances(
         self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
     ) -> Floats:
-        """Distance of every pair, shape ``(pairs,)``.
+        """Return the distance of every pair, shape ``(pairs,)``.
 
         Parameters
         ----------
@@ -770,7 +770,7 @@ class Scorer:
         return out
 
     def head_values(self, pairs: Any, *, progress: bool = False) -> Floats:
-        """Distance of every pair under every head, shape ``(pairs, heads)``.
+        """Return the distance of every pair under every head, shape ``(pairs, heads)``.
 
         Measures without structure have one column.
         """
@@ -783,7 +783,7 @@ class Scorer:
         return out
 
     def parts(self, pairs: Any) -> Many:
-        """Distance of every pair under every head, with its parts, as they come.
+        """Return the distance of every pair under every head, with its parts.
 
         Pairs without a proper distance get its limit.
         """
@@ -873,7 +873,7 @@ class Scorer:
         *,
         progress: bool,
     ) -> Floats:
-        """The matrix where some texts are compared sentence by sentence."""
+        """Return the matrix where some texts are compared sentence by sentence."""
         out = np.zeros((len(left), len(right)))
         i, j = np.indices(out.shape).reshape(2, -1)
         apart = np.array([text in long for text in left])[:, None] | [x in long for x in right]
@@ -919,7 +919,7 @@ class Scorer:
         sentence: Callable[[int], Any],
         unread: Callable[[str], str] | None = None,
     ) -> tuple[Match, ...]:
-        """Rows of a corpus as matches, with their similarities where there is a scale.
+        """Return rows of a corpus as matches, with their similarities where there is a scale.
 
         ``unread`` gives the end of a text that was not read, by default that of this scorer.
         """
@@ -933,7 +933,7 @@ class Scorer:
         )
 
     def between(self, sentences: WeightedSentences, rows: Ints) -> Floats:
-        """Distance of pairs of weighted sentences by row, ``(pairs,)``."""
+        """Return the distance of pairs of weighted sentences by row, ``(pairs,)``."""
         out = np.zeros(len(rows))
         for low in range(0, len(rows), blocks.CHUNK):
             part = slice(low, low + blocks.CHUNK)

@@ -80,12 +80,12 @@ class SettingFacts:
 
 
 def setting(default: Value, help: str, python: str = "", **facts: Any) -> Value:
-    """A field of `Settings`; `SettingFacts` explains the facts."""
+    """Return a field of `Settings`; `SettingFacts` explains the facts."""
     return field(default=default, metadata={"about": SettingFacts(help, python, **facts)})
 
 
 def itself(value: Value) -> Value:
-    """The value as it is."""
+    """Return the value as it is."""
     return value
 
 
@@ -355,7 +355,7 @@ class Settings:
 
 
 def table(kind: type[Settings] = Settings) -> dict[str, SettingFacts]:
-    """What is known of every setting, in the order of `movers.load`."""
+    """Return what is known of every setting, in the order of `movers.load`."""
     return {one.name: one.metadata["about"] for one in fields(kind)}
 
 
@@ -368,7 +368,7 @@ def check_names(names: Iterable[str], kind: type[Settings] = Settings) -> None:
 
 
 def types(kind: type[Settings] = Settings) -> dict[str, Any]:
-    """The type of every setting, as users pass it."""
+    """Return the type of every setting, as users pass it."""
     return _types(cast(Hashable, kind))
 
 
@@ -379,7 +379,7 @@ def _types(kind: Any) -> dict[str, Any]:
 
 
 def choices_of(hint: Any) -> tuple[Any, ...]:
-    """The values of a type, if they can be listed; None is the last where it is one."""
+    """Return the values of a type, if they can be listed; None is the last where it is one."""
     for part in (hint, *get_args(hint)):
         if get_origin(part) is Literal:
             return (*get_args(part), *([None] if part is not hint else []))
@@ -387,5 +387,5 @@ def choices_of(hint: Any) -> tuple[Any, ...]:
 
 
 def defaults(kind: type[Settings] = Settings) -> dict[str, Any]:
-    """What every setting is where nobody chooses."""
+    """Return what every setting is where nobody chooses."""
     return {one.name: one.default for one in fields(kind)}

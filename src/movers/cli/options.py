@@ -125,7 +125,7 @@ class RayOptions:
         return Workers(self.workers, self.cpus_per_worker, self.gpus_per_worker)
 
     def where(self, *, quiet: bool) -> dict[str, Any]:
-        """Workers, cluster, and whether bars are shown, which need a terminal."""
+        """Return workers, cluster, and whether bars are shown, which need a terminal."""
         bars = not quiet and sys.stderr.isatty()
         return {"workers": self.pool(), "address": self.address, "progress": bars}
 

@@ -50,7 +50,7 @@ def trusted_place(kind: str, name: str) -> Path | None:
 
 
 def remembered(kind: str, about: object, find: Callable[[], str]) -> str:
-    """What `find` says, looked up if it was found for the same ``about`` before.
+    """Return what `find` says, looked up if it was found for the same ``about`` before.
 
     Where nothing can be kept it is found every time.
     """

@@ -144,7 +144,7 @@ def clean_up(path: Path) -> None:
 
 
 def _abandoned(leftover: Path) -> bool:
-    """Whether whoever was writing a file is gone."""
+    """Tell whether whoever was writing a file is gone."""
     named = re.match(rf"{re.escape(UNFINISHED)}([0-9a-f]{{8}})-(\d+)-", leftover.name)
     with suppress(OSError):  # it is gone, or somebody else's
         if not named or named[1] != _host() or os.name != "posix":  # Windows would kill the process
@@ -161,13 +161,13 @@ def _host() -> str:
 
 
 def _unfinished(path: Path) -> Path:
-    """A new name beside a path that says who writes there."""
+    """Return a new name beside a path that says who writes there."""
     who = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
     return path.with_name(f"{UNFINISHED}{who}.{path.name}")
 
 
 def sized(count: float) -> str:
-    """A number of bytes for people.
+    """Return a number of bytes for people.
 
     Examples
     --------
@@ -182,6 +182,6 @@ def sized(count: float) -> str:
 
 
 def room(path: Path) -> str:
-    """How much room the disk of a path has, for a message."""
+    """Say how much room the disk of a path has."""
     folder = next(parent for parent in path.absolute().parents if parent.exists())
     return f"{sized(shutil.disk_usage(folder).free)} free there"

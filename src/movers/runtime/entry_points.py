@@ -35,12 +35,12 @@ def add_rows(table: dict[str, Row], group: str, kind: type[Row]) -> list[str]:
 
 
 def is_offered(group: str) -> bool:
-    """Whether any installed package has an entry point of a group."""
+    """Tell whether any installed package has an entry point of a group."""
     return bool(entry_points(group=group))
 
 
 def find_entries(group: str) -> dict[str, tuple[Path, str]]:
-    """File and function that every entry point of a group leads to, without importing it."""
+    """Return file and function that every entry point of a group leads to, not imported."""
     found = {}
     for entry in entry_points(group=group):
         spec = find_spec(entry.module)
@@ -50,7 +50,7 @@ def find_entries(group: str) -> dict[str, tuple[Path, str]]:
 
 
 def load_entries(group: str) -> list[tuple[str, str, Any]]:
-    """Name and description of every entry point of a group, and what it leads to."""
+    """Return name and description of every entry point of a group, and what it leads to."""
     loaded = []
     for entry in entry_points(group=group):
         place = f"entry point {entry.name!r} ({entry.value}) of {group}"

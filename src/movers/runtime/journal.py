@@ -26,7 +26,7 @@ def record(stream: BinaryIO, value: Any) -> None:
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a journal up to the first that is not as it was written."""
+    """Yield the lines of a journal up to the first that is not as it was written."""
     with path.open("rb") as stream:
         for line in stream:
             if line[:CHECKSUM] != b"%08x " % crc32(line[CHECKSUM:-1]) or line[-1:] != b"\n":
@@ -35,7 +35,7 @@ def whole_lines(path: Path) -> Iterator[bytes]:
 
 
 def records(path: Path) -> Iterator[Any]:
-    """The values of a journal up to the first that is not as it was written."""
+    """Return the values of a journal up to the first that is not as it was written."""
     return (json.loads(line[CHECKSUM:]) for line in whole_lines(path))
 
 

@@ -66,7 +66,7 @@ def share_out(
 
 
 def read_ahead(make: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
-    """What is made of each item, the next one under way in a thread meanwhile.
+    """Yield what is made of each item, the next one under way in a thread meanwhile.
 
     Examples
     --------
