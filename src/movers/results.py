@@ -68,8 +68,8 @@ class Comparison(Compared):
     def largest(self, count: int) -> tuple[tuple[Flow, ...], int]:
         """Return the moves of most mass, in the order of the source, and count the others."""
         moves = self.alignment
-        kept = sorted(sorted(range(len(moves)), key=lambda move: -moves[move].mass)[:count])
-        return tuple(moves[move] for move in kept), len(moves) - len(kept)
+        places = sorted(sorted(range(len(moves)), key=lambda move: -moves[move].mass)[:count])
+        return tuple(moves[move] for move in places), len(moves) - len(places)
 
     @cached_property
     def links(self) -> tuple[Link, ...]:

@@ -523,8 +523,8 @@ class Scorer:
         source, target = check_text(source, "source"), check_text(target, "target")
         if spelling == "repair" and isinstance(source, str) and isinstance(target, str):
             first, second = repair(source, beside=target), repair(target, beside=source)
-            found = self.compare(first.text, second.text)
-            return replace(found, source_repairs=first.repairs, target_repairs=second.repairs)
+            comparison = self.compare(first.text, second.text)
+            return replace(comparison, source_repairs=first.repairs, target_repairs=second.repairs)
         if spelling != "keep":
             raise InputError(f"spelling must be 'keep' or 'repair' of texts, got {spelling!r}")
         if self._long((source, target)):
@@ -552,14 +552,14 @@ class Scorer:
         why, policy = self.measure.undefined(sentences, rows[None]), self.settings.empty or "raise"
         if why.any() and policy == "raise":
             raise blocks.without_words(sentences, rows[None], why)
-        found = self.measure.explain(sentences, *rows.tolist())
+        comparison = self.measure.explain(sentences, *rows.tolist())
         if why.any() and policy == "nan":
-            found = found.undefined()
+            comparison = comparison.undefined()
         ends = self.unread(source), self.unread(target)
         # No judge says that texts are the same whose ends nobody read.
-        judged = None if any(ends) and source != target else judged or found.judged
+        judged = None if any(ends) and source != target else judged or comparison.judged
         return replace(
-            found,
+            comparison,
             signature=self.signature,
             far=self.far,
             source_unread=ends[0],
@@ -879,9 +879,9 @@ class Scorer:
         apart = np.array([text in long for text in left])[:, None] | [x in long for x in right]
         asked = apart.ravel() & ((j >= i) | (not mirrored))
         pairs = [(left[a], right[b]) for a, b in zip(i[asked], j[asked], strict=True)]
-        out[i[asked], j[asked]] = found = self._text_distances(pairs, progress=progress)
+        out[i[asked], j[asked]] = distances = self._text_distances(pairs, progress=progress)
         if mirrored:
-            out[j[asked], i[asked]] = found
+            out[j[asked], i[asked]] = distances
         short = [[k for k, text in enumerate(side) if text not in long] for side in (left, right)]
         if all(short):
             sources, targets = ([str(left[k]) for k in short[0]], [str(right[k]) for k in short[1]])
@@ -908,9 +908,10 @@ class Scorer:
         given = corpus if key is None else map(key, corpus)
         texts = check_sentences(given, "corpus sentence", check_text)
         check_asked(check_text(query, "query"), "query")
-        found = self.matrix([query], texts, progress=progress)[0]
-        best = np.argsort(found, kind="stable")[:top_k]
-        return Ranking(query, self.matches(best, found[best], texts.__getitem__), self.signature)
+        distances = self.matrix([query], texts, progress=progress)[0]
+        best = np.argsort(distances, kind="stable")[:top_k]
+        matches = self.matches(best, distances[best], texts.__getitem__)
+        return Ranking(query, matches, self.signature)
 
     def matches(
         self,

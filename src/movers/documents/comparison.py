@@ -127,9 +127,9 @@ class TextComparison(Comparison):
     @property
     def story(self) -> tuple[str, ...]:
         """What became of the texts, the gravest changes first."""
-        told = [*self._cut(), *(self.tell(one) for one in self.gravest[:MOST])]
+        sentences = [*self._cut(), *(self.tell(one) for one in self.gravest[:MOST])]
         more = len(self.gravest) - MOST
-        return (*told, *([f"And {more} more."] if more > 0 else []))
+        return (*sentences, *([f"And {more} more."] if more > 0 else []))
 
     def _cut(self) -> Iterator[str]:
         for name, side in (("A", self.matched.source), ("B", self.matched.target)):

@@ -107,12 +107,12 @@ def read_document(given: Text, fits: Callable[[str], bool]) -> Document:
     if isinstance(given, str):
         text, sentences = given, split(given)
     else:
-        text, found, start = "\n".join(given), [], 0
+        text, pieces, start = "\n".join(given), [], 0
         for number, one in enumerate(given):
             if one.strip():
-                found.append(Sentence(one, start, start + len(one), number))
+                pieces.append(Sentence(one, start, start + len(one), number))
             start += len(one) + 1
-        sentences = tuple(found)
+        sentences = tuple(pieces)
     return Document(text, tuple(piece for one in sentences for piece in cut(one, fits)))
 
 
@@ -165,14 +165,14 @@ def split(text: str) -> tuple[Sentence, ...]:
     >>> [one.text for one in split("Dr. Smith paid $3.5 m. He left.")]
     ['Dr. Smith paid $3.5 m.', 'He left.']
     """
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     for paragraph, (start, end) in enumerate(_paragraphs(text)):
         for left, right in _sentences(text, start, end):
             piece = text[left:right]
             left += len(piece) - len(piece.lstrip())
             if stripped := piece.strip():
-                found.append(Sentence(stripped, left, left + len(stripped), paragraph))
-    return tuple(found)
+                sentences.append(Sentence(stripped, left, left + len(stripped), paragraph))
+    return tuple(sentences)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:

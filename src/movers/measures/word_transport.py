@@ -120,8 +120,8 @@ class WordTransport(Measure):
         if paid is not None:
             charged = paid if "at home" in reasons["parts"] else None
             reasons["home"] = Home(charged, *(sentences.weights[row] for row in (source, target)))
-        found = self.comparison(sentences, rows, parts, scales, **reasons)
-        return replace(found, words=self.words_alone(found))
+        comparison = self.comparison(sentences, rows, parts, scales, **reasons)
+        return replace(comparison, words=self.words_alone(comparison))
 
     def reasons(self, parts: Many, paid: Floats | None) -> dict[str, Any]:
         """Return what the distance adds up from; ``paid`` is what mass at home costs by head."""

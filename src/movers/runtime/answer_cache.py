@@ -62,10 +62,10 @@ def remembered(kind: str, about: object, find: Callable[[], str]) -> str:
         checksum, _, known = place.read_text("utf-8").partition(" ")
         if checksum == _checksum(known):
             return known
-    found = find()
+    answer = find()
     with suppress(OSError), replacing(place, closed=True) as draft:
-        draft.write_text(f"{_checksum(found)} {found}", "utf-8")
-    return found
+        draft.write_text(f"{_checksum(answer)} {answer}", "utf-8")
+    return answer
 
 
 def _checksum(text: str) -> str:

@@ -48,8 +48,8 @@ def open_journal(
     Its first line is the task. That of another task is refused, with a message made from it.
     """
     lengths = [len(line) for line in whole_lines(path)] if path.exists() else []
-    if lengths and (found := next(records(path))) != task:
-        raise InputError(differing(found))
+    if lengths and (earlier := next(records(path))) != task:
+        raise InputError(differing(earlier))
     with naming(path), path.open("ab") as stream:
         stream.truncate(sum(lengths))
         if not lengths:

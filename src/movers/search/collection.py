@@ -121,14 +121,14 @@ class Collection:
     def _records(self, column: str, keys: Sequence[str]) -> list[Record]:
         marks = ",".join("?" * len(keys))
         command = f"SELECT {COLUMNS} FROM records WHERE {column} IN ({marks}) ORDER BY rowid"
-        found = []
+        records = []
         for *parts, checksum in self._rows(command, *keys):
             record = Record(*parts)
             if checksum not in (None, record.checksum):
                 where = f"the collection {str(self.folder)!r}"
                 raise _damaged(where, "a record is not as it was written")
-            found.append(record)
-        return found
+            records.append(record)
+        return records
 
     def get(self, ids: Sequence[str]) -> list[Record]:
         """Return records by id; unknown ones are left out."""

@@ -122,8 +122,8 @@ def make_vectors(
     errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
     errors = np.nextafter(errors, np.float32(np.inf))  # a little on the safe side
     scales = (steps / safe).astype(np.float32)
-    own = wordless(sentences) if words is None else stored(words, sentences)
-    return VectorShard(own, keys_of(sentences), coarse, fine, scales, errors)
+    kept = wordless(sentences) if words is None else stored(words, sentences)
+    return VectorShard(kept, keys_of(sentences), coarse, fine, scales, errors)
 
 
 def to_integers(values: Floats) -> tuple[Array, Singles]:

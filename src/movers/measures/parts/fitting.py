@@ -51,8 +51,8 @@ def fit_statistics(
     )
     if variability:
         every = list(counts.elements())
-        found = attention_variability(lambda: encoder.attentions(every))
-        arrays = {"variability": found.reshape(encoder.layers, encoder.heads)}
+        variabilities = attention_variability(lambda: encoder.attentions(every))
+        arrays = {"variability": variabilities.reshape(encoder.layers, encoder.heads)}
         statistics = replace(statistics, arrays=arrays)
     return statistics, encodings
 
