@@ -11,7 +11,7 @@ from typing import Any
 
 from movers.errors import InputError
 from movers.judge.report_page import page_of, plot, table
-from movers.runtime.atomic import replacing
+from movers.runtime.atomic import write_text
 
 WORTH = 0.005
 """Gain by twice as many labels from which they are said to help."""
@@ -153,8 +153,7 @@ class JudgeReport:
             text = self.to_html()
         elif path.suffix == ".json":
             text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
-        with replacing(path) as temporary:
-            temporary.write_text(text, "utf-8")
+        write_text(path, text)
 
     def to_html(self) -> str:
         """Return one page with plots that needs neither server nor network."""

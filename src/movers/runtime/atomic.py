@@ -35,13 +35,12 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextmanager
-def replacing(path: Path, *, partial: Path | None = None, closed: bool = False) -> Iterator[Path]:
+def replacing(path: Path, *, closed: bool = False) -> Iterator[Path]:
     """Yield a temporary neighbour of ``path`` that takes its place if all goes well.
 
     It does so when its content is on the disk, so that a power cut leaves the old or the new.
-    On any error, Ctrl-C included, ``path`` stays as it was; what was written so far moves to
-    ``partial`` if that is given and there is anything, or is removed. Nobody but its owner may
-    write to a ``closed`` file, whatever the usual mode.
+    On any error, Ctrl-C included, ``path`` stays as it was, and what was written so far is removed.
+    Nobody but its owner may write to a ``closed`` file, whatever the usual mode.
     """
     with folder_of(path):
         clean_up(path)
@@ -55,10 +54,6 @@ def replacing(path: Path, *, partial: Path | None = None, closed: bool = False) 
                 sync(temporary)
                 os.replace(temporary, path)
                 sync(path.parent)
-        except BaseException:
-            if partial is not None and temporary.exists() and temporary.stat().st_size:
-                os.replace(temporary, partial)
-            raise
         finally:
             temporary.unlink(missing_ok=True)
 
