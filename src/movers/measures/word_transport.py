@@ -9,8 +9,7 @@ match nothing.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -27,9 +26,6 @@ from movers.results import Comparison
 from movers.solve.batch import emd_batch
 from movers.solve.problems import Problems
 from movers.solve.solution import Many
-
-LABELS = ("name", "title", "paper", "recipes", "base", "reference", "bound_to", "symmetric")
-"""Fields that do not change what is solved."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +90,6 @@ class WordTransport(Measure):
     def distances(self, sentences: WeightedSentences, rows: Ints) -> Floats:
         """Return the distance of every pair of rows: the mean over heads."""
         return np.asarray(self.head_values(sentences, rows).mean(axis=1))
-
-    @property
-    def problem(self) -> Hashable:
-        """A key that measures share if `solve` returns the same for them."""
-        facts = (getattr(self, part.name) for part in fields(self) if part.name not in LABELS)
-        return self.reads_attention, *facts
 
     # reasons and bounds
 
