@@ -483,7 +483,14 @@ class Scorer:
     def suggest(self, pairs: Any, count: int = 50, *, labelled: Any = ()) -> list[int]:
         """Return numbers of the pairs whose labels would teach a judge most, the best first.
 
-        Those that are ``labelled`` already are pairs too, which the judge was learned from.
+        Parameters
+        ----------
+        pairs
+            Pairs to choose from, as in `distances`.
+        count
+            How many to name.
+        labelled
+            Pairs that the judge was learned from.
         """
         evidence, seen = self.evidence(read_pairs(pairs)), self.evidence(read_pairs(labelled))
         chosen = suggest(self._judge.knowledge, evidence, count, labelled=seen)
@@ -614,7 +621,12 @@ class Scorer:
     def explain(self, source: str, target: str, *, links: bool = False) -> Explanation:
         """Compare two sentences under every head of the model, not only those of the distance.
 
-        With ``links``, also link their words as `align` does.
+        Parameters
+        ----------
+        source, target
+            The sentences; texts longer than the model reads are refused.
+        links
+            Whether to link their words too, as `align` does.
 
         Examples
         --------
@@ -637,7 +649,14 @@ class Scorer:
         return Explanation(chosen, self.measure.under_every_head(every, chosen), linked)
 
     def contrast(self, source: str, target: str, other: str, *, links: bool = False) -> Contrast:
-        """Hold a sentence against two others; see `explain`.
+        """Hold a sentence against two others, and say which of the two is nearer.
+
+        Parameters
+        ----------
+        source, target, other
+            The sentence, and the two.
+        links
+            As in `explain`.
 
         Examples
         --------
@@ -837,8 +856,15 @@ class Scorer:
     ) -> Floats:
         """Return all distances between sources and targets, shape ``(sources, targets)``.
 
-        Without targets, between the sources themselves; a symmetric measure then gives a
-        symmetric matrix.
+        Parameters
+        ----------
+        sources
+            Sentences, or texts of any length.
+        targets
+            The same; None stands for the sources, and a symmetric measure then gives a symmetric
+            matrix.
+        progress
+            Show a progress bar.
         """
         left = check_sentences(sources, "source", check_text)
         right = left if targets is None else check_sentences(targets, "target", check_text)
@@ -898,10 +924,21 @@ class Scorer:
         key: Callable[[Any], str] | None = None,
         progress: bool = False,
     ) -> Ranking:
-        """Rank a corpus by distance to a query, exactly; ``top_k=None`` ranks all of it.
+        """Rank a corpus by distance to a query, exactly.
 
-        With ``key``, which gives the text of a document, these may be of any kind; a match has the
-        place of its document as ``index``.
+        Parameters
+        ----------
+        query
+            The sentence, or text, that all others are compared with.
+        corpus
+            What to rank: sentences, texts, or with ``key`` documents of any kind. A match has the
+            place of its document as ``index``.
+        top_k
+            How many to return; None ranks all.
+        key
+            Gives the text of a document.
+        progress
+            Show a progress bar.
         """
         if top_k is not None and top_k < 1:
             raise InputError(f"top_k must be at least 1 or None, got {top_k}")
@@ -922,7 +959,14 @@ class Scorer:
     ) -> tuple[Match, ...]:
         """Return rows of a corpus as matches, with their similarities where there is a scale.
 
-        ``unread`` gives the end of a text that was not read, by default that of this scorer.
+        Parameters
+        ----------
+        rows, distances
+            The rows, nearest first, and their distances.
+        sentence
+            Gives the text of a row.
+        unread
+            Gives the end of a text that was not read; None is that of this scorer.
         """
         scaled, rest = self.scaled(distances), unread or self.unread
         alike = [None] * len(rows) if scaled is None else scaled.tolist()

@@ -192,7 +192,17 @@ class Folder:
     ) -> None:
         """Make the folder a new index; the one that is there stays until this one is complete.
 
-        Finished shards of a build that was broken off are used as they are.
+        Parameters
+        ----------
+        pieces
+            Shards to make, or that workers made; finished ones of a build that was broken off are
+            used as they are.
+        scorer, layout
+            The measure, and the name of how its sentences are kept.
+        table
+            Gives the texts that the sentences belong to.
+        replace
+            Whether there may be an index already.
         """
         with self.writing():
             if not replace and (self.path / NAME).exists():
