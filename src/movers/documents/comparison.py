@@ -15,7 +15,6 @@ from movers.documents.changes import Change
 from movers.documents.measure import Matched
 from movers.documents.splitting import Document
 from movers.explain.compared import Signature
-from movers.explain.explanation import framed
 from movers.explain.page import export_texts
 from movers.results import Comparison
 
@@ -167,10 +166,6 @@ class TextComparison(Comparison):
     def to_html(self) -> str:
         """Return the texts side by side, as a page that needs neither server nor network."""
         return export_texts(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        """Return the page, framed so that a notebook and the page leave each other alone."""
-        return framed(self.to_html())
 
 
 def _plain(side: Document) -> list[dict[str, Any]]:
