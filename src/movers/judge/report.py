@@ -19,7 +19,7 @@ KINDS = (".html", ".json", ".txt")
 
 
 @dataclass(frozen=True)
-class Score:
+class MethodScore:
     """A metric of one method, with its interval, and how far the judge is ahead of it."""
 
     method: str
@@ -63,7 +63,7 @@ class Surprise:
 
 
 @dataclass(frozen=True)
-class Cut:
+class PrecisionCut:
     """The probability from which a precision is reached, and the recall there."""
 
     precision: float
@@ -90,14 +90,14 @@ class JudgeReport:
     groups: int
     folds: int
     grades: tuple[float, float] | None
-    scores: tuple[Score, ...]
+    scores: tuple[MethodScore, ...]
     brier: float | None
     error: float | None
     bins: tuple[Bin, ...]
     curve: tuple[tuple[int, float], ...]
     gain: float | None
     surprises: tuple[Surprise, ...]
-    cuts: tuple[Cut, ...]
+    cuts: tuple[PrecisionCut, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

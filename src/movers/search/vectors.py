@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from movers.arrays import Array, Bools, Floats, Ints, Rows, Singles
 from movers.measures.sentences import WeightedSentences
-from movers.search.corpus import Corpus, Sentences, keys_of, stored, wordless
+from movers.search.corpus import Corpus, Shard, keys_of, stored, wordless
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.search.walk import Nearest
 
@@ -33,7 +33,7 @@ SHORTEST = 1e-18
 
 
 @dataclass(frozen=True)
-class VectorShard(Sentences):
+class VectorShard(Shard):
     """Sentences with their vectors, and with their words if these are kept.
 
     ``known_by`` are short keys of the sentences, ``coarse`` is what a search reads of the vectors,
