@@ -83,7 +83,7 @@ class Options(ModelOptions):
 
 
 @offering(
-    {name: facts for name, facts in OFFERED.items() if name not in NOT_SERVED and not facts.wire}
+    {name: facts for name, facts in OFFERED.items() if name not in NOT_SERVED and not facts.http}
 )
 class ServerOptions(SettingOptions):
     """Settings that are the server's, not a request's, to choose."""
