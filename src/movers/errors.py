@@ -153,7 +153,7 @@ class StorageError(MoversError, OSError):
 
 
 EXTRAS = {
-    **dict.fromkeys(("torch", "transformers"), "torch"),
+    **dict.fromkeys(("torch", "transformers", "tokenizers", "huggingface_hub"), "torch"),
     **dict.fromkeys(("numba", "llvmlite"), "compile"),
     "pyarrow": "tables",
     "wordfreq": "frequencies",
