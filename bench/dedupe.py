@@ -17,7 +17,7 @@ from movers.io.tables import open_table
 from movers.search.mining import Pair, mine
 
 SENTENCES = 5_000
-THRESHOLDS = (0.04, 0.06, 0.08, 0.09, 0.095, 0.098, 0.124)
+THRESHOLDS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.09, 0.12)
 
 
 def duplicates(pairs: Iterable[Pair], count: int) -> list[int]:

@@ -34,9 +34,9 @@ def test_role_swaps_are_farther_than_swaps_that_keep_the_meaning(kinds):
     def farther(kind):
         return (kinds["role"][:, None] > kinds[kind]).mean()
 
-    assert farther("symmetric") > 0.6
-    assert farther("passive") > 0.75
-    assert farther("coordination") > 0.9
+    assert farther("symmetric") > 0.65
+    assert farther("passive") > 0.95
+    assert farther("coordination") > 0.95
 
 
 def test_a_synonym_is_nearer_than_an_antonym_and_that_nearer_than_an_unrelated_word(kinds):

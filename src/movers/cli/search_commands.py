@@ -350,7 +350,7 @@ def mine(
     Every pair is compared once, from the sentence that comes first. A run that is broken off,
     in whatever way, goes on where it stopped when it is started again.
 
-    Example: `movers mine examples/data/sentences.txt --threshold 0.09 -o pairs.tsv`
+    Example: `movers mine examples/data/sentences.txt --threshold 0.05 -o pairs.tsv`
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ def dedupe(
     Lines that are blank or repeat another word by word are dropped as well. Look first at what
     --dry-run shows.
 
-    Example: `movers dedupe examples/data/sentences.txt --threshold 0.09 -o distinct.txt`
+    Example: `movers dedupe examples/data/sentences.txt --threshold 0.05 -o distinct.txt`
 
     Parameters
     ----------
