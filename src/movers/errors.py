@@ -156,7 +156,7 @@ EXTRAS = {
     **dict.fromkeys(("torch", "transformers", "tokenizers", "huggingface_hub"), "torch"),
     **dict.fromkeys(("numba", "llvmlite"), "compile"),
     "pyarrow": "tables",
-    "wordfreq": "frequencies",
+    **dict.fromkeys(("wordfreq", "rapidfuzz"), "frequencies"),
     "sklearn": "judge",
     "matplotlib": "plot",
     **dict.fromkeys(("fastapi", "fastapi_offline", "uvicorn", "prometheus_client"), "web"),
