@@ -156,6 +156,7 @@ EXTRAS = {
     **dict.fromkeys(("torch", "transformers", "tokenizers", "huggingface_hub"), "torch"),
     **dict.fromkeys(("numba", "llvmlite"), "compile"),
     "pyarrow": "tables",
+    "narwhals": "frames",
     **dict.fromkeys(("wordfreq", "rapidfuzz"), "frequencies"),
     "sklearn": "judge",
     "matplotlib": "plot",
