@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, islice
 
-from rapidfuzz.distance import LCSseq
-
 from movers.difference import lexicon
+from movers.difference.common_order import common_length
 from movers.difference.counterparts import (
     MOVABLE,
     PERSONS,
@@ -152,12 +151,12 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
         for words in found.words
     )  # fmt: skip
     plain = "".join(first_text)
-    before = LCSseq.similarity(plain, "".join(second_text))
+    before = common_length(plain, "".join(second_text))
     scored = []
     for first, second in candidates:
         tried = [*second_text]
         tried[first[1]], tried[second[1]] = tried[second[1]], tried[first[1]]
-        gain = LCSseq.similarity(plain, "".join(tried)) - before
+        gain = common_length(plain, "".join(tried)) - before
         if gain >= GAIN or (gain == 1 and _neighbours(found, first, second)):
             scored.append((-gain, first, second))
     best: list[tuple[Link, Link]] = []

@@ -1,4 +1,4 @@
-"""The embedded model, run by onnxruntime on a processor: no torch, no transformers.
+"""The embedded model, run by onnxruntime on a processor: no torch, no tokenizers.
 
 The graph is `data/all-MiniLM-L6-v2.onnx`, written by ``scripts/make_graph.py``; its weights are
 read from the file of the installed model package. Tokens of all sentences lie one after another
@@ -25,6 +25,7 @@ from movers.encode.collect import Batch, BatchLimits
 from movers.encode.encoder import Encoder, Layers, Take
 from movers.encode.pooling import pooling_of
 from movers.encode.tokens import Text, own_vectors
+from movers.encode.word_pieces import WordPieces
 from movers.io.mapped import map_arrays
 from movers.runtime.threads import available_threads
 
@@ -37,12 +38,10 @@ MASKED = -1e4
 
 
 class LightTokenizer:
-    """A tokenizer of the tokenizers package, with the names that transformers has for its parts."""
+    """The tokenizer of the embedded model, with the names that transformers has for its parts."""
 
     def __init__(self, folder: Path) -> None:
-        from tokenizers import Tokenizer
-
-        self.backend_tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.backend_tokenizer = WordPieces(folder / "tokenizer.json")
         config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
         self.model_max_length = int(config["model_max_length"])
         self.unk_token = config["unk_token"]

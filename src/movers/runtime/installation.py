@@ -11,7 +11,7 @@ from pathlib import Path
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 PACKAGES = (
-    *("movers", "onnxruntime", "tokenizers", "numpy", "torch", "transformers", "numba"),
+    *("movers", "onnxruntime", "numpy", "torch", "transformers", "tokenizers", "numba"),
     *(
         "llvmlite",
         "safetensors",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from movers.arrays import Floats, Ints, Singles
+from movers.errors import InputError
 from movers.runtime.threads import share_out
 from movers.solve.kernels.lower_bounds import WordCosts, words_range
 
@@ -32,6 +33,15 @@ def word_bounds(
     threads
         Most threads to use.
     """
+    if (
+        cost.shape != (len(u), len(v))
+        or (np.diff(starts) < 0).any()
+        or not 0 <= starts[0] <= starts[-1] <= len(v)
+    ):
+        raise InputError(
+            f"cost.shape == {cost.shape} while there are {len(u)} and {len(v)} weights, and "
+            f"targets from {starts[0]} to {starts[-1]}; give every word its weight, in order"
+        )
     out, words = np.zeros(len(starts) - 1), WordCosts(cost, starts, u, v)
     most = int(np.diff(starts).max(initial=1))
 
