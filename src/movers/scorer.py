@@ -40,7 +40,7 @@ from movers.measures.base import FitCorpus, Measure
 from movers.measures.evidence import names_of
 from movers.measures.judge import SAME, SHIPPED, Judge, judge_of
 from movers.measures.parts.fitting import corpus_digest, fit_statistics
-from movers.measures.parts.statistics import Statistics
+from movers.measures.parts.statistics import Statistics, statistics_of_model
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison, Match, Ranking
 from movers.runtime.notices import UndefinedWarning
@@ -98,15 +98,16 @@ class Scorer:
     @cached_property
     def measure(self) -> Measure:
         """The measure, bound to the model, its statistics and the settings."""
-        context = self.settings.context(self.encoder, self.statistics, self._warned)
+        shipped = partial(statistics_of_model, self.encoder.fingerprint)  # many read none of it
+        statistics = shipped if self._statistics is None else self.statistics
+        context = self.settings.context(self.encoder, statistics, self._warned)
         return self.settings.measure.bind(context)
 
     @property
     def statistics(self) -> Statistics:
         """Fitted, loaded or shipped statistics; empty ones if there are none."""
         if self._statistics is None:
-            shipped = Statistics.shipped(self.encoder.fingerprint)
-            self._statistics = shipped or Statistics(self.encoder.fingerprint)
+            self._statistics = statistics_of_model(self.encoder.fingerprint)
         if self._statistics.fingerprint != self.encoder.fingerprint:
             raise InputError(
                 f"the statistics belong to model {self._statistics.fingerprint}, but "

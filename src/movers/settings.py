@@ -327,7 +327,12 @@ class Settings:
             keep=self.empty == "keep",
         )
 
-    def context(self, encoder: Encoder, statistics: Statistics, warned: set[int]) -> Context:
+    def context(
+        self,
+        encoder: Encoder,
+        statistics: Statistics | Callable[[], Statistics],
+        warned: set[int],
+    ) -> Context:
         """Return what a measure is bound to: a model, its statistics and these settings."""
         names = ("recipe", "embedding", "layers", "heads", "null", "whitening", "frequencies")
         return Context(
