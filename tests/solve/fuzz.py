@@ -11,6 +11,8 @@ import signal
 import sys
 import warnings
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import torch
@@ -18,7 +20,8 @@ import torch
 from movers.arrays import Ragged
 from movers.errors import MoversError
 from movers.solve import Problems, emd, emd_batch, fgw, fgw_batch, gw
-from movers.solve.batch import price_batch
+from movers.solve.batch import broken_batch, price_batch
+from movers.solve.bounds import word_bounds
 
 SECONDS = 10
 MOST = 200
@@ -104,6 +107,15 @@ WRAPPED = {
     "none": lambda array: None,
     "text": lambda array: "cost",
     "mapping": lambda array: {"cost": array},
+    "memory": lambda array: memoryview(np.ascontiguousarray(array)),
+    "every third": lambda array: np.repeat(array, 3, axis=-1)[..., ::3],
+    "one for all": lambda array: np.broadcast_to(array.flat[0], array.shape),
+    "fractions": lambda array: [[Fraction(1, 3)] * 3] * 3,
+    "no decimals": lambda array: [[Decimal("sNaN")] * 3] * 3,
+    "large integers": lambda array: np.full(array.shape, 2**64 - 1, np.uint64),
+    "records": lambda array: np.zeros(3, [("a", float)]),
+    "without dimensions": lambda array: np.array(1.0),
+    "generator": iter,
     "type": lambda array: float,
 }
 
@@ -123,7 +135,7 @@ def weights(rng, count):
     if rng.random() < 0.4:
         return None
     found = array(rng, count)
-    if isinstance(found, np.ndarray) and found.dtype == float and found.size:
+    if isinstance(found, np.ndarray) and found.dtype == float and found.ndim and found.size:
         found = np.abs(found) if rng.random() < 0.9 else found.copy()
         if rng.random() < 0.2:
             found[rng.random(found.shape) < 0.5] = 0.0
@@ -132,7 +144,11 @@ def weights(rng, count):
     return found
 
 
-ODD = (None, np.nan, np.inf, -1.0, "0.5", "x", 1e75, 1e300, True, 1 + 2j, [0.5], np.zeros(2), b"1")
+ODD = (
+    *(None, np.nan, np.inf, -np.inf, -1.0, "0.5", "x", 1e75, 1e300, True, 1 + 2j, [0.5], b"1"),
+    *(np.zeros(2), np.array(0.5), np.array(1j), np.ma.masked, np.longdouble("1e400"), 10**400),
+    *(Fraction(1, 2), Decimal("NaN"), np.datetime64("2020"), float, {1}, np.array(["x"])),
+)
 
 
 def options(rng, *names):
@@ -245,23 +261,43 @@ def call_flat(rng):
     null = options(rng, "null", "threads")
     if rng.random() < 0.1:
         null["null"] = rng.random((len(problems), 1))
-    kind = rng.integers(5)
+    kind = rng.integers(6)
     if kind <= 1:
         return emd_batch, (problems,), {**null, "plans": bool(rng.integers(2))}
     if kind <= 3:
         mix = {"mix": 0.5} | options(rng, "mix")
         return fgw_batch, (problems,), {**null, **mix}
-    threads = options(rng, "threads")
-    return price_batch, (problems, rng.random(problems.cost.size)), threads
+    plans = rng.random(problems.cost.size)
+    if plans.size and rng.random() < 0.3:
+        plans.flat[rng.integers(plans.size)] = pick(rng, np.nan, np.inf, -1.0, 1e308, 5e-324, 0.0)
+    solver = price_batch if kind == 4 else broken_batch
+    return solver, (problems, plans), options(rng, "threads")
 
 
-CALLS = (call_emd, call_emd, call_gw, call_fgw, call_fgw, call_many, *(call_flat,) * 3)
+def call_bounds(rng):
+    """Costs of words of some targets; now and then the targets are not where they should be."""
+    lengths = rng.integers(1, 9, rng.integers(1, 6))
+    n, starts = int(rng.integers(1, 9)), np.append(0, np.cumsum(lengths))
+    u, v = (rng.random(count).astype(np.float32) for count in (n, starts[-1]))
+    cost = rng.random((n, starts[-1])).astype(np.float32)
+    if rng.random() < 0.5:
+        starts[rng.integers(len(starts))] = pick(rng, -1, 0, 3, starts[-1] + 1, 2**40, -(2**62))
+    given = [cost, starts, u, v]
+    if rng.random() < 0.3:
+        one = pick(rng, 0, 2, 3)
+        given[one] = given[one][:-1]
+    return word_bounds, tuple(given), options(rng, "threads")
+
+
+CALLS = (call_emd, call_emd, call_gw, call_fgw, call_fgw, call_many, *(call_flat,) * 3, call_bounds)
 
 
 def check(solver, given, named, found):
     """Hold what came back to what every solution has."""
-    if solver is price_batch:
-        return  # it takes what solvers have checked: it may return NaN, and must return
+    if solver in (price_batch, broken_batch, word_bounds):
+        nowhere = solver is word_bounds and np.diff(given[1]) == 0  # to move words to
+        assert (np.isfinite(found) | nowhere).all(), found
+        return
     for one in found if isinstance(found, list) else [found]:
         numbers = one.value, one.linear, one.structural, one.gap, one.home, one.plan
         assert all(np.isfinite(number).all() for number in numbers), numbers
@@ -295,6 +331,8 @@ def prepare():
     structure = Ragged.from_rows([np.zeros(4)] * 2)
     one = Problems.between(weights, np.array([[0, 1]]), costs, structure, np.ones((1, 1)))
     price_batch(one, np.ones(4))
+    broken_batch(one, np.ones(4))
+    word_bounds(np.ones((2, 2), np.float32), np.array([0, 2]), *np.ones((2, 2), np.float32))
 
 
 def main(first, last):

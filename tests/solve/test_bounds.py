@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from movers.errors import InputError
 from movers.solve import Problems, emd_batch
 from movers.solve.bounds import word_bounds
 
@@ -50,3 +51,10 @@ def test_words_bound_the_exact_cost(seed):
         block = cost[:, a:b]
         relaxed = max(u @ block.min(axis=1), v[a:b] @ block.min(axis=0))
         assert found[p] >= relaxed - TOLERANCE, "at least the relaxed word mover's distance"
+
+
+@pytest.mark.parametrize("starts", [[0, 9], [-1, 2], [0, 2, 1], [0, 2**40, 2]])
+def test_targets_outside_of_the_costs_are_refused(starts):
+    cost, halves = np.zeros((2, 2), np.float32), np.full(2, 0.5, np.float32)
+    with pytest.raises(InputError, match="targets from"):
+        word_bounds(cost, np.array(starts), halves, halves)

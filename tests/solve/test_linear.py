@@ -155,6 +155,10 @@ def test_wrong_input_is_explained(arguments, message):
         ({"null": "x"}, "null == 'x' is not a number"),
         ({"null": [1.0]}, r"null == \[1.0\] is not a number"),
         ({"null": np.nan}, "null == nan"),
+        ({"null": 10**400}, "null is larger than any number of double precision"),
+        ({"null": np.complex128(1j)}, "null == .*1j.* is not a number"),
+        ({"null": float}, "null == <class 'float'> is not a number"),
+        ({"null": np.datetime64("2020")}, "null == .*2020.* is not a number"),
     ],
 )
 def test_wrong_options_are_explained(named, message):

@@ -1,10 +1,13 @@
 """The price of a plan against the sum written out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from problems import taken
 
 from movers.arrays import Ragged
+from movers.errors import InputError
 from movers.solve.batch import broken_batch, price_batch
 from movers.solve.problems import Problems
 
@@ -92,3 +95,22 @@ def test_broken_shares_do_not_depend_on_the_unit_of_mass_or_on_threads():
     one = broken_batch(problems, flat, threads=1)
     np.testing.assert_array_equal(one, broken_batch(problems, flat, threads=2))
     np.testing.assert_allclose(one, broken_batch(problems, 1e6 * flat), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("evaluate", [price_batch, broken_batch])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
+def test_plans_that_are_no_masses_are_refused(evaluate, value):
+    problems, _, _, flat = batch(np.random.default_rng(6), 5, 2)
+    flat[0] = value
+    with pytest.raises(InputError, match="plans have entries that are NaN, infinite or below 0"):
+        evaluate(problems, flat)
+
+
+@pytest.mark.parametrize("evaluate", [price_batch, broken_batch])
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e75])
+def test_structures_that_cannot_be_squared_are_refused(evaluate, value):
+    problems, _, _, flat = batch(np.random.default_rng(7), 5, 2)
+    structure = problems.structure.astype(float)
+    structure[problems.a_start[3] :][:2] = value
+    with pytest.raises(InputError, match=r"pair 3: its structures or plan have entries that are"):
+        evaluate(replace(problems, structure=structure), np.ones_like(flat))

@@ -4,11 +4,13 @@ import asyncio
 import errno
 import json
 import os
+import re
 import resource
 import socket
 import time
 from contextlib import ExitStack, suppress
 
+import numpy as np
 import pytest
 from servers import serving
 
@@ -225,3 +227,118 @@ def test_a_server_survives_the_limit_on_open_files(tiny, tmp_path):
     assert server.exitcode == 0, log
     assert "cannot accept connections" in log and "Traceback" not in log
     assert log.count("\n") < 50
+
+
+POST = b"POST /v1/compare HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+EXPECTS = b"Expect: 100-continue\r\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "rest", "status"),
+    [
+        (POST + b"Content-Encoding: gzip\r\n" + CHUNKED, b"no chunk\r\n", 415),
+        (POST.replace(b"localhost", b"elsewhere") + CHUNKED, b"no chunk\r\n", 421),
+        (PULSE[:-2] + CHUNKED, b"no chunk\r\n", 200),
+        (PULSE[:-2] + b"Content-Length: 5\r\n\r\n", PULSE, 200),
+        (POST + EXPECTS + b"Content-Length: 2000000\r\n\r\n", PULSE, 413),
+        (POST + EXPECTS + b"Content-Length: 20\r\nContent-Encoding: gzip\r\n\r\n", PULSE, 415),
+    ],
+)
+def test_what_is_answered_before_its_body_is_the_last_answer(program, head, rest, status):
+    with connected_to(program.port) as raw:
+        raw.sendall(head)
+        answer = raw.recv(65536)
+        with suppress(OSError):  # where it is closed by now
+            raw.sendall(rest)
+        answer += said(raw)
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
+    assert answer.count(b"HTTP/1.1 ") == 1 and b"connection: close\r\n" in answer.lower()
+
+
+def connected_to(port):
+    return socket.create_connection(("127.0.0.1", port), timeout=20)
+
+
+@pytest.mark.parametrize("size", [3, 300_000])
+def test_a_last_answer_reaches_clients_that_still_send(program, size):
+    """Of a chunk that is none, too, which is seen before the application is asked."""
+    with connected_to(program.port) as raw:
+        raw.sendall(POST + b"Content-Length: 3\r\n" + CHUNKED + size * b"x")
+        time.sleep(0.2)
+        raw.sendall(b"x")
+        answer = said(raw)
+    assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1 ") == 1
+
+
+@pytest.mark.parametrize("version", [b"0.9", b"2.0", b"3.0"])
+def test_other_versions_of_http_are_refused(program, version):
+    with connected_to(program.port) as raw:
+        raw.sendall(PULSE.replace(b"1.1", version))
+        answer = said(raw)
+    assert answer.startswith(b"HTTP/1.1 505 ") and "speaks HTTP/1.1" in error_in(answer)
+
+
+def mutated(rng, message):
+    """A request with a few bytes taken away, put in or exchanged."""
+    message = bytearray(message)
+    for _ in range(rng.integers(0, 4)):
+        place, count = rng.integers(len(message)), rng.integers(1, 6)
+        what = [
+            b"",
+            b"\r\n",
+            b"\n",
+            b"\0",
+            b" ",
+            b":",
+            b"0",
+            b"\xff",
+            b"\r\n\r\n",
+            b"chunked",
+            b"9",
+        ]
+        message[place : place + count * rng.integers(2)] = what[rng.integers(len(what))]
+    return bytes(message)
+
+
+def answers_in(stream):
+    """The status of every answer, of which there is nothing but whole ones."""
+    statuses, closing = [], False
+    while stream:
+        assert not closing, "something behind the last answer"
+        head, blank, stream = stream.partition(b"\r\n\r\n")
+        begin = re.fullmatch(rb"HTTP/1\.1 (\d{3}) [^\r]+(?:\r\n[^\r]+)*", head)
+        assert begin and blank, head
+        length = int((re.findall(rb"(?i)\r\ncontent-length: (\d+)", head) or [b"0"])[0])
+        assert len(stream) >= length
+        stream, closing = stream[length:], b"connection: close" in head.lower()
+        statuses.append(int(begin[1]))
+    return statuses
+
+
+def test_mutated_requests_get_whole_answers_and_none_behind_the_last(program):
+    rng = np.random.default_rng(0)
+    chunks = b'10\r\n{"source": "a", \r\na\r\n"target": 1\r\n1\r\n}\r\n0\r\n\r\n'
+    whole = [
+        PULSE,
+        POST + b'Content-Length: 30\r\n\r\n{"source": "dog", "target": 1}',
+        POST + CHUNKED + chunks,
+        POST + EXPECTS + CHUNKED + chunks,
+        POST + b"Content-Length: 5\r\n" + CHUNKED + chunks,
+    ]
+    last = PULSE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    statuses = set()
+    for _ in range(200):
+        sent = [mutated(rng, whole[rng.integers(len(whole))]) for _ in range(rng.integers(1, 4))]
+        with connected_to(program.port) as raw:
+            raw.settimeout(1)  # of a server that waits for more, rightly
+            answers = b""
+            with suppress(OSError):
+                for message in (*sent, last):
+                    raw.sendall(message)
+                while part := raw.recv(65536):
+                    answers += part
+        statuses |= {*answers_in(answers)}
+    assert {200, 400, 422} <= statuses <= {100, 200, 400, 404, 405, 413, 421, 422, 505}
+    with connected_to(program.port) as raw:
+        assert alive(raw)

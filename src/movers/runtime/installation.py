@@ -34,7 +34,7 @@ VARIABLES = (
 
 
 def installed() -> dict[str, dict[str, str]]:
-    """Versions, processor, compiled kernels and settings of the environment, by topic."""
+    """Return versions, processor, compiled kernels and settings of the environment, by topic."""
     versions = {"python": sys.version.split()[0], "system": platform.platform()}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):

@@ -86,7 +86,8 @@ def price_batch(problems: Problems, plans: Floats, *, threads: int | None = None
     """Evaluate ``E(Q) = sum (A[i, k] - B[j, l])**2 Q[i, j] Q[k, l]`` for every pair and head.
 
     ``plans`` are row-major n x m blocks of mass, one after another, and need not sum to one.
-    Structure is taken in single precision.
+    Structure is taken in single precision; what is no number in it, or too large to be squared and
+    summed, is refused.
     """
     return _evaluate(price_range, problems, plans, threads)
 
@@ -129,7 +130,10 @@ def _evaluate(
     shapes, batch = problems.shapes, problems.batch
     if plans.shape != problems.cost.shape:
         raise InputError(f"plans.shape == {plans.shape} while cost.shape == {problems.cost.shape}")
-    single = np.asarray(problems.structure, np.float32)
+    if not 0.0 <= plans.min(initial=0.0) <= plans.max(initial=0.0) < np.inf:
+        raise InputError("plans have entries that are NaN, infinite or below 0; pass masses")
+    with np.errstate(over="ignore"):  # to infinity, which is refused below
+        single = np.asarray(problems.structure, np.float32)
     structures = problems.structures._replace(single=single)
     out = np.zeros(problems.scale.shape)
 
@@ -139,6 +143,11 @@ def _evaluate(
         kernel(low, high, batch, plans, structures, cells, *words, out)
 
     share_out(solve, problems.scale.shape[1] * shapes.sum(axis=1) ** 2, threads)
+    if not (finite := np.isfinite(out).all(axis=1)).all():
+        raise InputError(
+            f"pair {int(finite.argmin())}: its structures or plan have entries that are NaN, "
+            f"infinite or too large to be squared and summed"
+        )
     return out
 
 

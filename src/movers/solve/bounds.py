@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from movers.arrays import Floats, Ints, Singles
+from movers.errors import InputError
 from movers.runtime.threads import share_out
 from movers.solve.kernels.lower_bounds import WordCosts, words_range
 
@@ -21,9 +22,26 @@ def word_bounds(
     At least the relaxed word mover's distance of both directions (Kusner et al., 2015): what
     is left of the columns after every row got its minimum counts as well.
 
-    ``cost``, ``(n, words)``, holds the words of all targets, one after another; each target's start
-    at ``starts``. Weights sum to one in each sentence.
+    Parameters
+    ----------
+    cost : (n, words)
+        Cost to the words of all targets, one after another.
+    starts
+        Where those of each target begin, and all end.
+    u, v
+        Weights of the source and of all targets, which sum to one in each sentence.
+    threads
+        Most threads to use.
     """
+    if (
+        cost.shape != (len(u), len(v))
+        or (np.diff(starts) < 0).any()
+        or not 0 <= starts[0] <= starts[-1] <= len(v)
+    ):
+        raise InputError(
+            f"cost.shape == {cost.shape} while there are {len(u)} and {len(v)} weights, and "
+            f"targets from {starts[0]} to {starts[-1]}; give every word its weight, in order"
+        )
     out, words = np.zeros(len(starts) - 1), WordCosts(cost, starts, u, v)
     most = int(np.diff(starts).max(initial=1))
 

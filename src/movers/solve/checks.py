@@ -90,10 +90,15 @@ def factor(name: str, given: float) -> float:
     return number
 
 
-def _number(name: str, given: object) -> float:
-    if not isinstance(given, SupportsFloat) or bool(getattr(given, "ndim", False)):
-        raise InputError(f"{name} == {given!r} is not a number")
-    return float(given)
+def _number(name: str, given: Any) -> float:
+    try:
+        if np.ndim(given) or np.iscomplexobj(given) or not isinstance(given, SupportsFloat):
+            raise TypeError
+        return float(given)
+    except (TypeError, ValueError):  # as of a type
+        raise InputError(f"{name} == {given!r} is not a number") from None
+    except OverflowError:
+        raise InputError(f"{name} is larger than any number of double precision") from None
 
 
 def price(given: float | None) -> float | None:
