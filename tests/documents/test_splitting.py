@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from movers.documents.splitting import TextSentence, cut, read_document, split
+from movers.runtime.interrupts import UnwantedError, only_while
 
 HERE = Path(__file__).parent
 
@@ -88,6 +89,32 @@ def test_a_word_without_end_is_cut_too():
     assert pieces[-1].end == 500 and all(len(one.text) <= 100 for one in pieces)
     covered = {place for one in pieces for place in range(one.start, one.end)}
     assert covered == set(range(500))
+
+
+@pytest.mark.parametrize("text", ["x" * 50_000, "so on " * 8_000, "this, " * 8_000])
+def test_a_text_without_sentences_is_not_looked_at_again_and_again(text):
+    """Whether a piece fits takes as long as the piece: mostly pieces that do are asked about."""
+    looked_at = 0
+
+    def fits(piece):
+        nonlocal looked_at
+        looked_at += min(len(piece), 1000)  # a model sees at the beginning that it is too long
+        return len(piece) <= 500
+
+    assert len(read_document(text, fits).sentences) >= len(text) // 500
+    assert looked_at < 20 * len(text)
+
+
+def test_cutting_ends_when_nobody_waits_for_it():
+    asked = []
+
+    def fits(piece):
+        asked.append(piece)
+        return len(piece) <= 500
+
+    with pytest.raises(UnwantedError), only_while(lambda: len(asked) < 20):
+        read_document("x" * 50_000, fits)
+    assert len(asked) < 40
 
 
 @pytest.mark.parametrize(

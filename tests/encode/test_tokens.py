@@ -215,3 +215,22 @@ def test_stop_words_come_from_a_name_a_file_or_words(tmp_path):
     described = [describe_stopwords(words) for words in (None, ENGLISH, load_stopwords(path))]
     assert described[:2] == ["none", "english"]
     assert described[2].startswith("2-words@")
+
+
+@pytest.mark.parametrize(
+    "piece", ["dog ", "x" * 150 + " ", "的", "dog   cat, ", " " * 99 + "a", "x"]
+)
+@pytest.mark.parametrize("length", [40, 500, 2000, 50_000])
+def test_the_end_that_is_not_read_is_found_at_the_beginning(bert, piece, length, monkeypatch):
+    encoder, text, looked_at = bert.encoder, (piece * length)[:length], []
+    whole = read(encoder.tokenizer, [text], encoder.max_length)
+    end = text[whole.offsets[:, 1].max(initial=0) :].strip() if whole.truncated else ""
+
+    def watched(tokenizer, sentences, most):
+        looked_at.extend(map(len, sentences))
+        return read(tokenizer, sentences, most)
+
+    monkeypatch.setattr("movers.encode.encoder.read", watched)
+    assert encoder.unread(text) == end
+    if piece == "dog ":
+        assert sum(looked_at) <= 16 * encoder.max_length

@@ -34,7 +34,8 @@ def equal_pairs(source: Sequence[str], target: Sequence[str]) -> list[tuple[int,
     once = [{text for text, count in Counter(side).items() if count == 1} for side in
             (source, target)]  # fmt: skip
     places = {text: place for place, text in enumerate(target) if text in once[1]}
-    pairs = {i: places[text] for i, text in enumerate(source) if text in once[0] & places.keys()}
+    both = once[0] & places.keys()
+    pairs = {i: places[text] for i, text in enumerate(source) if text in both}
     taken = set(pairs.values())
 
     def join(i: int, j: int) -> None:

@@ -9,8 +9,11 @@ headings, items of lists and blank lines do not.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+from movers.runtime.interrupts import end_if_unwanted
 
 LISTS = {
     "abbreviations": """
@@ -54,10 +57,14 @@ ITEM = re.compile(r"\s*(?:[-*•–—·]|#{1,6}|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,
 BREAK = re.compile(r"\n\s*\n|\r?\n|\r|\f|\u2029")
 WRAPPED = 50
 """Letters that a line has at least if the next may go on with its sentence."""
+BLANKS = re.compile(r"\s*")
+BESIDE = 80
+"""Letters beside a stop, or behind the end of a line, that say whether a sentence ends there."""
 CLAUSE = re.compile(
     r"[;:,—–)]\s+|[，、；：]|\s+(?=and |or |but |which |that |because |if |when |while )"
 )
-"""Where a sentence that is too long may be cut."""
+GAPS = re.compile(r"\s+|\S{40}")
+"""Where a sentence that is too long may be cut: at clauses, or else between words."""
 Text = str | tuple[str, ...]
 """A text, or the sentences that stand for one."""
 
@@ -124,18 +131,20 @@ def cut(sentence: TextSentence, fits: Callable[[str], bool]) -> Iterator[TextSen
     if fits(sentence.text):
         yield sentence
         return
-    ends = [one.end() for one in CLAUSE.finditer(sentence.text)] + [len(sentence.text)]
+    text, blanks = sentence.text, list[int]()
+    clauses = [one.end() for one in CLAUSE.finditer(text)] + [len(text)]
     start, part = 0, 1
-    while start < len(sentence.text):
-        fitting = _longest(sentence.text, start, ends, fits)
+    while start < len(text):
+        end_if_unwanted()
+        fitting = _longest(text, start, clauses, fits)
         if fitting is None:
-            blanks = [one.end() for one in re.finditer(r"\s+|\S{40}", sentence.text)]
-            fitting = _longest(sentence.text, start, [*blanks, len(sentence.text)], fits)
+            blanks = blanks or [one.end() for one in GAPS.finditer(text)] + [len(text)]
+            fitting = _longest(text, start, blanks, fits)
         end, before = fitting or (start + 1, start + 1)
-        piece = sentence.text[start:end].rstrip()
+        piece = text[start:end].rstrip()
         place = sentence.start + start
         yield TextSentence(piece, place, place + len(piece), sentence.paragraph, part)
-        if end == len(sentence.text):
+        if end == len(text):
             return
         start, part = before if before > start else end, part + 1
 
@@ -143,18 +152,21 @@ def cut(sentence: TextSentence, fits: Callable[[str], bool]) -> Iterator[TextSen
 def _longest(
     text: str, start: int, ends: Sequence[int], fits: Callable[[str], bool]
 ) -> tuple[int, int] | None:
-    """Return the last end up to which a piece fits, found by halving, and the one before it."""
-    later = [end for end in ends if end > start]
-    low, high = 0, len(later)
+    """Return the last end up to which a piece fits, and the one before it.
+
+    It is looked for near the start first, for what is much too long takes long to look at.
+    """
+    first = bisect_right(ends, start)
+    low, high, step = first, len(ends), 1
     while low < high:
-        middle = (low + high) // 2
-        if fits(text[start : later[middle]]):
-            low = middle + 1
+        middle = min(low + step - 1, (low + high) // 2)
+        if fits(text[start : ends[middle]]):
+            low, step = middle + 1, 2 * step
         else:
-            high = middle
-    if low == 0:
+            high, step = middle, len(ends)
+    if low == first:
         return None
-    return later[low - 1], later[low - 2] if low > 1 else start
+    return ends[low - 1], ends[low - 2] if low > first + 1 else start
 
 
 def split(text: str) -> tuple[TextSentence, ...]:
@@ -179,7 +191,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
     """Yield stretches that no sentence leaves: paragraphs, headings, items of lists."""
     start, line = 0, 0
     for mark in BREAK.finditer(text):
-        before, after = text[line : mark.start()], text[mark.end() :][:80]
+        before, after = text[line : mark.start()], text[mark.end() : mark.end() + BESIDE]
         line = mark.end()
         blank = mark[0].count("\n") > 1 or mark[0] in "\f\u2029"
         wrapped = len(before) >= WRAPPED and not ITEM.match(after) and after[:1].strip()
@@ -208,26 +220,28 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield where the sentences of a paragraph begin and end."""
     first = start
     for stop in STOP.finditer(text, start, end):
-        if _ends(text[first : stop.end()], stop[0], text[stop.end() : end]):
+        behind = BLANKS.match(text, stop.end(), end).end()  # type: ignore[union-attr]
+        after = text[behind : min(end, behind + BESIDE)]
+        if _ends(text[first : stop.end()], stop[0], after):
             yield first, stop.end()
             first = stop.end()
     yield first, end
 
 
 def _ends(before: str, stop: str, after: str) -> bool:
-    """Tell whether a sentence ends with a stop, from what stands before and after it."""
+    """Tell whether a sentence ends with a stop, from what stands before it and begins behind it."""
     if stop[0] in FULL_STOPS:
         return True
-    if not after.strip() or COUNT.fullmatch(before.strip()):
-        return not after.strip()
-    follows = NEXT.match(after.lstrip())
-    word = follows[1] if follows else after.strip()
+    if not after or COUNT.fullmatch(before.strip()):
+        return not after
+    follows = NEXT.match(after)
+    word = follows[1] if follows else after
     quoted = stop[-1] not in ".!?…"
     if word[:1].islower() and not _cased(word):
         return False
     if stop[0] != "." or len(stop.rstrip("\"'”’»)]")) > 1 or quoted:
         return True
-    last = (WORD.search(before[:-1]) or [""])[0]
+    last = (WORD.search(before[-BESIDE:-1]) or [""])[0]
     key = last.lower()
     if key in COUNTING:
         return NUMBER.fullmatch(word) is None

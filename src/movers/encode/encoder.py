@@ -33,6 +33,9 @@ from movers.runtime.progress import progress_bar
 
 MARKS = 2
 """Tokens that begin and end what a model reads."""
+BEGINNING, LONGEST_WORD = 16, 200
+"""Letters for each token of the longest sentence, which mostly are more than it has; and letters
+behind what was read where a word that was cut short, and so has other tokens, does not matter."""
 MOSTLY = 0.5
 """Share of a sentence that a model may fail to know before it is said."""
 WINDOW_BYTES = 1 << 30
@@ -291,8 +294,12 @@ class Encoder(ABC):
         # A token has at least one byte, so that short sentences need not be tokenized.
         if len(sentence.encode()) <= self.max_length - MARKS:
             return ""
-        text = read(self.tokenizer, [sentence], self.max_length)
-        return sentence[text.offsets[:, 1].max(initial=0) :].strip() if text.truncated else ""
+        for length in sorted({min(len(sentence), BEGINNING * self.max_length), len(sentence)}):
+            text = read(self.tokenizer, [sentence[:length]], self.max_length)
+            end = int(text.offsets[:, 1].max(initial=0))
+            if text.truncated and (length == len(sentence) or length - end > LONGEST_WORD):
+                return sentence[end:].strip()
+        return ""
 
     def states(self, sentences: Sequence[str], layer: int) -> list[Singles]:
         """Return hidden states of every token of every sentence, special tokens included."""
