@@ -37,7 +37,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class HttpField:
-    """How a request over HTTP may choose a setting.
+    """The field of a request over HTTP that chooses a setting.
 
     ``kind`` is the type in a request, None that of the field, ``bounds`` the least and the greatest
     number, and ``help`` what the API says of it where that is not what all others say. ``control``
@@ -54,7 +54,7 @@ class HttpField:
 
 @dataclass(frozen=True)
 class SettingFacts:
-    """What users are told of a setting, and where they meet it.
+    """All that is known of a setting: what users are told of it, and where they meet it.
 
     ``help`` says what it is on every surface, and ``python`` what holds in Python only. ``read``
     turns what users pass into what is kept, or refuses it; it takes its own results, too. ``typed``

@@ -99,7 +99,7 @@ Engine = Literal["local", "ray"]
 @Parameter(name="*", group=RAY)
 @dataclass(frozen=True)
 class RayOptions:
-    """Where the Ray engine works.
+    """Options of the Ray engine.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class Ended(KeyboardInterrupt):
 
 
 class Interrupts:
-    """What signals have arrived while a block ran."""
+    """The signals that arrived while a block ran."""
 
     def __init__(self) -> None:
         self.seen: list[int] = []

@@ -78,7 +78,7 @@ READING: dict[int | str, dict[str, Any]] = {code: ERRORS[code] for code in (401,
 
 
 class Service:
-    """The routes, and what they share: models, limits, and the thread that computes."""
+    """The routes with what they share: models, limits, and the queues."""
 
     def __init__(self, models: Models, limits: Limits) -> None:
         self.models = models

@@ -31,7 +31,7 @@ LETTERS = 100
 
 @dataclass(frozen=True)
 class SearchSetup:
-    """What decides about a search besides the query; can be compared and hashed."""
+    """An index and the options of a search, all but the query; can be compared and hashed."""
 
     index: str
     top_k: int = 10
@@ -129,7 +129,7 @@ class Indexes:
 
 @dataclass(frozen=True)
 class Search:
-    """Searches of one index under one setup."""
+    """A search of one index under one setup, for any query."""
 
     indexes: Indexes
     setup: SearchSetup
