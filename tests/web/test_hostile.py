@@ -1,5 +1,6 @@
 """Input meant to hurt: clear answers, and the server goes on."""
 
+import itertools
 import json
 import re
 import resource
@@ -167,7 +168,7 @@ def test_an_abandoned_curve_holds_nobody_up(program, server):
     words = [f"{a}{b}" for a in ("dog", "cat", "house", "river") for b in range(48)]
     curve = {"source": " ".join(words), "target": " ".join(words[::-1]), "steps": 51}
     body = json.dumps({**curve, "method": "wsmd", "stopwords": "none"}).encode()
-    before = curves_given_up(server)
+    before = given_up(server, "curve")
     with socket.create_connection(("127.0.0.1", program.port)) as raw:
         head = "POST /v1/curve HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         raw.sendall(head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body)
@@ -177,15 +178,40 @@ def test_an_abandoned_curve_holds_nobody_up(program, server):
         answer = server.post("/v1/score", json={"pairs": pairs, "methods": ["wsmd"]})
         assert answer.status_code == 200, answer.text
     deadline = time.monotonic() + 60  # it is noticed between two steps, which may be slow
-    while curves_given_up(server) == before and time.monotonic() < deadline:
+    while given_up(server, "curve") == before and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert curves_given_up(server) == before + 1
+    assert given_up(server, "curve") == before + 1
 
 
-def curves_given_up(server):
-    """How many curves ended as the client had left, or as they would have come too late."""
+@pytest.mark.parametrize("route", ["compare", "differences", "score", "rank"])
+def test_abandoned_long_texts_hold_nobody_up(program, server, route):
+    """Nothing in one goes well with anything in the other, which takes the longest to find out."""
+    words = ["".join(letters) for letters in itertools.product("bcdfglmnprst", "aeiou", "klmnrst")]
+    one, two = (
+        " ".join(f"{a.capitalize()} {b}." for a in half for b in words[:16])
+        for half in (words[:200], words[200:400])
+    )
+    bodies = {
+        "score": {"pairs": [[one, two]] * 3},
+        "rank": {"query": one, "candidates": [two, f"{two} Once more."]},
+    }
+    body = json.dumps(bodies.get(route, {"source": one, "target": two})).encode()
+    before = given_up(server, route)
+    with socket.create_connection(("127.0.0.1", program.port)) as raw:
+        head = f"POST /v1/{route} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        raw.sendall(head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        time.sleep(1.5)
+        assert server.post("/v1/compare", json=FINE).status_code == 200  # of a moment, beside it
+    pairs = [[f"dog {k} barks at the old house", f"the river {k} sleeps"] for k in range(60)]
+    answer = server.post("/v1/score", json={"pairs": pairs, "methods": ["wsmd"]})
+    assert answer.status_code == 200, answer.text
+    assert given_up(server, route) == before + 1
+
+
+def given_up(server, route):
+    """How many requests ended as the client had left, or as they would have come too late."""
     counts = re.findall(
-        r'movers_requests_total\{route="/v1/curve",status="(?:499|504)"\} (\S+)',
+        rf'movers_requests_total\{{route="/v1/{route}",status="(?:499|504)"\}} (\S+)',
         server.get("/metrics").text,
     )
     return sum(map(float, counts))

@@ -10,6 +10,7 @@ from movers.encode.encodings import Encodings
 from movers.errors import InputError
 from movers.web.answers import Answers
 from movers.web.models import Effort, Models, Setup
+from movers.web.queues import QUICK
 from tiny_models import PAIRS, SENTENCES
 
 LIGHT = Effort(size=1, heads=12, plans=False, most=200)
@@ -107,6 +108,26 @@ def test_more_of_anything_is_more_effort(effort, pair):
 
 def test_what_is_cut_or_refused_takes_none():
     assert LIGHT.of("word " * 200, "a") == LIGHT.of("word " * 2000, "a")
+
+
+def test_texts_that_are_compared_by_sentences_are_not_cut():
+    by_sentences = Effort(1, 1, False, 200, by_sentences=True)
+    assert by_sentences.of(*PAIR) == Effort(1, 1, False, 200).of(*PAIR)
+    quick = by_sentences.of("word " * 200, "word " * 200)
+    assert by_sentences.of("word " * 20_000, "word " * 20_000) > 100 * quick > QUICK
+
+
+@pytest.mark.parametrize(("texts", "grows"), [("auto", True), ("whole", False)])
+def test_long_texts_take_effort_under_measures_that_compare_them(models, texts, grows):
+    setup = models.setup(None, "movers", (("texts", texts),))
+    effort = models.effort(setup, most_words=200)
+    assert (effort.of("word " * 9000, "word " * 9000) > 5) is grows
+
+
+def test_a_text_of_many_pairs_is_read_once():
+    pairs = [("word " * 150, "a dog", mix) for mix in range(9)]
+    first, *others = LIGHT.of_all(pairs)
+    assert first == LIGHT.of(*pairs[0][:2]) and max(others) < first / 2
 
 
 def test_long_explanations_are_worth_hundreds_of_short_comparisons():

@@ -22,6 +22,7 @@ from movers.arrays import Floats, Ints, Singles
 from movers.documents.changes import COUNTERPART, Change, judge_pair, terms_of
 from movers.documents.matching import equal_pairs, kept_order, match
 from movers.documents.splitting import Document
+from movers.runtime.interrupts import end_if_unwanted
 from movers.runtime.progress import Bar
 from movers.scale import similarity_of
 
@@ -89,6 +90,7 @@ class Matched:
         stay = kept_order(pairs[:, 1].tolist())
         changes = []
         for number, (i, j) in enumerate(pairs.tolist()):
+            end_if_unwanted()
             one, other = self.source.sentences[i], self.target.sentences[j]
             words = max(one.words, other.words)
             near = float(alike[number])

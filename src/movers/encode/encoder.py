@@ -27,6 +27,7 @@ from movers.encode.stopwords import english, not_english
 from movers.encode.tokens import Text, TokenRules, Vocabulary, WordFinder, read
 from movers.encode.whiten import Moments
 from movers.errors import Choose, InputError
+from movers.runtime.interrupts import end_if_unwanted
 from movers.runtime.notices import ForeignWarning, TruncationWarning, UnknownWarning, notify
 from movers.runtime.progress import progress_bar
 
@@ -260,6 +261,7 @@ class Encoder(ABC):
                 collector.take_attention(layer, matrices)
 
         for batch in batches:
+            end_if_unwanted()
             for collector in collectors:
                 collector.begin(batch)
             states = self._forward(batch, layers, attention, take)

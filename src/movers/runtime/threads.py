@@ -32,8 +32,8 @@ def share_out(
     """Run ``solve(low, high)`` over ranges of about equal work.
 
     An interrupt (Ctrl-C) ends it after the ranges under way, and so does work that is not wanted
-    any more (`only_while`). For that the calling thread only waits where there is enough work to
-    be worth interrupting: inside a kernel it would not hear.
+    any more (`only_while`), which is not even begun. For that the calling thread only waits where
+    there is enough work to be worth interrupting: inside a kernel it would not hear.
 
     Parameters
     ----------
@@ -48,6 +48,7 @@ def share_out(
     """
     if threads is not None and (not isinstance(threads, int | np.integer) or threads < 1):
         raise InputError(f"threads == {threads!r}; pass at least 1, or None for all processors")
+    end_if_unwanted()
     total = int(work.sum())
     workers = 1 + int(total // WORTH_A_THREAD)
     if workers > 1:

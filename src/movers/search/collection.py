@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -173,15 +173,30 @@ class Collection:
             old += self._rows(order, beyond)
         return [one for (one,) in dict.fromkeys(old)]
 
-    def find(self, query: str, top_k: int = 10) -> list[tuple[Match, Record]]:
-        """Return the records whose texts are nearest to a query, nearest first."""
+    def find(
+        self, query: str, top_k: int = 10, *, keep: Callable[[Record], bool] = lambda _: True
+    ) -> list[tuple[Match, Record]]:
+        """Return the records whose texts are nearest to a query, nearest first.
+
+        Parameters
+        ----------
+        query, top_k
+            What to look for, and how many to find.
+        keep
+            Says which records count; the search goes on until it has enough of these.
+        """
         with self._mutex:
             if (index := self._opened()) is None:
                 return []
             count = top_k
             while True:
                 matches = index.search(query, count).matches
-                pairs = [(match, one) for match in matches for one in self.of_text(match.text)]
+                pairs = [
+                    (match, record)
+                    for match in matches
+                    for record in self.of_text(match.text)
+                    if keep(record)
+                ]
                 if len(pairs) >= top_k or len(matches) < count:
                     return pairs[:top_k]
                 count *= WIDER

@@ -256,7 +256,7 @@ class Service:
     ) -> Job:
         setup = self.models.setup(asked.model, method, asked.options())
         taken = self.models.effort(setup, most_words=self.limits.max_words, **effort)
-        return Job(setup, answer, pairs, [taken.of(*pair[:2]) for pair in pairs])
+        return Job(setup, answer, pairs, taken.of_all(pairs))
 
     async def _ask(self, jobs: list[Job], *, third: bool = False) -> list[list[Any]]:
         """Queue jobs and wait for their results; whoever waits no longer drops them.

@@ -5,7 +5,7 @@ Nothing else is ever loaded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,9 +28,11 @@ PAIR = 0.01
 TOKEN = 5e-4
 STEP = 1e-8
 CELL = 2e-7
+TEXTS = 1e-7
 """Seconds on one ordinary core: for a pair as such; for a word in a model of six layers of 384; for
 a product of three lengths in solving, which takes their third power; for a cell of a plan that is
-shown. Only their proportions matter for long: the pace that is measured corrects the rest."""
+shown; for a product of two lengths where texts are compared sentence by sentence. Only their
+proportions matter for long: the pace that is measured corrects the rest."""
 WORD = 6
 """Bytes of a word of text that is not cut into words by blanks."""
 
@@ -40,22 +42,43 @@ class Effort:
     """An estimate of what pairs take; sizes of models count in those of six layers of 384.
 
     There is a problem for each of the heads, of which plans may be asked for and not only values;
-    beyond ``most`` words a sentence is cut or refused.
+    beyond ``most`` words a sentence is cut or refused, or compared ``by_sentences``.
     """
 
     size: float
     heads: int
     plans: bool
     most: int
+    by_sentences: bool = False
 
-    def of(self, source: str, target: str) -> float:
-        """Return seconds that a pair takes, roughly, on one ordinary core."""
-        n, m = (
-            min(self.most, max(len(text.split()), len(text.encode("utf-8", "replace")) // WORD))
-            for text in (source, target)
-        )
-        solving = STEP * n * m * (n + m) + CELL * n * m * self.plans
-        return PAIR + TOKEN * self.size * (n + m) + self.heads * solving
+    def of(self, source: str, target: str, known: Collection[str] = ()) -> float:
+        """Return seconds that a pair takes, roughly, on one ordinary core.
+
+        The model has read ``known`` texts already.
+        """
+        n, m = count_words(source), count_words(target)
+        long = self.by_sentences and max(n, m) > self.most
+        if not long:
+            n, m = min(self.most, n), min(self.most, m)
+        fresh = n * (source not in known) + m * (target not in known)
+        reading = PAIR + TOKEN * self.size * fresh
+        if long:
+            return reading + TEXTS * n * m
+        return reading + self.heads * (STEP * n * m * (n + m) + CELL * n * m * self.plans)
+
+    def of_all(self, pairs: Iterable[Sequence[Any]]) -> list[float]:
+        """Return seconds for each of some pairs, whose texts are read once."""
+        known: set[str] = set()
+        efforts = []
+        for source, target, *_ in pairs:
+            efforts.append(self.of(source, target, known))
+            known |= {source, target}
+        return efforts
+
+
+def count_words(text: str) -> int:
+    """Return about how many words a text has for a model."""
+    return max(len(text.split()), len(text.encode("utf-8", "replace")) // WORD)
 
 
 @dataclass(frozen=True)
@@ -166,7 +189,8 @@ class Models:
         solved = len(scorer.heads) if plans or scorer.measure.by_head else 1
         encoder, heads = scorer.encoder, max(1, solved)
         size = encoder.layers * encoder.dimension**2 / SMALL
-        return Effort(size, heads, plans, min(most_words, encoder.max_length))
+        by_sentences = scorer.settings.texts != "whole" and scorer.measure.by_sentences
+        return Effort(size, heads, plans, min(most_words, encoder.max_length), by_sentences)
 
     def missing(self, measure: Measure) -> dict[str, str]:
         """Return what a measure lacks, by the models with which it does."""
