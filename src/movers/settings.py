@@ -81,7 +81,7 @@ class SettingFacts:
 
 def setting(default: Value, help: str, python: str = "", **facts: Any) -> Value:
     """Return a field of `Settings`; `SettingFacts` explains the facts."""
-    return field(default=default, metadata={"about": SettingFacts(help, python, **facts)})
+    return field(default=default, metadata={"facts": SettingFacts(help, python, **facts)})
 
 
 def itself(value: Value) -> Value:
@@ -299,10 +299,10 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
-        for name, about in table(type(self)).items():
+        for name, facts in table(type(self)).items():
             value = getattr(self, name)
-            if about.read is not None:
-                object.__setattr__(self, name, about.read(value))
+            if facts.read is not None:
+                object.__setattr__(self, name, facts.read(value))
             if (choices := choices_of(types(type(self))[name])) and value not in choices:
                 raise InputError(f"{name} must be one of {choices}, got {value!r}")
 
@@ -361,7 +361,7 @@ class Settings:
 
 def table(kind: type[Settings] = Settings) -> dict[str, SettingFacts]:
     """Return what is known of every setting, in the order of `movers.load`."""
-    return {one.name: one.metadata["about"] for one in fields(kind)}
+    return {one.name: one.metadata["facts"] for one in fields(kind)}
 
 
 def check_names(names: Iterable[str], kind: type[Settings] = Settings) -> None:
