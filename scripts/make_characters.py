@@ -20,11 +20,12 @@ from movers.encode.word_pieces import APART, JAMO, SIGN
 CODES = (*range(0xD800), *range(0xE000, 0x110000))
 
 
-def main(target):
+def main(target: str) -> None:
     """Ask for every character."""
     becomes = normalizers.BertNormalizer().normalize_str
     split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
-    rows, signs = {}, []
+    rows: dict[str, list[int]] = {}
+    signs: list[int] = []
     for code in CODES:
         if (form := becomes(chr(code))) != chr(code):
             rows.setdefault(named(chr(code), form), []).append(code)
@@ -34,7 +35,7 @@ def main(target):
     Path(target).write_text("".join(lines), "utf-8")
 
 
-def named(char, form):
+def named(char: str, form: str) -> str:
     """Name what becomes of a character."""
     if form == f" {char} ":
         return APART
@@ -43,7 +44,7 @@ def named(char, form):
     return "+".join(f"{ord(part):x}" for part in form)
 
 
-def ranges(codes):
+def ranges(codes: list[int]) -> str:
     """Return code points as ranges of hexadecimal numbers."""
     runs = groupby(enumerate(codes), lambda one: one[1] - one[0])
     spans = ([code for _, code in run] for _, run in runs)
