@@ -205,7 +205,7 @@ class Run:
             message += f", {sized(written)} written"
             if self.total and self.rows:
                 message += f", about {sized(written / self.rows * self.total)} needed in all"
-        return f"{message}. {notice or 'Nothing was notice, for no row was finished'}"
+        return f"{message}. {notice or 'Nothing was kept, for no row was finished'}"
 
 
 @contextmanager
