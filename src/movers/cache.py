@@ -47,7 +47,7 @@ class SemanticCache:
     folder
         Where answers lie or will lie; None keeps them in memory.
     guard
-        Names of `movers.difference.guards.GUARDS`.
+        Name or names of `movers.difference.guards.GUARDS`.
     least
         Similarity, from 0 to 1, from which a stored question answers.
     ttl
@@ -74,7 +74,7 @@ class SemanticCache:
         self,
         folder: str | Path | None = None,
         *,
-        guard: Sequence[str] = GUARDS,
+        guard: str | Sequence[str] = GUARDS,
         least: float = LEAST,
         ttl: float | None = None,
         size: int | None = None,

@@ -41,7 +41,7 @@ def check(
     pairs: Iterable[tuple[str, str]],
     *,
     least: float = LEAST,
-    guard: Sequence[str] = DEFAULT,
+    guard: str | Sequence[str] = DEFAULT,
     scorer: Scorer | None = None,
 ) -> list[Checked]:
     """Hold actual texts against expected ones.
@@ -53,7 +53,8 @@ def check(
     least
         Similarity, from 0 to 1, below which they do not say the same.
     guard
-        Differences that no similarity outweighs: names of `movers.difference.guards.GUARDS`.
+        Differences that no similarity outweighs: name or names of
+        `movers.difference.guards.GUARDS`.
     scorer
         The measure, or a judge; None is the default one.
     """
@@ -91,7 +92,7 @@ def assert_same(
     expected: str,
     *,
     least: float = LEAST,
-    guard: Sequence[str] = DEFAULT,
+    guard: str | Sequence[str] = DEFAULT,
     scorer: Scorer | None = None,
 ) -> None:
     """Raise AssertionError, with the differences, unless two texts say the same.

@@ -12,6 +12,7 @@ import numpy as np
 
 from movers.arrays import Floats
 from movers.errors import InputError
+from movers.io.pairs import check_sentences
 from movers.runtime.notices import UndefinedWarning
 from movers.scorer import Scorer
 
@@ -154,7 +155,8 @@ def thresholds_of_corpus(
     sample
         How many sentences to compare with one another.
     """
-    texts = list(dict.fromkeys(sentences))
+    given = check_sentences(sentences, "sentence")
+    texts = list(dict.fromkeys(given))
     if len(texts) < 2 or sample < 2:
         raise InputError("it takes two different sentences at least to choose a threshold")
     if len(texts) > sample:
@@ -168,7 +170,7 @@ def thresholds_of_corpus(
     ranked = [(texts[i], texts[j]) for i, j in zip(first[order], second[order], strict=True)]
     np.fill_diagonal(matrix, np.inf)
     nearest = np.where(np.isnan(matrix), np.inf, matrix).min(axis=1)
-    about = f"{len(texts):,} of {len(dict.fromkeys(sentences)):,} sentences"
+    about = f"{len(texts):,} of {len(dict.fromkeys(given)):,} sentences"
     counted = np.sort(nearest[np.isfinite(nearest)])
     return _thresholds(about, str(scorer.signature), distances[order], ranked, cut, counted=counted)
 

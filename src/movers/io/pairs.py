@@ -106,6 +106,8 @@ def check_queries(
     queries: Iterable[str], within: float | None = None, *, top_k: int
 ) -> tuple[list[str], float]:
     """Return what a search is asked for, and the largest distance, or say what is wrong."""
+    if isinstance(queries, str) or not isinstance(queries, Iterable):
+        raise InputError(f"queries must be a list of sentences, got {queries!r}; put it in a list")
     texts = [check_asked(check_sentence(query, "query"), "query") for query in queries]
     check_count("top_k", top_k)
     limit = inf if within is None else within
