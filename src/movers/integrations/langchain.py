@@ -24,6 +24,7 @@ from movers.cache import SemanticCache
 from movers.client import Client
 from movers.loading import load
 from movers.results import Match
+from movers.runtime.json_text import parse_json
 from movers.scorer import Scorer
 from movers.search.collection import Collection, Record
 from movers.search.index import Index
@@ -169,7 +170,7 @@ class MoversVectorStore(VectorStore):
 
 
 def _stored(record: Record) -> Document:
-    return Document(record.text, metadata=json.loads(record.value), id=record.id)
+    return Document(record.text, metadata=parse_json(record.value), id=record.id)
 
 
 class MoversCache(BaseCache):
@@ -223,7 +224,7 @@ class MoversCache(BaseCache):
 def _last_message(prompt: str) -> tuple[Any, str]:
     """Return what comes before the last message of a prompt, and the text of that."""
     try:
-        *before, last = json.loads(prompt)
+        *before, last = parse_json(prompt)
         text = last["kwargs"]["content"]
     except (ValueError, TypeError, KeyError):  # a plain prompt
         return None, prompt

@@ -90,7 +90,7 @@ def factor(name: str, given: float) -> float:
     return number
 
 
-def _number(name: str, given: Any) -> float:
+def _number(name: str, given: float) -> float:
     try:
         if np.ndim(given) or np.iscomplexobj(given) or not isinstance(given, SupportsFloat):
             raise TypeError
