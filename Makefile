@@ -52,7 +52,7 @@ test-minima:
 	rm -rf $(MINIMA)
 	$(PYTHON) -m venv $(MINIMA)
 	$(MINIMA)/bin/python -m pip install --quiet --disable-pip-version-check \
-		-c constraints-minima.txt -e '.[compile,frequencies,tables,torch]' -e ./research hypothesis POT pytest pytest-timeout pytest-xdist scipy
+		-c constraints-minima.txt -e '.[compile,frames,frequencies,tables,torch]' -e ./research hypothesis POT pytest pytest-timeout pytest-xdist scipy
 	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/movers warm-up
 	MOVERS_CACHE=$(MINIMA)/cache $(MINIMA)/bin/python -m pytest -q -n 2 --dist loadfile \
 		-W ignore::DeprecationWarning $(CORE)  # transformers 5.0 under a newer torch

@@ -38,7 +38,7 @@ def main(count: int) -> None:
     origin, pairs = swapped_pairs(count + 1)
     started = time.process_time()
     movers.differences(*pairs.pop())
-    if misspelt.knows_frequencies():
+    if not misspelt.lacking_package():
         misspelt.frequency("word")
     loading = time.process_time() - started
     jobs: tuple[Job, Job] = (align, movers.differences)

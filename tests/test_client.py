@@ -68,6 +68,8 @@ def test_every_verb_gives_what_the_library_gives(client, served, monkeypatch):
     np.testing.assert_array_equal(
         client.similarities([PAIR[0]], [PAIR[1]]), scorer.similarities([PAIR])
     )
+    np.testing.assert_array_equal(client.matrix(TEXTS), scorer.matrix(TEXTS))
+    np.testing.assert_array_equal(client.matrix(PAIR, TEXTS[:1]), scorer.matrix(PAIR, TEXTS[:1]))
     assert client.differences(*PAIR) == scorer.differences(*PAIR)
     assert client.align(*PAIR) == scorer.align(*PAIR)
     assert client.rank("a dog", TEXTS, top_k=2) == scorer.rank("a dog", TEXTS, top_k=2)

@@ -67,6 +67,18 @@ def test_two_sentences(run):
     assert done.stderr == "" and 0 < float(done.stdout) < 1
 
 
+def test_pairs_of_any_kind_and_frames_name_their_extra(run):
+    done = run(
+        "import movers, pandas; scorer = movers.load(); pairs = [('a dog', 'a cat')]\n"
+        "print(*scorer.distances(iter(pairs)) == scorer.distances(pairs))\n"
+        "for verb in scorer.distances, scorer.score:\n"
+        "    try: verb(pandas.DataFrame(pairs))\n"
+        "    except movers.DependencyError as error: print(error)"
+    )
+    told = "a data frame needs narwhals, which is not installed: pip install movers[frames]"
+    assert (done.stdout.splitlines(), done.stderr) == (["True", told, told], "")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

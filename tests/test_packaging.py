@@ -138,7 +138,7 @@ def test_command_is_installed(installed, wheel, tmp_path):
 
 def test_extras_are_those_documented():
     stores = {"faiss", "lance", "qdrant"}
-    light = {"compile", "frequencies", "judge", "tables", "torch"}
+    light = {"compile", "frames", "frequencies", "judge", "tables", "torch"}
     others = {"plot", "search", "web", "ray", "parse", "plugins", "dev"}
     frameworks = {"client", "langchain", "llama-index", "ray-serve"}
     assert light | others | stores | frameworks == set(EXTRAS)
@@ -147,6 +147,7 @@ def test_extras_are_those_documented():
 def test_the_base_installation_is_light():
     named = {re.split(r"[<>=\[]", one)[0] for one in PROJECT["dependencies"]}
     heavy = {"torch", "transformers", "numba", "pyarrow", "wordfreq", "jinja2", "matplotlib"}
+    heavy |= {"tokenizers", "huggingface_hub", "rapidfuzz", "narwhals"}
     assert not named & heavy
     assert {"numba", "numpy"} <= {re.split("[<>=]", one)[0] for one in BUILD}
 
@@ -220,7 +221,7 @@ def test_development_versions_are_pinned():
 def test_the_lowest_versions_are_those_that_are_tested():
     lines = (ROOT / "constraints-minima.txt").read_text("utf-8").splitlines()
     tested = dict(line.split("==") for line in lines if not line.startswith("#"))
-    light = ("compile", "frequencies", "tables", "torch")
+    light = ("compile", "frames", "frequencies", "tables", "torch")
     every = [*PROJECT["dependencies"], *(one for extra in light for one in EXTRAS[extra])]
     for needed in map(Requirement, every):
         lowest = min(Version(bound.version) for bound in needed.specifier)

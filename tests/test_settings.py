@@ -78,7 +78,7 @@ class WithCare(Settings):
     """The table with one more row."""
 
     care: Literal["some", "much"] = setting(
-        "some", "How much care is taken.", wire=HttpField(), write=itself
+        "some", "How much care is taken.", http=HttpField(), write=itself
     )
 
 
@@ -111,7 +111,7 @@ def test_every_setting_is_where_its_row_says():
     names = set(table())
     assert set(signature(movers.load).parameters) == names
     assert {field.name for field in fields(Options)} == names - {"method"}
-    assert set(setting_fields()) == {name for name, about in table().items() if about.wire}
+    assert set(setting_fields()) == {name for name, about in table().items() if about.http}
     for request in (CompareRequest, ScoreRequest, RankRequest):
         assert set(setting_fields()) < set(request.model_fields)
 

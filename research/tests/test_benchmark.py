@@ -10,7 +10,7 @@ from movers.evaluate.metrics import score
 from movers.measures.parts.structure import attention_variability
 from movers.measures.registry import METHODS
 from movers_research import benchmark as benchmark_file
-from movers_research.benchmark import Benchmark, measure_variability
+from movers_research.benchmark import Benchmark, measure_variability, problem_of
 from movers_research.evaluation import head_scores
 from movers_research.runs import open_run, read_facts
 from movers_research.scores import Column, MeasureGrid
@@ -35,6 +35,13 @@ def done(base, tmp_path_factory):
         benchmark.run()
         assert len(benchmark.chunks) == 3
     return benchmark
+
+
+def test_versions_of_a_word_measure_share_what_is_solved():
+    for base in ("wmd", "wmd-idf", "wrd", "wrd-idf"):
+        names = f"wsmd-{base}", f"lambda-{base}", base
+        both, words, alone = (problem_of(METHODS[name]) for name in names)
+        assert both == words != alone
 
 
 def test_a_grid_has_every_combination_once():

@@ -103,7 +103,7 @@ class Ragged:
         return Ragged(self.data[places(self.starts, picked)], boundaries(self.lengths[picked]))
 
     def between(self, low: int, high: int) -> Ragged:
-        """The rows ``low .. high - 1``, not copied."""
+        """Return the rows ``low .. high - 1``, not copied."""
         starts = self.starts[low : high + 1]
         return Ragged(self.data[starts[0] : starts[-1]], starts - starts[0])
 
@@ -167,7 +167,7 @@ def boundaries(lengths: Iterable[int]) -> Ints:
 
 
 def places(starts: Ints, rows: Ints) -> Ints:
-    """Where all entries of the named rows are, given row boundaries.
+    """Return where all entries of the named rows are, given row boundaries.
 
     Examples
     --------

@@ -190,6 +190,20 @@ def _similarities(
     return _scores("similarities", pairs, targets, **settings)
 
 
+def _matrix(
+    sources: Iterable[str], targets: Iterable[str] | None = None, **settings: Any
+) -> Call[Floats]:
+    """Return all distances between sources and targets, shape ``(sources, targets)``."""
+    left = check_sentences(sources, "source")
+    right = left if targets is None else check_sentences(targets, "target")
+    call = _distances([(source, target) for source in left for target in right], **settings)
+    return Call(
+        call.path,
+        lambda answers: call.read(answers).reshape(len(left), len(right)),
+        call.bodies,
+    )
+
+
 def _rank(
     query: str,
     corpus: Sequence[Any],
@@ -251,7 +265,7 @@ class BaseClient:
         self._retries, self._pause = retries, pause
 
     compare, differences, align = Verb(_compare), Verb(_differences), Verb(_align)
-    distances, similarities = Verb(_distances), Verb(_similarities)
+    distances, similarities, matrix = Verb(_distances), Verb(_similarities), Verb(_matrix)
     rank, search = Verb(_rank), Verb(_search)
     indexes, models = Verb(_indexes), Verb(_models)
 

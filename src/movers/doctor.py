@@ -64,7 +64,7 @@ class DoctorReport:
         return all(check.passed for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
+        """Return everything as plain values."""
         return {"healthy": self.healthy, **asdict(self)}
 
 
@@ -83,46 +83,46 @@ def examine(checks: Mapping[str, Callable[[], str]] | None = None) -> DoctorRepo
 
 
 def facts() -> dict[str, dict[str, str]]:
-    """Versions, processor, matrix libraries, threads, caches and settings."""
+    """Return versions, processor, matrix libraries, threads, caches and settings."""
     from movers.runtime.answer_cache import cache_folder
     from movers.runtime.kernel_library import best_level, library
 
     core = import_module("numpy._core._multiarray_umath")
     features: dict[str, bool] = getattr(core, "__cpu_features__", {})
-    found, used = installed(), library()
-    found["processor"] |= {
+    topics, used = installed(), library()
+    topics["processor"] |= {
         "kernels": best_level(),
         "numpy": " ".join(name for name, has in features.items() if has),
     }
-    found["kernels"] |= {"used": "compiled here" if used is None else used._name}
-    found["caches"] = {"folder": str(cache_folder())}
-    found["matrix libraries"] = _matrix_libraries()
-    found["threads"] = {"movers": str(available_threads())}
+    topics["kernels"] |= {"used": "compiled here" if used is None else used._name}
+    topics["caches"] = {"folder": str(cache_folder())}
+    topics["matrix libraries"] = _matrix_libraries()
+    topics["threads"] = {"movers": str(available_threads())}
     if find_spec("torch") is not None:
         torch = import_module("torch")
-        found["processor"]["torch"] = torch.backends.cpu.get_cpu_capability()
-        found["threads"]["torch"] = str(torch.get_num_threads())
-        found["device"] = {"auto": import_module("movers.encode.models").pick_device("auto")}
-    return found
+        topics["processor"]["torch"] = torch.backends.cpu.get_cpu_capability()
+        topics["threads"]["torch"] = str(torch.get_num_threads())
+        topics["device"] = {"auto": import_module("movers.encode.models").pick_device("auto")}
+    return topics
 
 
 def _matrix_libraries() -> dict[str, str]:
-    """What multiplies matrices, with the kernels picked for this processor where it tells."""
+    """Return what multiplies matrices, with the kernels picked for this processor if known."""
     built: Any = np.show_config(mode="dicts")
     blas = built.get("Build Dependencies", {}).get("blas", {})
-    found = {"numpy": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()}
+    libraries = {"numpy": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()}
     if find_spec("torch") is not None:
         backends: Any = import_module("torch").backends
         mkl, dnn = backends.mkl.is_available(), backends.mkldnn.is_available()
-        found["torch"] = f"mkl {mkl}, oneDNN {dnn}"
+        libraries["torch"] = f"mkl {mkl}, oneDNN {dnn}"
     try:
         pools = import_module("threadpoolctl").threadpool_info()
     except ImportError:
-        return found
+        return libraries
     for pool in sorted(pools, key=str):
         name = f"{pool['internal_api']} {pool.get('version') or ''}".strip()
-        found[name] = f"{pool.get('architecture') or 'any'}, {pool['num_threads']} threads"
-    return found
+        libraries[name] = f"{pool.get('architecture') or 'any'}, {pool['num_threads']} threads"
+    return libraries
 
 
 def check_solver() -> str:
@@ -134,12 +134,12 @@ def check_solver() -> str:
     for _ in range(problems):
         u, v = rng.multinomial(GRAINS, np.full(3, 1 / 3), size=2)
         cost, A, B = (rng.random((3, 3)) for _ in range(3))
-        found = emd(cost, u, v)
-        worst = max(worst, abs(found.value - _best(cost, u, v)))
+        exact = emd(cost, u, v)
+        worst = max(worst, abs(exact.value - _best(cost, u, v)))
         fused = fgw(cost, A, B, u, v, mix=0.5)
         worst = max(worst, abs(fused.value - _fused(cost, A, B, fused.plan)))
         worst = max(worst, fused.value - _fused(cost, A, B, np.outer(u, v) / GRAINS**2))
-        worst = max(worst, abs(fgw(cost, A, B, u, v, mix=0.0).value - found.value))
+        worst = max(worst, abs(fgw(cost, A, B, u, v, mix=0.0).value - exact.value))
     if not worst < EXACT:
         raise SelfTestError(f"of {problems} problems one is off by {worst:.1e}, allowed {EXACT:g}")
     return f"{problems} problems agree with every permutation tried, to {worst:.0e}"
@@ -161,13 +161,13 @@ def _fused(cost: Any, A: Any, B: Any, plan: Any) -> float:
 def check_encoder() -> str:
     """Compare the embedded model's vectors and a distance with known ones."""
     scorer = _scorer()
-    found = _encoded(scorer, SENTENCES[:1])[0, : len(VECTOR)]
-    vector = float(np.abs(found - VECTOR).max())
+    vectors = _encoded(scorer, SENTENCES[:1])[0, : len(VECTOR)]
+    vector = float(np.abs(vectors - VECTOR).max())
     distance = abs(scorer.compare(*SENTENCES[:2]).distance - DISTANCE)
     if not (off := max(vector, distance)) < KNOWN_WITHIN:
         raise SelfTestError(
             f"vectors are off by {vector:.1e} and a distance by {distance:.1e}, allowed "
-            f"{KNOWN_WITHIN:g}; found {found.round(5).tolist()}"
+            f"{KNOWN_WITHIN:g}; found {vectors.round(5).tolist()}"
         )
     return f"vectors and a distance are as known, to {off:.0e}"
 
@@ -204,12 +204,12 @@ def _scorer() -> Scorer:
 
 
 def _encoded(scorer: Scorer, sentences: Any) -> Singles:
-    """Last-layer vectors of all words, one sentence after another, as the model gives them."""
+    """Return last-layer vectors of all words, one sentence after another, not whitened."""
     from movers.encode.encodings import Request
 
     layer = scorer.encoder.layers
-    found = scorer.encoder.encode(list(sentences), Request((layer,)))
-    return np.asarray(found.vectors[layer].data)
+    encodings = scorer.encoder.encode(list(sentences), Request((layer,)))
+    return np.asarray(encodings.vectors[layer].data)
 
 
 CHECKS: dict[str, Callable[[], str]] = {

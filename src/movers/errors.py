@@ -153,10 +153,11 @@ class StorageError(MoversError, OSError):
 
 
 EXTRAS = {
-    **dict.fromkeys(("torch", "transformers"), "torch"),
+    **dict.fromkeys(("torch", "transformers", "tokenizers", "huggingface_hub"), "torch"),
     **dict.fromkeys(("numba", "llvmlite"), "compile"),
     "pyarrow": "tables",
-    "wordfreq": "frequencies",
+    "narwhals": "frames",
+    **dict.fromkeys(("wordfreq", "rapidfuzz"), "frequencies"),
     "sklearn": "judge",
     "matplotlib": "plot",
     **dict.fromkeys(("fastapi", "fastapi_offline", "uvicorn", "prometheus_client"), "web"),

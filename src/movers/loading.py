@@ -65,7 +65,13 @@ def load_encoder(
     dtype: str = "float32",
     engine: Engine = "auto",
 ) -> Encoder:
-    """Load an encoder, or return the one loaded earlier in this process."""
+    """Load an encoder, or return the one loaded earlier in this process.
+
+    Parameters
+    ----------
+    model, device, dtype, engine
+        As in `movers.load`.
+    """
     return _encoder(model, device, dtype, engine)  # the cache tells given defaults from missing
 
 

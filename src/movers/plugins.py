@@ -28,7 +28,7 @@ def add_outside_measures() -> list[str]:
 
 
 def command_places() -> dict[str, tuple[Path, str]]:
-    """File and function of the commands that installed packages offer, which are not imported."""
+    """Return file and function of commands of installed packages, without importing these."""
     return find_entries(COMMANDS)
 
 

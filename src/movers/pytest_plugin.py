@@ -28,9 +28,9 @@ class Expectation:
         __tracebackhide__ = True
         from movers.checks import check
 
-        (found,) = check([(reference, self.text)], **options)
-        if found.objection is None:
-            pytest.fail(f"the texts say the same, {found.similarity:.2f} alike\n{found}")
+        (checked,) = check([(reference, self.text)], **options)
+        if checked.objection is None:
+            pytest.fail(f"the texts say the same, {checked.similarity:.2f} alike\n{checked}")
 
 
 @pytest.fixture

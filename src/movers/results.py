@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from movers.align.alignment import Link, LinkScores, make_links
 from movers.align.reading import Sentence
 from movers.difference.kinds import Difference
 from movers.explain.compared import LINKED, Broken, Compared, Flow, HeadValue, Signature
-from movers.explain.explanation import Explanation
+from movers.explain.explanation import Explanation, framed, plain_number
 from movers.explain.plan_drawing import draw_plan
 from movers.explain.relations import broken_relations
 from movers.explain.summary import tell_figures, tell_judgement, tell_story, tell_verdict
@@ -66,10 +66,10 @@ class Comparison(Compared):
         return tell_figures(self, self.broken)
 
     def largest(self, count: int) -> tuple[tuple[Flow, ...], int]:
-        """The moves of most mass, in the order of the source, and how many others there are."""
+        """Return the moves of most mass, in the order of the source, and count the others."""
         moves = self.alignment
-        kept = sorted(sorted(range(len(moves)), key=lambda move: -moves[move].mass)[:count])
-        return tuple(moves[move] for move in kept), len(moves) - len(kept)
+        places = sorted(sorted(range(len(moves)), key=lambda move: -moves[move].mass)[:count])
+        return tuple(moves[move] for move in places), len(moves) - len(places)
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
@@ -119,19 +119,19 @@ class Comparison(Compared):
             "source": self.source,
             "target": self.target,
             "method": self.method,
-            "distance": _number(self.distance),
-            "similarity": None if self.similarity is None else _number(self.similarity),
+            "distance": plain_number(self.distance),
+            "similarity": None if self.similarity is None else plain_number(self.similarity),
             "verdict": self.verdict,
             "judged": self.judgement,
             "differences": [one.to_dict() for one in self.differences],
             "story": list(self.story),
             "figures": list(self.figures),
-            "sentence": _number(self.sentence),
-            "gate": _number(self.gate),
-            "linear": _number(self.linear),
-            "structural": _number(self.structural),
+            "sentence": plain_number(self.sentence),
+            "gate": plain_number(self.gate),
+            "linear": plain_number(self.linear),
+            "structural": plain_number(self.structural),
             "home": self.at_home,
-            "parts": {name: _number(value) for name, value in self.parts.items()},
+            "parts": {name: plain_number(value) for name, value in self.parts.items()},
             "mix": self.mix,
             "source_words": list(self.source_words),
             "target_words": list(self.target_words),
@@ -141,16 +141,13 @@ class Comparison(Compared):
             "target_repairs": [asdict(one) for one in self.target_repairs],
             "plan": self.plan.tolist(),
             "broken": [_plain(one) for one in self.broken],
-            "alignment": [{**asdict(flow), "cost": _number(flow.cost)} for flow in self.alignment],
-            "heads": [
-                {field.name: _number(getattr(head, field.name)) for field in fields(head)}
-                for head in self.heads
-            ],
+            "alignment": [_plain(flow) for flow in self.alignment],
+            "heads": [_plain(head) for head in self.heads],
             "signature": str(self.signature),
         }
 
     def to_html(self) -> str:
-        """The comparison as a page of its own: one file that needs neither server nor network.
+        """Return the comparison as a page: one file that needs neither server nor network.
 
         It shows the heads this comparison holds; `Scorer.explain` shows all.
         """
@@ -158,7 +155,7 @@ class Comparison(Compared):
 
     def _repr_html_(self) -> str:
         """Return the page, framed so that a notebook and the page leave each other alone."""
-        return Explanation.of(self)._repr_html_()
+        return framed(self.to_html())
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw which word went where with matplotlib; line width is mass, colour is cost.
@@ -231,13 +228,9 @@ class Ranking:
         return self.matches[place]
 
 
-def _plain(record: Broken | Match) -> dict[str, Any]:
+def _plain(record: Broken | Flow | HeadValue | Match) -> dict[str, Any]:
     """Return fields by name; None for what is not a number."""
     return {
-        name: _number(value) if isinstance(value, float) else value
+        name: plain_number(value) if isinstance(value, float) else value
         for name, value in asdict(record).items()
     }
-
-
-def _number(value: float) -> float | None:
-    return value if np.isfinite(value) else None

@@ -40,7 +40,7 @@ from movers.measures.base import FitCorpus, Measure
 from movers.measures.evidence import names_of
 from movers.measures.judge import SAME, SHIPPED, Judge, judge_of
 from movers.measures.parts.fitting import corpus_digest, fit_statistics
-from movers.measures.parts.statistics import Statistics
+from movers.measures.parts.statistics import Statistics, statistics_of_model
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison, Match, Ranking
 from movers.runtime.notices import UndefinedWarning
@@ -98,15 +98,16 @@ class Scorer:
     @cached_property
     def measure(self) -> Measure:
         """The measure, bound to the model, its statistics and the settings."""
-        context = self.settings.context(self.encoder, self.statistics, self._warned)
+        shipped = partial(statistics_of_model, self.encoder.fingerprint)  # many read none of it
+        statistics = shipped if self._statistics is None else self.statistics
+        context = self.settings.context(self.encoder, statistics, self._warned)
         return self.settings.measure.bind(context)
 
     @property
     def statistics(self) -> Statistics:
         """Fitted, loaded or shipped statistics; empty ones if there are none."""
         if self._statistics is None:
-            shipped = Statistics.shipped(self.encoder.fingerprint)
-            self._statistics = shipped or Statistics(self.encoder.fingerprint)
+            self._statistics = statistics_of_model(self.encoder.fingerprint)
         if self._statistics.fingerprint != self.encoder.fingerprint:
             raise InputError(
                 f"the statistics belong to model {self._statistics.fingerprint}, but "
@@ -177,7 +178,7 @@ class Scorer:
         return f"{SCALE}.{sha256(fields.encode()).hexdigest()[:8]}"
 
     def scaled(self, distances: Floats) -> Floats | None:
-        """Similarities that distances stand for; None if what is far has not been measured."""
+        """Return similarities that distances stand for; None if `far` has not been measured."""
         far = self.far
         return None if far is None else similarity_of(distances, far)
 
@@ -208,18 +209,18 @@ class Scorer:
         return self.settings.texts != "whole" and self.measure.by_sentences and self.far is not None
 
     def unread(self, text: Text) -> str:
-        """The end of a text that no number of this scorer depends on."""
+        """Return the end of a text that no number of this scorer depends on."""
         if self._by_sentences or not isinstance(text, str):
             return ""
         return self.encoder.unread(text)
 
     def unread_words(self, pairs: Sequence[tuple[Text, Text]]) -> Ints:
-        """How many words of every pair no number of this scorer depends on, ``(pairs,)``."""
+        """Count the words of every pair that no number of this scorer depends on, ``(pairs,)``."""
         counts = {text: len(self.unread(text).split()) for pair in pairs for text in pair}
         return np.array([counts[one] + counts[two] for one, two in pairs], np.int64)
 
     def _long(self, texts: Iterable[Text]) -> set[Text]:
-        """Those of some texts that are compared sentence by sentence, with whatever others."""
+        """Return those of some texts that are compared sentence by sentence, whatever others."""
         known, choice = {*texts}, self.settings.texts
         asked = {text for text in known if choice == "sentences" or not isinstance(text, str)}
         long = asked
@@ -236,15 +237,15 @@ class Scorer:
         return set()
 
     def takes_sentences(self, text: Text) -> bool:
-        """Whether a text is compared sentence by sentence, with whatever other."""
+        """Tell whether a text is compared sentence by sentence, with whatever other."""
         return self._by_sentences and bool(self._long((text,)))
 
     def document(self, text: Text) -> Document:
-        """A text as sentences that the model reads to their end."""
+        """Cut a text into sentences that the model reads to their end."""
         return read_document(text, lambda sentence: not self.encoder.unread(sentence))
 
     def _text_measure(self, *, progress: bool = False) -> TextMeasure:
-        """What compares texts by sentences of this scorer."""
+        """Return what compares texts by their sentences."""
         assert self.far is not None
         return TextMeasure(
             partial(self._vectors, progress=progress),
@@ -253,7 +254,7 @@ class Scorer:
         )
 
     def _vectors(self, sentences: Sequence[str], *, progress: bool) -> Singles:
-        """Vectors of sentences; of many, nothing else is kept."""
+        """Return vectors of sentences; of many, nothing else is kept."""
         each = list(dict.fromkeys(sentences))
         if len(each) <= KEPT:
             weighed = self.weigh(each, progress=progress)
@@ -266,7 +267,7 @@ class Scorer:
     def _sentence_distances(
         self, pairs: Sequence[tuple[str, str]], *, progress: bool = False
     ) -> Floats:
-        """Distances of pairs of sentences, some at a time; unrelated where there are no words."""
+        """Return distances of sentences, some pairs at a time; `far` where there are no words."""
         out = np.zeros(len(pairs))
         with progress_bar(*blocks.PAIRS, len(pairs), progress=progress) as bar:
             for start in range(0, len(pairs), KEPT // 2):
@@ -280,7 +281,7 @@ class Scorer:
     def _text_distances(
         self, pairs: Sequence[tuple[Text, Text]], *, progress: bool = False
     ) -> Floats:
-        """Distances of texts by their sentences; sentences of many pairs are encoded together."""
+        """Return distances of texts by their sentences, which are encoded together."""
         documents = {text: self.document(text) for pair in pairs for text in pair}
         read = [(documents[one], documents[two]) for one, two in pairs]
         with progress_bar(*TEXTS, len(pairs), progress=progress) as bar:
@@ -447,7 +448,7 @@ class Scorer:
         return judge
 
     def evidence(self, pairs: Any, *, progress: bool = False) -> Floats:
-        """Numbers that a judge looks at, ``(pairs, columns)``, in the order of its names.
+        """Return numbers that a judge looks at, ``(pairs, columns)``, in the order of its names.
 
         What cannot be compared, for a side is empty, is refused.
         """
@@ -460,7 +461,7 @@ class Scorer:
     def probabilities(
         self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
     ) -> Floats:
-        """Probability that every pair says the same, ``(pairs,)``; of a judge alone.
+        """Return the probability that every pair says the same, ``(pairs,)``; of a judge alone.
 
         A graded judge gives the grade as a share of its scale.
 
@@ -481,9 +482,16 @@ class Scorer:
         return np.asarray(1.0 - self.distances(pairs, targets, progress=progress))
 
     def suggest(self, pairs: Any, count: int = 50, *, labelled: Any = ()) -> list[int]:
-        """Numbers of the pairs whose labels would teach a judge most, the best first.
+        """Return numbers of the pairs whose labels would teach a judge most, the best first.
 
-        Those that are ``labelled`` already are pairs too, which the judge was learned from.
+        Parameters
+        ----------
+        pairs
+            Pairs to choose from, as in `distances`.
+        count
+            How many to name.
+        labelled
+            Pairs that the judge was learned from.
         """
         evidence, seen = self.evidence(read_pairs(pairs)), self.evidence(read_pairs(labelled))
         chosen = suggest(self._judge.knowledge, evidence, count, labelled=seen)
@@ -498,7 +506,7 @@ class Scorer:
         return self.measure
 
     def _judged(self, source: str, target: str) -> Judged | None:
-        """What the shipped judge says beside the default measure."""
+        """Return what the shipped judge says beside the default measure."""
         if not self.measure.asks_judge or self.encoder.fingerprint not in SHIPPED:
             return None
         judge = self.using(judge=SAME)
@@ -523,8 +531,8 @@ class Scorer:
         source, target = check_text(source, "source"), check_text(target, "target")
         if spelling == "repair" and isinstance(source, str) and isinstance(target, str):
             first, second = repair(source, beside=target), repair(target, beside=source)
-            found = self.compare(first.text, second.text)
-            return replace(found, source_repairs=first.repairs, target_repairs=second.repairs)
+            comparison = self.compare(first.text, second.text)
+            return replace(comparison, source_repairs=first.repairs, target_repairs=second.repairs)
         if spelling != "keep":
             raise InputError(f"spelling must be 'keep' or 'repair' of texts, got {spelling!r}")
         if self._long((source, target)):
@@ -552,14 +560,14 @@ class Scorer:
         why, policy = self.measure.undefined(sentences, rows[None]), self.settings.empty or "raise"
         if why.any() and policy == "raise":
             raise blocks.without_words(sentences, rows[None], why)
-        found = self.measure.explain(sentences, *rows.tolist())
+        comparison = self.measure.explain(sentences, *rows.tolist())
         if why.any() and policy == "nan":
-            found = found.undefined()
+            comparison = comparison.undefined()
         ends = self.unread(source), self.unread(target)
         # No judge says that texts are the same whose ends nobody read.
-        judged = None if any(ends) and source != target else judged or found.judged
+        judged = None if any(ends) and source != target else judged or comparison.judged
         return replace(
-            found,
+            comparison,
             signature=self.signature,
             far=self.far,
             source_unread=ends[0],
@@ -614,7 +622,12 @@ class Scorer:
     def explain(self, source: str, target: str, *, links: bool = False) -> Explanation:
         """Compare two sentences under every head of the model, not only those of the distance.
 
-        With ``links``, also link their words as `align` does.
+        Parameters
+        ----------
+        source, target
+            The sentences; texts longer than the model reads are refused.
+        links
+            Whether to link their words too, as `align` does.
 
         Examples
         --------
@@ -637,7 +650,14 @@ class Scorer:
         return Explanation(chosen, self.measure.under_every_head(every, chosen), linked)
 
     def contrast(self, source: str, target: str, other: str, *, links: bool = False) -> Contrast:
-        """Hold a sentence against two others; see `explain`.
+        """Hold a sentence against two others, and say which of the two is nearer.
+
+        Parameters
+        ----------
+        source, target, other
+            The sentence, and the two.
+        links
+            As in `explain`.
 
         Examples
         --------
@@ -669,7 +689,7 @@ class Scorer:
     def similarities(
         self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
     ) -> Floats:
-        """Similarity of every pair, from 0 (unrelated) to 1 (the same), shape ``(pairs,)``.
+        """Return the similarity of every pair, 0 (unrelated) to 1 (the same), shape ``(pairs,)``.
 
         Parameters
         ----------
@@ -688,7 +708,7 @@ class Scorer:
     def distances(
         self, pairs: Any, targets: Iterable[str] | None = None, *, progress: bool = False
     ) -> Floats:
-        """Distance of every pair, shape ``(pairs,)``.
+        """Return the distance of every pair, shape ``(pairs,)``.
 
         Parameters
         ----------
@@ -770,7 +790,7 @@ class Scorer:
         return out
 
     def head_values(self, pairs: Any, *, progress: bool = False) -> Floats:
-        """Distance of every pair under every head, shape ``(pairs, heads)``.
+        """Return the distance of every pair under every head, shape ``(pairs, heads)``.
 
         Measures without structure have one column.
         """
@@ -783,7 +803,7 @@ class Scorer:
         return out
 
     def parts(self, pairs: Any) -> Many:
-        """Distance of every pair under every head, with its parts, as they come.
+        """Return the distance of every pair under every head, with its parts.
 
         Pairs without a proper distance get its limit.
         """
@@ -837,8 +857,15 @@ class Scorer:
     ) -> Floats:
         """Return all distances between sources and targets, shape ``(sources, targets)``.
 
-        Without targets, between the sources themselves; a symmetric measure then gives a
-        symmetric matrix.
+        Parameters
+        ----------
+        sources
+            Sentences, or texts of any length.
+        targets
+            The same; None stands for the sources, and a symmetric measure then gives a symmetric
+            matrix.
+        progress
+            Show a progress bar.
         """
         left = check_sentences(sources, "source", check_text)
         right = left if targets is None else check_sentences(targets, "target", check_text)
@@ -873,15 +900,15 @@ class Scorer:
         *,
         progress: bool,
     ) -> Floats:
-        """The matrix where some texts are compared sentence by sentence."""
+        """Return the matrix where some texts are compared sentence by sentence."""
         out = np.zeros((len(left), len(right)))
         i, j = np.indices(out.shape).reshape(2, -1)
         apart = np.array([text in long for text in left])[:, None] | [x in long for x in right]
         asked = apart.ravel() & ((j >= i) | (not mirrored))
         pairs = [(left[a], right[b]) for a, b in zip(i[asked], j[asked], strict=True)]
-        out[i[asked], j[asked]] = found = self._text_distances(pairs, progress=progress)
+        out[i[asked], j[asked]] = distances = self._text_distances(pairs, progress=progress)
         if mirrored:
-            out[j[asked], i[asked]] = found
+            out[j[asked], i[asked]] = distances
         short = [[k for k, text in enumerate(side) if text not in long] for side in (left, right)]
         if all(short):
             sources, targets = ([str(left[k]) for k in short[0]], [str(right[k]) for k in short[1]])
@@ -898,19 +925,31 @@ class Scorer:
         key: Callable[[Any], str] | None = None,
         progress: bool = False,
     ) -> Ranking:
-        """Rank a corpus by distance to a query, exactly; ``top_k=None`` ranks all of it.
+        """Rank a corpus by distance to a query, exactly.
 
-        With ``key``, which gives the text of a document, these may be of any kind; a match has the
-        place of its document as ``index``.
+        Parameters
+        ----------
+        query
+            The sentence, or text, that all others are compared with.
+        corpus
+            What to rank: sentences, texts, or with ``key`` documents of any kind. A match has the
+            place of its document as ``index``.
+        top_k
+            How many to return; None ranks all.
+        key
+            Gives the text of a document.
+        progress
+            Show a progress bar.
         """
         if top_k is not None and top_k < 1:
             raise InputError(f"top_k must be at least 1 or None, got {top_k}")
         given = corpus if key is None else map(key, corpus)
         texts = check_sentences(given, "corpus sentence", check_text)
         check_asked(check_text(query, "query"), "query")
-        found = self.matrix([query], texts, progress=progress)[0]
-        best = np.argsort(found, kind="stable")[:top_k]
-        return Ranking(query, self.matches(best, found[best], texts.__getitem__), self.signature)
+        distances = self.matrix([query], texts, progress=progress)[0]
+        best = np.argsort(distances, kind="stable")[:top_k]
+        matches = self.matches(best, distances[best], texts.__getitem__)
+        return Ranking(query, matches, self.signature)
 
     def matches(
         self,
@@ -919,9 +958,16 @@ class Scorer:
         sentence: Callable[[int], Any],
         unread: Callable[[str], str] | None = None,
     ) -> tuple[Match, ...]:
-        """Rows of a corpus as matches, with their similarities where there is a scale.
+        """Return rows of a corpus as matches, with their similarities where there is a scale.
 
-        ``unread`` gives the end of a text that was not read, by default that of this scorer.
+        Parameters
+        ----------
+        rows, distances
+            The rows, nearest first, and their distances.
+        sentence
+            Gives the text of a row.
+        unread
+            Gives the end of a text that was not read; None is that of this scorer.
         """
         scaled, rest = self.scaled(distances), unread or self.unread
         alike = [None] * len(rows) if scaled is None else scaled.tolist()
@@ -933,7 +979,7 @@ class Scorer:
         )
 
     def between(self, sentences: WeightedSentences, rows: Ints) -> Floats:
-        """Distance of pairs of weighted sentences by row, ``(pairs,)``."""
+        """Return the distance of pairs of weighted sentences by row, ``(pairs,)``."""
         out = np.zeros(len(rows))
         for low in range(0, len(rows), blocks.CHUNK):
             part = slice(low, low + blocks.CHUNK)

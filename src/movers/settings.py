@@ -58,7 +58,7 @@ class SettingFacts:
 
     ``help`` says what it is on every surface, and ``python`` what holds in Python only. ``read``
     turns what users pass into what is kept, or refuses it; it takes its own results, too. ``typed``
-    is its type on the command line, None that of the field, and ``wire`` how requests choose it,
+    is its type on the command line, None that of the field, and ``http`` how requests choose it,
     None if that is left to whoever starts the server. ``write`` turns what is kept into what a
     manifest can hold and `read` understands; None where an index does not depend on it. ``varied``
     tells whether an evaluation tries several values, and so has a way of its own to name them, and
@@ -71,7 +71,7 @@ class SettingFacts:
     python: str = ""
     read: Callable[[Any], Any] | None = None
     typed: Any = None
-    wire: HttpField | None = None
+    http: HttpField | None = None
     write: Callable[[Any], Any] | None = None
     varied: bool = False
     of_model: bool = False
@@ -80,12 +80,12 @@ class SettingFacts:
 
 
 def setting(default: Value, help: str, python: str = "", **facts: Any) -> Value:
-    """A field of `Settings`; `SettingFacts` explains the facts."""
+    """Return a field of `Settings`; `SettingFacts` explains the facts."""
     return field(default=default, metadata={"about": SettingFacts(help, python, **facts)})
 
 
 def itself(value: Value) -> Value:
-    """The value as it is."""
+    """Return the value as it is."""
     return value
 
 
@@ -147,7 +147,7 @@ class Settings:
         -1,
         "Layer of the word vectors: 0 is the input layer, -1 the last.",
         read=_layer,
-        wire=HttpField(bounds=(-200, 200), control="Word vectors"),
+        http=HttpField(bounds=(-200, 200), control="Word vectors"),
         write=itself,
         varied=True,
         unless="the middle layer",
@@ -158,7 +158,7 @@ class Settings:
         "picks. Default: the best known for the model, for movers the middle two thirds.",
         "A number or numbers will do as well.",
         typed=str | None,
-        wire=HttpField(control="Layers"),
+        http=HttpField(control="Layers"),
         write=itself,
         varied=True,
     )
@@ -166,7 +166,7 @@ class Settings:
         "all",
         'Heads within each layer, in the same notation: "3", "1-4", "all".',
         typed=str,
-        wire=HttpField(control="Heads"),
+        http=HttpField(control="Heads"),
         write=itself,
         varied=True,
     )
@@ -174,7 +174,7 @@ class Settings:
         0.5,
         "Share of structure in the distance, the paper's lambda, from 0 to 1.",
         read=_share,
-        wire=HttpField(bounds=(0, 1), control="Structure"),
+        http=HttpField(bounds=(0, 1), control="Structure"),
         write=float,
         varied=True,
         unless="none",
@@ -185,7 +185,7 @@ class Settings:
         "go anywhere. Default: all words match, as in the papers.",
         "For measures of words, structure or both; None moves everything.",
         read=_price,
-        wire=HttpField(bounds=(0, 1e9)),
+        http=HttpField(bounds=(0, 1e9)),
         write=itself,
     )
     recipe: Recipe = setting(
@@ -193,7 +193,7 @@ class Settings:
         '"paper": as the paper defines it. "reference": as its published numbers were computed.',
         "These have attention not re-normalised over the words compared, and the factor k averaged "
         "over all tokens.",
-        wire=HttpField(
+        http=HttpField(
             control="Recipe", options={"paper": "as in the paper", "reference": "as in its code"}
         ),
         write=itself,
@@ -204,7 +204,7 @@ class Settings:
         'What fitting makes of word vectors: "clean" drops noise directions, "as-coded" keeps them '
         'as the published code does, "none" leaves vectors alone. Default: clean (paper), as-coded '
         "(reference).",
-        wire=HttpField(help="What is done to word vectors; null for what the statistics have."),
+        http=HttpField(help="What is done to word vectors; null for what the statistics have."),
         write=itself,
     )
     stopwords: str | Path | Iterable[str] | None = setting(
@@ -213,7 +213,7 @@ class Settings:
         "The words themselves, or None to keep every word and punctuation.",
         read=load_stopwords,
         typed=str,
-        wire=HttpField(
+        http=HttpField(
             Literal["english", "none"],
             help="Words to leave out of the comparison.",
             control="Stop words",
@@ -225,7 +225,7 @@ class Settings:
     subwords: Subwords = setting(
         "first",
         "What stands for a word of several pieces: the first, or their mean.",
-        wire=HttpField(),
+        http=HttpField(),
         write=itself,
     )
     empty: Empty | None = setting(
@@ -233,7 +233,7 @@ class Settings:
         "Pairs without a proper distance, for a side has no words left: raise an error, keep the "
         "stop words where there is nothing else, or give nan.",
         "None raises in `Scorer.compare` and gives NaN with a warning elsewhere.",
-        wire=HttpField(help="Pairs without a proper distance: an error, what there is, or null."),
+        http=HttpField(help="Pairs without a proper distance: an error, what there is, or null."),
         write=itself,
         varied=True,
     )
@@ -243,7 +243,7 @@ class Settings:
         'sentence, "sentences" every pair, and "whole" none: what the model does not read is then '
         "left out, and told.",
         "`movers.documents` says how; measures that cannot do it leave out and tell, too.",
-        wire=HttpField(),
+        http=HttpField(),
         write=itself,
     )
     statistics: str | Path | Statistics | None = setting(
@@ -327,7 +327,12 @@ class Settings:
             keep=self.empty == "keep",
         )
 
-    def context(self, encoder: Encoder, statistics: Statistics, warned: set[int]) -> Context:
+    def context(
+        self,
+        encoder: Encoder,
+        statistics: Statistics | Callable[[], Statistics],
+        warned: set[int],
+    ) -> Context:
         """Return what a measure is bound to: a model, its statistics and these settings."""
         names = ("recipe", "embedding", "layers", "heads", "null", "whitening", "frequencies")
         return Context(
@@ -355,7 +360,7 @@ class Settings:
 
 
 def table(kind: type[Settings] = Settings) -> dict[str, SettingFacts]:
-    """What is known of every setting, in the order of `movers.load`."""
+    """Return what is known of every setting, in the order of `movers.load`."""
     return {one.name: one.metadata["about"] for one in fields(kind)}
 
 
@@ -368,7 +373,7 @@ def check_names(names: Iterable[str], kind: type[Settings] = Settings) -> None:
 
 
 def types(kind: type[Settings] = Settings) -> dict[str, Any]:
-    """The type of every setting, as users pass it."""
+    """Return the type of every setting, as users pass it."""
     return _types(cast(Hashable, kind))
 
 
@@ -379,7 +384,7 @@ def _types(kind: Any) -> dict[str, Any]:
 
 
 def choices_of(hint: Any) -> tuple[Any, ...]:
-    """The values of a type, if they can be listed; None is the last where it is one."""
+    """Return the values of a type, if they can be listed; None is the last where it is one."""
     for part in (hint, *get_args(hint)):
         if get_origin(part) is Literal:
             return (*get_args(part), *([None] if part is not hint else []))
@@ -387,5 +392,5 @@ def choices_of(hint: Any) -> tuple[Any, ...]:
 
 
 def defaults(kind: type[Settings] = Settings) -> dict[str, Any]:
-    """What every setting is where nobody chooses."""
+    """Return what every setting is where nobody chooses."""
     return {one.name: one.default for one in fields(kind)}

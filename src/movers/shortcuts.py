@@ -48,7 +48,7 @@ def similarity(source: str, target: str, method: str = "movers", **settings: Any
 
 
 def kept_scorer(method: str = "movers") -> Scorer:
-    """The scorer that `distance` and `similarity` use."""
+    """Return the scorer that `distance` and `similarity` use."""
     return _kept(method)
 
 

@@ -19,6 +19,16 @@ EXCHANGED = [
     ("She got help from her coach.", "Her coach got help from her."),
     ("The old man met the young king's aunt.", "The young man met the old king's aunt."),
     ("Move money from savings to checking.", "Move money from checking to savings."),
+    ("Raise the blind and lower the lamp.", "Lower the blind and raise the lamp."),
+    (
+        "He sells milk from Wales and tea from Assam.",
+        "He sells tea from Wales and milk from Assam.",
+    ),
+    ("The tall boy and the short girl won.", "The short boy and the tall girl won."),
+    ("Because the lift failed, we walked.", "Because we walked, the lift failed."),
+    ("If it snows, the school closes.", "If the school closes, it snows."),
+    ("Soak the beans before rinsing them.", "Rinse the beans before soaking them."),
+    ("Lock the door, then turn off the light.", "Turn off the light, then lock the door."),
 ]
 HARMLESS = [
     ("The farmer paid the clerk.", "The clerk was paid by the farmer."),
@@ -27,6 +37,15 @@ HARMLESS = [
     ("I met my wife in Rome.", "In Rome, I met my wife."),
     ("If it snows, we stay.", "We stay if it snows."),
     ("The roof of the barn leaks.", "The barn's roof leaks."),
+    ("We need salt, pepper and tea.", "We need tea, pepper and salt."),
+    ("They grow green tea and black tea.", "They grow black tea and green tea."),
+    ("The small dog and the grey cat slept.", "The grey cat and the small dog slept."),
+    ("She wept after she heard the song.", "After she heard the song, she wept."),
+    ("If you pay today, you save.", "You save if you pay today."),
+]
+CONVERSE = [
+    ("Otto sold Emma a boat.", "Emma bought a boat from Otto.", {"replaced", "reordered"}),
+    ("Otto sold Emma a boat.", "Otto bought a boat from Emma.", {"opposite", "reordered"}),
 ]
 
 
@@ -39,6 +58,26 @@ def test_exchanged_roles_are_told_with_both_clauses(source, target):
 @pytest.mark.parametrize(("source", "target"), HARMLESS)
 def test_an_order_without_effect_is_told_as_such(source, target):
     assert {one.kind for one in movers.differences(source, target)} == {"reordered"}
+
+
+@pytest.mark.parametrize(("source", "target", "kinds"), CONVERSE)
+def test_converse_verbs_say_the_same_only_with_their_partners_exchanged(source, target, kinds):
+    assert {one.kind for one in movers.differences(source, target)} == kinds
+
+
+def test_the_clauses_that_are_told_are_whole():
+    pair = (
+        "Last May, the old man with the young dog met us, and left.",
+        "Last May, the young man with the old dog met us, and left.",
+    )
+    (found,) = [one for one in movers.differences(*pair) if one.kind == "roles"]
+    assert found.source == "the old man with the young dog met us"
+    assert found.target == "the young man with the old dog met us"
+
+
+def test_a_verb_that_went_with_its_clause_has_no_other_time():
+    pair = "If the price falls, sales will rise.", "If sales rise, the price will fall."
+    assert [one.kind for one in movers.differences(*pair)] == ["roles"]
 
 
 def test_broken_relations_decide_where_words_alone_do_not():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from movers.documents.splitting import Sentence, cut, read_document, split
+from movers.documents.splitting import TextSentence, cut, read_document, split
 from movers.runtime.interrupts import UnwantedError, only_while
 
 HERE = Path(__file__).parent
@@ -74,7 +74,7 @@ def test_sentences_too_long_are_cut_at_clauses_that_overlap():
     def fits(piece):
         return len(piece.split()) <= 30
 
-    pieces = list(cut(Sentence(text, 7, 7 + len(text)), fits))
+    pieces = list(cut(TextSentence(text, 7, 7 + len(text)), fits))
     assert len(pieces) > 1 and all(fits(one.text) for one in pieces)
     assert [one.part for one in pieces] == list(range(1, len(pieces) + 1))
     for one, after in itertools.pairwise(pieces):
@@ -85,7 +85,7 @@ def test_sentences_too_long_are_cut_at_clauses_that_overlap():
 
 
 def test_a_word_without_end_is_cut_too():
-    pieces = list(cut(Sentence("x" * 500, 0, 500), lambda piece: len(piece) <= 100))
+    pieces = list(cut(TextSentence("x" * 500, 0, 500), lambda piece: len(piece) <= 100))
     assert pieces[-1].end == 500 and all(len(one.text) <= 100 for one in pieces)
     covered = {place for one in pieces for place in range(one.start, one.end)}
     assert covered == set(range(500))

@@ -49,14 +49,12 @@ def test_as_coded_moments_are_taken_in_single_precision_and_in_order():
     rows = np.random.default_rng(3).normal(100, 1, size=(3000, 4)).astype(np.float32)
     sentences = np.repeat(np.arange(300), 10)
     shuffle = np.random.default_rng(4).permutation
-    moments, states = OrderedMoments(4), []
+    moments = OrderedMoments(4)
     for part in np.arange(300).reshape(3, 100):  # parts in order, any order within a part
         for batch in shuffle(part).reshape(2, 50):
             picked = np.concatenate([np.flatnonzero(sentences == number) for number in batch])
             moments.add(rows[picked], np.full(len(picked), 1), sentences[picked] - part[0])
         moments.complete(100)
-        states.append(moments.state())
-        moments = OrderedMoments.from_states(states)
     mean, covariance = moments.rounded()
     np.testing.assert_array_equal(mean, rows.mean(axis=0))
     assert not np.array_equal(mean, rows.astype(float).mean(axis=0).astype(np.float32))

@@ -11,6 +11,7 @@ from langchain_tests.integration_tests.cache import AsyncCacheTestSuite, SyncCac
 from langchain_tests.integration_tests.retrievers import RetrieversIntegrationTests
 from langchain_tests.integration_tests.vectorstores import VectorStoreIntegrationTests
 
+from movers.errors import InputError
 from movers.integrations.langchain import (
     MoversCache,
     MoversCompressor,
@@ -85,6 +86,28 @@ def test_a_store_is_there_again_and_gives_scores(tmp_path):
     found = again.similarity_search_with_relevance_scores(NEWS[1], k=2)
     assert found[0][0].page_content == NEWS[1] and found[0][1] == 1.0 > found[1][1] >= 0.0
     assert again.as_retriever(search_kwargs={"k": 1}).invoke(NEWS[2])[0].page_content == NEWS[2]
+
+
+def test_a_filter_keeps_looking_until_there_are_enough(tmp_path):
+    texts = [f"the newspaper sued senator number {k}" for k in range(40)]
+    store = MoversVectorStore.from_texts(
+        texts, folder=tmp_path, metadatas=[{"page": k, "odd": k % 2 == 1} for k in range(40)]
+    )
+    (one,) = store.similarity_search(texts[3], k=1, filter={"page": 31, "odd": True})
+    assert one.page_content == texts[31]
+    even = store.similarity_search(texts[3], k=25, filter=lambda one: not one.metadata["odd"])
+    assert len(even) == 20 and not any(one.metadata["odd"] for one in even)
+    assert store.similarity_search(texts[3], filter={"author": "me"}) == []
+    retriever = store.as_retriever(search_kwargs={"k": 1, "filter": {"page": 7}})
+    assert retriever.invoke(texts[3])[0].page_content == texts[7]
+
+
+def test_what_a_store_cannot_do_is_not_ignored():
+    store = MoversVectorStore.from_texts(NEWS)
+    with pytest.raises(InputError, match="filter, not fetch"):
+        store.similarity_search(NEWS[0], fetch=3)
+    with pytest.raises(InputError, match="a mapping of metadata or a function"):
+        store.similarity_search(NEWS[0], filter="page")
 
 
 def test_a_chat_is_answered_again_only_in_the_same_context(tmp_path):

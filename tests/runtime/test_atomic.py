@@ -23,21 +23,19 @@ def test_replaces_only_when_all_goes_well(tmp_path):
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 @pytest.mark.parametrize("written", ["", "half"])
-@pytest.mark.parametrize("keep", [False, True])
-def test_an_error_leaves_the_old_file(tmp_path, error, written, keep):
-    path, partial = tmp_path / "file.txt", tmp_path / "file.partial"
+def test_an_error_leaves_the_old_file(tmp_path, error, written):
+    path = tmp_path / "file.txt"
     path.write_text("old", "utf-8")
 
     def write():
-        with replacing(path, partial=partial if keep else None) as temporary:
+        with replacing(path) as temporary:
             temporary.write_text(written, "utf-8")
             raise error
 
     with pytest.raises(error):
         write()
     assert path.read_text("utf-8") == "old"
-    left = {entry.name for entry in tmp_path.iterdir()}
-    assert left == {"file.txt", "file.partial"} if keep and written else left == {"file.txt"}
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_a_folder_appears_when_it_is_complete(tmp_path):

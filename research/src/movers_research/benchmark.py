@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -18,10 +18,12 @@ from movers.arrays import Bools, Floats
 from movers.encode.encoder import Encoder
 from movers.encode.encodings import Request
 from movers.evaluate.labelled import Dataset
+from movers.measures.base import Measure
 from movers.measures.parts.fitting import statistics_of
 from movers.measures.parts.statistics import Statistics
 from movers.measures.parts.structure import attention_variability
 from movers.measures.registry import find_measure
+from movers.measures.word_transport import WordTransport
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
 from movers_research.encoded_corpus import CorpusEncoder
@@ -32,6 +34,8 @@ from movers_research.scores import Column, grouped
 CHUNK_PAIRS = 1024
 CHUNK_BYTES = 1 << 27
 """About what the encodings of the sentences of a chunk take."""
+LABELS = ("name", "title", "paper", "recipes", "base", "reference", "bound_to", "symmetric")
+"""Fields of a measure that do not change what is solved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +166,7 @@ class Benchmark:
         """Compute one chunk of one group and write it."""
         pairs = self.dataset.pairs[chunk]
         values, stages = {}, []
-        shared = grouped(scorers, lambda column: (scorers[column].measure.problem, column.mix))
+        shared = grouped(scorers, lambda column: (problem_of(scorers[column].measure), column.mix))
         for columns in shared.values():
             started = monotonic()
             parts = scorers[columns[0]].parts(pairs)
@@ -201,9 +205,17 @@ class Benchmark:
         root = self._scorer(columns[0], self.corpus, statistics)
         for column in columns:
             scorer = root.using(**_settings(column))
-            if scorer.measure.learns:
+            if type(scorer.measure).fit is not Measure.fit:
                 root = scorer.fit(self.counts.elements())
         return root.statistics
+
+
+def problem_of(measure: Measure) -> Hashable:
+    """Return a key that measures share if `solve` returns the same for them."""
+    if not isinstance(measure, WordTransport):
+        return measure.name
+    facts = (getattr(measure, part.name) for part in fields(measure) if part.name not in LABELS)
+    return measure.reads_attention, *facts
 
 
 def measure_variability(

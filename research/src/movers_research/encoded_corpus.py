@@ -102,7 +102,7 @@ class CorpusEncoder(Encoder):
             sentences, self.requests, moments=moments, counts=counts, progress=progress
         )
         groups = {str(place): _arrays(one) for place, one in enumerate(found)}
-        groups |= {f"moments-{layer}": moment.state() for layer, moment in moments.items()}
+        groups |= {f"moments-{layer}": sums_of(moment) for layer, moment in moments.items()}
         arrays = {
             f"{group}/{name}": np.ascontiguousarray(array)
             for group, members in groups.items()
@@ -121,7 +121,8 @@ class CorpusEncoder(Encoder):
         found = {layer: kind(self.dimension) for layer in self.layers_kept}
         for layer in found if parts else ():
             files = map(self._file, range(parts))
-            found[layer] = kind.from_states([_group(file, f"moments-{layer}") for file in files])
+            sums = [_group(file, f"moments-{layer}") for file in files]
+            found[layer] = moments_from(kind, sums)
         return found
 
     def encode(
@@ -220,6 +221,31 @@ class MappedParts:
             del self.mapped[next(iter(self.mapped))]
         self.mapped[number] = self.files[number]() if part is None else part
         return self.mapped[number]
+
+
+def sums_of(moments: Moments) -> dict[str, Array]:
+    """Return all sums of moments, and of ordered ones the rows that were completed last."""
+    assert moments.origin is not None
+    sums = {"origin": moments.origin, "first": moments.first, "second": moments.second}
+    sums["count"] = np.array([moments.count])
+    if not isinstance(moments, OrderedMoments):
+        return sums
+    rows, times = moments.kept[-1]
+    return {**sums, "rows": rows.data, "starts": rows.starts, "times": times}
+
+
+def moments_from(kind: type[Moments], sums: Sequence[Mapping[str, Array]]) -> Moments:
+    """Go on from what `sums_of` returned for each of several parts."""
+    last = sums[-1]
+    moments = kind(len(last["first"]))
+    moments.count = float(last["count"][0])
+    moments.origin, moments.first = np.array(last["origin"]), np.array(last["first"])
+    moments.second = np.array(last["second"])
+    if isinstance(moments, OrderedMoments):
+        for one in sums:
+            rows = Ragged(one["rows"], np.array(one["starts"]))
+            moments.kept.append((rows, np.array(one["times"])))
+    return moments
 
 
 def _arrays(encodings: Encodings) -> dict[str, Array]:

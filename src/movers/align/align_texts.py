@@ -33,8 +33,8 @@ def align_pairs(
 
     The aligner is a row of `movers.align.aligners.ALIGNERS`.
     """
-    for (found,) in align_with(encoder, pairs, [aligner], progress=progress):
-        yield found
+    for (alignment,) in align_with(encoder, pairs, [aligner], progress=progress):
+        yield alignment
 
 
 def align_with(

@@ -163,7 +163,16 @@ def make_links(
 ) -> tuple[Link, ...]:
     """Return the links that are strong enough.
 
-    ``places`` say which words the rows and columns of the linking are; None is all of them.
+    Parameters
+    ----------
+    source, target
+        The sentences.
+    scores
+        How their words go together.
+    threshold
+        Least strength of a link.
+    places
+        Which words the rows and columns of the scores are; None is all of them.
     """
     rows, columns = places or (range(len(source.spans)), range(len(target.spans)))
     left, right = source.words, target.words

@@ -107,8 +107,18 @@ class Run:
     ) -> Iterator[tuple[int, Values]]:
         """Write what rows get, unless an earlier run had it, and hand it on behind how many rows.
 
-        A run that was broken off is resumed under the same ``task`` only, which names all that
-        shapes the values. One of these, "unread", counts the words that were not read.
+        Parameters
+        ----------
+        rows
+            Rows as they are, with their pairs.
+        make
+            Gives what pairs get; of that, "unread" counts the words that were not read.
+        writer
+            Opens a path for rows.
+        task
+            All that shapes the values; a run that was broken off is resumed under the same only.
+        bar
+            What shows how far it is.
         """
         with (
             bar as shown,

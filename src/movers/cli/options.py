@@ -83,7 +83,7 @@ class Options(ModelOptions):
 
 
 @offering(
-    {name: facts for name, facts in OFFERED.items() if name not in NOT_SERVED and not facts.wire}
+    {name: facts for name, facts in OFFERED.items() if name not in NOT_SERVED and not facts.http}
 )
 class ServerOptions(SettingOptions):
     """Settings that are the server's, not a request's, to choose."""
@@ -125,7 +125,7 @@ class RayOptions:
         return Workers(self.workers, self.cpus_per_worker, self.gpus_per_worker)
 
     def where(self, *, quiet: bool) -> dict[str, Any]:
-        """Workers, cluster, and whether bars are shown, which need a terminal."""
+        """Return workers, cluster, and whether bars are shown, which need a terminal."""
         bars = not quiet and sys.stderr.isatty()
         return {"workers": self.pool(), "address": self.address, "progress": bars}
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rapidfuzz.distance import LCSseq
-
 from movers.difference import lexicon
+from movers.difference.common_order import common_places
 from movers.difference.plain_words import (
     CONTENT,
     DATE,
@@ -58,21 +57,18 @@ def find_counterparts(
     ``linked`` are pairs of words that somebody else, a transport plan say, holds for counterparts.
     """
     keys = [word.key for word in source], [word.key for word in target]
-    same: list[Link] = []
-    gaps: tuple[list[int], list[int]] = [], []
+    same = common_places(*keys)
     left: tuple[list[int], list[int]] = [], []
-    for step in LCSseq.opcodes(*keys):
-        first = range(step.src_start, step.src_end)
-        second = range(step.dest_start, step.dest_end)
-        if step.tag == "equal":
-            gaps[0].extend(range(len(same), len(same) + len(first)))
-            gaps[1].extend(range(len(same), len(same) + len(second)))
-            same += zip(first, second, strict=True)
-        else:
-            gaps[0].extend([len(same)] * len(first))
-            gaps[1].extend([len(same)] * len(second))
-            left[0].extend(first)
-            left[1].extend(second)
+    gaps: tuple[list[int], list[int]] = [], []
+    for side, words in enumerate(keys):
+        met = {link[side] for link in same}
+        before = 0
+        for place in range(len(words)):
+            gaps[side].append(before)
+            if place in met:
+                before += 1
+            else:
+                left[side].append(place)
     elsewhere: dict[str, list[int]] = {}
     for j in left[1]:
         elsewhere.setdefault(keys[1][j], []).append(j)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -25,11 +26,14 @@ from movers.difference.plain_words import (
     read,
 )
 from movers.difference.polarity import TELLING, denies, is_converse, negations
-from movers.difference.roles import judge_order
+from movers.difference.roles import clauses_exchanged, judge_order
 
 CERTAIN, LIKELY, PERHAPS = 0.95, 0.8, 0.6
 VAGUE = frozenset(("some", "many", "several"))
 """Quantities that say little when only one text has them."""
+CLAUSE = 80
+"""Characters of a clause that is told whole where roles were exchanged."""
+PAUSE = re.compile(r"\s*[.,;:!?…–—]\s+|\s+-\s+")
 LONGEST = 200
 """Words left over in a text whose spellings are compared with those of the other."""
 
@@ -140,6 +144,8 @@ class DifferenceFinder:
             ends = (sorted(link[side] for link in exchanged) for side in (0, 1))
             ranges = [range(low, high + 1) for low, high in ends]
         first, second = map(_clause, self.words.words, ranges)
+        if effect:
+            first, second = map(_widened, self.texts, (first, second))
         self._add("roles" if effect else "reordered", first, second, sure)
 
     def polarity(self) -> None:
@@ -308,7 +314,7 @@ class DifferenceFinder:
 
     def tense(self) -> None:
         """Tell of verbs that both texts have in another time."""
-        if self._has("question"):
+        if self._has("question") or clauses_exchanged(self.words):
             return
         source, target = self.words.words
         for i, j in (*self.words.same, *self.words.moved):
@@ -471,3 +477,12 @@ def _clause(words: Sequence[Word], places: Sequence[int]) -> Span:
     while low > 0 and words[low - 1].text.lower() in lexicon.cues()["determiner"]:
         low -= 1
     return words[low].start, words[high].end
+
+
+def _widened(reading: Reading, span: Span) -> Span:
+    """Return the whole clause around words, up to the next pauses, unless it is long."""
+    low, high = span
+    starts = [0, *(found.end() for found in PAUSE.finditer(reading.text, 0, low))]
+    end = PAUSE.search(reading.text, high)
+    wide = starts[-1], end.start() if end else len(reading.text.rstrip(" .!?"))
+    return wide if wide[1] - wide[0] <= CLAUSE else span

@@ -7,9 +7,6 @@ from functools import cache, lru_cache
 from importlib.util import find_spec
 from typing import Literal
 
-from rapidfuzz.distance import OSA
-from rapidfuzz.process import extract
-
 from movers.difference import lexicon
 from movers.difference.plain_words import CONTENT, read
 from movers.errors import missing
@@ -28,6 +25,7 @@ PER_ERROR = 2.0
 ENDING = 8
 """Letters of the longest ending that is spelt in two ways."""
 SHORTEST = 4
+NEEDED = ("wordfreq", "rapidfuzz")
 VOCABULARY = 40_000
 """Most frequent words that others are mended to."""
 
@@ -44,9 +42,9 @@ def are_variants(first: str, second: str) -> bool:
 
 
 @cache
-def knows_frequencies() -> bool:
-    """Tell whether there are word frequencies here; without them nothing looks misspelt."""
-    return find_spec("wordfreq") is not None
+def lacking_package() -> str | None:
+    """Return a package that is not here and without which nothing looks misspelt, if any."""
+    return next((name for name in NEEDED if find_spec(name) is None), None)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -64,8 +62,12 @@ def are_spellings(first: str, second: str) -> bool:
         return first == second
     if are_variants(first, second):
         return True
+    if lacking_package():
+        return False
+    from rapidfuzz.distance import OSA
+
     allowed = 1 if min(len(first), len(second)) < 6 else 2
-    if OSA.distance(first, second, score_cutoff=allowed) > allowed or not knows_frequencies():
+    if OSA.distance(first, second, score_cutoff=allowed) > allowed:
         return False
     known = lexicon.words()
     if first in known and second in known:  # and neither is a typing error
@@ -94,6 +96,8 @@ class Repaired:
 
 def is_slip(one: Repair) -> bool:
     """Tell whether a single typing error explains a repair, so that it may be told unasked."""
+    from rapidfuzz.distance import OSA
+
     return bool(OSA.distance(one.word.lower(), one.instead) == 1)
 
 
@@ -112,8 +116,8 @@ def repair(text: str, *, beside: str = "") -> Repaired:
     >>> repair("i wuold like to cancle my subscripton").text
     'i would like to cancel my subscription'
     """
-    if not knows_frequencies():
-        raise missing("wordfreq", "mending typing errors")
+    if package := lacking_package():
+        raise missing(package, "mending typing errors")
     likely = frozenset(word.text.lower() for word in read(beside).words)
     repairs = []
     for word in read(text).words:
@@ -148,6 +152,9 @@ def correct(word: str, among: frozenset[str] | None = None) -> str | None:
 
     Of all within two typing errors, the one that makes up for its distance by its frequency.
     """
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import extract
+
     choices = _vocabulary() if among is None else [*among]
     allowed = 1 if len(word) < 6 else 2
     near = extract(word, choices, scorer=OSA.distance, score_cutoff=allowed, limit=None)

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.difference import lexicon
-from movers.difference.counterparts import MOVABLE, Counterparts, Link, find_counterparts
+from movers.difference.counterparts import (
+    MOVABLE,
+    PERSONS,
+    Counterparts,
+    Link,
+    find_counterparts,
+)
 from movers.difference.misspelt import are_spellings
 from movers.difference.plain_words import (
     CONTENT,
@@ -76,7 +82,25 @@ def _answers(found: Counterparts, i: int, j: int) -> bool:
 def is_converse(found: Counterparts, i: int, j: int) -> bool:
     """Tell whether two words say the same with their partners exchanged: *sold* and *bought*."""
     pair = found.words[0][i].key, found.words[1][j].key
-    return pair in lexicon.pairs_of("converse")
+    return pair in lexicon.pairs_of("converse") and not _same_before(found, i, j)
+
+
+def _same_before(found: Counterparts, i: int, j: int) -> bool:
+    """Tell whether the nearest words before two words that have counterparts are counterparts."""
+    partner = dict((*found.same, *found.moved))
+    source, target = found.words
+    before = next(
+        (p for p in range(i - 1, -1, -1) if p in partner and _is_partner(source[p])), None
+    )
+    return (
+        before is not None
+        and partner[before] < j
+        and not any(_is_partner(target[p]) for p in range(partner[before] + 1, j))
+    )
+
+
+def _is_partner(word: Word) -> bool:
+    return word.part in (CONTENT, NAME) or word.key in PERSONS
 
 
 def negations(words: Sequence[Word]) -> list[int]:

@@ -1,9 +1,10 @@
 """Whether words that moved changed partners: roles exchanged, or an order without effect.
 
 Two words are exchanged if putting each in the place of the other makes the second text more like
-the first. That has an effect unless they are joined by *and* or *or*, a verb that works both ways
-stands between them (*borders*), or the voice changed as well (*caught*, *was caught by*). A changed
-voice without an exchange has the effect of one.
+the first. That has an effect unless they are joined by *and* or *or* with all that belongs to them,
+a verb that works both ways stands between them (*borders*), or the voice changed as well (*caught*,
+*was caught by*). A changed voice without an exchange has the effect of one, and so have clauses
+that were exchanged around what joins them (*if*, *because*, *then*).
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, islice
 
-from rapidfuzz.distance import LCSseq
-
 from movers.difference import lexicon
+from movers.difference.common_order import common_length
 from movers.difference.counterparts import (
     MOVABLE,
     PERSONS,
@@ -38,6 +38,12 @@ LONGEST = 400
 GAIN = 2
 """Words in order that an exchange must win: two, for any single word that moved wins one."""
 SURE, UNSURE = 0.9, 0.6
+CROSSED = 2
+"""Words that went from either clause to the other, from which clauses may be exchanged."""
+LONG_CLAUSE = 8
+"""Words before a verb among which the *was* of its passive stands."""
+NEIGHBOURS = 3
+"""Words beside one of two joined words among which the other's may stand once more."""
 BROKEN = 0.5
 """Evidence from attention above which an exchange in doubt is held for one."""
 
@@ -58,13 +64,15 @@ def judge_order(found: Counterparts, broken: float | None = None) -> Order | Non
     """
     if not found.moved and not any(word.key == "by" for words in found.words for word in words):
         return None
+    if clauses_exchanged(found):
+        return True, SURE, ()
     exchanged = _exchanged(found)
-    voices = [_passives(words) for words in found.words]
-    turned = voices[0] != voices[1]
+    passives = [_passives(words) for words in found.words]
+    turned = _is_turned(found, passives)
     telling = [pair for pair in exchanged if not _harmless(found, *pair)]
     if telling and not turned:
         return True, SURE, telling[0]
-    if turned and not exchanged and _arguments_kept(found, voices):
+    if turned and not exchanged and _arguments_kept(found, passives):
         return True, UNSURE + 0.2, ()
     if not _moved(found):
         return None
@@ -72,6 +80,38 @@ def judge_order(found: Counterparts, broken: float | None = None) -> Order | Non
     if doubtful:
         return True, UNSURE, ()
     return False, SURE if exchanged or turned else UNSURE + 0.2, ()
+
+
+def clauses_exchanged(found: Counterparts) -> bool:
+    """Tell whether two clauses stand in each other's places: *if A then B*, *if B then A*."""
+    clauses = [_subordinate(words) for words in found.words]
+    if None in clauses:
+        return False
+    (joint, first), (other, second) = clauses  # type: ignore[misc]
+    source = found.words[0]
+    crossed = [
+        (i in first) != (j in second)
+        for i, j in (*found.same, *found.moved)
+        if source[i].part in MOVABLE
+    ]
+    return joint == other and sum(crossed) >= CROSSED and 2 * sum(crossed) > len(crossed)
+
+
+def _subordinate(words: Sequence[Word]) -> tuple[str, range] | None:
+    """Return the one word that joins clauses, and where the clause behind it is; None without one.
+
+    A clause goes on to the next pause; one that opens a text and has none may end anywhere.
+    """
+    joints = [p for p, word in enumerate(words) if word.text.lower() in lexicon.cues()["joint"]]
+    paired = len(joints) == 2 and words[joints[1]].key == "then"  # if …, then …
+    if len(joints) != 1 and not paired:
+        return None
+    start = joints[0] + 1
+    ends = (place + 1 for place in range(start, len(words)) if _pause_behind(words, place))
+    end = joints[1] if paired else next(ends, len(words))
+    if start == 1 and end == len(words):
+        return None
+    return words[start - 1].text.lower(), range(start, end)
 
 
 def _moved(found: Counterparts) -> bool:
@@ -97,7 +137,7 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
         and (
             sorts[first[0]] == sorts[second[0]]
             or _changed_prepositions(found, first, second)
-            or _changed_adjectives(found, first, second)
+            or _changed_places(found, first, second)
         )
     )
     candidates = [*islice(inverted, MOST)]
@@ -111,12 +151,12 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
         for words in found.words
     )  # fmt: skip
     plain = "".join(first_text)
-    before = LCSseq.similarity(plain, "".join(second_text))
+    before = common_length(plain, "".join(second_text))
     scored = []
     for first, second in candidates:
         tried = [*second_text]
         tried[first[1]], tried[second[1]] = tried[second[1]], tried[first[1]]
-        gain = LCSseq.similarity(plain, "".join(tried)) - before
+        gain = common_length(plain, "".join(tried)) - before
         if gain >= GAIN or (gain == 1 and _neighbours(found, first, second)):
             scored.append((-gain, first, second))
     best: list[tuple[Link, Link]] = []
@@ -139,13 +179,14 @@ def _changed_prepositions(found: Counterparts, first: Link, second: Link) -> boo
     return other not in (None, one) and other == preposition_before(target, first[1])
 
 
-def _changed_adjectives(found: Counterparts, first: Link, second: Link) -> bool:
-    """Tell whether two words that may be adjectives stand exactly in each other's places."""
+def _changed_places(found: Counterparts, first: Link, second: Link) -> bool:
+    """Tell whether two words that may be the same part stand exactly in each other's places."""
     source, places = found.words[0], found.gaps
     exact = (
         places[0][first[0]] == places[1][second[1]] and places[0][second[0]] == places[1][first[1]]
     )
-    return exact and all("a" in lexicon.words().get(source[i].key, "") for i, _ in (first, second))
+    one, other = ({*lexicon.words().get(source[i].key, "")} for i, _ in (first, second))
+    return exact and bool(one & other)
 
 
 def _neighbours(found: Counterparts, first: Link, second: Link) -> bool:
@@ -168,21 +209,66 @@ def _sort(word: Word) -> str:
 def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
     """Tell whether it is all the same which of two words comes first."""
     source, target = found.words
-    inside = source[first[0] + 1 : second[0]], target[second[1] + 1 : first[1]]
-    keys = [{word.key for word in between} for between in inside]
+    inner = range(first[0] + 1, second[0]), range(second[1] + 1, first[1])
+    keys = [
+        {words[place].key for place in between}
+        for words, between in zip(found.words, inner, strict=True)
+    ]
     if keys[0] ^ keys[1] >= {"of", "'s"}:  # the roof of the barn, the barn's roof
         return True
     if _is_dative(found, first, second):
         return True
-    for between, own in zip(inside, keys, strict=True):
-        if any(map(_is_verb, between)):
+    kept = [(i, j) for i, j in found.same if i in inner[0] and j in inner[1]]
+    stayed = [{link[side] for link in kept} for side in (0, 1)]
+    for words, between, own, here in zip((source, target), inner, keys, stayed, strict=True):
+        if any(_is_verb(words[place]) and not _is_member(words, place) for place in between):
             continue
-        if own & lexicon.cues()["coordinator"].keys():
+        joined = own & lexicon.cues()["coordinator"].keys()
+        if joined and not _left_behind(words, between, here):
             return True
-        if all(word.part == FUNCTION for word in between) and _adjuncts(source, first, second):
+        plain = all(words[place].part == FUNCTION for place in between)
+        if plain and _adjuncts(source, first, second):
             return True
     symmetric = keys[0] & lexicon.cues()["symmetric"].keys()
     return bool(symmetric) and _is_head(source, first[0]) and _is_head(source, second[0])
+
+
+def _left_behind(words: Sequence[Word], between: range, stayed: set[int]) -> bool:
+    """Tell whether a word that belongs to one of two joined words did not go with it.
+
+    *Raise the blind and lower the lamp*, *milk from Wales and tea from Assam*. A third member of
+    the list, *salt, pepper and tea*, belongs to none, and what both have beside them, *green tea
+    and black tea*, to both.
+    """
+    first, second = between.start - 1, between.stop
+    joining = lexicon.cues()["coordinator"].keys()
+    cuts = [
+        place
+        for place in (first, *between)
+        if words[place].key in joining or _pause_behind(words, place)
+    ]
+    before = {word.key for word in words[max(0, first - NEIGHBOURS) : first]}
+    behind = {word.key for word in words[second + 1 : second + 1 + NEIGHBOURS]}
+    return any(
+        words[place].part in MOVABLE
+        and not min(cuts) < place <= max(cuts)
+        and words[place].key not in (behind if place <= min(cuts) else before)
+        for place in stayed
+    )
+
+
+def _is_member(words: Sequence[Word], place: int) -> bool:
+    """Tell whether a word stands alone in a list, between commas or *and*."""
+    joining = lexicon.cues()["coordinator"].keys()
+    behind = words[place + 1 : place + 2]
+    return (_pause_behind(words, place - 1) or words[place - 1].key in joining) and (
+        _pause_behind(words, place) or any(word.key in joining for word in behind)
+    )
+
+
+def _pause_behind(words: Sequence[Word], place: int) -> bool:
+    """Tell whether more than a blank, a comma say, stands between a word and the next."""
+    return place + 1 < len(words) and words[place + 1].start > words[place].end + 1
 
 
 def _is_dative(found: Counterparts, first: Link, second: Link) -> bool:
@@ -192,7 +278,9 @@ def _is_dative(found: Counterparts, first: Link, second: Link) -> bool:
         [preposition_before(words, place) for place in places]
         for words, places in zip(found.words, ((x, y), (j, i)), strict=True)
     ]
-    return [None, None] in heads and any(head in ([None, "to"], [None, "for"]) for head in heads)
+    return [None, None] in heads and any(
+        head in ([None, "to"], [None, "for"], [None, "from"]) for head in heads
+    )
 
 
 def _is_head(words: Sequence[Word], place: int) -> bool:
@@ -220,23 +308,44 @@ def _is_verb(word: Word) -> bool:
     return word.form != "base" or lexicon.words().get(word.key, "")[:1] == "v"
 
 
-def _passives(words: Sequence[Word]) -> int:
-    """Return how many verbs are in the passive voice with *by*."""
-    count = 0
+def _passives(words: Sequence[Word]) -> set[int]:
+    """Return the places of verbs in the passive voice with *by*."""
+    verbs = set()
     for place, word in enumerate(words):
         if word.key != "by" or word.part != FUNCTION:
             continue
-        before = words[max(0, place - 4) : place]
-        verb = any(one.form == "past" and one.part == CONTENT for one in before)
-        count += verb and any(one.key == "be" for one in words[max(0, place - 6) : place])
-    return count
+        past = [
+            near
+            for near in range(max(0, place - 4), place)
+            if words[near].form == "past" and words[near].part == CONTENT
+        ]
+        if past and any(near.key == "be" for near in words[max(0, place - 6) : place]):
+            verbs.add(past[-1])
+    return verbs
 
 
-def _arguments_kept(found: Counterparts, voices: Sequence[int]) -> bool:
+def _is_turned(found: Counterparts, passives: Sequence[set[int]]) -> bool:
+    """Tell whether a verb is active in one text and passive with *by* in the other."""
+    alone = []
+    for side in (0, 1):
+        partners = {link[side]: link[1 - side] for link in (*found.same, *found.moved)}
+        others = found.words[1 - side]
+        matched = [partners[verb] for verb in passives[side] if verb in partners]
+        if any(not _follows_be(others, verb) for verb in matched):
+            return True
+        alone.append(len(passives[side]) - len(matched))
+    return alone[0] != alone[1]
+
+
+def _follows_be(words: Sequence[Word], place: int) -> bool:
+    return any(word.key == "be" for word in words[max(0, place - LONG_CLAUSE) : place])
+
+
+def _arguments_kept(found: Counterparts, passives: Sequence[set[int]]) -> bool:
     """Tell whether what stands around the turned verb has the same order in both texts."""
-    if sum(voices) != 1:
+    if sum(map(len, passives)) != 1:
         return False
-    side = 0 if voices[0] else 1
+    side = 0 if passives[0] else 1
     words = found.words[side]
     by = next(place for place, word in enumerate(words) if word.key == "by")
     partner = {link[side]: link for link in found.same}

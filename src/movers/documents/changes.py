@@ -118,8 +118,8 @@ class Change:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        found = {name: value for name, value in vars(self).items() if name != "differences"}
-        return {**found, "differences": [one.to_dict() for one in self.differences]}
+        facts = {name: value for name, value in vars(self).items() if name != "differences"}
+        return {**facts, "differences": [one.to_dict() for one in self.differences]}
 
 
 def terms_of(source: str, target: str) -> frozenset[str]:
@@ -146,11 +146,11 @@ def judge_pair(
     """
     if source == target:
         return "same", "same", ()
-    found = differences(source, target)
-    if not found and (signs := _other_signs(source, target)):
+    changes = differences(source, target)
+    if not changes and (signs := _other_signs(source, target)):
         return "replaced", "words", signs
-    verdict = judge(found, similarity, shared=1.0)  # which matters to pairs less similar alone
-    if verdict not in ELSE and any(_other_term(one, terms) for one in found):
+    verdict = judge(changes, similarity, shared=1.0)  # which matters to pairs less similar alone
+    if verdict not in ELSE and any(_other_term(one, terms) for one in changes):
         verdict = "term"
     if verdict in ELSE:
         fate: Fate = "changed"
@@ -158,8 +158,8 @@ def judge_pair(
         fate = "more"
     else:
         words = max(len(text.split()) for text in (source, target))
-        fate = "replaced" if _means_other(found, similarity, words) else "reworded"
-    return fate, verdict, found
+        fate = "replaced" if _means_other(changes, similarity, words) else "reworded"
+    return fate, verdict, changes
 
 
 def _means_other(found: Sequence[Difference], similarity: float, words: int) -> bool:

@@ -15,7 +15,6 @@ from movers.documents.changes import Change
 from movers.documents.measure import Matched
 from movers.documents.splitting import Document
 from movers.explain.compared import Signature
-from movers.explain.explanation import framed
 from movers.explain.page import export_texts
 from movers.results import Comparison
 
@@ -127,9 +126,9 @@ class TextComparison(Comparison):
     @property
     def story(self) -> tuple[str, ...]:
         """What became of the texts, the gravest changes first."""
-        told = [*self._cut(), *(self.tell(one) for one in self.gravest[:MOST])]
+        sentences = [*self._cut(), *(self.tell(one) for one in self.gravest[:MOST])]
         more = len(self.gravest) - MOST
-        return (*told, *([f"And {more} more."] if more > 0 else []))
+        return (*sentences, *([f"And {more} more."] if more > 0 else []))
 
     def _cut(self) -> Iterator[str]:
         for name, side in (("A", self.matched.source), ("B", self.matched.target)):
@@ -167,10 +166,6 @@ class TextComparison(Comparison):
     def to_html(self) -> str:
         """Return the texts side by side, as a page that needs neither server nor network."""
         return export_texts(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        """Return the page, framed so that a notebook and the page leave each other alone."""
-        return framed(self.to_html())
 
 
 def _plain(side: Document) -> list[dict[str, Any]]:

@@ -81,15 +81,15 @@ def match(
         texts; what finds nothing in its window is looked for once more beyond it.
     """
     first, second = (np.arange(len(side)) for side in vectors)
-    found: list[tuple[int, int, float]] = []
+    matches: list[tuple[int, int, float]] = []
     for _ in range(1 if len(first) * len(second) <= cells else 2):
         for rows, columns in _windows(first, second, cells):
-            found += _solve(rows, columns, vectors, words, price, far)
-        first = np.setdiff1d(first, [one[0] for one in found])
-        second = np.setdiff1d(second, [one[1] for one in found])
-    found.sort()
-    pairs = np.array([one[:2] for one in found], np.int64).reshape(-1, 2)
-    return pairs, np.array([one[2] for one in found])
+            matches += _solve(rows, columns, vectors, words, price, far)
+        first = np.setdiff1d(first, [one[0] for one in matches])
+        second = np.setdiff1d(second, [one[1] for one in matches])
+    matches.sort()
+    pairs = np.array([one[:2] for one in matches], np.int64).reshape(-1, 2)
+    return pairs, np.array([one[2] for one in matches])
 
 
 def _windows(rows: Ints, columns: Ints, cells: int) -> Iterator[tuple[Ints, Ints]]:

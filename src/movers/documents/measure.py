@@ -88,27 +88,27 @@ class Matched:
         """What became of every sentence, in the order of the texts."""
         pairs, alike = self.counterparts
         stay = kept_order(pairs[:, 1].tolist())
-        found = []
+        changes = []
         for number, (i, j) in enumerate(pairs.tolist()):
             end_if_unwanted()
             one, other = self.source.sentences[i], self.target.sentences[j]
             words = max(one.words, other.words)
             near = float(alike[number])
-            fate, verdict, told = judge_pair(one.text, other.text, near, self._terms)
+            fate, verdict, differing = judge_pair(one.text, other.text, near, self._terms)
             apart, moved = self.far * (1.0 - near), number not in stay
-            found.append(Change(fate, i, j, words, apart, near, verdict, told, moved))
+            changes.append(Change(fate, i, j, words, apart, near, verdict, differing, moved))
         gone, come = (
             sorted({*range(len(side.sentences))} - {*pairs[:, k].tolist()})
             for k, side in enumerate(self._sides)
         )
-        found += [Change("missing", i, None, self.source.sentences[i].words) for i in gone]
-        found += [Change("new", None, j, self.target.sentences[j].words) for j in come]
-        return tuple(sorted(found, key=self._place(found)))
+        changes += [Change("missing", i, None, self.source.sentences[i].words) for i in gone]
+        changes += [Change("new", None, j, self.target.sentences[j].words) for j in come]
+        return tuple(sorted(changes, key=self._place(changes)))
 
     @staticmethod
-    def _place(found: Sequence[Change]) -> Callable[[Change], tuple[float, int]]:
+    def _place(changes: Sequence[Change]) -> Callable[[Change], tuple[float, int]]:
         """Order by the target, with what is missing behind the sentence it followed."""
-        after = {one.source: one.target for one in found if one.target is not None}
+        after = {one.source: one.target for one in changes if one.target is not None}
 
         def place(one: Change) -> tuple[float, int]:
             if one.target is not None:

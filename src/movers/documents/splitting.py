@@ -70,7 +70,7 @@ Text = str | tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Sentence:
+class TextSentence:
     """A sentence of a text: its words, where it stands, and the number of its paragraph.
 
     ``part`` counts the pieces of one that is longer than the model reads from 1; 0 is a whole one.
@@ -93,7 +93,7 @@ class Document:
     """A text as its sentences."""
 
     text: str
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[TextSentence, ...]
 
     @property
     def cut(self) -> int:
@@ -114,16 +114,16 @@ def read_document(given: Text, fits: Callable[[str], bool]) -> Document:
     if isinstance(given, str):
         text, sentences = given, split(given)
     else:
-        text, found, start = "\n".join(given), [], 0
+        text, pieces, start = "\n".join(given), [], 0
         for number, one in enumerate(given):
             if one.strip():
-                found.append(Sentence(one, start, start + len(one), number))
+                pieces.append(TextSentence(one, start, start + len(one), number))
             start += len(one) + 1
-        sentences = tuple(found)
+        sentences = tuple(pieces)
     return Document(text, tuple(piece for one in sentences for piece in cut(one, fits)))
 
 
-def cut(sentence: Sentence, fits: Callable[[str], bool]) -> Iterator[Sentence]:
+def cut(sentence: TextSentence, fits: Callable[[str], bool]) -> Iterator[TextSentence]:
     """Cut a sentence that the model cannot read whole at clauses; neighbours share one.
 
     Where no clause is short enough, it is cut between words.
@@ -143,7 +143,7 @@ def cut(sentence: Sentence, fits: Callable[[str], bool]) -> Iterator[Sentence]:
         end, before = fitting or (start + 1, start + 1)
         piece = text[start:end].rstrip()
         place = sentence.start + start
-        yield Sentence(piece, place, place + len(piece), sentence.paragraph, part)
+        yield TextSentence(piece, place, place + len(piece), sentence.paragraph, part)
         if end == len(text):
             return
         start, part = before if before > start else end, part + 1
@@ -169,7 +169,7 @@ def _longest(
     return ends[low - 1], ends[low - 2] if low > first + 1 else start
 
 
-def split(text: str) -> tuple[Sentence, ...]:
+def split(text: str) -> tuple[TextSentence, ...]:
     """Cut a text into its sentences.
 
     Examples
@@ -177,14 +177,14 @@ def split(text: str) -> tuple[Sentence, ...]:
     >>> [one.text for one in split("Dr. Smith paid $3.5 m. He left.")]
     ['Dr. Smith paid $3.5 m.', 'He left.']
     """
-    found: list[Sentence] = []
+    sentences: list[TextSentence] = []
     for paragraph, (start, end) in enumerate(_paragraphs(text)):
         for left, right in _sentences(text, start, end):
             piece = text[left:right]
             left += len(piece) - len(piece.lstrip())
             if stripped := piece.strip():
-                found.append(Sentence(stripped, left, left + len(stripped), paragraph))
-    return tuple(found)
+                sentences.append(TextSentence(stripped, left, left + len(stripped), paragraph))
+    return tuple(sentences)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:

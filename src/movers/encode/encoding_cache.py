@@ -45,7 +45,7 @@ class Store:
     def get(
         self, sentences: Iterable[str], encode: Callable[[list[str], Request], Encodings]
     ) -> Encodings:
-        """Encodings that hold all the sentences, and maybe others; only new ones are encoded."""
+        """Return encodings of all the sentences, and maybe others; only new ones are encoded."""
         missing, blocks = list(dict.fromkeys(sentences)), self.blocks
         for block in blocks:
             if all(text in block.rows for text in missing):

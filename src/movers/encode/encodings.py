@@ -224,12 +224,12 @@ class Encodings:
             squares=self.squares[:, picked],
             pooled=self.pooled if request.pooled else self.pooled[:, :0],
         )
-        found = gathered(Encodings, [(wanted, rows)])
+        taken = gathered(Encodings, [(wanted, rows)])
         if every:
-            return found
+            return taken
         blocks = (self.structure[row].reshape(len(heads), -1)[picked] for row in rows.tolist())
         attention = Ragged.from_rows([block.ravel() for block in blocks], np.float32)
-        return replace(found, structure=attention)
+        return replace(taken, structure=attention)
 
     def places(self, row: int) -> tuple[tuple[int, int], ...]:
         """Return where the kept words of a sentence stand in its text, as ``(start, end)``."""

@@ -65,9 +65,9 @@ def embedded_folder() -> Path:
                 "or name another model"
             )
         folder = Path(spec.origin).parent / "model"
-    if (found := digest(folder)) != EMBEDDED_SHA256:
+    if (actual := digest(folder)) != EMBEDDED_SHA256:
         raise ModelError(
-            f"the weights of the embedded model have sha256 {found[:16]}…, expected "
+            f"the weights of the embedded model have sha256 {actual[:16]}…, expected "
             f"{EMBEDDED_SHA256[:16]}…; install movers again"
         )
     return folder
@@ -307,9 +307,9 @@ def _hub_answers(name: str | Path) -> bool:
 def _check_folder(name: str | Path) -> None:
     path = Path(name)
     if path.is_dir() and not any(path.glob("*.safetensors")):
-        found = sorted(entry.name for entry in path.iterdir())[:8]
+        names = sorted(entry.name for entry in path.iterdir())[:8]
         raise ModelError(
-            f"model folder {str(path)!r} holds no *.safetensors file (found: {found}); "
+            f"model folder {str(path)!r} holds no *.safetensors file (found: {names}); "
             "save the model with safe_serialization"
         )
     # transformers would make up a tokenizer that knows no words.

@@ -17,7 +17,7 @@ from movers.runtime.threads import share_out
 
 
 def product(rows: NDArray[Any], matrix: Floats, threads: int | None = None) -> Floats:
-    """Rows times a matrix in double precision: the same bits in any company, on any processor.
+    """Multiply rows by a matrix in double precision: the same bits in any company, anywhere.
 
     ``threads`` is the most to use; None takes one per processor.
     """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 
@@ -50,22 +50,6 @@ class Moments:
     def complete(self, sentences: int) -> None:
         """Hear that the rows of so many sentences, numbered from 0, are complete."""
 
-    def state(self) -> dict[str, Array]:
-        """Return all sums as arrays; `from_states` goes on from there."""
-        assert self.origin is not None
-        sums = {"origin": self.origin, "first": self.first, "second": self.second}
-        return {"count": np.array([self.count]), **sums}
-
-    @classmethod
-    def from_states(cls, states: Sequence[Mapping[str, Array]]) -> Self:
-        """Take up the sums of the last of several states, taken whenever sentences settled."""
-        last = states[-1]
-        moments = cls(len(last["first"]))
-        moments.count = float(last["count"][0])
-        moments.origin, moments.first = np.array(last["origin"]), np.array(last["first"])
-        moments.second = np.array(last["second"])
-        return moments
-
     @property
     def mean(self) -> Floats:
         """Mean vector."""
@@ -92,7 +76,8 @@ class OrderedMoments(Moments):
         super().__init__(dimension)
         self.order: Sequence[int] | None = None
         """The sentences in the order they came in; None has each repeat follow the first."""
-        self._kept: list[tuple[Ragged, Ints]] = []
+        self.kept: list[tuple[Ragged, Ints]] = []
+        """Rows by sentence, and how often each sentence counts, for every call of `complete`."""
         self._waiting: list[tuple[Ints, Array, Array]] = []
 
     def add(self, vectors: Array, weights: Array, sentences: Ints | None = None) -> None:
@@ -110,23 +95,8 @@ class OrderedMoments(Moments):
         times = np.ones(sentences, np.int64)
         times[numbers] = weights
         starts = boundaries(np.bincount(numbers, minlength=sentences))
-        self._kept.append((Ragged(rows[place], starts), times))
+        self.kept.append((Ragged(rows[place], starts), times))
         self._waiting = []
-
-    def state(self) -> dict[str, Array]:
-        """Return all sums, and the rows of the sentences settled last."""
-        assert not self._waiting
-        rows, times = self._kept[-1]
-        return {**super().state(), "rows": rows.data, "starts": rows.starts, "times": times}
-
-    @classmethod
-    def from_states(cls, states: Sequence[Mapping[str, Array]]) -> Self:
-        """Take up the sums of the last of several states, and the rows of all."""
-        moments = super().from_states(states)
-        moments._kept = [
-            (Ragged(one["rows"], np.array(one["starts"])), np.array(one["times"])) for one in states
-        ]
-        return moments
 
     def rounded(self) -> tuple[Singles, Floats]:
         """Return mean in single precision, and covariance of the differences from it, rounded too.
@@ -145,8 +115,8 @@ class OrderedMoments(Moments):
 
     def _blocks(self) -> Iterator[Singles]:
         """Yield all rows in order, some sentences at a time."""
-        sentences = [row for rows, _ in self._kept for row in rows]
-        times = np.concatenate([times for _, times in self._kept])
+        sentences = [row for rows, _ in self.kept for row in rows]
+        times = np.concatenate([times for _, times in self.kept])
         order = np.repeat(np.arange(len(times)), times) if self.order is None else self.order
         for low in range(0, len(order), TOGETHER):
             yield np.concatenate([sentences[number] for number in order[low : low + TOGETHER]])

@@ -133,6 +133,15 @@ def compare(
     The p-value is twice the share of resamples in which the difference has the other sign or
     vanishes: below 0.05 just when the interval excludes zero, up to the correction that keeps it
     above zero.
+
+    Parameters
+    ----------
+    metric
+        auc, ap, spearman or pearson.
+    gold, first, second
+        Labels or scores of the pairs, and the distances of both methods.
+    resamples, seed
+        How many times to draw pairs, and where to begin.
     """
     sides = [_resampled(metric, gold, side, resamples, seed) for side in (first, second)]
     differences = sides[0] - sides[1]

@@ -218,7 +218,7 @@ class Compared:
         return self.alike(self.distance)
 
     def alike(self, distance: float) -> float | None:
-        """Similarity that a distance of this measure stands for; None without a scale."""
+        """Return the similarity that a distance stands for; None without a scale."""
         return None if self.far is None else float(similarity_of(np.float64(distance), self.far))
 
     def undefined(self) -> Self:

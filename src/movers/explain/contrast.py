@@ -44,10 +44,10 @@ def contrast_verdict(first: dict[str, Any], second: dict[str, Any]) -> str | Non
 
     Alone are the sentence vectors where the measure has them, else the words.
     """
-    whole: list[Any] = [found["structure"] for found in (first, second)]
+    whole: list[Any] = [explanation["structure"] for explanation in (first, second)]
     if None in whole:
         return None
-    alone: list[Any] = [found["words"] for found in (first, second)]
+    alone: list[Any] = [explanation["words"] for explanation in (first, second)]
     if priced := first["structure"]["sentence"] is not None:
         vectors = zip(whole, (first["far"], second["far"]), strict=True)
         alone = [{"distance": part["sentence"], "chance": far} for part, far in vectors]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from movers.difference.misspelt import is_slip, knows_frequencies, repair
+from movers.difference.misspelt import is_slip, lacking_package, repair
 from movers.difference.plain_words import look_english, read
 from movers.difference.polarity import share_words
 from movers.difference.verdicts import HEADLINES, SAYS, judge, pronounce
@@ -104,7 +104,7 @@ def _mended(pair: Compared) -> Iterator[str]:
 
 def _misspelt(pair: Compared) -> Iterator[str]:
     """Name words that look misspelt, unless the other text has them spelt."""
-    if not knows_frequencies():
+    if lacking_package():
         return
     spelt = [one for one in pair.differences if one.kind == "spelling"]
     known = {word for one in spelt for word in (one.source, one.target)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from pydantic import ConfigDict, Field
 
 from movers.cache import SemanticCache
 from movers.client import Client
+from movers.errors import InputError
 from movers.loading import load
 from movers.results import Match
 from movers.runtime.json_text import parse_json
@@ -30,6 +31,8 @@ from movers.search.collection import Collection, Record
 from movers.search.index import Index
 
 OPEN = ConfigDict(arbitrary_types_allowed=True)
+Filter = Mapping[str, Any] | Callable[[Document], bool]
+"""Metadata that documents must have, or what says of each whether it counts."""
 
 
 def _document(match: Match, **more: Any) -> Document:
@@ -137,15 +140,29 @@ class MoversVectorStore(VectorStore):
         """Return documents by id; unknown ones are left out."""
         return [_stored(record) for record in self.records.get(ids)]
 
-    def similarity_search(self, query: str, k: int = 4, **given: Any) -> list[Document]:
-        """Return the documents nearest to a query."""
-        return [document for document, _ in self.similarity_search_with_score(query, k, **given)]
+    def similarity_search(
+        self, query: str, k: int = 4, filter: Filter | None = None, **given: Any
+    ) -> list[Document]:
+        """Return the documents nearest to a query, as `similarity_search_with_score` does."""
+        scored = self.similarity_search_with_score(query, k, filter, **given)
+        return [document for document, _ in scored]
 
     def similarity_search_with_score(
-        self, query: str, k: int = 4, **_: Any
+        self, query: str, k: int = 4, filter: Filter | None = None, **given: Any
     ) -> list[tuple[Document, float]]:
-        """Return the documents nearest to a query, with their distances."""
-        nearest = self.records.find(query, k)
+        """Return the documents nearest to a query, with their distances.
+
+        Parameters
+        ----------
+        query, k
+            What to look for, and how many documents to find.
+        filter
+            Metadata that documents must have, or a function of a document that says whether it
+            counts. The search goes on until it has ``k`` of these.
+        """
+        if given:
+            raise InputError(f"this store searches with k and filter, not {', '.join(given)}")
+        nearest = self.records.find(query, k, keep=_kept_by(filter))
         return [(_stored(record), match.distance) for match, record in nearest]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
@@ -167,6 +184,22 @@ class MoversVectorStore(VectorStore):
         store = cls(**options)
         store.add_texts(texts, metadatas, ids=ids)
         return store
+
+
+def _kept_by(wanted: Filter | None) -> Callable[[Record], bool]:
+    """Return what says of a record whether a filter lets it through."""
+    if wanted is None:
+        return lambda record: True
+    if callable(wanted):
+        return lambda record: bool(wanted(_stored(record)))
+    if not isinstance(wanted, Mapping):
+        raise InputError(f"filter must be a mapping of metadata or a function, not {wanted!r}")
+
+    def has_all(record: Record) -> bool:
+        metadata = _stored(record).metadata
+        return all(key in metadata and metadata[key] == one for key, one in wanted.items())
+
+    return has_all
 
 
 def _stored(record: Record) -> Document:

@@ -41,13 +41,25 @@ def score_files(
 ) -> Report:
     """Add one column of distances per scorer to tables of sentence pairs.
 
-    ``files`` are a table, a folder of tables or a pattern such as ``parts/*.csv``, all with the
-    same columns; every node must find them under this path. ``output`` is a folder that appears
-    when it is complete, with Parquet files whose names are in the order of the rows. Scorers go by
-    the name of the column they fill; ``fit_first`` replaces them by ones fitted in this process on
-    the sentences of the tables. ``columns`` are the two to compare, None finds them, and
-    ``input_format`` is that of tables whose names do not tell. Without the ``address`` of a running
-    cluster, Ray starts on this machine for as long as the work takes.
+    Parameters
+    ----------
+    files
+        A table, a folder of tables or a pattern such as ``parts/*.csv``, all with the same columns;
+        every node must find them under this path.
+    output
+        A folder that appears when it is complete, with Parquet files in the order of the rows.
+    scorers
+        Scorers by the name of the column they fill.
+    columns, input_format
+        As in `movers.bulk.score_files.score_table`.
+    fit_first
+        Replace the scorers by ones fitted in this process on the sentences of the tables.
+    workers
+        The worker processes to use.
+    address
+        A running cluster; None starts Ray on this machine for as long as the work takes.
+    progress
+        Show progress bars.
     """
     started = time.monotonic()
     _check_folder(output)

@@ -21,7 +21,7 @@ from movers.integrations.ray import LIVES, Work, Workers, cluster, import_ray, m
 from movers.io.pairs import check_queries
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import CorpusReader as Sentences
+from movers.search.corpus import CorpusReader
 from movers.search.cosine import Keep
 from movers.search.folder import Folder
 from movers.search.index import Index
@@ -143,7 +143,7 @@ class RayEngine:
 
         with cluster(self.address):
             cutter = Cutter(scorer)
-            texts = [*cutter.sentences(Sentences(sentences))]
+            texts = [*cutter.sentences(CorpusReader(sentences))]
             made = self._mapped(write, scorer, {"sentence": texts}, layout.capacity)
             with progress_bar("indexing", "sentences", len(texts), progress=progress) as bar:
                 parts = _watched((Part(**facts) for facts in made), bar)

@@ -14,14 +14,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
-from narwhals.exceptions import DuplicateError
 
 from movers.arrays import Floats, Ints
-from movers.errors import InputError
+from movers.errors import InputError, missing
 from movers.io.columns import UNREAD, ColumnFiller, all_columns, count_unread, fill_columns
 from movers.io.pairs import pick_pair, text_of_cell
+
+try:
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import DuplicateError
+except ModuleNotFoundError as error:
+    raise missing("narwhals", "a data frame") from error
 
 ROW = "movers: row"
 """Column that numbers the rows of a lazy frame on their way."""

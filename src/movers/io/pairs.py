@@ -7,7 +7,7 @@ from math import inf
 from numbers import Integral
 from typing import Any
 
-from movers.errors import InputError
+from movers.errors import InputError, missing
 
 KNOWN_PAIRS = (
     ("source", "target"),
@@ -182,14 +182,21 @@ def read_pairs(
 
 def _read_frame(pairs: Any) -> list[tuple[str, str]] | None:
     """List the sentence pairs of a data frame; None if it is no frame."""
-    import narwhals.stable.v2 as nw  # a frame's user has loaded more than that
-
+    expected = InputError(
+        "pairs must be a list of two sentences each, or a data frame in memory, got "
+        f"{type(pairs).__name__}"
+    )
+    if not hasattr(type(pairs), "columns"):
+        if isinstance(pairs, Iterable):
+            return None
+        raise expected
+    try:
+        import narwhals.stable.v2 as nw
+    except ModuleNotFoundError as error:
+        raise missing("narwhals", "a data frame") from error
     frame = nw.from_native(pairs, eager_only=True, pass_through=True)
     if isinstance(frame, nw.LazyFrame) or not isinstance(frame, nw.DataFrame | Iterable):
-        raise InputError(
-            "pairs must be a list of two sentences each, or a data frame in memory, got "
-            f"{type(pairs).__name__}"
-        )
+        raise expected
     if not isinstance(frame, nw.DataFrame):
         return None
     columns = known_columns(frame.columns) or frame.columns

@@ -309,9 +309,9 @@ def text_output(path: Path) -> Iterator[IO[str]]:
 
 @contextmanager
 def line_writer(
-    path: Path, lines: Callable[[Chunk], Iterable[str]], head: str = "", foot: str = ""
+    path: Path, lines: Callable[[Chunk], Iterable[str]], head: str = ""
 ) -> Iterator[Write]:
-    """Open a text for the lines of chunks, between what stands before and after them all.
+    """Open a text for the lines of chunks, behind what stands before them all.
 
     The head goes out with the first chunk, so that an early error leaves nothing behind.
     """
@@ -324,7 +324,6 @@ def line_writer(
             stream.flush()
 
         yield write
-        stream.write(foot)
 
 
 def table_writer(

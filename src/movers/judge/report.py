@@ -11,7 +11,7 @@ from typing import Any
 
 from movers.errors import InputError
 from movers.judge.report_page import page_of, plot, table
-from movers.runtime.atomic import replacing
+from movers.runtime.atomic import write_text
 
 WORTH = 0.005
 """Gain by twice as many labels from which they are said to help."""
@@ -19,7 +19,7 @@ KINDS = (".html", ".json", ".txt")
 
 
 @dataclass(frozen=True)
-class Score:
+class MethodScore:
     """A metric of one method, with its interval, and how far the judge is ahead of it."""
 
     method: str
@@ -63,7 +63,7 @@ class Surprise:
 
 
 @dataclass(frozen=True)
-class Cut:
+class PrecisionCut:
     """The probability from which a precision is reached, and the recall there."""
 
     precision: float
@@ -90,14 +90,14 @@ class JudgeReport:
     groups: int
     folds: int
     grades: tuple[float, float] | None
-    scores: tuple[Score, ...]
+    scores: tuple[MethodScore, ...]
     brier: float | None
     error: float | None
     bins: tuple[Bin, ...]
     curve: tuple[tuple[int, float], ...]
     gain: float | None
     surprises: tuple[Surprise, ...]
-    cuts: tuple[Cut, ...]
+    cuts: tuple[PrecisionCut, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -153,8 +153,7 @@ class JudgeReport:
             text = self.to_html()
         elif path.suffix == ".json":
             text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
-        with replacing(path) as temporary:
-            temporary.write_text(text, "utf-8")
+        write_text(path, text)
 
     def to_html(self) -> str:
         """Return one page with plots that needs neither server nor network."""

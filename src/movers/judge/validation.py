@@ -15,7 +15,7 @@ from movers.agreement import METRICS, TITLES, Agreement, Weights
 from movers.arrays import Floats, Ints
 from movers.judge.knowledge import Knowledge, logistic
 from movers.judge.logistic_fit import Labelled, fit
-from movers.judge.report import Bin, Cut, JudgeReport, Score, Surprise
+from movers.judge.report import Bin, JudgeReport, MethodScore, PrecisionCut, Surprise
 
 FOLDS = 5
 DRAWS = 200
@@ -74,7 +74,7 @@ def cross_validate(
     similarities = {"judge": chances, **{name: -values for name, values in others.items()}}
     curve = _curve(labelled, before, folds, metrics)
     bins: tuple[Bin, ...] = ()
-    cuts: tuple[Cut, ...] = ()
+    cuts: tuple[PrecisionCut, ...] = ()
     brier = error = None
     if not grades:
         brier, bins = float(((chances - labels) ** 2).mean()), calibration(chances, labels)
@@ -162,7 +162,7 @@ def _scores(
     labels: Floats,
     groups: Ints,
     metrics: Mapping[str, Agreement],
-) -> Iterator[Score]:
+) -> Iterator[MethodScore]:
     drawn = _draws(groups)
     for title, metric in metrics.items():
         every = {
@@ -177,7 +177,7 @@ def _scores(
                 ahead = every["judge"] - values
                 low, high = np.nanpercentile(ahead[1:], [2.5, 97.5]).tolist()
                 behind = (float(ahead[0]), low, high)
-            yield Score(name, title, float(values[0]), lowest, highest, behind)
+            yield MethodScore(name, title, float(values[0]), lowest, highest, behind)
 
 
 def _draws(groups: Ints) -> Floats:
@@ -204,14 +204,14 @@ def expected_error(bins: Sequence[Bin]) -> float:
     return sum(abs(one.probability - one.share) * one.pairs for one in bins) / total
 
 
-def _cut(chances: Floats, labels: Floats, wanted: float) -> Cut:
+def _cut(chances: Floats, labels: Floats, wanted: float) -> PrecisionCut:
     from sklearn.metrics import precision_recall_curve
 
     precision, recall, thresholds = precision_recall_curve(labels, chances)
     reached = np.flatnonzero(precision[:-1] >= wanted)
     if not len(reached):
-        return Cut(wanted, None, None)
-    return Cut(wanted, float(thresholds[reached[0]]), float(recall[reached[0]]))
+        return PrecisionCut(wanted, None, None)
+    return PrecisionCut(wanted, float(thresholds[reached[0]]), float(recall[reached[0]]))
 
 
 def _surprises(

@@ -10,7 +10,7 @@ learns from a corpus (`fit`) and what its numbers depend on (`signature`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -330,11 +330,6 @@ class Measure(ABC):
         """Return which part of a solution is the distance, ``(pairs, heads)``."""
         return parts.value
 
-    @property
-    def problem(self) -> Hashable:
-        """A key that measures share if `solve` returns the same for them."""
-        return self.name
-
     # reasons, bounds, learning, signature
 
     def plan(self, sentences: WeightedSentences, rows: Ints) -> Floats | None:
@@ -432,11 +427,6 @@ class Measure(ABC):
     def far(self) -> float | None:
         """Distance of unrelated sentences, where the measure knows it without a fit."""
         return None
-
-    @property
-    def learns(self) -> bool:
-        """Whether it learns from a corpus more than whitening and document frequencies."""
-        return type(self).fit is not Measure.fit
 
     def fit(self, corpus: FitCorpus) -> Statistics:
         """Return the statistics with what the measure learns from a corpus."""

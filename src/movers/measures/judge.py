@@ -138,14 +138,16 @@ class Judge(DefaultMeasure):
 
     def explain(self, sentences: WeightedSentences, source: int, target: int) -> Comparison:
         """Compare two sentences by row, with what argued for and against their being the same."""
-        found = super().explain(sentences, source, target)
+        comparison = super().explain(sentences, source, target)
         rows = np.array([[source, target]])
         if self.undefined(sentences, rows)[0]:
-            return found
+            return comparison
         distance = float(self.distances(sentences, rows)[0])
-        silent = (replace(head, value=distance, structural=0.0, scale=0.0) for head in found.heads)
+        silent = (
+            replace(head, value=distance, structural=0.0, scale=0.0) for head in comparison.heads
+        )
         return replace(
-            found,
+            comparison,
             distance=distance,
             judged=self.judge(sentences, rows),
             heads=tuple(silent),  # what each argued is among the reasons

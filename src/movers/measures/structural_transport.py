@@ -151,9 +151,9 @@ class StructuralTransport(WordTransport):
 
     def signature(self) -> dict[str, str]:
         """Return every setting and statistic that the measure looks at."""
-        own = super().signature()
-        null = own.pop("null")
-        return {**own, "mix": "" if self.cost is None else str(self.share), "null": null}
+        fields = super().signature()
+        null = fields.pop("null")
+        return {**fields, "mix": "" if self.cost is None else str(self.share), "null": null}
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ match nothing.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -27,9 +26,6 @@ from movers.results import Comparison
 from movers.solve.batch import emd_batch
 from movers.solve.problems import Problems
 from movers.solve.solution import Many
-
-LABELS = ("name", "title", "paper", "recipes", "base", "reference", "bound_to", "symmetric")
-"""Fields that do not change what is solved."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +91,6 @@ class WordTransport(Measure):
         """Return the distance of every pair of rows: the mean over heads."""
         return np.asarray(self.head_values(sentences, rows).mean(axis=1))
 
-    @property
-    def problem(self) -> Hashable:
-        """A key that measures share if `solve` returns the same for them."""
-        facts = (getattr(self, part.name) for part in fields(self) if part.name not in LABELS)
-        return self.reads_attention, *facts
-
     # reasons and bounds
 
     def explain(self, sentences: WeightedSentences, source: int, target: int) -> Comparison:
@@ -120,8 +110,8 @@ class WordTransport(Measure):
         if paid is not None:
             charged = paid if "at home" in reasons["parts"] else None
             reasons["home"] = Home(charged, *(sentences.weights[row] for row in (source, target)))
-        found = self.comparison(sentences, rows, parts, scales, **reasons)
-        return replace(found, words=self.words_alone(found))
+        comparison = self.comparison(sentences, rows, parts, scales, **reasons)
+        return replace(comparison, words=self.words_alone(comparison))
 
     def reasons(self, parts: Many, paid: Floats | None) -> dict[str, Any]:
         """Return what the distance adds up from; ``paid`` is what mass at home costs by head."""

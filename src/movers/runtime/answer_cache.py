@@ -50,7 +50,7 @@ def trusted_place(kind: str, name: str) -> Path | None:
 
 
 def remembered(kind: str, about: object, find: Callable[[], str]) -> str:
-    """What `find` says, looked up if it was found for the same ``about`` before.
+    """Return what `find` says, looked up if it was found for the same ``about`` before.
 
     Where nothing can be kept it is found every time.
     """
@@ -62,10 +62,10 @@ def remembered(kind: str, about: object, find: Callable[[], str]) -> str:
         checksum, _, known = place.read_text("utf-8").partition(" ")
         if checksum == _checksum(known):
             return known
-    found = find()
+    answer = find()
     with suppress(OSError), replacing(place, closed=True) as draft:
-        draft.write_text(f"{_checksum(found)} {found}", "utf-8")
-    return found
+        draft.write_text(f"{_checksum(answer)} {answer}", "utf-8")
+    return answer
 
 
 def _checksum(text: str) -> str:

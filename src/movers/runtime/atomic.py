@@ -35,13 +35,12 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextmanager
-def replacing(path: Path, *, partial: Path | None = None, closed: bool = False) -> Iterator[Path]:
+def replacing(path: Path, *, closed: bool = False) -> Iterator[Path]:
     """Yield a temporary neighbour of ``path`` that takes its place if all goes well.
 
     It does so when its content is on the disk, so that a power cut leaves the old or the new.
-    On any error, Ctrl-C included, ``path`` stays as it was; what was written so far moves to
-    ``partial`` if that is given and there is anything, or is removed. Nobody but its owner may
-    write to a ``closed`` file, whatever the usual mode.
+    On any error, Ctrl-C included, ``path`` stays as it was, and what was written so far is removed.
+    Nobody but its owner may write to a ``closed`` file, whatever the usual mode.
     """
     with folder_of(path):
         clean_up(path)
@@ -55,10 +54,6 @@ def replacing(path: Path, *, partial: Path | None = None, closed: bool = False) 
                 sync(temporary)
                 os.replace(temporary, path)
                 sync(path.parent)
-        except BaseException:
-            if partial is not None and temporary.exists() and temporary.stat().st_size:
-                os.replace(temporary, partial)
-            raise
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -144,7 +139,7 @@ def clean_up(path: Path) -> None:
 
 
 def _abandoned(leftover: Path) -> bool:
-    """Whether whoever was writing a file is gone."""
+    """Tell whether whoever was writing a file is gone."""
     named = re.match(rf"{re.escape(UNFINISHED)}([0-9a-f]{{8}})-(\d+)-", leftover.name)
     with suppress(OSError):  # it is gone, or somebody else's
         if not named or named[1] != _host() or os.name != "posix":  # Windows would kill the process
@@ -161,13 +156,13 @@ def _host() -> str:
 
 
 def _unfinished(path: Path) -> Path:
-    """A new name beside a path that says who writes there."""
+    """Return a new name beside a path that says who writes there."""
     who = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
     return path.with_name(f"{UNFINISHED}{who}.{path.name}")
 
 
 def sized(count: float) -> str:
-    """A number of bytes for people.
+    """Return a number of bytes for people.
 
     Examples
     --------
@@ -182,6 +177,6 @@ def sized(count: float) -> str:
 
 
 def room(path: Path) -> str:
-    """How much room the disk of a path has, for a message."""
+    """Say how much room the disk of a path has."""
     folder = next(parent for parent in path.absolute().parents if parent.exists())
     return f"{sized(shutil.disk_usage(folder).free)} free there"

@@ -25,8 +25,8 @@ def add_rows(table: dict[str, Row], group: str, kind: type[Row]) -> list[str]:
         What a row has to be.
     """
     names = []
-    for entry, place, found in load_entries(group):
-        for name, row in (found if isinstance(found, dict) else {entry: found}).items():
+    for entry, place, loaded in load_entries(group):
+        for name, row in (loaded if isinstance(loaded, dict) else {entry: loaded}).items():
             if not isinstance(row, kind):
                 raise InputError(f"{place} is {row!r}, not a row of kind {kind.__name__}")
             table.setdefault(name, row)
@@ -35,22 +35,22 @@ def add_rows(table: dict[str, Row], group: str, kind: type[Row]) -> list[str]:
 
 
 def is_offered(group: str) -> bool:
-    """Whether any installed package has an entry point of a group."""
+    """Tell whether any installed package has an entry point of a group."""
     return bool(entry_points(group=group))
 
 
 def find_entries(group: str) -> dict[str, tuple[Path, str]]:
-    """File and function that every entry point of a group leads to, without importing it."""
-    found = {}
+    """Return file and function that every entry point of a group leads to, not imported."""
+    places = {}
     for entry in entry_points(group=group):
         spec = find_spec(entry.module)
         if spec is not None and spec.origin is not None:
-            found[entry.name] = Path(spec.origin), entry.attr
-    return found
+            places[entry.name] = Path(spec.origin), entry.attr
+    return places
 
 
 def load_entries(group: str) -> list[tuple[str, str, Any]]:
-    """Name and description of every entry point of a group, and what it leads to."""
+    """Return name and description of every entry point of a group, and what it leads to."""
     loaded = []
     for entry in entry_points(group=group):
         place = f"entry point {entry.name!r} ({entry.value}) of {group}"

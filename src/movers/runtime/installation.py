@@ -11,7 +11,7 @@ from pathlib import Path
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 PACKAGES = (
-    *("movers", "onnxruntime", "tokenizers", "numpy", "torch", "transformers", "numba"),
+    *("movers", "onnxruntime", "numpy", "torch", "transformers", "tokenizers", "numba"),
     *(
         "llvmlite",
         "safetensors",
@@ -34,7 +34,7 @@ VARIABLES = (
 
 
 def installed() -> dict[str, dict[str, str]]:
-    """Versions, processor, compiled kernels and settings of the environment, by topic."""
+    """Return versions, processor, compiled kernels and settings of the environment, by topic."""
     versions = {"python": sys.version.split()[0], "system": platform.platform()}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):

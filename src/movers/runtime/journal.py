@@ -27,7 +27,7 @@ def record(stream: BinaryIO, value: Any) -> None:
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a journal up to the first that is not as it was written."""
+    """Yield the lines of a journal up to the first that is not as it was written."""
     with path.open("rb") as stream:
         for line in stream:
             if line[:CHECKSUM] != b"%08x " % crc32(line[CHECKSUM:-1]) or line[-1:] != b"\n":
@@ -36,7 +36,7 @@ def whole_lines(path: Path) -> Iterator[bytes]:
 
 
 def records(path: Path) -> Iterator[Any]:
-    """The values of a journal up to the first that is not as it was written."""
+    """Yield the values of a journal up to the first that is not as it was written."""
     for number, line in enumerate(whole_lines(path), 1):
         try:
             yield parse_json(line[CHECKSUM:])
@@ -55,8 +55,8 @@ def open_journal(
     Its first line is the task. That of another task is refused, with a message made from it.
     """
     lengths = [len(line) for line in whole_lines(path)] if path.exists() else []
-    if lengths and (found := next(records(path))) != task:
-        raise InputError(differing(found))
+    if lengths and (earlier := next(records(path))) != task:
+        raise InputError(differing(earlier))
     with naming(path), path.open("ab") as stream:
         stream.truncate(sum(lengths))
         if not lengths:

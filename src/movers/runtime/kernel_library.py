@@ -154,8 +154,8 @@ def _build(path: Path) -> None:
 def find_linker() -> str | None:
     """Return the C compiler that Python was built with, or another; None if there is none."""
     named = (sysconfig.get_config_var("CC") or "cc").split()[:1]
-    found = (shutil.which(name) for name in (*named, "cc", "gcc", "clang"))
-    return next(filter(None, found), None)
+    paths = (shutil.which(name) for name in (*named, "cc", "gcc", "clang"))
+    return next(filter(None, paths), None)
 
 
 @cache

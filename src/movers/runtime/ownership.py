@@ -10,12 +10,12 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def folder_mode() -> int:
-    """Mode for folders of things to be trusted: closed, but what root makes is for all to read."""
+    """Return the mode of folders to be trusted: closed, but what root makes is for all to read."""
     return 0o755 if _user() == 0 else 0o700
 
 
 def suspicion(path: Path, *, shared: bool = False) -> str | None:
-    """Why a file or folder cannot be trusted, None if only the user and root could write it.
+    """Say why a file or folder cannot be trusted; None if only the user and root could write it.
 
     A link has to be theirs as well as what it leads to. Others may write to a ``shared`` folder
     where they cannot rename what is in it, as in /tmp; its owner always can. Systems without owners
@@ -39,7 +39,7 @@ def make_closed(folder: Path) -> None:
 
 
 def of_status(status: os.stat_result, shared: bool = False) -> str | None:
-    """The same for the status of a file, of an open one too."""
+    """Say the same for the status of a file, of an open one too."""
     user = _user()
     if user is None:
         return None

@@ -35,8 +35,16 @@ def progress_bar(
 
     Within the block of another bar this one shows a step: it comes late and goes away.
 
-    It says ``what`` is being done, "scoring", and counts a ``unit`` in the plural, "rows": how many
-    there are, None if nobody knows, behind the ``initial`` ones of an earlier run.
+    Parameters
+    ----------
+    what, unit
+        What is being done, "scoring", and what is counted, "rows".
+    total
+        How many there are; None if nobody knows.
+    progress
+        Whether to show anything.
+    initial
+        How many an earlier run has done.
     """
     if not progress:
         yield Bar()

@@ -35,8 +35,16 @@ def share_out(
     any more (`only_while`), which is not even begun. For that the calling thread only waits where
     there is enough work to be worth interrupting: inside a kernel it would not hear.
 
-    ``solve`` handles the items ``low .. high - 1``, from several threads at once; ``work`` is the
-    rough cost of every item; ``stop`` is set to 1 when ranges under way shall end early too.
+    Parameters
+    ----------
+    solve
+        Handles the items ``low .. high - 1``, from several threads at once.
+    work
+        Rough cost of every item.
+    threads
+        Most threads to use; None is one per processor.
+    stop
+        Is set to 1 when ranges under way shall end early too.
     """
     if threads is not None and (not isinstance(threads, int | np.integer) or threads < 1):
         raise InputError(f"threads == {threads!r}; pass at least 1, or None for all processors")
@@ -67,7 +75,7 @@ def share_out(
 
 
 def read_ahead(make: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
-    """What is made of each item, the next one under way in a thread meanwhile.
+    """Yield what is made of each item, the next one under way in a thread meanwhile.
 
     Examples
     --------

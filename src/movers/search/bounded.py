@@ -18,7 +18,7 @@ from movers.errors import InputError
 from movers.measures.bounds import FeatureBound, WordBound
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import Corpus, Sentences, stored, wordless
+from movers.search.corpus import Corpus, Shard, stored, wordless
 from movers.search.search_ranking import SearchResult
 from movers.search.walk import Nearest, Query, distances_from
 
@@ -51,14 +51,14 @@ class BoundedLayout(ABC):
     """How an index keeps the sentences of a measure, and searches them by its bound."""
 
     name: ClassVar[str]
-    kind: ClassVar[type[Sentences]]
+    kind: ClassVar[type[Shard]]
     block: ClassVar[int]
     """Sentences mined between two entries of the journal."""
     capacity: ClassVar[int]
     """Sentences of a shard, and what a broken-off build loses at most."""
 
     @abstractmethod
-    def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> Sentences:
+    def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> Shard:
         """Make a shard of sentences."""
 
     @abstractmethod
@@ -112,12 +112,12 @@ class BoundedLayout(ABC):
 class WordLayout(BoundedLayout):
     """Keeps the words of every sentence with all that comparing them takes."""
 
-    name, kind, block, capacity = "transport", Sentences, 64, 4096
+    name, kind, block, capacity = "transport", Shard, 64, 4096
 
-    def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> Sentences:
+    def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> Shard:
         """Encode sentences into a shard."""
         words = scorer.weigh_each(chunk, Store(scorer.measure.requirements), progress=progress)
-        return Sentences(stored(words, chunk))
+        return Shard(stored(words, chunk))
 
     def ask(self, scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> BoundedQuery:
         """Prepare to search for a text, or for the sentence of a row."""
@@ -137,7 +137,7 @@ class WordLayout(BoundedLayout):
 
 
 @dataclass(frozen=True)
-class FeatureShard(Sentences):
+class FeatureShard(Shard):
     """Sentences with the numbers that bound their distances, ``(sentences, numbers)``."""
 
     features: Singles

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -82,7 +82,7 @@ class Collection:
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
         place = ":memory:" if self.folder is None else self.folder / "records.sqlite"
-        with self._told():
+        with self._naming_damage():
             self._base = sqlite3.connect(
                 place, timeout=PATIENCE, check_same_thread=False, isolation_level=None
             )
@@ -103,11 +103,11 @@ class Collection:
         return int(count)
 
     def _rows(self, command: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._mutex, self._told():
+        with self._mutex, self._naming_damage():
             return self._base.execute(command, values).fetchall()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _naming_damage(self) -> Iterator[None]:
         """Say whether the records are damaged, or cannot be read or written."""
         try:
             yield
@@ -121,14 +121,14 @@ class Collection:
     def _records(self, column: str, keys: Sequence[str]) -> list[Record]:
         marks = ",".join("?" * len(keys))
         command = f"SELECT {COLUMNS} FROM records WHERE {column} IN ({marks}) ORDER BY rowid"
-        found = []
+        records = []
         for *parts, checksum in self._rows(command, *keys):
             record = Record(*parts)
             if checksum not in (None, record.checksum):
                 where = f"the collection {str(self.folder)!r}"
                 raise _damaged(where, "a record is not as it was written")
-            found.append(record)
-        return found
+            records.append(record)
+        return records
 
     def get(self, ids: Sequence[str]) -> list[Record]:
         """Return records by id; unknown ones are left out."""
@@ -146,7 +146,7 @@ class Collection:
         rows = [(one.id, one.text, one.value, one.written, now, one.checksum) for one in dated]
         with self._writing():
             old = {one.text for one in self.get([one.id for one in given])}
-            with self._told(), self._base:
+            with self._naming_damage(), self._base:
                 self._base.execute("BEGIN")
                 self._base.executemany("REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?)", rows)
             self._leave_out(old - {one.text for one in given})
@@ -156,7 +156,7 @@ class Collection:
         """Remove records by id."""
         with self._writing():
             texts = {one.text for one in self.get(ids)}
-            with self._told(), self._base:
+            with self._naming_damage(), self._base:
                 self._base.execute("BEGIN")
                 self._base.executemany("DELETE FROM records WHERE id = ?", [(one,) for one in ids])
             self._leave_out(texts)
@@ -173,15 +173,30 @@ class Collection:
             old += self._rows(order, beyond)
         return [one for (one,) in dict.fromkeys(old)]
 
-    def find(self, query: str, top_k: int = 10) -> list[tuple[Match, Record]]:
-        """Return the records whose texts are nearest to a query, nearest first."""
+    def find(
+        self, query: str, top_k: int = 10, *, keep: Callable[[Record], bool] = lambda _: True
+    ) -> list[tuple[Match, Record]]:
+        """Return the records whose texts are nearest to a query, nearest first.
+
+        Parameters
+        ----------
+        query, top_k
+            What to look for, and how many to find.
+        keep
+            Says which records count; the search goes on until it has enough of these.
+        """
         with self._mutex:
             if (index := self._opened()) is None:
                 return []
             count = top_k
             while True:
                 matches = index.search(query, count).matches
-                pairs = [(match, one) for match in matches for one in self.of_text(match.text)]
+                pairs = [
+                    (match, record)
+                    for match in matches
+                    for record in self.of_text(match.text)
+                    if keep(record)
+                ]
                 if len(pairs) >= top_k or len(matches) < count:
                     return pairs[:top_k]
                 count *= WIDER

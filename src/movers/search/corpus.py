@@ -51,7 +51,7 @@ class StoredLines(Sequence[str]):
 
 
 @dataclass(frozen=True)
-class Sentences:
+class Shard:
     """A shard of an index, in memory or mapped: some thousand sentences and their words.
 
     Sentences of which only vectors are kept have no words, and the others no vectors here.
@@ -73,7 +73,7 @@ class Sentences:
         return keys_of(self.sentences)
 
 
-Kind = TypeVar("Kind", bound=Sentences)
+Kind = TypeVar("Kind", bound=Shard)
 
 
 def key(text: str) -> bytes:

@@ -134,10 +134,10 @@ def dedupe_file(
         objection = Objection(index.scorer, guards)
         gone, kept, counts = _decide(every, index.sentences, pairs, objection, groups)
         if dropped is not None and kind is not None:
-            told = [asdict(_explained(row, index.scorer)) for row in gone]
+            records = [asdict(_explained(row, index.scorer)) for row in gone]
             columns = list(Dropped.__dataclass_fields__)
             with replacing(dropped) as temporary, table_writer(temporary, kind, columns) as write:
-                write({name: [row[name] for row in told] for name in columns})
+                write({name: [row[name] for row in records] for name in columns})
         write_some(every, kept, output)
         near.unlink()
     return counts

@@ -27,7 +27,7 @@ from movers.measures.parts.statistics import Statistics
 from movers.runtime.atomic import replacing, sweep
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus, Sentences
+from movers.search.corpus import NOTHING, Corpus, Shard
 from movers.search.layouts import find_layout, load_arguments
 from movers.search.manifest import (
     FORMAT,
@@ -67,7 +67,7 @@ class Folder:
         self.path = path
         self.manifest: Manifest
         self._raw: bytes | None = None
-        self._opened: dict[Part, tuple[mmap, Sentences]] = {}
+        self._opened: dict[Part, tuple[mmap, Shard]] = {}
         self._checked: set[Part] = set()
         self._deleted = NOTHING
         self._texts: tuple[Part, bytes | TextTable] | None = None
@@ -197,7 +197,17 @@ class Folder:
     ) -> None:
         """Make the folder a new index; the one that is there stays until this one is complete.
 
-        Finished shards of a build that was broken off are used as they are.
+        Parameters
+        ----------
+        pieces
+            Shards to make, or that workers made; finished ones of a build that was broken off are
+            used as they are.
+        scorer, layout
+            The measure, and the name of how its sentences are kept.
+        table
+            Gives the texts that the sentences belong to.
+        replace
+            Whether there may be an index already.
         """
         with self.writing():
             if not replace and (self.path / NAME).exists():

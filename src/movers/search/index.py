@@ -390,7 +390,12 @@ class Index:
     ) -> list[SearchRanking]:
         """Rank what is found for every query, by sentences where texts are held by these.
 
-        ``find`` gives the nearest sentences for queries, a number of them, and a largest distance.
+        Parameters
+        ----------
+        queries, top_k, within, align
+            As in `search`, checked.
+        find
+            Gives the nearest sentences for queries, a number of them, and a largest distance.
         """
         texts, started = self.texts, time.process_time()
         scorer, unread = self._scorer, self._scorer.encoder.unread

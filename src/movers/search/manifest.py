@@ -21,7 +21,7 @@ from movers.errors import InputError
 from movers.io.mapped import map_arrays
 from movers.measures.sentences import WeightedSentences
 from movers.runtime.json_text import parse_json
-from movers.search.corpus import Kind, Sentences, StoredLines
+from movers.search.corpus import Kind, Shard, StoredLines
 
 FORMAT = "movers-index-5"
 NAME = "manifest.json"
@@ -174,7 +174,7 @@ def _digest(content: dict[str, Any]) -> str:
     return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def encode_shard(shard: Sentences) -> bytes:
+def encode_shard(shard: Shard) -> bytes:
     """Return a shard as the content of a safetensors file."""
     from safetensors.numpy import save
 

@@ -156,7 +156,18 @@ def near_texts(
 ) -> list[tuple[int, int, float]]:
     """Return all pairs of texts, by their numbers, that lie within a threshold, with distances.
 
-    ``vectors`` gives the vectors of sentences.
+    Parameters
+    ----------
+    scorer
+        The measure.
+    texts
+        Texts longer than the model reads, by number.
+    threshold
+        Largest distance of a pair.
+    vectors
+        Gives the vectors of sentences.
+    progress
+        Show progress bars.
     """
     numbers, given = list(texts), list(texts.values())
     far = scorer.far

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from movers.arrays import Array, Bools, Floats, Ints, Rows, Singles
 from movers.measures.sentences import WeightedSentences
-from movers.search.corpus import Corpus, Sentences, keys_of, stored, wordless
+from movers.search.corpus import Corpus, Shard, keys_of, stored, wordless
 from movers.search.vector_kernels import halves_products, integer_products
 from movers.search.walk import Nearest
 
@@ -33,7 +33,7 @@ SHORTEST = 1e-18
 
 
 @dataclass(frozen=True)
-class VectorShard(Sentences):
+class VectorShard(Shard):
     """Sentences with their vectors, and with their words if these are kept.
 
     ``known_by`` are short keys of the sentences, ``coarse`` is what a search reads of the vectors,
@@ -122,8 +122,8 @@ def make_vectors(
     errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
     errors = np.nextafter(errors, np.float32(np.inf))  # a little on the safe side
     scales = (steps / safe).astype(np.float32)
-    own = wordless(sentences) if words is None else stored(words, sentences)
-    return VectorShard(own, keys_of(sentences), coarse, fine, scales, errors)
+    kept = wordless(sentences) if words is None else stored(words, sentences)
+    return VectorShard(kept, keys_of(sentences), coarse, fine, scales, errors)
 
 
 def to_integers(values: Floats) -> tuple[Array, Singles]:

@@ -82,9 +82,18 @@ def walk(
 ) -> SearchResult:
     """Find the nearest sentences.
 
-    ``source`` lists so many candidates with the lowest bounds, or all there are, and ``compare``
-    gives the distances of rows; those above ``within`` are of no interest, however few lie below.
-    At most ``budget`` sentences are compared; None is as many as certainty takes.
+    Parameters
+    ----------
+    source
+        Lists so many candidates with the lowest bounds, or all there are.
+    compare
+        Gives the distances of rows.
+    wanted
+        How many to find.
+    within
+        Distances above are of no interest, however few lie below.
+    budget
+        Most sentences to compare; None is as many as certainty takes.
     """
     best, asked = Best(wanted, within), max(FIRST, 4 * wanted)
     while True:

@@ -22,8 +22,16 @@ def word_bounds(
     At least the relaxed word mover's distance of both directions (Kusner et al., 2015): what
     is left of the columns after every row got its minimum counts as well.
 
-    ``cost``, ``(n, words)``, holds the words of all targets, one after another; each target's start
-    at ``starts``. Weights sum to one in each sentence.
+    Parameters
+    ----------
+    cost : (n, words)
+        Cost to the words of all targets, one after another.
+    starts
+        Where those of each target begin, and all end.
+    u, v
+        Weights of the source and of all targets, which sum to one in each sentence.
+    threads
+        Most threads to use.
     """
     if (
         cost.shape != (len(u), len(v))

@@ -79,5 +79,5 @@ def emd(cost, u=None, v=None, *, null=None, threads=None):  # type: ignore[no-un
     cost, u, v = checks.lists(len(cost), cost=cost, u=u, v=v) if many else ([cost], [u], [v])
     null = checks.price(null)
     posed = checks.pose([checks.matrix("cost", one) for one in cost], u, v, ("cost", "cost"), null)
-    found = split(emd_batch(posed, null=null, threads=threads, plans=True), posed.shapes)
-    return found if many else found[0]
+    solutions = split(emd_batch(posed, null=null, threads=threads, plans=True), posed.shapes)
+    return solutions if many else solutions[0]

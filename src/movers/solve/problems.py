@@ -101,9 +101,18 @@ class Problems:
         structure: Ragged | None = None,
         scale: Floats | None = None,
     ) -> Problems:
-        """Pose the problems of pairs of sentences, given by their rows among the weights.
+        """Pose the problems of pairs of sentences.
 
-        With structure, one row of it per sentence.
+        Parameters
+        ----------
+        weights
+            Weights of the words, a row per sentence.
+        rows : (pairs, 2)
+            The pairs, by these rows.
+        costs
+            Flat cost matrices, a row per pair.
+        structure, scale
+            Blocks of structure, a row per sentence, and their factors; None without.
         """
         u_start, v_start = np.ascontiguousarray(weights.starts[rows].T)
         data = weights.data

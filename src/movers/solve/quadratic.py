@@ -164,8 +164,8 @@ def _solve(
         b_start=both.starts[count:-1],
         scale=np.full((count, 1), scale),
     )
-    found = fgw_batch(posed, mix=mix, null=null, threads=threads, plans=True)
-    solutions = split(found, posed.shapes)
+    batch = fgw_batch(posed, mix=mix, null=null, threads=threads, plans=True)
+    solutions = split(batch, posed.shapes)
     return solutions if many else solutions[0]
 
 

@@ -95,7 +95,7 @@ class Service:
         return JSONResponse(comparison)
 
     async def differences(self, body: schemas.CompareRequest) -> Response:
-        """What two sentences differ in, each with its words, places and a plain sentence."""
+        """Find what two sentences differ in, each with its words, places and a plain sentence."""
         pairs: list[Pair] = [(body.source, body.target, body.spelling)]
         (differences,) = await self._paired(body, self.answers.differences, pairs)
         return JSONResponse(differences)
@@ -121,7 +121,7 @@ class Service:
         return JSONResponse(ranking)
 
     async def list_indexes(self) -> Response:
-        """The indexes served here, as they are now; the first is the default."""
+        """List the indexes served here, as they are now; the first is the default."""
         return JSONResponse({"indexes": await asyncio.to_thread(self.models.indexes.describe)})
 
     async def explain(self, body: schemas.ExplainRequest) -> Response:
@@ -134,7 +134,7 @@ class Service:
         return JSONResponse(contrasted(*await self._explained(body, body.other)))
 
     async def page(self, body: schemas.PageRequest) -> Response:
-        """The explanation of two sentences, or three, as an HTML file that needs no server."""
+        """Explain two sentences, or three, in an HTML file that needs no server."""
         if _texts(body) == "sentences" and body.other is None:
             pairs: list[Pair] = [(body.source, body.target, "keep")]
             (comparison,) = await self._paired(body, self.answers.comparisons, pairs)
@@ -153,7 +153,7 @@ class Service:
         return JSONResponse(mix_curve(await self._paired(body, self.answers.steps, pairs)))
 
     async def score(self, body: schemas.ScoreRequest) -> Response:
-        """Distances of many pairs under one or more measures."""
+        """Compare many pairs under one or more measures."""
         self.limits.check_pairs(body.pairs, len(body.methods))
         if len(set(body.methods)) < len(body.methods):
             raise InputError(f"methods must differ from each other, got {body.methods}")
@@ -187,11 +187,11 @@ class Service:
         return JSONResponse({"query": body.query, "matches": matches, "signature": signature})
 
     async def list_models(self) -> Response:
-        """The models served here; the first is the default."""
+        """List the models served here; the first is the default."""
         return JSONResponse({"models": self.models.describe()})
 
     async def list_methods(self) -> Response:
-        """The measures."""
+        """List the measures."""
         methods = [
             {
                 **{name: getattr(method, name) for name in ("name", "title", "paper", "recipes")},
@@ -204,13 +204,13 @@ class Service:
         return JSONResponse({"methods": methods, "aliases": ALIASES})
 
     async def health(self) -> Response:
-        """Whether the server takes requests."""
+        """Tell whether the server takes requests."""
         if not self.queues.alive:
             raise closed()
         return JSONResponse({"status": "ok"})
 
     async def report(self) -> Response:
-        """Counters in the format of Prometheus."""
+        """Return counters in the format of Prometheus."""
         return Response(self.metrics.text(), media_type="text/plain; version=0.0.4")
 
     async def _explained(

@@ -39,7 +39,7 @@ class OverHttp(Wording):
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
         """Return a field of a request, or an option of the server."""
         about = table().get(remedy.name)
-        if remedy.name == "method" or (about and about.wire):
+        if remedy.name == "method" or (about and about.http):
             value = "none" if remedy.value is None else remedy.value
             return "pass", f'"{remedy.name}": {json.dumps(value)}'
         if about is None:
@@ -56,13 +56,13 @@ class OnPage(Wording):
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
         """Return a control, and what it calls the value."""
         about = table().get(remedy.name)
-        wire = METHOD if remedy.name == "method" else about.wire if about else None
-        if wire is None or not wire.control:
+        field = METHOD if remedy.name == "method" else about.http if about else None
+        if field is None or not field.control:
             return None
         if remedy.value is ...:
-            return "change", wire.control
+            return "change", field.control
         value = "none" if remedy.value is None else str(remedy.value)
-        return "set", f"{wire.control} to {wire.options.get(value, value)}"
+        return "set", f"{field.control} to {field.options.get(value, value)}"
 
     def name(self, message: str) -> str:
         """Return a message with sentences called as they are on the page."""

@@ -35,7 +35,7 @@ class Metrics:
         self.batch_seconds.inc(seconds)
 
     def text(self) -> bytes:
-        """Everything, as Prometheus reads it."""
+        """Return everything, as Prometheus reads it."""
         return generate_latest(self.registry)
 
 

@@ -131,7 +131,7 @@ class Models:
         """
         from movers.loading import load
 
-        fitted = {found.fingerprint: found for found in map(Statistics.load, statistics)}
+        fitted = {known.fingerprint: known for known in map(Statistics.load, statistics)}
         scorers: dict[str, Scorer] = {}
         for name in tuple(names) or (None,):
             scorer = load("movers", name, **settings)

@@ -55,12 +55,12 @@ class ModelRequest(BaseModel):
 
     def options(self) -> tuple[tuple[str, Any], ...]:
         """Return the settings as `movers.load` names them."""
-        names = [name for name, about in table().items() if about.wire]
+        names = [name for name, about in table().items() if about.http]
         values = {name: getattr(self, name) for name in names if name in type(self).model_fields}
         return tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in values.items())
 
 
-WIRED: dict[Any, Any] = {Selection: Bounded, Selection | None: Bounded | None}
+BOUNDED_TYPES: dict[Any, Any] = {Selection: Bounded, Selection | None: Bounded | None}
 """Types of settings that need bounds where anyone may send them."""
 
 
@@ -69,10 +69,10 @@ def setting_fields(known: type[Settings] = Settings) -> dict[str, Any]:
     hints, values = types(known), defaults(known)
     fields = {}
     for name, about in table(known).items():
-        if (wire := about.wire) is not None:
-            low, high = wire.bounds or (None, None)
-            description = wire.help or about.help
-            kind = wire.kind or WIRED.get(hints[name], hints[name])
+        if (http := about.http) is not None:
+            low, high = http.bounds or (None, None)
+            description = http.help or about.help
+            kind = http.kind or BOUNDED_TYPES.get(hints[name], hints[name])
             fields[name] = (kind, _field(description, values[name], ge=low, le=high))
     return fields
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,8 @@ class Context:
     ----------
     encoder
         The model.
-    statistics
-        What was fitted for it.
+    source
+        What was fitted for it, or what reads that when it is first asked for.
     rules
         Which words are compared.
     recipe
@@ -43,7 +44,7 @@ class Context:
     """
 
     encoder: Encoder
-    statistics: Statistics
+    source: Statistics | Callable[[], Statistics]
     rules: TokenRules = field(default_factory=TokenRules)
     recipe: Recipe = "paper"
     embedding: int = -1
@@ -56,6 +57,11 @@ class Context:
     parser: Parser | None = None
     threads: int | None = None
     warned: set[int] = field(default_factory=set)
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """What was fitted for the model."""
+        return self.source() if callable(self.source) else self.source
 
     def trees(self, sentences: Sequence[str]) -> list[Any]:
         """Parse sentences; say how to get a parser where there is none."""

@@ -51,10 +51,18 @@ def pair_costs(
     *,
     threads: int | None = None,
 ) -> Ragged:
-    """Cost matrices of sentence pairs, each row one flat ``(n, m)`` block.
+    """Return cost matrices of sentence pairs, each row one flat ``(n, m)`` block.
 
-    ``kind`` is a row of the table; ``sources`` and ``targets`` are the rows of ``vectors`` that
-    form the pairs.
+    Parameters
+    ----------
+    kind
+        Row of `COSTS`.
+    vectors, norms
+        Word vectors of sentences, and their lengths.
+    sources, targets
+        Rows of the vectors that form the pairs.
+    threads
+        Most threads to use.
     """
     out = Ragged.zeros(vectors.lengths[sources] * vectors.lengths[targets])
     cells = pair_cells(vectors.starts, sources, targets, out)
@@ -83,9 +91,19 @@ def mean_costs(
 ) -> Floats:
     """Return the mean cost C_M that the factor k starts from, shape ``(pairs,)``.
 
-    ``sizes`` counts the tokens of each sentence to average over; those beyond its kept words
-    stand for zero vectors (none in the paper's recipe), and ``apart`` is what they cost beyond
-    that.
+    Parameters
+    ----------
+    kind, sources, targets
+        As in `pair_costs`.
+    costs
+        What that returned.
+    norms
+        Lengths of the word vectors of every sentence.
+    sizes
+        How many tokens of each sentence to average over; those beyond its kept words stand for
+        zero vectors (none in the paper's recipe).
+    apart
+        What these cost beyond that.
     """
     idle = sizes - norms.lengths
     outward = Ragged(COSTS[kind].to_zero(norms.data), norms.starts).sums()

@@ -29,9 +29,22 @@ def fit_statistics(
 ) -> tuple[Statistics, Encodings]:
     """Fit whitening, document frequencies and, if asked, attention variability.
 
-    A repeated sentence counts as often as it occurs. The ``request`` tells what to keep of each;
-    its embedding layers are the ones whitened, unless ``whitening`` is None. BV_A of every head,
-    the ``variability``, takes two more passes. ``origin`` says what the sentences are.
+    Parameters
+    ----------
+    encoder
+        The model.
+    sentences
+        A repeated one counts as often as it occurs.
+    request
+        What to keep of each; its embedding layers are the ones whitened.
+    whitening
+        Which kind; None for none.
+    variability
+        Whether to measure BV_A of every head, which takes two more passes.
+    origin
+        What the sentences are, in words.
+    progress
+        Show a progress bar.
 
     Returns
     -------
@@ -51,8 +64,8 @@ def fit_statistics(
     )
     if variability:
         every = list(counts.elements())
-        found = attention_variability(lambda: encoder.attentions(every))
-        arrays = {"variability": found.reshape(encoder.layers, encoder.heads)}
+        variabilities = attention_variability(lambda: encoder.attentions(every))
+        arrays = {"variability": variabilities.reshape(encoder.layers, encoder.heads)}
         statistics = replace(statistics, arrays=arrays)
     return statistics, encodings
 
@@ -68,9 +81,17 @@ def statistics_of(
 ) -> Statistics:
     """Make statistics of a corpus whose token vectors have been added up already.
 
-    ``moments`` are those of the token vectors by embedding layer, of its distinct sentences in the
-    order in which they first occur. Document frequencies are those of all words, whatever the
-    ``rules`` drop.
+    Parameters
+    ----------
+    encoder, corpus
+        The model, and its sentences.
+    moments
+        Those of the token vectors by embedding layer, of the distinct sentences in the order in
+        which they first occur.
+    rules
+        How words are spelled; document frequencies are those of all, whatever the rules drop.
+    whitening, origin
+        As in `fit_statistics`.
     """
     texts = list(corpus)
     counts = Counter(texts)

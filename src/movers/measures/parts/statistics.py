@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -146,6 +146,12 @@ class Statistics:
         arrays = {name.removeprefix("arrays."): tensors[name] for name in names}
         model, origin, corpus = (header[name] for name in ("fingerprint", "origin", "corpus"))
         return cls(model, origin, corpus, whitening, tables, arrays)
+
+
+@lru_cache(maxsize=8)
+def statistics_of_model(fingerprint: str) -> Statistics:
+    """Return the statistics that ship for the weights of a model, or else empty ones."""
+    return Statistics.shipped(fingerprint) or Statistics(fingerprint)
 
 
 def load_statistics(choice: str | Path | Statistics | None) -> Statistics | None:

@@ -53,8 +53,8 @@ def piece_idf(encodings: Encodings, norms: Floats | None, context: Context) -> F
     """
     equal = pieces(encodings, norms, context)
     table = context.statistics.tables.get("piece-idf")
-    found = _word_idf(encodings, context) if table is None else table.of(encodings)
-    raw = Ragged(equal * found, encodings.spans.starts)
+    rarities = _word_idf(encodings, context) if table is None else table.of(encodings)
+    raw = Ragged(equal * rarities, encodings.spans.starts)
     return np.where(np.repeat(raw.sums() > 0, raw.lengths), raw.data, equal)
 
 
@@ -90,8 +90,8 @@ FREQUENCY_WEIGHTS = {"sif", "idf", "piece-idf"}
 
 def raw_weights(kind: str, encodings: Encodings, norms: Floats | None, context: Context) -> Ragged:
     """Return weights of every kept word as their row of the table defines them."""
-    found = np.asarray(WEIGHTS[kind](encodings, norms, context), np.float64)
-    raw = Ragged(found, encodings.spans.starts)
+    numbers = np.asarray(WEIGHTS[kind](encodings, norms, context), np.float64)
+    raw = Ragged(numbers, encodings.spans.starts)
     totals = raw.sums()
     bad = ~np.isfinite(totals) | ((totals <= 0) & (raw.lengths > 0))
     if bad.any():

@@ -1,0 +1,247 @@
+"""Text to pieces of words as BERT without capitals reads it: what tokenizers does, in Python.
+
+It reads the tokenizer of the embedded model and others of its kind alone, so that the light engine
+needs no package for that; tests hold it to the tokenizers package, piece by piece. What becomes of
+a character stands in a file (``scripts/make_characters.py``), for models learnt with other tables
+of Unicode than Python has. One thing is left out: several marks behind one letter of which some
+stay, as Korean tone marks do, are not sorted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+from movers.errors import Choose, ModelError
+
+APART, JAMO, SIGN = "apart", "jamo", "sign"
+"""Characters that are set between blanks, that are taken apart, and that are a word each."""
+PLAIN = re.compile(r"[ -~]*")
+"""Texts of which every character becomes one, its small letter."""
+PLAIN_WORDS = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
+BEGIN, END, UNKNOWN, INSIDE = "[CLS]", "[SEP]", "[UNK]", "##"
+LONGEST = 100
+REMEMBERED, SHORT = 1 << 14, 24
+"""Words whose pieces are kept, and how long they are at most; together some megabytes."""
+KNOWN: dict[str, dict[str, Any]] = {
+    "normalizer": {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
+    },
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "post_processor": {
+        "type": "TemplateProcessing",
+        "single": [
+            {"SpecialToken": {"id": BEGIN, "type_id": 0}},
+            {"Sequence": {"id": "A", "type_id": 0}},
+            {"SpecialToken": {"id": END, "type_id": 0}},
+        ],
+    },
+    "model": {
+        "type": "WordPiece",
+        "unk_token": UNKNOWN,
+        "continuing_subword_prefix": INSIDE,
+        "max_input_chars_per_word": LONGEST,
+    },
+}
+"""What is read here: parts of a tokenizer's file, and what each of them says."""
+PLAIN_MARK = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+Piece = tuple[int, int, int]
+"""Number, first and end character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text in pieces, with the names that the tokenizers package has for its parts."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+    special_tokens_mask: list[int]
+    overflowing: bool
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class WordPieces:
+    """A tokenizer, with the names that the tokenizers package has for what is asked of it here."""
+
+    def __init__(self, file: Path) -> None:
+        facts = json.loads(file.read_text("utf-8"))
+        _check(facts, file)
+        self.vocabulary: dict[str, int] = facts["model"]["vocab"]
+        self._begin, self._end = (self.vocabulary[mark] for mark in (BEGIN, END))
+        marks = (re.escape(mark["content"]) for mark in facts["added_tokens"])
+        self._marks = re.compile(f"({'|'.join(marks)})")
+        self._words = Words(self.vocabulary)
+        self._limit: int | None = None
+        self.normalizer = self
+
+    def token_to_id(self, token: str) -> int | None:
+        """Return the number of a piece."""
+        return self.vocabulary.get(token)
+
+    def get_vocab(self) -> dict[str, int]:
+        """Return the numbers of all pieces."""
+        return self.vocabulary
+
+    def normalize_str(self, text: str) -> str:
+        """Return a text as words are looked up: small letters without accents."""
+        return _normalise(text)[0]
+
+    def no_padding(self) -> None:
+        """Add nothing to short texts, which is all that is done here."""
+
+    def enable_truncation(self, max_length: int) -> None:
+        """Cut texts to so many pieces, with the marks around them."""
+        self._limit = max_length
+
+    def encode_batch(self, texts: Sequence[str], add_special_tokens: bool = True) -> list[Reading]:
+        """Read several texts."""
+        return [self._read(text, add_special_tokens) for text in texts]
+
+    def _read(self, text: str, framed: bool) -> Reading:
+        room = len(text) if self._limit is None else self._limit - 2 * framed
+        pieces: list[Piece] = []
+        for some in self._pieces(text):
+            pieces += some
+            if len(pieces) > room:
+                break
+        kept = pieces[:room]
+        ids = [number for number, _, _ in kept]
+        offsets = [(start, end) for _, start, end in kept]
+        mask = [0] * len(kept)
+        if framed:
+            ids, offsets = [self._begin, *ids, self._end], [(0, 0), *offsets, (0, 0)]
+            mask = [1, *mask, 1]
+        return Reading(ids, offsets, mask, len(pieces) > room)
+
+    def _pieces(self, text: str) -> Iterator[list[Piece]]:
+        """Yield the pieces of every word, and of every mark that is written in the text."""
+        at = 0
+        for place, part in enumerate(self._marks.split(text)):
+            if place % 2:
+                yield [(self.vocabulary[part], at, at + len(part))]
+            else:
+                letters, origins = _normalise(part)
+                pattern = PLAIN_WORDS if letters.isascii() else _word_pattern()
+                for word in pattern.finditer(letters):
+                    first = word.start()
+                    yield [
+                        (number, at + origins[first + start], at + origins[first + end - 1] + 1)
+                        for number, start, end in self._words[word[0]]
+                    ]
+            at += len(part)
+
+
+class Words(dict[str, list[Piece]]):
+    """The pieces of words, by the characters of the word; those of many are kept."""
+
+    def __init__(self, vocabulary: dict[str, int]) -> None:
+        super().__init__()
+        self.vocabulary, self.longest = vocabulary, max(map(len, vocabulary))
+
+    def __missing__(self, word: str) -> list[Piece]:
+        pieces = self._cut(word) or [(self.vocabulary[UNKNOWN], 0, len(word))]
+        if len(word) <= SHORT:
+            if len(self) >= REMEMBERED:
+                self.clear()
+            self[word] = pieces
+        return pieces
+
+    def _cut(self, word: str) -> list[Piece]:
+        """Return the longest piece there is, again and again; none where there is none."""
+        pieces: list[Piece] = []
+        start, prefix = 0, ""
+        while start < len(word) <= LONGEST:
+            for end in range(min(len(word), start + self.longest), start, -1):
+                number = self.vocabulary.get(prefix + word[start:end])
+                if number is not None:
+                    break
+            else:
+                return []
+            pieces.append((number, start, end))
+            start, prefix = end, INSIDE
+        return pieces
+
+
+def _check(facts: dict[str, Any], file: Path) -> None:
+    """Refuse the file of a tokenizer that reads in another way."""
+    differs = [
+        f"{part} {name} is {(facts[part] or {}).get(name)!r}"
+        for part, known in KNOWN.items()
+        for name, value in known.items()
+        if (facts[part] or {}).get(name) != value
+    ]
+    differs += [
+        f"added token {mark['content']!r} is {mark}"
+        for mark in facts["added_tokens"]
+        if not mark.items() >= PLAIN_MARK.items()
+    ]
+    if differs:
+        raise ModelError(
+            f"engine 'light' cannot read the tokenizer {str(file)!r}: its {differs[0]}",
+            Choose("engine", "torch"),
+        )
+
+
+def _normalise(text: str) -> tuple[str, Sequence[int]]:
+    """Return a text as words are looked up, and from which character each of its own comes."""
+    if PLAIN.fullmatch(text):
+        return text.lower(), range(len(text))
+    forms = [_form(character) for character in text]
+    return "".join(forms), [place for place, form in enumerate(forms) for _ in form]
+
+
+@lru_cache(maxsize=1 << 12)
+def _form(character: str) -> str:
+    """Return what becomes of a character."""
+    code, rows = ord(character), _ranges()
+    _, last, becomes = rows[bisect(rows, code, key=lambda row: row[0]) - 1]
+    if code > last:
+        return character
+    if becomes == APART:
+        return f" {character} "
+    if becomes == JAMO:
+        return normalize("NFD", character)
+    return "".join(chr(int(part, 16)) for part in becomes.split("+") if part)
+
+
+@cache
+def _ranges() -> list[tuple[int, int, str]]:
+    """Return first and last of the characters that do not stay, in order, and what they become."""
+    rows = (
+        (*_ends(span), becomes)
+        for becomes, spans in _table().items()
+        for span in spans
+        if becomes != SIGN
+    )
+    return sorted(rows)
+
+
+@cache
+def _word_pattern() -> re.Pattern[str]:
+    signs = "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in map(_ends, _table()[SIGN]))
+    return re.compile(f"[{signs}]|[^ {signs}]+")
+
+
+def _table() -> dict[str, list[str]]:
+    text = (files("movers") / "data" / "characters.tsv").read_text("utf-8")
+    rows = (line.split("\t") for line in text.splitlines())
+    return {becomes: spans.split(" ") for becomes, spans in rows}
+
+
+def _ends(span: str) -> tuple[int, int]:
+    first, _, last = span.partition("-")
+    return int(first, 16), int(last or first, 16)
