@@ -11,8 +11,10 @@ import pyarrow
 import pytest
 
 import movers
+from movers import scorer as scorer_file
 from movers.encode.encoding_cache import STORES, EncodingCache
 from movers.measures.default import DefaultMeasure
+from movers.measures.parts.statistics import Statistics
 from movers.measures.registry import METHODS
 from movers.measures.structural_transport import StructuralTransport
 from movers.measures.word_transport import WordTransport
@@ -543,6 +545,22 @@ def test_scorers_pickled_together_encode_together(bert):
 def test_preparing_tells_what_whitening_is_missing(tiny):
     with pytest.warns(UnwhitenedWarning, match="no whitening statistics"):
         movers.load("wmd", tiny("bert")).prepare()
+
+
+def test_what_ships_with_a_model_is_read_by_measures_that_look_at_it(monkeypatch):
+    asked = []
+
+    def shipped(fingerprint):
+        asked.append(fingerprint)
+        return Statistics(fingerprint)
+
+    monkeypatch.setattr(scorer_file, "statistics_of_model", shipped)
+    scorer = movers.load()
+    scorer.distances(PAIRS[:3])
+    assert not asked
+    with pytest.warns(UnwhitenedWarning):
+        scorer.using("wmd").distances(PAIRS[:3])
+    assert set(asked) == {scorer.encoder.fingerprint}
 
 
 def test_a_new_fit_replaces_the_weights_of_the_last(bert):

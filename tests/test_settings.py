@@ -111,7 +111,7 @@ def test_every_setting_is_where_its_row_says():
     names = set(table())
     assert set(signature(movers.load).parameters) == names
     assert {field.name for field in fields(Options)} == names - {"method"}
-    assert set(setting_fields()) == {name for name, about in table().items() if about.http}
+    assert set(setting_fields()) == {name for name, facts in table().items() if facts.http}
     for request in (CompareRequest, ScoreRequest, RankRequest):
         assert set(setting_fields()) < set(request.model_fields)
 

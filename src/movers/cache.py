@@ -25,7 +25,7 @@ TRIED = 5
 
 
 class Hit(NamedTuple):
-    """What a cache says to a question.
+    """The answer of a cache to a question.
 
     ``answer`` is None for a miss; ``match`` the stored question that is nearest, or answers; and
     ``why`` says in words what decided.

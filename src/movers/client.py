@@ -248,7 +248,7 @@ def _models() -> Call[list[Answer]]:
 
 
 class BaseClient:
-    """What both kinds of clients have: an address, a token and patience."""
+    """The part that both kinds of clients share: an address, a token and patience."""
 
     def __init__(
         self,

@@ -43,7 +43,7 @@ class SelfTestError(MoversError):
 
 @dataclass(frozen=True)
 class Check:
-    """What came of one self-test."""
+    """The outcome of one self-test."""
 
     name: str
     passed: bool

@@ -42,7 +42,7 @@ Remedy = Choose | Do
 
 
 class Wording:
-    """How remedies are worded for those who write Python; other surfaces have their own."""
+    """Remedies worded for those who write Python; other surfaces have subclasses."""
 
     acts: ClassVar[Mapping[str, str | tuple[Choose, ...]]] = {
         "add": "open it and add to it",

@@ -49,8 +49,8 @@ def loader(settings: Callable[Choices, Settings]) -> Callable[Choices, Scorer]:
 def _explained(settings: type[Settings]) -> str:
     """Return the documentation of a function that takes settings."""
     said = []
-    for name, about in table(settings).items():
-        said += [name, indent("\n".join(wrap(f"{about.help} {about.python}", 90)), "    ")]
+    for name, facts in table(settings).items():
+        said += [name, indent("\n".join(wrap(f"{facts.help} {facts.python}", 90)), "    ")]
     first = "Make a scorer. The model itself is loaded when first needed, once per process."
     return "\n".join([first, "", "Parameters", "----------", *said, "", EXAMPLE])
 

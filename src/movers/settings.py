@@ -37,7 +37,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class HttpField:
-    """How a request over HTTP may choose a setting.
+    """The field of a request over HTTP that chooses a setting.
 
     ``kind`` is the type in a request, None that of the field, ``bounds`` the least and the greatest
     number, and ``help`` what the API says of it where that is not what all others say. ``control``
@@ -54,7 +54,7 @@ class HttpField:
 
 @dataclass(frozen=True)
 class SettingFacts:
-    """What users are told of a setting, and where they meet it.
+    """All that is known of a setting: what users are told of it, and where they meet it.
 
     ``help`` says what it is on every surface, and ``python`` what holds in Python only. ``read``
     turns what users pass into what is kept, or refuses it; it takes its own results, too. ``typed``
@@ -81,7 +81,7 @@ class SettingFacts:
 
 def setting(default: Value, help: str, python: str = "", **facts: Any) -> Value:
     """Return a field of `Settings`; `SettingFacts` explains the facts."""
-    return field(default=default, metadata={"about": SettingFacts(help, python, **facts)})
+    return field(default=default, metadata={"facts": SettingFacts(help, python, **facts)})
 
 
 def itself(value: Value) -> Value:
@@ -299,10 +299,10 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
-        for name, about in table(type(self)).items():
+        for name, facts in table(type(self)).items():
             value = getattr(self, name)
-            if about.read is not None:
-                object.__setattr__(self, name, about.read(value))
+            if facts.read is not None:
+                object.__setattr__(self, name, facts.read(value))
             if (choices := choices_of(types(type(self))[name])) and value not in choices:
                 raise InputError(f"{name} must be one of {choices}, got {value!r}")
 
@@ -361,7 +361,7 @@ class Settings:
 
 def table(kind: type[Settings] = Settings) -> dict[str, SettingFacts]:
     """Return what is known of every setting, in the order of `movers.load`."""
-    return {one.name: one.metadata["about"] for one in fields(kind)}
+    return {one.name: one.metadata["facts"] for one in fields(kind)}
 
 
 def check_names(names: Iterable[str], kind: type[Settings] = Settings) -> None:

@@ -140,6 +140,10 @@ def test_a_full_disk_says_what_it_lacks_and_what_is_kept(tmp_path, pairs, bow, m
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     output = tmp_path / "out.tsv"
+    with monkeypatch.context() as patched:
+        break_off(patched, 0, full)
+        with pytest.raises(StorageError, match=r"\. Nothing was kept, for no row was finished$"):
+            score_table(pairs, output, {"bow": bow})
     break_off(monkeypatch, 1, full)
     with pytest.raises(StorageError) as caught:
         score_table(pairs, output, {"bow": bow})

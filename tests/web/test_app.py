@@ -502,11 +502,11 @@ def test_advice_is_in_the_words_of_the_page_too(client):
 
 def test_the_page_calls_its_controls_as_the_table_of_settings_does():
     page = (files("movers.explain") / "static" / "page.html").read_text("utf-8")
-    for name, about in table().items():
-        if about.http is None or not about.http.control:
+    for name, facts in table().items():
+        if facts.http is None or not facts.http.control:
             continue
         before, after = page.split(f'name="{name}"')
         label = before[before.rindex("<label") :] + after[: after.index("</label>")]
-        assert f">{about.http.control} " in label
-        for value, shown in about.http.options.items():
+        assert f">{facts.http.control} " in label
+        for value, shown in facts.http.options.items():
             assert f'<option value="{value}">{shown}</option>' in label

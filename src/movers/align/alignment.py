@@ -50,7 +50,7 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class LinkScores:
-    """How words of two sentences go together, all arrays ``(n, m)``: what a `Link` has of each.
+    """Scores of all word pairs of two sentences, arrays ``(n, m)``: what a `Link` has of each.
 
     Links whose strength is above the aligner's threshold are made with that confidence.
     """

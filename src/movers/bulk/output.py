@@ -47,7 +47,7 @@ FIRST_STEP, LONGEST_STEP = 64, 1024
 
 @dataclass
 class Rowlist:
-    """How many rows something holds of, and the first of them, counted from 1."""
+    """A count of rows that something holds of, and the first of them, counted from 1."""
 
     count: int = 0
     first: list[int] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Rowlist:
 
 @dataclass(frozen=True)
 class Report:
-    """What happened to a table.
+    """A summary of what happened to a table.
 
     ``undefined`` lists rows without a distance, by measure, ``links`` counts those between words,
     ``cut`` lists rows with words that were not read, and ``resumed`` counts those that an earlier
@@ -205,7 +205,7 @@ class Run:
             message += f", {sized(written)} written"
             if self.total and self.rows:
                 message += f", about {sized(written / self.rows * self.total)} needed in all"
-        return f"{message}. {notice or 'Nothing was notice, for no row was finished'}"
+        return f"{message}. {notice or 'Nothing was kept, for no row was finished'}"
 
 
 @contextmanager

@@ -51,8 +51,8 @@ class CommandLine(Wording):
         """Return an option, if there is one of this name."""
         from movers.settings import table
 
-        about = table().get(remedy.name)
-        name = about.option if about is not None and about.option else remedy.name
+        facts = table().get(remedy.name)
+        name = facts.option if facts is not None and facts.option else remedy.name
         option = f"--{name.replace('_', '-')}"
         value = "none" if remedy.value is None else remedy.value
         said = option if value in (..., True) else f"{option} {value}"

@@ -49,11 +49,11 @@ def offering(settings: Mapping[str, SettingFacts], known: type[Settings] = Setti
     def offer(options: type[SettingOptions]) -> Any:
         hints, values = types(known), defaults(known)
         fields = []
-        for name, about in settings.items():
-            named = f"--{about.option}" if about.option else None
-            shown = partial(_shown, about.unless) if about.unless else None
-            parameter = Parameter(name=named, help=about.help, show_default=shown)
-            kind: Any = Annotated[about.typed or hints[name], parameter]
+        for name, facts in settings.items():
+            named = f"--{facts.option}" if facts.option else None
+            shown = partial(_shown, facts.unless) if facts.unless else None
+            parameter = Parameter(name=named, help=facts.help, show_default=shown)
+            kind: Any = Annotated[facts.typed or hints[name], parameter]
             fields.append((name, kind, values[name]))
         space = {"__doc__": options.__doc__, "__module__": options.__module__}
         bases = (options,)
@@ -68,11 +68,11 @@ def _shown(unless: str, default: Any) -> str:
     return f"{default}; for movers: {unless}"
 
 
-OFFERED = {name: about for name, about in table().items() if name != "method"}
+OFFERED = {name: facts for name, facts in table().items() if name != "method"}
 """Settings that commands take; the measure has a place of its own in each of them."""
 
 
-@offering({name: about for name, about in OFFERED.items() if not about.varied})
+@offering({name: facts for name, facts in OFFERED.items() if not facts.varied})
 class ModelOptions(SettingOptions):
     """Settings of all commands that run a model."""
 
@@ -99,7 +99,7 @@ Engine = Literal["local", "ray"]
 @Parameter(name="*", group=RAY)
 @dataclass(frozen=True)
 class RayOptions:
-    """Where the Ray engine works.
+    """Options of the Ray engine.
 
     Parameters
     ----------

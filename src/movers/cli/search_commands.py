@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class CorpusOptions:
-    """How sentences are read and compared, and by what.
+    """Options of commands that read a corpus or an index.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from movers.difference.plain_words import (
     read,
 )
 from movers.difference.polarity import TELLING, denies, is_converse, negations
-from movers.difference.roles import clauses_exchanged, judge_order
+from movers.difference.roles import clauses_exchanged, judge_order, sort_of
 
 CERTAIN, LIKELY, PERHAPS = 0.95, 0.8, 0.6
 VAGUE = frozenset(("some", "many", "several"))
@@ -350,6 +350,11 @@ class DifferenceFinder:
             self.tell("replaced", [i], [j], LIKELY)
         for runs in _paired_runs(self.words, *self._left(parts)):
             self.tell("replaced", *runs, LIKELY)
+        left = self._left(parts)
+        if self._has("reordered") and all(len(one) == 1 for one in left):
+            (i,), (j,) = left
+            if sort_of(self.words.words[0][i]) == sort_of(self.words.words[1][j]):
+                self.tell("replaced", [i], [j], PERHAPS)
         if not self.found and not any(self._left(parts)):  # nothing else tells them apart
             prepositions = (
                 [place for place in left if words[place].key in lexicon.cues()["preposition"]]

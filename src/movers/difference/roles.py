@@ -128,7 +128,7 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
         for link in (*found.same, *found.moved)
         if source[link[0]].part in MOVABLE or source[link[0]].key in PERSONS
     )
-    sorts = {i: _sort(source[i]) for i, _ in links}
+    sorts = {i: sort_of(source[i]) for i, _ in links}
     inverted = (
         (first, second)
         for first, second in combinations(links[:LONGEST], 2)
@@ -196,7 +196,7 @@ def _neighbours(found: Counterparts, first: Link, second: Link) -> bool:
     return all(word.part == FUNCTION for word in inner)
 
 
-def _sort(word: Word) -> str:
+def sort_of(word: Word) -> str:
     """Return what can have a word's place: two things have each other's, or two of another sort."""
     if word.part == NAME or word.key in PERSONS:
         return "n"

@@ -47,7 +47,7 @@ COUNTERPART = 0.5
 
 @dataclass(frozen=True)
 class Change:
-    """What became of a sentence.
+    """A sentence of either text, and what became of it.
 
     Parameters
     ----------

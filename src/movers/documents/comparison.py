@@ -13,7 +13,6 @@ import numpy as np
 from movers.difference.kinds import Difference
 from movers.documents.changes import Change
 from movers.documents.measure import Matched
-from movers.documents.splitting import Document
 from movers.explain.compared import Signature
 from movers.explain.page import export_texts
 from movers.results import Comparison
@@ -159,17 +158,16 @@ class TextComparison(Comparison):
         return {
             **super().to_dict(),
             "parts": dict(self.parts),
-            "sentences": [_plain(side) for side in (self.matched.source, self.matched.target)],
+            "sentences": [
+                [asdict(one) for one in side.sentences]
+                for side in (self.matched.source, self.matched.target)
+            ],
             "changes": [one.to_dict() | {"text": one.text} for one in self.changes],
         }
 
     def to_html(self) -> str:
         """Return the texts side by side, as a page that needs neither server nor network."""
         return export_texts(self.to_dict())
-
-
-def _plain(side: Document) -> list[dict[str, Any]]:
-    return [asdict(one) for one in side.sentences]
 
 
 def _shifted(span: Any, spans: Any, number: int | None) -> Any:

@@ -23,7 +23,7 @@ from movers.version import __version__
 
 @dataclass(frozen=True)
 class Score:
-    """How well a measure agrees with the labels, between -1 and 1, with a 95 % interval.
+    """The agreement of a measure with labels, between -1 and 1, with a 95 % interval.
 
     ``layers`` are those of its attention heads, empty without structure, and ``embedding`` that of
     its word vectors. ``pairs`` count, those ``dropped`` have no distance. ``gain`` is how much

@@ -24,7 +24,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class DefinedPairs:
-    """What counts of a data set for one method, or for several with a row of distances each.
+    """The pairs of a data set that count for a method, or for several with a row of distances each.
 
     Of the pairs without a distance, so many are ``dropped``.
     """
@@ -45,7 +45,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class EstimatedDifference(Estimate):
-    """How much better the first method is than the second: interval and two-sided p-value."""
+    """The lead of one method over another: its interval and two-sided p-value."""
 
     p: float
 

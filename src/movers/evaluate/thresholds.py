@@ -30,7 +30,7 @@ FEW = 0.2
 
 @dataclass(frozen=True)
 class Cut:
-    """What lies within a threshold: pairs, and the share of all pairs.
+    """A threshold, and what lies within it: pairs, and the share of all pairs.
 
     Without labels, the share is that of the sentences which have another so near. Precision is the
     share of paraphrases among what lies within, recall that of all paraphrases that do.

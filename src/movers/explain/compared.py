@@ -78,7 +78,7 @@ class HeadValue:
 
 @dataclass(frozen=True, eq=False)
 class Home:
-    """What stays at home where words may match nothing, and what is paid for it head by head.
+    """Mass that stays at home where words may match nothing, and its price head by head.
 
     Of the weights of the words, what the plan does not move stays. ``paid`` is None where the
     distance does not count it.
@@ -115,7 +115,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class Judged:
-    """How probable a judge finds it that two sentences say the same, and why.
+    """The verdict of a judge: how probable it is that two sentences say the same, and why.
 
     Reasons, the weightiest first, are what argued and what that adds to the log-odds, held against
     an average pair: above 0 for the same, below 0 against it.

@@ -172,7 +172,7 @@ class Workers:
 
 
 class DeathCounter:
-    """Counts how many workers died over a batch: those that begin another without an end.
+    """A count of the workers that died over each batch: they begin another without an end.
 
     Ray Data repeats a batch whose worker died without end. Its one limit, ``max_task_retries`` of
     ``map_batches``, warns since Ray 2.60 that 2.64 will be without it.

@@ -37,7 +37,7 @@ Hits = dict[str, Any]
 
 
 class Share:
-    """Searches some of the files of an index, which alone are read."""
+    """Some of the files of an index, which alone are read, and a search of them."""
 
     def __init__(self, folder: str, number: int, count: int) -> None:
         self.index, self.number, self.count = Index.open(folder), number, count
@@ -109,7 +109,7 @@ def _whole_texts(index: Index, state: str) -> WholeTexts:
 
 
 class RayEngine:
-    """Builds, mines and searches with workers of Ray.
+    """What builds, mines and searches indexes, with workers of Ray.
 
     Without the address of a running cluster, Ray starts on this machine for as long as it takes.
     """

@@ -22,7 +22,7 @@ PAUSE = 0.05
 
 
 class Front:
-    """Asks all shares, and merges what they find."""
+    """The deployment that asks all shares and merges what they find."""
 
     def __init__(self, folder: str, *shares: Any) -> None:
         self.scorer, self.shares = Index.open(folder).scorer, shares

@@ -27,7 +27,7 @@ except ImportError as error:
 
 
 class MoversReranker:
-    """Takes the place of a ``CrossEncoder`` where pairs are scored or documents ranked.
+    """A stand-in for a ``CrossEncoder`` where pairs are scored or documents ranked.
 
     All who use cross-encoders expect the best document to have the highest score, so here, and
     only here, scores are negative distances. Further options of ``CrossEncoder`` are taken and
@@ -88,7 +88,7 @@ class MoversReranker:
 
 
 class MoversEvaluator(BaseEvaluator):
-    """How well distances of a model's tokens and attention agree with gold scores of pairs.
+    """An evaluator: how well distances by a model's tokens and attention agree with gold scores.
 
     Gives Pearson and Spearman correlation with the negative distance, and the area under the ROC
     curve if the scores are labels, 0 and 1. Use it like any other evaluator, also in training.

@@ -86,7 +86,7 @@ def _add(frame: Any, new: _NewColumns) -> Any:
 
 @dataclass(frozen=True)
 class _NewColumns:
-    """What is to be added, whatever the kind of frame."""
+    """The columns to be added, whatever the kind of frame."""
 
     scorers: Mapping[str, ColumnFiller]
     source: Any

@@ -205,17 +205,14 @@ def _tsv_rows(lines: Iterator[str], path: Path) -> Iterator[list[Any]]:
 
 def _csv_rows(lines: Iterator[str], path: Path, delimiter: str = "") -> Iterator[list[Any]]:
     header = next(lines, "")
-    delimiter = delimiter or max(DELIMITERS, key=lambda mark: len(_cells(header, mark)))
+    if not delimiter:
+        cells = {mark: len(next(csv.reader([header], delimiter=mark))) for mark in DELIMITERS}
+        delimiter = max(cells, key=cells.__getitem__)
     rows = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
     try:
         yield from filter(None, rows)
     except csv.Error as error:
         raise InputError(f"{path}, line {rows.line_num}: {error}") from error
-
-
-def _cells(line: str, delimiter: str) -> list[str]:
-    """Return the cells of the first line of a CSV."""
-    return next(csv.reader([line], delimiter=delimiter))
 
 
 def _jsonl_rows(lines: Iterator[str], path: Path) -> Iterator[list[Any]]:

@@ -80,7 +80,7 @@ class PrecisionCut:
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """What a judge does on pairs that it has not seen.
+    """A report on a judge: what it does on pairs that it has not seen.
 
     ``curve`` has numbers of labels and the first metric reached with them, ``gain`` what twice as
     many labels would add to it, about. ``error`` is the expected calibration error.

@@ -26,7 +26,7 @@ class Ended(KeyboardInterrupt):
 
 
 class Interrupts:
-    """What signals have arrived while a block ran."""
+    """The signals that arrived while a block ran."""
 
     def __init__(self) -> None:
         self.seen: list[int] = []
@@ -106,7 +106,7 @@ class UnwantedError(Exception):
     """Nobody waits for the work any more."""
 
 
-_wanted: ContextVar[Callable[[], bool]] = ContextVar("wanted")
+_wanted: ContextVar[Callable[[], bool]] = ContextVar("wanted", default=lambda: True)
 
 
 @contextmanager
@@ -127,12 +127,8 @@ def only_while(wanted: Callable[[], bool]) -> Iterator[None]:
 
 def end_if_unwanted() -> None:
     """Raise `UnwantedError` if that holds of what this thread does."""
-    if not _wanted.get(_always)():
+    if not _wanted.get()():
         raise UnwantedError
-
-
-def _always() -> bool:
-    return True
 
 
 def _quiet(unraisable: Any) -> None:

@@ -48,7 +48,7 @@ class BoundedQuery(Query):
 
 
 class BoundedLayout(ABC):
-    """How an index keeps the sentences of a measure, and searches them by its bound."""
+    """A layout of an index of a measure with a bound: keeps its sentences and searches them."""
 
     name: ClassVar[str]
     kind: ClassVar[type[Shard]]
@@ -110,7 +110,7 @@ class BoundedLayout(ABC):
 
 
 class WordLayout(BoundedLayout):
-    """Keeps the words of every sentence with all that comparing them takes."""
+    """A layout that keeps the words of every sentence with all that comparing them takes."""
 
     name, kind, block, capacity = "transport", Shard, 64, 4096
 
@@ -144,7 +144,7 @@ class FeatureShard(Shard):
 
 
 class FeatureLayout(BoundedLayout):
-    """Keeps texts and the numbers of each that its measure asks for; encodes what is compared."""
+    """A layout that keeps texts and the numbers its measure asks for; encodes what is compared."""
 
     name, kind, block, capacity = "features", FeatureShard, 256, 16_384
 

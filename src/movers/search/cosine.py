@@ -39,7 +39,7 @@ PROPOSED = 4_096
 
 
 class CosineLayout:
-    """How an index of the default measure keeps and searches sentences.
+    """The layout of an index of the default measure: keeps sentences and searches them.
 
     To ``keep`` "words" is what full comparisons need, 87 kB for 18 words; "text" encodes the few
     sentences that are compared when they are. The ``precision`` of vectors is "float32", or "int8"

@@ -50,7 +50,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Deduplicated:
-    """How many lines there were, and what became of them.
+    """A count of lines, by what became of them.
 
     ``guarded`` of those kept lie near others, and a guard keeps them.
     """
@@ -72,7 +72,7 @@ class Deduplicated:
 
 @dataclass(frozen=True)
 class Preview:
-    """What would become of a corpus.
+    """An outlook on what would become of a corpus.
 
     ``pairs`` lie within the threshold; ``around`` are those next to it, on either side, nearest
     first.

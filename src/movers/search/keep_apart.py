@@ -16,7 +16,7 @@ AT_LEAST = ">="
 
 
 class Objection:
-    """Says why two sentences are kept apart: what they differ in, or a judge that is not sure.
+    """A function that says why two sentences are kept apart: a difference, or an unsure judge.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def load_arguments(scorer: Scorer) -> dict[str, Any]:
         "dtype": encoder.dtype,
     }
     return {
-        name: about.write(pinned.get(name, getattr(settings, name)))
-        for name, about in table(type(settings)).items()
-        if about.write is not None
+        name: facts.write(pinned.get(name, getattr(settings, name)))
+        for name, facts in table(type(settings)).items()
+        if facts.write is not None
     }

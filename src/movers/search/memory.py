@@ -15,7 +15,7 @@ from movers.search.passages import TextTable
 
 
 class Memory:
-    """What `movers.search.folder.Folder` is on disk, in memory, where nobody else writes."""
+    """The counterpart of `movers.search.folder.Folder` in memory, where nobody else writes."""
 
     path, state, parts = None, "", 0
 

@@ -165,7 +165,7 @@ class IndexedTexts:
 
 
 class Cutter:
-    """Cuts the texts of a corpus that the model does not read whole, as they come.
+    """A cutter of the texts of a corpus, as they come, that the model does not read whole.
 
     Parameters
     ----------

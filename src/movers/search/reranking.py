@@ -164,7 +164,7 @@ def _checked(scorer: Scorer | None) -> Scorer:
 
 
 class Proposal:
-    """What was proposed for a query so far."""
+    """The candidates proposed for a query so far."""
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ STAGES = {
 
 @dataclass(frozen=True)
 class Pruning:
-    """How many sentences of the corpus each stage left out or compared.
+    """A count of the sentences of a corpus by the stage that left them out or compared them.
 
     ``seconds`` is processor time, the encoding of the query included.
     """

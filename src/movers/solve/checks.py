@@ -90,11 +90,12 @@ def factor(name: str, given: float) -> float:
     return number
 
 
-def _number(name: str, given: float) -> float:
+def _number(name: str, given: object) -> float:
+    number: Any = given
     try:
-        if np.ndim(given) or np.iscomplexobj(given) or not isinstance(given, SupportsFloat):
+        if np.ndim(number) or np.iscomplexobj(number) or not isinstance(number, SupportsFloat):
             raise TypeError
-        return float(given)
+        return float(number)
     except (TypeError, ValueError):  # as of a type
         raise InputError(f"{name} == {given!r} is not a number") from None
     except OverflowError:

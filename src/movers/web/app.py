@@ -29,9 +29,9 @@ from movers.version import __version__
 from movers.web import schemas
 from movers.web.answers import Answers, Scored
 from movers.web.batcher import Answer, Job, Pair, closed, late
+from movers.web.counters import Counters, count_requests
 from movers.web.failures import INTERNAL, LETTERS, handle_failures
 from movers.web.limits import Limits
-from movers.web.metrics import Metrics, count_requests
 from movers.web.middleware import (
     BodyReader,
     Refuse,
@@ -78,15 +78,15 @@ READING: dict[int | str, dict[str, Any]] = {code: ERRORS[code] for code in (401,
 
 
 class Service:
-    """The routes, and what they share: models, limits, and the thread that computes."""
+    """The routes with what they share: models, limits, and the queues."""
 
     def __init__(self, models: Models, limits: Limits) -> None:
         self.models = models
         self.limits = limits
-        self.metrics = Metrics()
+        self.counters = Counters()
         self.answers = Answers(limits.max_words)
-        self.queues = Queues(models, limits, self.metrics.observe_batch)
-        self.metrics.waiting.set_function(lambda: self.queues.waiting)
+        self.queues = Queues(models, limits, self.counters.observe_batch)
+        self.counters.waiting.set_function(lambda: self.queues.waiting)
 
     async def compare(self, body: schemas.CompareRequest) -> Response:
         """Compare two sentences: the distance, its parts, the plan and the alignment."""
@@ -211,7 +211,7 @@ class Service:
 
     async def report(self) -> Response:
         """Return counters in the format of Prometheus."""
-        return Response(self.metrics.text(), media_type="text/plain; version=0.0.4")
+        return Response(self.counters.text(), media_type="text/plain; version=0.0.4")
 
     async def _explained(
         self, body: schemas.PageRequest | schemas.ExplainRequest, *others: str
@@ -332,7 +332,7 @@ def create_app(
         refusals.append(partial(refuse_strangers, token))
     app.add_middleware(refusing, refusals=refusals)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=COMPRESSION)
-    app.add_middleware(count_requests, metrics=service.metrics)
+    app.add_middleware(count_requests, counters=service.counters)
     app.add_middleware(safe_answers)
     return app
 

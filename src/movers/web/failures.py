@@ -38,11 +38,11 @@ class OverHttp(Wording):
 
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
         """Return a field of a request, or an option of the server."""
-        about = table().get(remedy.name)
-        if remedy.name == "method" or (about and about.http):
+        facts = table().get(remedy.name)
+        if remedy.name == "method" or (facts and facts.http):
             value = "none" if remedy.value is None else remedy.value
             return "pass", f'"{remedy.name}": {json.dumps(value)}'
-        if about is None:
+        if facts is None:
             return None
         value = "" if remedy.value is ... else f" {remedy.value}"
         return "start the server with", f"--{remedy.name}{value}"
@@ -55,8 +55,8 @@ class OnPage(Wording):
 
     def choose(self, remedy: Choose) -> tuple[str, str] | None:
         """Return a control, and what it calls the value."""
-        about = table().get(remedy.name)
-        field = METHOD if remedy.name == "method" else about.http if about else None
+        facts = table().get(remedy.name)
+        field = METHOD if remedy.name == "method" else facts.http if facts else None
         if field is None or not field.control:
             return None
         if remedy.value is ...:

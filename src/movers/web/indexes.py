@@ -31,7 +31,7 @@ LETTERS = 100
 
 @dataclass(frozen=True)
 class SearchSetup:
-    """What decides about a search besides the query; can be compared and hashed."""
+    """An index and the options of a search, all but the query; can be compared and hashed."""
 
     index: str
     top_k: int = 10
@@ -106,10 +106,6 @@ class Indexes:
         forget_much(self.opened[setup.index].scorer)
         return Search(self, setup)
 
-    def reopen(self, name: str) -> None:
-        """Open an index anew that one of another measure was put in the place of."""
-        self.opened[name] = _opened(self.opened[name], self.opened[name].scorer.encoder)
-
     def warm_up(self, query: str) -> None:
         """Search every index once, so that the first request is quick."""
         for index in self.opened.values():
@@ -129,7 +125,7 @@ class Indexes:
 
 @dataclass(frozen=True)
 class Search:
-    """Searches of one index under one setup."""
+    """A search of one index under one setup, for any query."""
 
     indexes: Indexes
     setup: SearchSetup
@@ -153,7 +149,7 @@ class Search:
                     align=setup.explain,
                 )
             except ReplacedError:
-                self.indexes.reopen(setup.index)
+                self.indexes.opened[setup.index] = _opened(index, index.scorer.encoder)
                 continue
             facts = {"index": setup.index, "state": index.state, "sentences": len(index)}
             return [{**ranking.to_dict(), **facts, "far": index.scorer.far} for ranking in rankings]

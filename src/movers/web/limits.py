@@ -12,7 +12,7 @@ from movers.io.pairs import check_sentence
 
 @dataclass(frozen=True)
 class Limits:
-    """How much the server takes on.
+    """The limits of a server: how much it takes on.
 
     Parameters
     ----------

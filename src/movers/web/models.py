@@ -39,7 +39,7 @@ WORD = 6
 
 @dataclass(frozen=True)
 class Effort:
-    """What a pair takes with a model of some size, in models of six layers of 384.
+    """An estimate of what pairs take; sizes of models count in those of six layers of 384.
 
     There is a problem for each of the heads, of which plans may be asked for and not only values;
     beyond ``most`` words a sentence is cut or refused, or compared ``by_sentences``.
@@ -83,7 +83,7 @@ def count_words(text: str) -> int:
 
 @dataclass(frozen=True)
 class Setup:
-    """What decides about a distance besides the sentences; can be compared and hashed."""
+    """A model, a method and options, all but the sentences; can be compared and hashed."""
 
     model: str
     method: str

@@ -55,7 +55,7 @@ class ModelRequest(BaseModel):
 
     def options(self) -> tuple[tuple[str, Any], ...]:
         """Return the settings as `movers.load` names them."""
-        names = [name for name, about in table().items() if about.http]
+        names = [name for name, facts in table().items() if facts.http]
         values = {name: getattr(self, name) for name in names if name in type(self).model_fields}
         return tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in values.items())
 
@@ -68,10 +68,10 @@ def setting_fields(known: type[Settings] = Settings) -> dict[str, Any]:
     """Return a field for every setting that a request may choose."""
     hints, values = types(known), defaults(known)
     fields = {}
-    for name, about in table(known).items():
-        if (http := about.http) is not None:
+    for name, facts in table(known).items():
+        if (http := facts.http) is not None:
             low, high = http.bounds or (None, None)
-            description = http.help or about.help
+            description = http.help or facts.help
             kind = http.kind or BOUNDED_TYPES.get(hints[name], hints[name])
             fields[name] = (kind, _field(description, values[name], ge=low, le=high))
     return fields

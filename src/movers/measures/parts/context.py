@@ -19,7 +19,7 @@ from movers.measures.parts.structure import Selection
 
 @dataclass(frozen=True)
 class Context:
-    """What a measure may look at besides the sentences themselves.
+    """The model, statistics and settings that a measure is bound to.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 PAIRS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
-class Metrics:
+class Counters:
     """Counters of one server; labels are routes and statuses only, so that they stay few."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Metrics:
         return generate_latest(self.registry)
 
 
-def count_requests(app: ASGIApp, metrics: Metrics) -> ASGIApp:
+def count_requests(app: ASGIApp, counters: Counters) -> ASGIApp:
     """Return an application whose requests are counted and timed."""
 
     async def counted(scope: Scope, receive: Receive, send: Send) -> None:
@@ -59,7 +59,7 @@ def count_requests(app: ASGIApp, metrics: Metrics) -> ASGIApp:
         finally:
             # Only routes that exist become labels: paths are the client's to choose.
             route = getattr(scope.get("route"), "path", "other")
-            metrics.requests.labels(route, str(status)).inc()
-            metrics.seconds.labels(route).observe(time.perf_counter() - started)
+            counters.requests.labels(route, str(status)).inc()
+            counters.seconds.labels(route).observe(time.perf_counter() - started)
 
     return counted
