@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan
 from xml.etree import ElementTree
 
 from movers.difference.guards import DEFAULT
 from movers.errors import InputError
+from movers.runtime.notices import UndefinedWarning
 from movers.scorer import Scorer
 from movers.search.keep_apart import Objection
 from movers.shortcuts import kept_scorer
@@ -58,25 +61,29 @@ def check(
         raise InputError(f"least must be a similarity from 0 to 1, got {least}")
     scorer = scorer or kept_scorer()
     objection, given = Objection(scorer, guard), [*pairs]
-    alike = scorer.using(empty="nan").similarities(given)
+    with warnings.catch_warnings(action="ignore", category=UndefinedWarning):  # every row tells
+        alike = scorer.using(empty="nan").similarities(given)
     checked = []
     for (expected, actual), similarity in zip(given, alike.tolist(), strict=True):
         reason = None
+        story: tuple[str, ...] = ()
         if expected.split() != actual.split():
-            reason = objection(expected, actual)
-            if reason is None and not similarity >= least:
+            reason = _blank(expected, actual) or objection(expected, actual)
+            if reason is None and isnan(similarity):
+                reason = "one of them has no words left to compare"
+            elif reason is None and similarity < least:
                 reason = f"similarity {similarity:.2f}, below {least:g}"
-        story = _story(scorer, expected, actual) if reason is not None else ()
+        if reason is not None and not isnan(similarity):
+            story = scorer.compare(expected, actual).story
         checked.append(Checked(expected, actual, similarity, reason, story))
     return checked
 
 
-def _story(scorer: Scorer, expected: str, actual: str) -> tuple[str, ...]:
-    """Return what differs, with A for what was expected."""
-    try:
-        return scorer.compare(expected, actual).story
-    except InputError as error:
-        return (str(error),)
+def _blank(expected: str, actual: str) -> str | None:
+    """Say which of two texts is blank; None if neither is."""
+    if not expected.strip():
+        return "nothing is expected, and there is a text"
+    return None if actual.strip() else "there is no text"
 
 
 def assert_same(
