@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from movers.difference.finder import differences
 from movers.errors import InputError
 from movers.results import Match
+from movers.runtime.json_text import parse_json
 from movers.scorer import Scorer
 from movers.search.collection import Collection, Record
 from movers.search.keep_apart import Objection
@@ -154,4 +155,4 @@ class SemanticCache:
 
     def _hit(self, record: Record, match: Match, why: str) -> Hit:
         self._records.touch(record)
-        return Hit(json.loads(record.value), match, why)
+        return Hit(parse_json(record.value), match, why)

@@ -54,6 +54,8 @@ SOUND = {name: np.ones(1) for name in ARRAYS}
     [
         (HEADER | {"format": "movers-statistics-1"}, SOUND, "has format 'movers-statistics-1'"),
         (HEADER | {"names": "["}, SOUND, "damaged"),
+        (HEADER | {"facts": "[" * 100_000}, SOUND, "damaged .it is nested too deep"),
+        (HEADER | {"facts": "[1]"}, SOUND, "damaged"),
         (HEADER, SOUND | {"weights": np.ones(2)}, "weights is not 1 finite numbers"),
         (HEADER, SOUND | {"center": np.full(1, np.nan)}, "center is not 1 finite numbers"),
         (HEADER, SOUND | {"spread": np.zeros(1)}, "a spread is not above 0"),

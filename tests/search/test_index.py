@@ -12,6 +12,7 @@ from movers.errors import InputError
 from movers.runtime.atomic import UNFINISHED
 from movers.search import bounded
 from movers.search.index import Index
+from movers.search.manifest import _digest
 from movers.search.search_ranking import STAGES
 
 METHODS = ["wmd", "wrd", "wmd-idf", "smd", "smd-norm", "wsmd", "wsmd-wmd", "lambda", "lambda-wmd"]
@@ -162,9 +163,21 @@ def test_foreign_folders_are_refused(folder, tmp_path):
     manifest.write_text(json.dumps({**content, "format": "movers-index-9"}))
     with pytest.raises(InputError, match="format 'movers-index-9', expected 'movers-index-5'"):
         Index.open(folder)
-    manifest.write_text("[1")
-    with pytest.raises(InputError, match="damaged"):
-        Index.open(folder)
+    for broken in (
+        "[1",
+        "[" * 100_000,
+        sealed(content | {"parts": 3}),
+        sealed({**content, "a": 1}),
+    ):
+        manifest.write_text(broken)
+        with pytest.raises(InputError, match=r"manifest\.json' is damaged"):
+            Index.open(folder)
+
+
+def sealed(content):
+    """A manifest with the checksum of whatever it says."""
+    content = {name: value for name, value in content.items() if name != "checksum"}
+    return json.dumps({**content, "checksum": _digest(content)})
 
 
 def test_another_model_is_refused(folder, tiny):

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from typing import Any
 from movers.errors import Choose, InputError
 from movers.io.pairs import check_words
 from movers.io.tables import decoded_lines
+from movers.runtime.json_text import parse_json
 
 Pairs = frozenset[tuple[int, int]]
 
@@ -120,8 +120,8 @@ def _records(lines: list[str], path: Path, first: int) -> Iterator[GoldPair]:
 
 def _json(text: str, where: str) -> Any:
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
+        return parse_json(text)
+    except ValueError as error:
         raise InputError(f"{where}: not JSON ({error})") from error
 
 

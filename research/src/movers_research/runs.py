@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from movers.arrays import Bools, Floats
 from movers.errors import Choose, Do, InputError
 from movers.runtime.atomic import replacing, sweep
+from movers.runtime.json_text import parse_json
 from movers_research.outcomes import Stage
 
 logger = logging.getLogger(__name__)
@@ -180,7 +181,7 @@ def read_facts(path: Path) -> dict[str, Any]:
 
 def _read_json(path: Path, remedy: str = "name another folder") -> Any:
     try:
-        return json.loads(path.read_text("utf-8"))
+        return parse_json(path.read_text("utf-8"))
     except (ValueError, IsADirectoryError) as error:
         raise InputError(f"{path} is damaged ({error}); {remedy}") from error
 

@@ -66,9 +66,13 @@ def judge_order(found: Counterparts, broken: float | None = None) -> Order | Non
         return None
     if clauses_exchanged(found):
         return True, SURE, ()
-    exchanged = _exchanged(found)
     passives = [_passives(words) for words in found.words]
     turned = _is_turned(found, passives)
+    if not turned and (pair := _subjects_exchanged(found)):
+        return True, SURE, pair
+    if _moved(found) and _same_parts(found):
+        return False, SURE, ()
+    exchanged = _exchanged(found)
     telling = [pair for pair in exchanged if not _harmless(found, *pair)]
     if telling and not turned:
         return True, SURE, telling[0]
@@ -95,6 +99,68 @@ def clauses_exchanged(found: Counterparts) -> bool:
         if source[i].part in MOVABLE
     ]
     return joint == other and sum(crossed) >= CROSSED and 2 * sum(crossed) > len(crossed)
+
+
+def _subjects_exchanged(found: Counterparts) -> tuple[Link, Link] | None:
+    """Return the subjects of one verb in both texts if each is behind it in the other text.
+
+    Whatever else moved: *in May Ann sued Tom*, *Tom sued Ann in May*.
+    """
+    source, target = found.words
+    partners = dict((*found.same, *found.moved))
+    backwards = {j: i for i, j in partners.items()}
+    for i, j in sorted(partners.items()):
+        if not (_is_verb(source[i]) and _is_verb(target[j]) and source[i].part == CONTENT):
+            continue
+        first, second = _subject(source, i), _subject(target, j)
+        if first is None or second is None or source[i].key in lexicon.cues()["symmetric"]:
+            continue
+        behind = partners.get(first, -1) > j and backwards.get(second, -1) > i
+        if behind and not _joined(source, first, backwards[second]):
+            return (first, partners[first]), (backwards[second], second)
+    return None
+
+
+def _subject(words: Sequence[Word], verb: int) -> int | None:
+    """Return the place of the nearest word before a verb that may be its subject, if any."""
+    for place in range(verb - 1, -1, -1):
+        word = words[place]
+        if _pause_behind(words, place) or word.key in lexicon.cues()["coordinator"]:
+            return None
+        if word.part in (CONTENT, NAME) and _is_verb(word) and word.form != "base":
+            return None
+        if word.part in (CONTENT, NAME) or word.key in PERSONS:
+            return None if preposition_before(words, place) else place
+    return None
+
+
+def _joined(words: Sequence[Word], low: int, high: int) -> bool:
+    """Tell whether *with*, say, joins two words around a verb: *tea goes with milk*."""
+    low, high = sorted((low, high))
+    between = {word.key for word in words[low:high]}
+    return bool(between & lexicon.cues()["symmetric"].keys())
+
+
+def _same_parts(found: Counterparts) -> bool:
+    """Tell whether two texts are the same parts between commas and *and*, in another order."""
+    if all(word.part == NUMBER for word in found.words[0]):  # 5 - 3
+        return False
+    parts = [sorted(_parts(words)) for words in found.words]
+    return parts[0] == parts[1]
+
+
+def _parts(words: Sequence[Word]) -> list[tuple[str, ...]]:
+    """Return the words of a text in parts, without articles and what joins the parts."""
+    joining, articles = lexicon.cues()["coordinator"], lexicon.cues()["determiner"]
+    parts: list[list[str]] = [[]]
+    for place, word in enumerate(words):
+        if word.key in joining:
+            parts.append([])
+        elif word.key not in articles:
+            parts[-1].append(word.key)
+        if _pause_behind(words, place):
+            parts.append([])
+    return [tuple(part) for part in parts if part]
 
 
 def _subordinate(words: Sequence[Word]) -> tuple[str, range] | None:
@@ -203,7 +269,9 @@ def sort_of(word: Word) -> str:
     if word.part in (NUMBER, DATE, UNIT):
         return "#" if word.part == NUMBER else word.part
     parts = lexicon.words().get(word.key, "n")
-    return "n" if "n" in parts[:2] and word.form not in ("past", "participle") else parts[0]
+    if word.form in ("past", "participle"):
+        return "v"
+    return "n" if "n" in parts[:2] else parts[0]
 
 
 def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
@@ -291,6 +359,8 @@ def _is_head(words: Sequence[Word], place: int) -> bool:
 
 def _adjuncts(words: Sequence[Word], first: Link, second: Link) -> bool:
     """Tell whether two words each follow the same preposition: *in May in Rome*."""
+    if any(word.key == "than" for word in words[first[0] : second[0]]):
+        return False
     heads = []
     for place in (first[0], second[0]):
         before = [word for word in words[max(0, place - 2) : place] if word.part == FUNCTION]
@@ -317,11 +387,15 @@ def _passives(words: Sequence[Word]) -> set[int]:
         past = [
             near
             for near in range(max(0, place - 4), place)
-            if words[near].form == "past" and words[near].part == CONTENT
+            if words[near].part == CONTENT and _may_be_past(words[near])
         ]
-        if past and any(near.key == "be" for near in words[max(0, place - 6) : place]):
+        if past and any(near.key in ("be", "get") for near in words[max(0, place - 6) : place]):
             verbs.add(past[-1])
     return verbs
+
+
+def _may_be_past(word: Word) -> bool:
+    return word.form == "past" or word.text.lower() in lexicon.cues()["unchanged"]
 
 
 def _is_turned(found: Counterparts, passives: Sequence[set[int]]) -> bool:
@@ -338,7 +412,7 @@ def _is_turned(found: Counterparts, passives: Sequence[set[int]]) -> bool:
 
 
 def _follows_be(words: Sequence[Word], place: int) -> bool:
-    return any(word.key == "be" for word in words[max(0, place - LONG_CLAUSE) : place])
+    return any(word.key in ("be", "get") for word in words[max(0, place - LONG_CLAUSE) : place])
 
 
 def _arguments_kept(found: Counterparts, passives: Sequence[set[int]]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from movers.arrays import Singles
 from movers.encode.collect import POOLINGS
+from movers.runtime.json_text import parse_json
 
 CONFIG = "1_Pooling/config.json"
 """Where sentence-transformers keeps how a model was trained to be pooled."""
@@ -29,7 +29,7 @@ def pooling_of(model: str | Path) -> str:
             path = None
     if not isinstance(path, str | Path) or not Path(path).is_file():
         return "mean"
-    config = json.loads(Path(path).read_text("utf-8"))
+    config = parse_json(Path(path).read_text("utf-8"))
     modes = {
         "cls": config.get("pooling_mode_cls_token"),
         "max": config.get("pooling_mode_max_tokens"),

@@ -25,6 +25,7 @@ from movers.client import Client
 from movers.errors import InputError
 from movers.loading import load
 from movers.results import Match
+from movers.runtime.json_text import parse_json
 from movers.scorer import Scorer
 from movers.search.collection import Collection, Record
 from movers.search.index import Index
@@ -202,7 +203,7 @@ def _kept_by(wanted: Filter | None) -> Callable[[Record], bool]:
 
 
 def _stored(record: Record) -> Document:
-    return Document(record.text, metadata=json.loads(record.value), id=record.id)
+    return Document(record.text, metadata=parse_json(record.value), id=record.id)
 
 
 class MoversCache(BaseCache):
@@ -256,7 +257,7 @@ class MoversCache(BaseCache):
 def _last_message(prompt: str) -> tuple[Any, str]:
     """Return what comes before the last message of a prompt, and the text of that."""
     try:
-        *before, last = json.loads(prompt)
+        *before, last = parse_json(prompt)
         text = last["kwargs"]["content"]
     except (ValueError, TypeError, KeyError):  # a plain prompt
         return None, prompt

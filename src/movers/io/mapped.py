@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import mmap
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Array
+from movers.runtime.json_text import parse_json
 
 DTYPES: dict[str, Any] = {
     "F64": np.float64,
@@ -28,7 +28,7 @@ def map_arrays(path: Path) -> tuple[mmap.mmap, dict[str, Array]]:
         mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     size = int.from_bytes(mapped[:8], "little")
     arrays = {}
-    header = json.loads(mapped[8 : 8 + size])
+    header = parse_json(mapped[8 : 8 + size])
     header.pop("__metadata__", None)
     for name, entry in header.items():
         low, high = entry["data_offsets"]

@@ -16,6 +16,7 @@ from typing import IO, Any, BinaryIO
 
 from movers.errors import InputError
 from movers.io.pairs import is_missing, known_columns, pick_pair
+from movers.runtime.json_text import parse_json
 from movers.runtime.notices import HeaderWarning, notify
 
 Chunk = dict[str, Any]
@@ -233,8 +234,10 @@ def _jsonl_rows(lines: Iterator[str], path: Path) -> Iterator[list[Any]]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
-        except json.JSONDecodeError as error:
+            value = parse_json(line)
+            if "\\ud" in line.lower():  # half a surrogate pair has no UTF-8
+                json.dumps(value, ensure_ascii=False).encode()
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path}, line {number}: not JSON ({error})") from error
         if not isinstance(value, dict):
             raise InputError(f"{path}, line {number}: expected an object, found {line[:40]!r}")

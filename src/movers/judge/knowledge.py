@@ -13,6 +13,7 @@ import numpy as np
 
 from movers.arrays import Array, Floats
 from movers.errors import Do, InputError
+from movers.runtime.json_text import parse_json
 from movers.runtime.numbers_file import load_numbers, save_numbers
 
 FORMAT = "movers-judge-1"
@@ -102,7 +103,7 @@ class Knowledge:
                 return cls._of(header, tensors)
         except SafetensorError as error:
             raise InputError(f"{str(path)!r} is not a judge: {error}", Do("learn")) from error
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             why = f"the judge {str(path)!r} is damaged ({error})"
             raise InputError(why, Do("learn")) from error
         raise InputError(
@@ -111,7 +112,7 @@ class Knowledge:
 
     @classmethod
     def _of(cls, header: Mapping[str, str], tensors: Mapping[str, Array]) -> Knowledge:
-        names, facts = tuple(json.loads(header["names"])), json.loads(header["facts"])
+        names, facts = tuple(parse_json(header["names"])), dict(parse_json(header["facts"]))
         arrays = [np.asarray(tensors[name], np.float64) for name in ARRAYS]
         for name, array in zip(ARRAYS, arrays, strict=True):
             length = 1 if name == "intercept" else len(names)

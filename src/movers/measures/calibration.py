@@ -32,6 +32,7 @@ from movers.encode.encodings import Head
 from movers.errors import DependencyError, Do
 from movers.runtime.answer_cache import trusted_place
 from movers.runtime.atomic import replacing
+from movers.runtime.json_text import parse_json
 
 SHARES = {
     "restated": 0.68, "grammar": 0.67, "natural": 0.93, "paraphrase": 0.76, "change": 1.56,
@@ -276,14 +277,14 @@ def _head(name: str) -> Head:
 def shipped() -> dict[str, Calibration]:
     """Return the calibrations that come with the package, by fingerprint of the weights."""
     text = (files("movers") / "data" / "calibrations.json").read_text("utf-8")
-    return {name: Calibration.from_json(values) for name, values in json.loads(text).items()}
+    return {name: Calibration.from_json(values) for name, values in parse_json(text).items()}
 
 
 def kept(fingerprint: str) -> Calibration | None:
     """Return a calibration from the user's cache, if it is there and whole."""
     path = _place(fingerprint)
     try:
-        values = json.loads(path.read_text("utf-8")) if path is not None else {}
+        values = parse_json(path.read_text("utf-8")) if path is not None else {}
         known = Calibration.from_json(values)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -12,6 +12,7 @@ from zlib import crc32
 
 from movers.errors import InputError
 from movers.runtime.atomic import naming
+from movers.runtime.json_text import parse_json
 
 CHECKSUM = 9
 """Bytes before the text of a line."""
@@ -35,8 +36,14 @@ def whole_lines(path: Path) -> Iterator[bytes]:
 
 
 def records(path: Path) -> Iterator[Any]:
-    """Return the values of a journal up to the first that is not as it was written."""
-    return (json.loads(line[CHECKSUM:]) for line in whole_lines(path))
+    """Yield the values of a journal up to the first that is not as it was written."""
+    for number, line in enumerate(whole_lines(path), 1):
+        try:
+            yield parse_json(line[CHECKSUM:])
+        except ValueError as error:
+            raise InputError(
+                f"{path}, line {number}: written by something else ({error}); remove it"
+            ) from error
 
 
 @contextmanager

@@ -35,6 +35,7 @@ from movers.search.manifest import (
     Manifest,
     Part,
     checksum,
+    damaged,
     encode_shard,
     open_shard,
     read_raw,
@@ -138,7 +139,11 @@ class Folder:
     def table(self) -> TextTable | None:
         """All texts, where some are held by their sentences; None if none is."""
         if self._texts is not None and isinstance(self._texts[1], bytes):
-            self._texts = self._texts[0], TextTable.decoded(self._texts[1])
+            part, raw = self._texts[0], self._texts[1]
+            try:
+                self._texts = part, TextTable.decoded(raw)
+            except (IndexError, TypeError, ValueError) as error:
+                raise damaged(self.path / part.name, str(error)) from error
         return self._texts[1] if self._texts is not None else None  # type: ignore[return-value]
 
     @property

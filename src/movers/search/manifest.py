@@ -20,6 +20,7 @@ from movers.arrays import Array, Ragged, boundaries
 from movers.errors import InputError
 from movers.io.mapped import map_arrays
 from movers.measures.sentences import WeightedSentences
+from movers.runtime.json_text import parse_json
 from movers.search.corpus import Kind, Shard, StoredLines
 
 FORMAT = "movers-index-5"
@@ -138,7 +139,7 @@ class Manifest:
     def decoded(cls, raw: bytes, path: Path) -> Manifest:
         """Return what `encoded` wrote."""
         try:
-            content = json.loads(raw)
+            content = parse_json(raw)
             form = content.pop("format", None) if isinstance(content, dict) else None
         except ValueError as error:
             raise damaged(path, str(error)) from error
@@ -148,11 +149,14 @@ class Manifest:
             )
         if content.pop("checksum", None) != _digest({"format": FORMAT, **content}):
             raise damaged(path, "its checksum differs")
-        parts = tuple(Part(**part) for part in content.pop("parts"))
-        statistics, single = Part(**content.pop("statistics")), ("deleted", "texts")
-        given = ((name, content.pop(name, None)) for name in single)
-        files: dict[str, Any] = {name: Part(**part) for name, part in given if part}
-        return cls(**content, statistics=statistics, parts=parts, **files)
+        try:
+            parts = tuple(Part(**part) for part in content.pop("parts"))
+            statistics, single = Part(**content.pop("statistics")), ("deleted", "texts")
+            given = ((name, content.pop(name, None)) for name in single)
+            files: dict[str, Any] = {name: Part(**part) for name, part in given if part}
+            return cls(**content, statistics=statistics, parts=parts, **files)
+        except (KeyError, TypeError) as error:
+            raise damaged(path, f"it lacks or adds something: {error}") from error
 
 
 def read_raw(folder: Path) -> bytes | None:

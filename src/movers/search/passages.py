@@ -20,6 +20,7 @@ import numpy as np
 from movers.arrays import Ints
 from movers.errors import InputError
 from movers.results import Match
+from movers.runtime.json_text import parse_json
 from movers.scorer import Scorer
 from movers.search.corpus import LOOKED_UP, Corpus, key
 from movers.search.search_ranking import SearchRanking, SearchResult
@@ -103,7 +104,7 @@ class TextTable:
     @classmethod
     def decoded(cls, raw: bytes) -> TextTable:
         """Return what `encoded` wrote."""
-        return cls.of(map(json.loads, raw.split(b"\n")[:-1]))
+        return cls.of(map(parse_json, raw.split(b"\n")[:-1]))
 
 
 @dataclass(frozen=True)

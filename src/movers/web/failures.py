@@ -106,6 +106,8 @@ async def _answered(request: Request, error: Exception) -> JSONResponse:
         return failure(422, error.worded(HTTP), spoken=error.worded(PAGE))
     if not isinstance(error, HTTPException):  # the framework logs it
         error = HTTPException(500, INTERNAL)
+    elif isinstance(error.__cause__, RecursionError) and error.status_code == 400:
+        error = HTTPException(400, "the body is not JSON that can be read: it is nested too deep")
     elif error.status_code == 500 and (cause := error.__cause__):
         # Without its message, which may quote a sentence.
         frames = "".join(format_tb(cause.__traceback__))

@@ -138,6 +138,14 @@ def damage_no_json(path):
     save_file({}, path, metadata=header(whitening="{"))
 
 
+def damage_deep(path):
+    save_file({}, path, metadata=header(whitening="[" * 100_000))
+
+
+def damage_list(path):
+    save_file({}, path, metadata=header(whitening="[]"))
+
+
 def damage_idf(path):
     tables = json.dumps({"idf": ["paper", []]})
     save_file({"tables.idf": np.zeros(2)}, path, metadata=header(tables=tables))

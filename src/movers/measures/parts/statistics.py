@@ -17,6 +17,7 @@ from movers.encode.models import EMBEDDED, EMBEDDED_FINGERPRINT
 from movers.encode.whiten import Whitening
 from movers.errors import InputError
 from movers.measures.parts.wordtable import WordTable
+from movers.runtime.json_text import parse_json
 from movers.runtime.numbers_file import load_numbers, save_numbers
 
 FORMAT = "movers-statistics-1"
@@ -109,7 +110,7 @@ class Statistics:
         tensors = {name: array.astype(np.float64) for name, array in stored.items()}
         try:
             return cls._from_tensors(header, tensors)
-        except (KeyError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"{str(path)!r} is damaged ({error}); fit and save again") from error
 
     @classmethod
@@ -134,11 +135,11 @@ class Statistics:
     @classmethod
     def _from_tensors(cls, header: dict[str, str], tensors: dict[str, Array]) -> Statistics:
         whitening = {}
-        for layer, (kind, tokens) in json.loads(header["whitening"]).items():
+        for layer, (kind, tokens) in parse_json(header["whitening"]).items():
             mean, matrix = (tensors[f"whitening.{layer}.{part}"] for part in ("mean", "matrix"))
             whitening[int(layer)] = Whitening(mean, matrix, kind, tokens)
         tables = {}
-        for name, (recipe, words) in json.loads(header["tables"]).items():
+        for name, (recipe, words) in parse_json(header["tables"]).items():
             *values, missing = tensors[f"tables.{name}"].tolist()
             tables[name] = WordTable(dict(zip(words, values, strict=True)), missing, recipe)
         names = [name for name in tensors if name.startswith("arrays.")]
