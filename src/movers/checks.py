@@ -9,7 +9,7 @@ from math import isnan
 from xml.etree import ElementTree
 
 from movers.difference.guards import DEFAULT
-from movers.errors import InputError
+from movers.io.pairs import check_share
 from movers.runtime.notices import UndefinedWarning
 from movers.scorer import Scorer
 from movers.search.keep_apart import Objection
@@ -58,8 +58,7 @@ def check(
     scorer
         The measure, or a judge; None is the default one.
     """
-    if not 0.0 <= least <= 1.0:
-        raise InputError(f"least must be a similarity from 0 to 1, got {least}")
+    check_share("least", least)
     scorer = scorer or kept_scorer()
     objection, given = Objection(scorer, guard), [*pairs]
     with warnings.catch_warnings(action="ignore", category=UndefinedWarning):  # every row tells

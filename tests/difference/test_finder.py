@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import movers
 from movers.difference.kinds import KINDS
+from movers.errors import InputError
 
 TOLD = [
     ("negation", "It is safe.", "It is not safe.", "B denies it: “not”."),
@@ -229,3 +230,9 @@ def test_any_text_is_read_and_is_no_different_from_itself(source, target):
 )
 def test_small_words_that_matter_are_told(source, target, kinds):
     assert {one.kind for one in movers.differences(source, target)} == kinds
+
+
+@pytest.mark.parametrize("pair", [("a", None), (None, "a"), (["a"], ["b"]), (1, "a")])
+def test_what_is_no_text_is_refused(pair):
+    with pytest.raises(InputError, match=r"a text is .*, expected a string"):
+        movers.differences(*pair)

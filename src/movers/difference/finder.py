@@ -27,6 +27,7 @@ from movers.difference.plain_words import (
 )
 from movers.difference.polarity import TELLING, denies, is_converse, negations
 from movers.difference.roles import clauses_exchanged, judge_order, sort_of
+from movers.io.pairs import check_sentence
 
 CERTAIN, LIKELY, PERHAPS = 0.95, 0.8, 0.6
 FEW = frozenset(("few", "little"))
@@ -71,7 +72,7 @@ def differences(
     negation – B denies it: “not”.
     number – “2” in A, “20” in B.
     """
-    first, second = read(source), read(target)
+    first, second = (read(check_sentence(text, "a text")) for text in (source, target))
     if first.words == second.words and first.question == second.question:
         return ()
     linked = _placed(first.words, second.words, links)

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from movers.arrays import Floats
 from movers.errors import Choose, InputError
+from movers.io.labels import label_in
 from movers.io.tables import SUFFIXES, check_texts, open_table, pick_columns, plain_values
 
 Row = tuple[str, str, float]
@@ -40,8 +41,6 @@ GOLD = (
 """Columns that usually hold the label or score, the likeliest first."""
 COUNTS = ("id", "line", "index", "row", "number", "nr", "no", "#", "")
 """Columns that number the rows and say nothing about the sentences."""
-WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-"""Labels people write out."""
 
 
 class LabelledRows(NamedTuple):
@@ -199,25 +198,3 @@ def _no_gold(why: str, columns: list[str], sides: tuple[str, str]) -> InputError
         f"{others or 'none'}; call it 'label' or 'score'".lstrip(),
         Choose("gold"),
     )
-
-
-def label_in(value: Any, where: str) -> float:
-    """Return the label that a cell holds: yes and true are 1, no and false 0."""
-    text = "" if value is None else str(value).strip().lower()
-    if not text:
-        raise InputError(
-            f"{where}: the label is blank; fill it in, or take the row out of the table"
-        )
-    also = ", and not yes, no, true or false" if isinstance(value, str) else ""
-    return WORDS[text] if text in WORDS else number_in(value, where, also)
-
-
-def number_in(value: Any, where: str, also: str = "") -> float:
-    """Return the number that a cell holds; ``also`` goes into the message for any other."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{where}: {value!r} is not a number{also}") from None
-    if not math.isfinite(number):
-        raise InputError(f"{where}: {value!r} is not a finite number")
-    return number

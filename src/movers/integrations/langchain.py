@@ -246,7 +246,8 @@ class MoversCache(BaseCache):
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """Store generations."""
         cache, text = self._find(prompt, llm_string)
-        cache.set(text, [dumps(generation) for generation in return_val])
+        if text.strip():
+            cache.set(text, [dumps(generation) for generation in return_val])
 
     def clear(self, **_: Any) -> None:
         """Forget all answers of the caches in use."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from math import inf
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from movers.errors import InputError, missing
@@ -120,6 +120,12 @@ def check_count(name: str, value: object) -> None:
     """Refuse a number of sentences that is none."""
     if not isinstance(value, Integral) or value < 1:
         raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
+
+
+def check_share(name: str, value: object) -> None:
+    """Refuse a similarity that is none."""
+    if not isinstance(value, Real) or not 0.0 <= value <= 1.0:
+        raise InputError(f"{name} must be a similarity from 0 to 1, got {value!r}")
 
 
 def check_words(given: Any, what: str) -> Any:
