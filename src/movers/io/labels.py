@@ -33,9 +33,7 @@ def label_in(value: Any, where: str) -> float:
     """Return the label that a cell holds: yes and true are 1, no and false 0."""
     text = "" if value is None else str(value).strip().lower()
     if not text:
-        raise InputError(
-            f"{where}: the label is blank; fill it in, or leave the pair out"
-        )
+        raise InputError(f"{where}: the label is blank; fill it in, or leave the pair out")
     also = ", and not yes, no, true or false" if isinstance(value, str) else ""
     return WORDS[text] if text in WORDS else number_in(value, where, also)
 

@@ -122,10 +122,10 @@ def check_count(name: str, value: object) -> None:
         raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
 
 
-def check_share(name: str, value: object) -> None:
-    """Refuse a similarity that is none."""
+def check_share(name: str, value: object, what: str = "similarity") -> None:
+    """Refuse a similarity, or another share, that is none."""
     if not isinstance(value, Real) or not 0.0 <= value <= 1.0:
-        raise InputError(f"{name} must be a similarity from 0 to 1, got {value!r}")
+        raise InputError(f"{name} must be a {what} from 0 to 1, got {value!r}")
 
 
 def check_words(given: Any, what: str) -> Any:
