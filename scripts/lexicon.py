@@ -84,6 +84,8 @@ ADDED = [
     ("northern", "southern"), ("eastern", "western"), ("left", "right"), ("odd", "even"),
     ("major", "minor"), ("maximum", "minimum"), ("internal", "external"), ("upper", "lower"),
     ("older", "younger"), ("older", "newer"), ("oldest", "youngest"), ("oldest", "newest"),
+    ("within", "after"), ("by", "after"), ("until", "after"), ("greater", "less"),
+    ("allow", "block"),
 ]  # fmt: skip
 """Antonyms in everyday use that WordNet has not, or not of these forms."""
 

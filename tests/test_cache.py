@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from datetime import date
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import movers
 from movers.cache import SemanticCache
 from movers.errors import InputError, MoversError, StorageError
+from movers.search.index import Index
 
 TRANSFER = "how do I transfer money from savings to checking?"
 REVERSE = "how do I transfer money from checking to savings?"
@@ -190,3 +192,56 @@ def test_answers_stored_before_there_were_checksums_are_given(filled, tmp_path):
 def test_what_cannot_be_is_refused(wrong):
     with pytest.raises(InputError):
         SemanticCache(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, ["a dog"]])
+def test_questions_are_texts(wrong):
+    cache = SemanticCache()
+    for ask in (cache.get, cache.forget, lambda text: cache.set(text, "an answer")):
+        with pytest.raises(InputError, match=r"question is .*, expected a string"):
+            ask(wrong)
+    assert len(cache) == 0
+
+
+@pytest.mark.parametrize("answer", [object(), {"on": date(2024, 1, 1)}, {(1, 2): 3}])
+def test_answers_that_json_cannot_hold_are_refused(answer):
+    cache = SemanticCache()
+    with pytest.raises(InputError, match="the answer cannot be kept as JSON"):
+        cache.set("a dog barks", answer)
+    assert len(cache) == 0
+
+
+def test_no_question_and_no_answer_are_stored():
+    cache = SemanticCache()
+    for blank in ("", " \n"):
+        with pytest.raises(InputError, match="the question is empty"):
+            cache.set(blank, "an answer")
+        assert cache.get(blank) == (None, None, "there is no text")
+    with pytest.raises(InputError, match="an answer cannot be None"):
+        cache.set("a dog barks", None)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"ttl": -1}, "ttl must be a time above 0"),
+        ({"ttl": "1h"}, "ttl must be a time above 0"),
+        ({"size": 0}, "size must be at least 1"),
+        ({"size": "many"}, "size must be at least 1"),
+        ({"least": "0.9"}, "least must be a similarity from 0 to 1"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(options, why):
+    with pytest.raises(InputError, match=why):
+        SemanticCache(**options)
+
+
+def test_a_cache_has_a_folder_of_its_own(bert, tmp_path):
+    (tmp_path / "script.py").write_text("pass\n")
+    with pytest.raises(InputError, match=r"script\.py' is a file; name a folder"):
+        SemanticCache(tmp_path / "script.py")
+    Index.build(bert, ["a dog", "a cat"], tmp_path / "index")
+    there = sorted((tmp_path / "index").iterdir())
+    with pytest.raises(InputError, match="index' holds an index; name a folder of its own"):
+        SemanticCache(tmp_path / "index")
+    assert sorted((tmp_path / "index").iterdir()) == there

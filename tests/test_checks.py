@@ -1,5 +1,6 @@
 """Checks in tests and pipelines: what passes, what fails, and what is said about it."""
 
+import json
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -113,3 +114,35 @@ def test_files_of_different_lengths_are_refused(files, capsys):
     (files / "short.txt").write_text("one\n")
     assert run(files / "expected.tsv", files / "short.txt") == 1
     assert "has 4 texts and" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["{}.tsv", "{}.csv", "{}.txt", "{}.jsonl"])
+def test_blank_rows_keep_their_place(tmp_path, capsys, name):
+    sides = {"expected": ["Paris", "", "dog", "", "5"], "actual": ["Paris", "dog", "", "", "5"]}
+    files = [tmp_path / name.format(side) for side in sides]
+    for file, texts in zip(files, sides.values(), strict=True):
+        head = [] if file.suffix in (".txt", ".jsonl") else ["text"]
+        cells = [json.dumps({"text": one}) for one in texts] if "jsonl" in name else texts
+        file.write_text("".join(f"{line}\n" for line in [*head, *cells]), "utf-8")
+    assert run(*files) == 1
+    out = capsys.readouterr().out
+    assert "row 2: the texts do not say the same: nothing is expected, and there is a text" in out
+    assert "row 3: the texts do not say the same: there is no text" in out
+    assert out.endswith("3 of 5 say the same\n")
+    assert run(*files, "--json", "--fail-under", "0.6") == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["objection"] is None for row in rows] == [True, False, False, True, True]
+    assert rows[1]["similarity"] is None
+
+
+def test_blank_rows_are_counted_where_counts_differ(tmp_path, capsys):
+    (tmp_path / "expected.csv").write_text("text\na\n\nb\n")
+    (tmp_path / "actual.csv").write_text("text\na\nb\n")
+    assert run(tmp_path / "expected.csv", tmp_path / "actual.csv") == 1
+    err = capsys.readouterr().err
+    assert "expected.csv has 3 texts (1 of them blank) and" in err and "has 2 texts;" in err
+
+
+def test_a_share_to_fail_under_is_one(files, capsys):
+    assert run(files / "expected.tsv", files / "actual.tsv", "--fail-under", "2") == 1
+    assert "--fail-under is a share from 0 to 1, got 2" in capsys.readouterr().err

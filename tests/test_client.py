@@ -107,6 +107,35 @@ def test_errors_are_ours(client, served):
         stranger.models()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "options", "why"),
+    [
+        (["a dog", "corpus"], {}, "is the number to find, got 'corpus'; pass index='corpus'"),
+        (["a dog", "corpus"], {"top_k": 2}, "search takes query, top_k, and by name index, within"),
+        (["a dog", 2, "corpus"], {}, "search takes query, top_k, and by name index, within"),
+        (["a dog"], {"topk": 2}, "'topk'; search takes query, top_k"),
+        (["a dog", 0], {}, "top_k must be at least 1, a whole number, got 0"),
+        ([None], {}, "query is None"),
+    ],
+)
+def test_a_search_says_what_it_takes(client, arguments, options, why):
+    with pytest.raises(InputError, match=why):
+        client.search(*arguments, **options)
+
+
+@pytest.mark.parametrize("tail", ["/", "/v1", "/v1/"])
+def test_an_address_may_name_the_version(served, tail):
+    with Client(served[0].rstrip("/") + tail, "sesame") as client:
+        assert [one["name"] for one in client.indexes()] == ["news"]
+
+
+def test_a_wrong_address_is_said_to_be_one(served):
+    with Client(f"{served[0].rstrip('/')}/api", "sesame") as client:
+        why = r"no movers answers at http://.*/api/v1/models; pass the address"
+        with pytest.raises(ServerError, match=why):
+            client.models()
+
+
 class Busy(BaseHTTPRequestHandler):
     """Turns so many requests away, and then answers."""
 

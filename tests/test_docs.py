@@ -4,6 +4,8 @@ import re
 import shlex
 import sys
 import tomllib
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import matplotlib
@@ -27,6 +29,9 @@ PAGES = [
 ]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 BLOCK = re.compile(r"^```(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```\n(?:\s*```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
+"""Code, and what a page shows of its output right below it."""
+NUMBER = r"\b0\.\d{2,}\b"
 TABLES = (METHODS, WEIGHTS, COSTS, DATASETS)
 """What pages may add rows to; these go again."""
 PLAIN = {"text", "json", "dockerfile", "{toctree}"}
@@ -57,12 +62,16 @@ def test_code_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     tables, loaded = [(table, dict(table)) for table in TABLES], set(sys.modules)
     namespace: dict = {}
+    numbers: set[str] = set()
     try:
-        for block in blocks(page, "python"):
+        for block, shown in PYTHON.findall(page.read_text("utf-8")):
             if named := re.match(r"# file: (\w+)\.py\n", block):
                 (tmp_path / f"{named[1]}.py").write_text(block, "utf-8")
-            else:
+                continue
+            with redirect_stdout(StringIO()) as printed:
                 exec(compile(block, page.name, "exec"), namespace)
+            assert printed.getvalue()[: len(shown)] == shown
+            numbers |= {*re.findall(NUMBER, printed.getvalue())}
     finally:
         for table, known in tables:
             table.clear()
@@ -72,6 +81,9 @@ def test_code_blocks_run(page, tmp_path, monkeypatch):
                 sys.modules[name].__file__
             ):
                 del sys.modules[name]
+    if page.name == "tour.md":
+        # the prose quotes what the code prints
+        assert {*re.findall(NUMBER, page.read_text("utf-8"))} <= numbers
 
 
 def commands(block):

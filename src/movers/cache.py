@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from movers.difference.finder import differences
 from movers.errors import InputError
+from movers.io.pairs import check_count, check_sentence, check_sentences, check_share
 from movers.results import Match
 from movers.runtime.json_text import parse_json
 from movers.scorer import Scorer
-from movers.search.collection import Collection, Record
+from movers.search.collection import Collection, Record, as_json
 from movers.search.keep_apart import Objection
 
 GUARDS = ("numbers", "renamed", "negation", "opposites", "roles", "unread")
@@ -48,7 +49,7 @@ class SemanticCache:
     folder
         Where answers lie or will lie; None keeps them in memory.
     guard
-        Names of `movers.difference.guards.GUARDS`.
+        Name or names of `movers.difference.guards.GUARDS`.
     least
         Similarity, from 0 to 1, from which a stored question answers.
     ttl
@@ -75,17 +76,18 @@ class SemanticCache:
         self,
         folder: str | Path | None = None,
         *,
-        guard: Sequence[str] = GUARDS,
+        guard: str | Sequence[str] = GUARDS,
         least: float = LEAST,
         ttl: float | None = None,
         size: int | None = None,
         scorer: Scorer | None = None,
         judge: Scorer | str | None = None,
     ) -> None:
-        if not 0.0 <= least <= 1.0:
-            raise InputError(f"least must be a similarity from 0 to 1, got {least}")
-        if size is not None and size < 1:
-            raise InputError(f"size must be at least 1 or None, got {size}")
+        check_share("least", least)
+        if size is not None:
+            check_count("size", size)
+        if ttl is not None and not (isinstance(ttl, Real) and ttl > 0):
+            raise InputError(f"ttl must be a time above 0 in seconds, or None, got {ttl!r}")
         self.least, self.ttl, self.size = least, ttl, size
         self._records = Collection(folder, scorer=scorer)
         self.judge = self._records.scorer.using(judge=judge) if isinstance(judge, str) else judge
@@ -96,10 +98,11 @@ class SemanticCache:
 
     def get(self, text: str) -> Hit:
         """Look for an answer."""
-        if (same := self._alive(self._records.get([text]))) is not None:
-            return self._hit(same, Match(0, text, 0.0, 1.0), "the same text")
+        check_sentence(text, "the question")
         if not text.strip():
             return Hit(None, None, "there is no text")
+        if (same := self._alive(self._records.get([text]))) is not None:
+            return self._hit(same, Match(0, text, 0.0, 1.0), "the same text")
         nearest = [*self._records.find(text, TRIED)]
         first = nearest[0][0] if nearest else None
         reasons = []
@@ -113,15 +116,19 @@ class SemanticCache:
         return Hit(None, first, reasons[0] if reasons else "nothing is stored")
 
     def set(self, text: str, answer: Any) -> None:
-        """Store an answer, anything that JSON can hold; what is stale or too much goes."""
-        self._records.put([Record(text, text, json.dumps(answer))])
+        """Store an answer, anything that JSON can hold but None; what is stale or too much goes."""
+        if not check_sentence(text, "the question").strip():
+            raise InputError(f"the question is empty ({text!r}); an answer needs one")
+        if answer is None:
+            raise InputError("an answer cannot be None, which says that there is none")
+        self._records.put([Record(text, text, as_json(answer, "the answer"))])
         oldest = 0.0 if self.ttl is None else time.time() - self.ttl
         if stale := self._records.stale(before=oldest, beyond=self.size):
             self._records.drop(stale)
 
     def forget(self, *texts: str) -> None:
         """Remove the answers to some questions."""
-        self._records.drop(texts)
+        self._records.drop(check_sentences(texts, "question"))
 
     def clear(self) -> None:
         """Remove all answers."""

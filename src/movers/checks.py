@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan
 from xml.etree import ElementTree
 
 from movers.difference.guards import DEFAULT
-from movers.errors import InputError
+from movers.io.pairs import check_share
+from movers.runtime.notices import UndefinedWarning
 from movers.scorer import Scorer
 from movers.search.keep_apart import Objection
 from movers.shortcuts import kept_scorer
@@ -38,7 +41,7 @@ def check(
     pairs: Iterable[tuple[str, str]],
     *,
     least: float = LEAST,
-    guard: Sequence[str] = DEFAULT,
+    guard: str | Sequence[str] = DEFAULT,
     scorer: Scorer | None = None,
 ) -> list[Checked]:
     """Hold actual texts against expected ones.
@@ -50,33 +53,37 @@ def check(
     least
         Similarity, from 0 to 1, below which they do not say the same.
     guard
-        Differences that no similarity outweighs: names of `movers.difference.guards.GUARDS`.
+        Differences that no similarity outweighs: name or names of
+        `movers.difference.guards.GUARDS`.
     scorer
         The measure, or a judge; None is the default one.
     """
-    if not 0.0 <= least <= 1.0:
-        raise InputError(f"least must be a similarity from 0 to 1, got {least}")
+    check_share("least", least)
     scorer = scorer or kept_scorer()
     objection, given = Objection(scorer, guard), [*pairs]
-    alike = scorer.using(empty="nan").similarities(given)
+    with warnings.catch_warnings(action="ignore", category=UndefinedWarning):  # every row tells
+        alike = scorer.using(empty="nan").similarities(given)
     checked = []
     for (expected, actual), similarity in zip(given, alike.tolist(), strict=True):
         reason = None
+        story: tuple[str, ...] = ()
         if expected.split() != actual.split():
-            reason = objection(expected, actual)
-            if reason is None and not similarity >= least:
+            reason = _blank(expected, actual) or objection(expected, actual)
+            if reason is None and isnan(similarity):
+                reason = "one of them has no words left to compare"
+            elif reason is None and similarity < least:
                 reason = f"similarity {similarity:.2f}, below {least:g}"
-        story = _story(scorer, expected, actual) if reason is not None else ()
+        if reason is not None and not isnan(similarity):
+            story = scorer.compare(expected, actual).story
         checked.append(Checked(expected, actual, similarity, reason, story))
     return checked
 
 
-def _story(scorer: Scorer, expected: str, actual: str) -> tuple[str, ...]:
-    """Return what differs, with A for what was expected."""
-    try:
-        return scorer.compare(expected, actual).story
-    except InputError as error:
-        return (str(error),)
+def _blank(expected: str, actual: str) -> str | None:
+    """Say which of two texts is blank; None if neither is."""
+    if not expected.strip():
+        return "nothing is expected, and there is a text"
+    return None if actual.strip() else "there is no text"
 
 
 def assert_same(
@@ -84,7 +91,7 @@ def assert_same(
     expected: str,
     *,
     least: float = LEAST,
-    guard: Sequence[str] = DEFAULT,
+    guard: str | Sequence[str] = DEFAULT,
     scorer: Scorer | None = None,
 ) -> None:
     """Raise AssertionError, with the differences, unless two texts say the same.

@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import update_wrapper
+from inspect import signature
 from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
@@ -17,10 +18,11 @@ from movers.align.alignment import Alignment, Link
 from movers.arrays import Floats
 from movers.difference.kinds import Difference
 from movers.difference.misspelt import Repair, Spelling
-from movers.errors import InputError, MoversError, missing
+from movers.errors import Choose, InputError, MoversError, missing
 from movers.explain.compared import Broken, Flow, HeadValue, Signature
-from movers.io.pairs import check_sentences, read_pairs
+from movers.io.pairs import check_count, check_sentence, check_sentences, read_pairs
 from movers.results import Comparison, Match, Ranking
+from movers.search.keep_apart import listed
 from movers.search.passages import TextMatch
 from movers.search.search_ranking import Pruning, SearchRanking
 
@@ -37,6 +39,8 @@ SIDES = ("source", "target")
 PAIRS = 500
 """Pairs sent at a time."""
 BUSY = (429, 503)
+NOT_FOUND = "Not Found"
+"""What any server says of a path that it does not have."""
 LONGEST_PAUSE = 30.0
 
 
@@ -125,9 +129,22 @@ class Verb(Generic[P, Result]):
             return self
 
         def ask(*args: P.args, **kwargs: P.kwargs) -> Any:
+            try:
+                signature(self.call).bind(*args, **kwargs)
+            except TypeError as error:
+                raise InputError(f"{error}; {_takes(self.call)}") from None
             return client.send(self.call(*args, **kwargs))
 
         return update_wrapper(ask, self.call)
+
+
+def _takes(call: Callable[..., Any]) -> str:
+    """Say what arguments a verb takes."""
+    given = signature(call).parameters.values()
+    named = [one.name for one in given if one.kind is one.KEYWORD_ONLY]
+    placed = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD]
+    verb = f"{call.__name__.lstrip('_')} takes {', '.join(placed) or 'nothing'}"
+    return f"{verb}, and by name {', '.join(named)}" if named else verb
 
 
 def _compare(
@@ -228,12 +245,16 @@ def _search(
     *,
     index: str | None = None,
     within: float | None = None,
-    guards: Sequence[str] = (),
+    guards: str | Sequence[str] = (),
     align: int = 0,
 ) -> Call[SearchRanking]:
     """Find the nearest sentences of an index."""
+    if isinstance(top_k, str):
+        raise InputError(f"top_k is the number to find, got {top_k!r}", Choose("index", top_k))
+    check_count("top_k", top_k)
+    query = check_sentence(query, "query")
     body: Answer = {"query": query, "index": index, "top_k": top_k, "within": within}
-    body |= {"guards": [*guards], "explain": align}
+    body |= {"guards": [*listed(guards)], "explain": align}
     return Call("/v1/search", lambda answers: _search_ranking(answers[0]), [body])
 
 
@@ -261,7 +282,8 @@ class BaseClient:
         **options: Any,
     ) -> None:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self._options = {"base_url": url, "headers": headers, "timeout": timeout, **options}
+        base = url.rstrip("/").removesuffix("/v1")
+        self._options = {"base_url": base, "headers": headers, "timeout": timeout, **options}
         self._retries, self._pause = retries, pause
 
     compare, differences, align = Verb(_compare), Verb(_differences), Verb(_align)
@@ -291,6 +313,8 @@ class BaseClient:
             message = str(answer.json()["error"]["message"])
         except (ValueError, KeyError, TypeError):
             message = f"the server answered {answer.status_code}"
+        if answer.status_code == 404 and message == NOT_FOUND:
+            message = f"no movers answers at {answer.url}; pass the address of the server alone"
         if answer.status_code == 422:
             raise InputError(message)
         raise ServerError(message, answer.status_code)
@@ -305,7 +329,7 @@ class Client(BaseClient):
     Parameters
     ----------
     url
-        Address of the server.
+        Address of the server, with or without ``/v1`` behind it.
     token
         What it wants as a bearer token.
     retries, pause

@@ -33,6 +33,7 @@ from movers.explain.compared import Judged, Signature
 from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, curve_step, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
+from movers.io.labels import read_labels
 from movers.io.pairs import check_asked, check_sentences, check_text, check_words, read_pairs
 from movers.judge.learning import learn, suggest
 from movers.judge.report import JudgeReport
@@ -414,7 +415,7 @@ class Scorer:
         (measure.knowledge if isinstance(measure, Judge) else self.statistics).save(path)
 
     def learn(
-        self, pairs: Any, labels: Iterable[float], *, report: bool = True, progress: bool = False
+        self, pairs: Any, labels: Iterable[Any], *, report: bool = True, progress: bool = False
     ) -> Scorer:
         """Learn a judge from labelled pairs: a scorer whose distance is one minus a probability.
 
@@ -427,13 +428,14 @@ class Scorer:
         pairs
             Pairs of sentences, as in `distances`.
         labels
-            For every pair 1 if it says the same, 0 if not; or grades, such as 0 to 5.
+            For every pair 1 if it says the same, 0 if not, which may be written yes and no or true
+            and false; or grades, such as 0 to 5.
         report
             Whether to cross-validate, which fits some dozen times.
         progress
             Show progress bars.
         """
-        texts = read_pairs(pairs)
+        texts, given = read_pairs(pairs), np.array(read_labels(labels))
         measure = self.measure
         scorer = self if isinstance(measure, Judge) else self.using(judge=SAME)
         before = scorer._judge.knowledge
@@ -441,7 +443,6 @@ class Scorer:
         others = None
         if report:
             others = {"cosine": evidence[:, 0], measure.name: self.distances(texts)}
-        given = np.array([*labels], float)
         known, tested = learn(texts, given, evidence, before, others=others)
         judge = scorer.using(judge=judge_of(known))
         judge.report = tested

@@ -41,6 +41,21 @@ def test_a_judge_comes_with_its_report(judge):
     assert {one["method"] for one in report["scores"]} == {"judge", "cosine", "movers"}
 
 
+@pytest.mark.parametrize("command", ["learn", "evaluate"])
+def test_numbers_of_rows_are_no_labels(capsys, tmp_path, command):
+    output = tmp_path / "z.judge"
+    code, out, err = run(capsys, command, PAIRS, *(["-o", output] * (command == "learn")))
+    assert (code, out, output.exists()) == (1, "", False)
+    assert "beside the sentences there are: id;" in err and "pass --gold" in err
+
+
+def test_the_column_of_labels_is_named(capsys, tmp_path):
+    _, _, err = run(capsys, "learn", LABELLED, "-o", tmp_path / "z.judge")
+    assert "the labels are those of the column 'label'" in err
+    _, out, _ = run(capsys, "evaluate", LABELLED, "--methods", "bow")
+    assert "24 pairs, labels of column label" in out
+
+
 def test_a_judge_scores_a_table(capsys, judge):
     code, out, err = run(capsys, "score", PAIRS, "--judge", judge, "--json")
     rows = [json.loads(line) for line in out.splitlines()]

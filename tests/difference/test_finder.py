@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import movers
 from movers.difference.kinds import KINDS
+from movers.errors import InputError
 
 TOLD = [
     ("negation", "It is safe.", "It is not safe.", "B denies it: “not”."),
@@ -101,13 +102,64 @@ def test_graver_differences_come_first():
 
 
 def test_links_tell_which_other_words_go_together():
-    source, target = "The thief who escaped was old.", "The old one who escaped was a burglar."
+    source = "The thief who escaped quickly was old."
+    target = "The old one who escaped too was a burglar."
     free = {one.kind for one in movers.differences(source, target)}
     assert {"added", "removed"} <= free
-    linked = movers.differences(source, target, links=[((4, 9), (30, 37))])
+    linked = movers.differences(source, target, links=[((4, 9), (34, 41))])
     assert ("replaced", "thief", "burglar") in {
         (one.kind, one.source, one.target) for one in linked
     }
+
+
+def test_the_only_words_left_over_beside_another_order_stand_for_each_other():
+    (replaced, reordered) = movers.differences(
+        "The guard questioned the thief.", "The thief was interrogated by the guard."
+    )
+    assert (replaced.kind, replaced.source, replaced.target) == (
+        "replaced",
+        "questioned",
+        "interrogated",
+    )
+    assert reordered.kind == "reordered"
+
+
+SMALL = [
+    ("We speak Dutch and Greek.", "We speak Dutch or Greek.", "quantity"),
+    ("Little snow fell.", "A little snow fell.", "quantity"),
+    ("She has few cousins.", "She has a few cousins.", "quantity"),
+    ("It costs ten euros a month.", "It costs ten euros a year.", "number"),
+    ("We meet daily.", "We meet weekly.", "number"),
+    ("Release 3.1 is out.", "Release 3.10 is out.", "number"),
+    ("Reply within ten days.", "Reply after ten days.", "opposite"),
+    ("Finish by Monday.", "Finish after Monday.", "opposite"),
+    ("A delay is likely.", "A delay is unlikely.", "negation"),
+    ("Nice work 👍", "Nice work 👎", "replaced"),
+    ("So tired :)", "So tired :(", "replaced"),
+    ("x < y holds", "x > y holds", "replaced"),
+    ("See you ☀", "See you", "removed"),
+]
+SMALL_AND_EQUAL = [
+    ("It costs 2.50 euros.", "It costs 2.5 euros."),
+    ("They arrive weekly.", "They arrive weekly!"),
+    ("How do I cancel it?", "How can I cancel it?"),
+    ("He hardly slept.", "He barely slept."),
+]
+
+
+@pytest.mark.parametrize(("source", "target", "kind"), SMALL)
+def test_small_words_and_signs_change_what_is_said(source, target, kind):
+    assert [one.kind for one in movers.differences(source, target)] == [kind]
+
+
+@pytest.mark.parametrize(("source", "target"), SMALL_AND_EQUAL)
+def test_small_words_that_say_the_same(source, target):
+    assert movers.differences(source, target) == ()
+
+
+def test_no_later_than_denies_nothing():
+    found = movers.differences("Send it by noon.", "Send it no later than noon.")
+    assert "negation" not in {one.kind for one in found}
 
 
 @pytest.mark.parametrize(
@@ -178,3 +230,9 @@ def test_any_text_is_read_and_is_no_different_from_itself(source, target):
 )
 def test_small_words_that_matter_are_told(source, target, kinds):
     assert {one.kind for one in movers.differences(source, target)} == kinds
+
+
+@pytest.mark.parametrize("pair", [("a", None), (None, "a"), (["a"], ["b"]), (1, "a")])
+def test_what_is_no_text_is_refused(pair):
+    with pytest.raises(InputError, match=r"a text is .*, expected a string"):
+        movers.differences(*pair)

@@ -25,6 +25,12 @@ EXCHANGED = [
         "He sells tea from Wales and milk from Assam.",
     ),
     ("The tall boy and the short girl won.", "The short boy and the tall girl won."),
+    ("In 1998 Nokia sued Ericsson.", "Ericsson sued Nokia in 1998."),
+    ("After lunch the cook hit the waiter.", "The waiter hit the cook after lunch."),
+    ("Dr. Weber treated Mr. Klein.", "Mr. Klein treated Dr. Weber."),
+    ("He lent a bike to Ida.", "Ida lent him a bike."),
+    ("Rents are higher in Graz than in Linz.", "Rents are higher in Linz than in Graz."),
+    ("Although she was ill, she sang.", "Although she sang, she was ill."),
     ("Because the lift failed, we walked.", "Because we walked, the lift failed."),
     ("If it snows, the school closes.", "If the school closes, it snows."),
     ("Soak the beans before rinsing them.", "Rinse the beans before soaking them."),
@@ -42,10 +48,24 @@ HARMLESS = [
     ("The small dog and the grey cat slept.", "The grey cat and the small dog slept."),
     ("She wept after she heard the song.", "After she heard the song, she wept."),
     ("If you pay today, you save.", "You save if you pay today."),
+    ("Ida drinks tea and Otto drinks milk.", "Otto drinks milk and Ida drinks tea."),
+    ("Bring two pens, one rule and a map.", "Bring a map, one rule and two pens."),
+    ("The old bus hit the new van.", "The new van was hit by the old bus."),
+    ("A brown dog barks.", "A dog, which is brown, barks."),
+    (
+        "The box is being put into the old van by a porter.",
+        "A porter puts the box into the old van.",
+    ),
+    ("A leek is being peeled by a cook.", "A cook is peeling a leek."),
+    ("He fell into a puddle of rain.", "He fell into a rain puddle."),
+    ("“Ida snores,” said Otto.", "Otto said: “Ida snores.”"),
+    ("In May Ida met Otto.", "Otto met Ida in May."),
 ]
 CONVERSE = [
     ("Otto sold Emma a boat.", "Emma bought a boat from Otto.", {"replaced", "reordered"}),
     ("Otto sold Emma a boat.", "Otto bought a boat from Emma.", {"opposite", "reordered"}),
+    ("Otto sold a boat to Emma.", "Emma bought a boat from Otto.", {"replaced", "reordered"}),
+    ("Otto is older than Emma.", "Emma is younger than Otto.", {"replaced", "reordered"}),
 ]
 
 

@@ -76,3 +76,29 @@ def test_a_limit_keeps_the_shortest(tmp_path):
 def test_a_name_is_no_file():
     with pytest.raises(InputError, match="no file 'stsb-dev'; name one that ends in"):
         read_labelled("stsb-dev")
+
+
+@pytest.mark.parametrize("name", ["id", "Line", "index", "row", "number"])
+def test_a_column_that_names_rows_is_no_label(tmp_path, name):
+    path = tmp_path / "p.tsv"
+    path.write_text(f"{name}\tsource\ttarget\n7\ta\tb\n7\tc\td\n", "utf-8")
+    with pytest.raises(InputError, match=f"there are: {name}; .*; pass gold=…"):
+        read_labelled(path)
+    assert read_labelled(path, gold=name).gold.tolist() == [7.0, 7.0]
+
+
+def test_a_column_that_counts_rows_is_no_label_unless_named(tmp_path):
+    path = tmp_path / "p.tsv"
+    path.write_text("n\ts1\ts2\n3\ta\tb\n4\tc\td\n9\te\tf\n", "utf-8")
+    with pytest.raises(InputError, match="the column 'n' numbers the rows; which column holds"):
+        read_labelled(path)
+    assert read_labelled(path, gold="n").column == "n"
+
+
+@pytest.mark.parametrize("values", [(0, 1), (1, 2, 2), (3, 2, 1), (0.5, 1, 2)])
+def test_a_column_of_grades_is_taken_where_it_is_the_only_one(tmp_path, values):
+    path = tmp_path / "p.tsv"
+    rows = "".join(f"{value}\ta{number}\tb\n" for number, value in enumerate(values))
+    path.write_text(f"n\ts1\ts2\n{rows}", "utf-8")
+    table = read_labelled(path)
+    assert (table.column, sorted(table.gold)) == ("n", sorted(values))

@@ -66,3 +66,15 @@ def test_what_cannot_be_cut_is_told(bow):
         thresholds_of_corpus(bow, ["a dog", "a dog"])
     with pytest.raises(InputError, match="precision must lie"):
         thresholds_of_pairs(bow, PAIRS[:2], [1, 0], precision=2)
+
+
+def test_a_string_is_no_corpus(bow):
+    with pytest.raises(InputError, match="must be a list of sentences, got one string"):
+        thresholds_of_corpus(bow, "a dog barks")
+
+
+def test_labels_may_be_written_out_and_are_counted(bow):
+    found = thresholds_of_pairs(bow, PAIRS[:2], ["yes", "no"])
+    assert found == thresholds_of_pairs(bow, PAIRS[:2], [1, 0])
+    with pytest.raises(InputError, match="there are 1 labels while there are 2 pairs"):
+        thresholds_of_pairs(bow, PAIRS[:2], [1])

@@ -178,3 +178,12 @@ def test_a_comparison_of_a_judge_becomes_json(judge):
     written = json.loads(json.dumps(found.to_dict()))
     assert written["distance"] == found.distance and not written["broken"]
     assert json.dumps(judge.explain(SENTENCE, SWAPPED).to_dict())
+
+
+@pytest.mark.filterwarnings("ignore::movers.judge.logistic_fit.LabelWarning")
+def test_labels_may_be_written_out(judge, learned):
+    words = ["yes" if label else "no" for label in LABELS]
+    again = judge.learn(LABELLED, words, report=False)
+    assert again._judge.knowledge.digest == learned._judge.knowledge.digest
+    with pytest.raises(InputError, match="label 1: 'maybe' is not a number, and not yes"):
+        judge.learn(LABELLED, ["maybe"] * len(LABELLED))

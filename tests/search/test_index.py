@@ -246,3 +246,11 @@ def test_a_manifest_that_is_a_folder_is_refused(bert, tmp_path):
         Index.open(tmp_path)
     with pytest.raises(InputError, match=r"manifest.json' is a folder"):
         Index.build(bert, ["a dog barks"], tmp_path, replace=True)
+
+
+def test_a_string_is_not_many_queries(bert):
+    index = Index.build(bert, ["a dog", "a cat"])
+    with pytest.raises(InputError, match="queries must be a list of sentences, got 'ab'"):
+        index.search_many("ab")
+    with pytest.raises(InputError, match="queries must be a list of sentences, got None"):
+        index.search_many(None)

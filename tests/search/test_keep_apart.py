@@ -6,6 +6,8 @@ import re
 import pytest
 
 import movers
+from movers import checks
+from movers.cache import SemanticCache
 from movers.errors import InputError
 from movers.io.tables import open_table
 from movers.search.dedupe import dedupe_file, preview
@@ -97,6 +99,23 @@ def test_a_guarded_search_goes_on_until_it_has_enough():
     assert len(found.comparisons) == 1
     with pytest.raises(InputError, match="no guard 'orders'"):
         small.search("Order 1030 is late.", guards=["orders"])
+
+
+def test_one_guard_is_taken_by_its_name(bert, tmp_path):
+    lines = ["Order 8291 is late.", "Order 8194 is late.", "order 8291 is late"]
+    small = Index.build(bert.using("movers"), lines)
+    one, several = (
+        small.search(lines[0], guards="numbers"),
+        small.search(lines[0], guards=["numbers"]),
+    )
+    assert one.matches == several.matches and len(one) == 2
+    for guards, name in (("numbers", "one.tsv"), (["numbers"], "several.tsv")):
+        mine_file(small, 10.0, tmp_path / name, guards=guards)
+    assert (tmp_path / "one.tsv").read_text() == (tmp_path / "several.tsv").read_text()
+    assert checks.check([lines[:2]], guard="numbers")[0].objection == "another number: 8291 / 8194"
+    assert SemanticCache(guard="numbers", scorer=bert.using("movers")).get("a").answer is None
+    with pytest.raises(InputError, match="no guard 'number'; did you mean 'numbers'"):
+        small.search(lines[0], guards="number")
 
 
 def test_groups_are_never_merged(bert, tmp_path):

@@ -403,7 +403,7 @@ def test_a_contrast_is_exported_whole(tab, scorer, tmp_path):
 
 TOLD = {
     "roles": (*SWAP, "Same words, other roles: "),
-    "reworded": ("A car stopped.", "An automobile stopped.", "Nearly the same, in other words: "),
+    "reworded": ("A car stopped.", "An automobile stopped.", "Alike, but for some words: "),
     "denied": ("The drug is safe.", "The drug is not safe.", "Alike, but one denies it: "),
     "unrelated": ("The orchestra tuned its instruments.", "Rain is expected.", "Unrelated: "),
     "same": (SWAP[0], SWAP[0], "The same: 1.00 alike."),

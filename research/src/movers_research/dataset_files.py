@@ -11,7 +11,8 @@ from itertools import islice, repeat
 from pathlib import Path
 
 from movers.errors import InputError
-from movers.evaluate.labelled import Row, number_in
+from movers.evaluate.labelled import Row
+from movers.io.labels import number_in
 from movers.io.tables import decoded_lines
 
 SCORED = (

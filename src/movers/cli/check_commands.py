@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from pathlib import Path
 
 from movers.cli import options as given
@@ -33,7 +34,8 @@ def check(
     Parameters
     ----------
     expected
-        What the texts should say: lines, or a table with a column of texts.
+        What the texts should say: lines, or a table with a column of texts. A blank line or cell is
+        a text of its own, which only another blank one is the same as.
     actual
         The texts, in the same order.
     fail_under
@@ -57,11 +59,13 @@ def check(
     from movers import checks
     from movers.io.texts import Texts
 
+    if not 0.0 <= fail_under <= 1.0:
+        raise InputError(f"--fail-under is a share from 0 to 1, got {fail_under:g}")
     sides = [[*Texts(file, column)] for file in (expected, actual)]
     if len(sides[0]) != len(sides[1]):
         raise InputError(
-            f"{expected} has {len(sides[0])} texts and {actual} has {len(sides[1])}; every text "
-            "needs what is expected of it"
+            f"{expected} has {_count(sides[0])} and {actual} has {_count(sides[1])}; every text "
+            "needs what is expected of it in the row of the same number"
         )
     if not sides[0]:
         raise InputError(f"{expected} has no text")
@@ -73,7 +77,9 @@ def check(
             write_text(file, report(checked, actual.name))
     passed = sum(result.objection is None for result in checked)
     if json:
-        print_json([asdict(result) for result in checked])
+        blank = {"similarity": None}
+        rows = ((asdict(result), isnan(result.similarity)) for result in checked)
+        print_json([row | blank if undefined else row for row, undefined in rows])
     else:
         for row, result in enumerate(checked, 1):
             if result.objection is not None:
@@ -83,3 +89,9 @@ def check(
         raise MoversError(
             f"{passed / len(checked):.1%} of the rows say the same, less than {fail_under:.1%}"
         )
+
+
+def _count(texts: list[str]) -> str:
+    """Say how many texts there are, and how many are blank."""
+    blank = sum(not text.strip() for text in texts)
+    return f"{len(texts)} texts" + f" ({blank} of them blank)" * bool(blank)

@@ -62,7 +62,8 @@ def evaluate(
         scorer = scorer.using(statistics=statistics)
     chosen = tuple(METHODS) if methods == "every" else tuple(method_names(methods))
     results = measured(scorer, pairs, chosen, progress=not quiet)
-    results = replace(results, facts={"command": command_line(), **results.facts})
+    facts = {"command": command_line(), "labels": f"column {pairs.column}", **results.facts}
+    results = replace(results, facts=facts)
     show(results, print_scores, json=json)
 
 
@@ -111,7 +112,7 @@ def threshold(
     if sentences := _sentences(file, column, pairs=bool(source or target or gold)):
         thresholds = thresholds_of_corpus(options.load(method), sentences, sample=sample, **common)
     else:
-        rows = list(read_table(file, source, target, gold, labelled=False))
+        rows = read_table(file, source, target, gold, labelled=False).rows
         pairs, labels = [(first, second) for first, second, _ in rows], [row[2] for row in rows]
         known, scorer = None if any(map(isnan, labels)) else labels, options.load(method)
         thresholds = thresholds_of_pairs(scorer, pairs, known, precision=precision, **common)

@@ -66,16 +66,18 @@ def learn(
     scorer = options.load("movers")
     pairs: Pairs = []
     if file is not None:
-        rows = list(read_table(file, source, target, gold))
+        rows, column = read_table(file, source, target, gold)
         pairs = [(first, second) for first, second, _ in rows]
         labels = [label for _, _, label in rows]
+        if not quiet:
+            say(f"the labels are those of the column {column!r}")
         tested = suggest is None or report is not None
         scorer = scorer.learn(pairs, labels, report=tested, progress=not quiet)
     if scorer.report is not None and report is not None:
         scorer.report.save(report)
     if suggest is not None:
-        given_pairs = read_table(suggest, source, target, labelled=False)
-        unlabelled = [(first, second) for first, second, _ in given_pairs]
+        candidates = read_table(suggest, source, target, labelled=False).rows
+        unlabelled = [(first, second) for first, second, _ in candidates]
         return _suggest(scorer, unlabelled, pairs, output or STANDARD, count)
     assert output is not None and scorer.report is not None
     scorer.save(output)

@@ -207,6 +207,8 @@ def print_scores(console: Console, results: Evaluation) -> None:
     """Print scores with their intervals, and what measures gain over the first."""
     first = results.scores[0]
     about = f"{results.dataset}: {results.metric} × 100, {first.pairs} pairs"
+    if "labels" in results.facts:
+        about += f", labels of {results.facts['labels']}"
     if first.dropped:
         about += f" ({first.dropped} without words on one side left out)"
     gained = ["gain", "p"] * (len(results.scores) > 1)

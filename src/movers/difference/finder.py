@@ -27,8 +27,11 @@ from movers.difference.plain_words import (
 )
 from movers.difference.polarity import TELLING, denies, is_converse, negations
 from movers.difference.roles import clauses_exchanged, judge_order, sort_of
+from movers.io.pairs import check_sentence
 
 CERTAIN, LIKELY, PERHAPS = 0.95, 0.8, 0.6
+FEW = frozenset(("few", "little"))
+"""Quantities that an article makes more of."""
 VAGUE = frozenset(("some", "many", "several"))
 """Quantities that say little when only one text has them."""
 CLAUSE = 80
@@ -69,7 +72,7 @@ def differences(
     negation – B denies it: “not”.
     number – “2” in A, “20” in B.
     """
-    first, second = read(source), read(target)
+    first, second = (read(check_sentence(text, "a text")) for text in (source, target))
     if first.words == second.words and first.question == second.question:
         return ()
     linked = _placed(first.words, second.words, links)
@@ -113,6 +116,7 @@ class DifferenceFinder:
             self.scope("quantity", *only)
             self.steps(QUANTITY, "quantity")
             self.steps(MODALITY, "modality")
+            self.small_words()
             self.times()
             self.tense()
         self.names()
@@ -207,7 +211,10 @@ class DifferenceFinder:
             self.found.remove(order)
             text = say("reordered", order.source, order.target)
             self.found.append(replace(order, kind="reordered", sure=PERHAPS, text=text))
-        return [link for link in opposites if link not in turned]
+        source = self.words.words[0]
+        return [  # sells to, buys from
+            (i, j) for i, j in opposites if (i, j) not in turned and source[i].part == CONTENT
+        ]
 
     def _take(self, places: tuple[Sequence[int], Sequence[int]]) -> None:
         for side in (0, 1):
@@ -291,7 +298,8 @@ class DifferenceFinder:
         for side in (0, 1):
             for place in self._left((part,))[side]:
                 key = self.words.words[side][place].key
-                vague = key in VAGUE or (part == MODALITY and self._has("question"))
+                asking = any(reading.question for reading in self.texts)
+                vague = key in VAGUE or (part == MODALITY and asking)
                 if not vague and place + 1 not in self.words.left[side]:
                     self.tell(kind, *(([place], []) if side == 0 else ([], [place])), PERHAPS)
                 else:
@@ -312,9 +320,33 @@ class DifferenceFinder:
             if times[first] == times[second] and self.words.in_gap(i, j):
                 self.tell("tense", [i], [j], LIKELY)
 
+    def small_words(self) -> None:
+        """Tell of *and* for *or*, of *few* for *a few*, and of *month* for *year*."""
+        for kind, cue in (("quantity", "coordinator"), ("number", "period")):
+            table = lexicon.cues()[cue]
+            left = (
+                [place for place in left if words[place].text.lower() in table]
+                for words, left in zip(self.words.words, self.words.left, strict=True)
+            )
+            for i, j in _paired(self.words, *left):
+                meant = {
+                    table[words[place].text.lower()]
+                    for words, place in zip(self.words.words, (i, j), strict=True)
+                }
+                if self.words.in_gap(i, j) and len(meant) == 2 and all(meant):
+                    self.tell(kind, [i], [j], LIKELY)  # type: ignore[arg-type]
+        for i, j in self.words.same:
+            articles = [
+                place > 0 and words[place - 1].text.lower() == "a"
+                for words, place in zip(self.words.words, (i, j), strict=True)
+            ]
+            if self.words.words[0][i].text.lower() in FEW and articles[0] != articles[1]:
+                shown = ([i - 1, i] if articles[0] else [i]), ([j - 1, j] if articles[1] else [j])
+                self.tell("quantity", *shown, LIKELY)
+
     def tense(self) -> None:
         """Tell of verbs that both texts have in another time."""
-        if self._has("question") or clauses_exchanged(self.words):
+        if any(reading.question for reading in self.texts) or clauses_exchanged(self.words):
             return
         source, target = self.words.words
         for i, j in (*self.words.same, *self.words.moved):

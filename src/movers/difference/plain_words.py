@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
+from unicodedata import category
 
 from movers.difference import lexicon
 
@@ -18,6 +19,7 @@ TOKEN = re.compile(
     r"(?:[A-Za-z]++-?+|#)\d[\w-]*|\d+|"
     r"k?m/[hs]\b|"
     r"[\u3040-\u30ff\u3400-\u9fff]|"  # scripts without blanks
+    r"[:;]-?[()DP](?!\w)|"  # a face
     r"[ap]\.m\b\.?|[^\W\d_]+(?:['’][^\W\d_]+)*|['’](?:s|re|m|ll|ve|d)\b|\S"
 )
 ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"“”]*\w|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
@@ -95,7 +97,7 @@ def read(text: str) -> Reading:
         words = [*_merged(words)]
     if any(word.key in HALVES and word.part == UNIT for word in words):
         words = [*_on_the_clock(words)]
-    plain = tuple(word for word in words if word.part != MARK)
+    plain = tuple(_as_compared([word for word in words if word.part != MARK]))
     return Reading(text, plain, _asks(text, plain))
 
 
@@ -213,7 +215,7 @@ def _usual_lower(lower: str) -> Usual:
     if lower in cues["unit"]:
         return ("", UNIT_OR_WORD, "") if lower[0].isalpha() else (cues["unit"][lower], UNIT, "")
     if lower == "'" or not (lower[0].isalpha() or lower[0] == "'"):
-        return lower, MARK, ""
+        return lower, CONTENT if _is_sign(lower) else MARK, ""
     if lower in ("may", "march"):
         return "", MONTH_OR_WORD, ""
     if lower in cues["day"] or lower in cues["month"]:
@@ -234,6 +236,13 @@ def _usual_lower(lower: str) -> Usual:
     ):
         return "", CUE_BEFORE_TO, ""
     return _usual_word(lower)
+
+
+def _is_sign(mark: str) -> bool:
+    """Tell whether a mark says something by itself: a face, a thumb, *less than*."""
+    if len(mark) > 1 or mark in "<>":
+        return True
+    return category(mark) == "So" and mark not in "°©®™"
 
 
 @lru_cache(maxsize=1 << 16)
@@ -296,6 +305,17 @@ def _merged(words: Sequence[Word]) -> Iterator[Word]:
             text=" ".join(one.text for one in words[place:end] if one.part != MARK)
         )
         place = end
+
+
+def _as_compared(words: Sequence[Word]) -> Iterator[Word]:
+    """Keep the noughts of *version 2.10*, and take *no later than* for a measure, not a denial."""
+    for place, word in enumerate(words):
+        if word.part == NUMBER and "." in word.text and place:
+            if words[place - 1].key in lexicon.cues()["numbered"]:
+                word = word._replace(key=word.text)
+        elif word.key == "no" and [one.key for one in words[place + 2 : place + 3]] == ["than"]:
+            word = word._replace(part=QUANTITY)
+        yield word
 
 
 def _on_the_clock(words: Sequence[Word]) -> Iterator[Word]:

@@ -19,6 +19,7 @@ from movers.difference.misspelt import are_spellings
 from movers.difference.plain_words import (
     CONTENT,
     FUNCTION,
+    MODALITY,
     NAME,
     NEGATION,
     NUMBER,
@@ -30,6 +31,7 @@ Given = str | Sequence[str]
 CLAUSES = frozenset(("and", "but", "or"))
 TELLING = frozenset((CONTENT, NAME, NUMBER))
 """Parts of words that have a meaning by themselves."""
+WITH_OPPOSITES = frozenset((CONTENT, FUNCTION, MODALITY))
 SHARED = 0.5
 """Share of the words of the shorter text that both must have for a denial to be one."""
 
@@ -42,7 +44,7 @@ def find_opposites(found: Counterparts) -> list[Link]:
     pairs, (source, target) = [], found.words
     for i in [*found.left[0]]:
         first = source[i]
-        if first.part not in (CONTENT, FUNCTION) or not lexicon.has_opposite(first.key):
+        if first.part not in WITH_OPPOSITES or not lexicon.has_opposite(first.key):
             continue
         for j in found.left[1]:
             if _opposite(first, target[j]) and _answers(found, i, j):
@@ -54,7 +56,7 @@ def find_opposites(found: Counterparts) -> list[Link]:
 
 
 def _opposite(first: Word, second: Word) -> bool:
-    if second.part not in (CONTENT, FUNCTION):
+    if second.part not in WITH_OPPOSITES:
         return False
     return lexicon.are_opposite(first.key, second.key) or lexicon.are_opposite(
         first.text.lower(), second.text.lower()
@@ -81,8 +83,10 @@ def _answers(found: Counterparts, i: int, j: int) -> bool:
 
 def is_converse(found: Counterparts, i: int, j: int) -> bool:
     """Tell whether two words say the same with their partners exchanged: *sold* and *bought*."""
-    pair = found.words[0][i].key, found.words[1][j].key
-    return pair in lexicon.pairs_of("converse") and not _same_before(found, i, j)
+    first, second = found.words[0][i], found.words[1][j]
+    pairs = (first.key, second.key), (first.text.lower(), second.text.lower())
+    known = not lexicon.pairs_of("converse").isdisjoint(pairs)
+    return known and not _same_before(found, i, j)
 
 
 def _same_before(found: Counterparts, i: int, j: int) -> bool:

@@ -40,8 +40,11 @@ GAIN = 2
 SURE, UNSURE = 0.9, 0.6
 CROSSED = 2
 """Words that went from either clause to the other, from which clauses may be exchanged."""
+COMPOUND = frozenset(("of", "'s", "the"))
+"""What stands between two words in *the roof of the barn*, *the barn's roof*, *the barn roof*."""
 LONG_CLAUSE = 8
-"""Words before a verb among which the *was* of its passive stands."""
+CLOSE = 3
+"""Words of a clause, and words between *was* and its verb, with *not* and an adverb."""
 NEIGHBOURS = 3
 """Words beside one of two joined words among which the other's may stand once more."""
 BROKEN = 0.5
@@ -66,9 +69,13 @@ def judge_order(found: Counterparts, broken: float | None = None) -> Order | Non
         return None
     if clauses_exchanged(found):
         return True, SURE, ()
-    exchanged = _exchanged(found)
     passives = [_passives(words) for words in found.words]
     turned = _is_turned(found, passives)
+    if not turned and (pair := _subjects_exchanged(found)):
+        return True, SURE, pair
+    if _moved(found) and _same_parts(found):
+        return False, SURE, ()
+    exchanged = _exchanged(found)
     telling = [pair for pair in exchanged if not _harmless(found, *pair)]
     if telling and not turned:
         return True, SURE, telling[0]
@@ -95,6 +102,68 @@ def clauses_exchanged(found: Counterparts) -> bool:
         if source[i].part in MOVABLE
     ]
     return joint == other and sum(crossed) >= CROSSED and 2 * sum(crossed) > len(crossed)
+
+
+def _subjects_exchanged(found: Counterparts) -> tuple[Link, Link] | None:
+    """Return the subjects of one verb in both texts if each is behind it in the other text.
+
+    Whatever else moved: *in May Ann sued Tom*, *Tom sued Ann in May*.
+    """
+    source, target = found.words
+    partners = dict((*found.same, *found.moved))
+    backwards = {j: i for i, j in partners.items()}
+    for i, j in sorted(partners.items()):
+        if not (_is_verb(source[i]) and _is_verb(target[j]) and source[i].part == CONTENT):
+            continue
+        first, second = _subject(source, i), _subject(target, j)
+        if first is None or second is None or source[i].key in lexicon.cues()["symmetric"]:
+            continue
+        behind = partners.get(first, -1) > j and backwards.get(second, -1) > i
+        if behind and not _joined(source, first, backwards[second]):
+            return (first, partners[first]), (backwards[second], second)
+    return None
+
+
+def _subject(words: Sequence[Word], verb: int) -> int | None:
+    """Return the place of the nearest word before a verb that may be its subject, if any."""
+    for place in range(verb - 1, -1, -1):
+        word = words[place]
+        if _pause_behind(words, place) or word.key in lexicon.cues()["coordinator"]:
+            return None
+        if word.part in (CONTENT, NAME) and _is_verb(word) and word.form != "base":
+            return None
+        if word.part in (CONTENT, NAME) or word.key in PERSONS:
+            return None if preposition_before(words, place) else place
+    return None
+
+
+def _joined(words: Sequence[Word], low: int, high: int) -> bool:
+    """Tell whether *with*, say, joins two words around a verb: *tea goes with milk*."""
+    low, high = sorted((low, high))
+    between = {word.key for word in words[low:high]}
+    return bool(between & lexicon.cues()["symmetric"].keys())
+
+
+def _same_parts(found: Counterparts) -> bool:
+    """Tell whether two texts are the same parts between commas and *and*, in another order."""
+    if all(word.part == NUMBER for word in found.words[0]):  # 5 - 3
+        return False
+    parts = [sorted(_parts(words)) for words in found.words]
+    return parts[0] == parts[1]
+
+
+def _parts(words: Sequence[Word]) -> list[tuple[str, ...]]:
+    """Return the words of a text in parts, without articles and what joins the parts."""
+    joining, articles = lexicon.cues()["coordinator"], lexicon.cues()["determiner"]
+    parts: list[list[str]] = [[]]
+    for place, word in enumerate(words):
+        if word.key in joining:
+            parts.append([])
+        elif word.key not in articles:
+            parts[-1].append(word.key)
+        if _pause_behind(words, place):
+            parts.append([])
+    return [tuple(part) for part in parts if part]
 
 
 def _subordinate(words: Sequence[Word]) -> tuple[str, range] | None:
@@ -203,7 +272,9 @@ def sort_of(word: Word) -> str:
     if word.part in (NUMBER, DATE, UNIT):
         return "#" if word.part == NUMBER else word.part
     parts = lexicon.words().get(word.key, "n")
-    return "n" if "n" in parts[:2] and word.form not in ("past", "participle") else parts[0]
+    if word.form in ("past", "participle"):
+        return "v"
+    return "n" if "n" in parts[:2] else parts[0]
 
 
 def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
@@ -214,7 +285,9 @@ def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
         {words[place].key for place in between}
         for words, between in zip(found.words, inner, strict=True)
     ]
-    if keys[0] ^ keys[1] >= {"of", "'s"}:  # the roof of the barn, the barn's roof
+    if (not keys[0]) != (not keys[1]):  # a brown dog, a dog that is brown
+        return True
+    if "of" in keys[0] ^ keys[1] and keys[0] | keys[1] <= COMPOUND:
         return True
     if _is_dative(found, first, second):
         return True
@@ -291,6 +364,8 @@ def _is_head(words: Sequence[Word], place: int) -> bool:
 
 def _adjuncts(words: Sequence[Word], first: Link, second: Link) -> bool:
     """Tell whether two words each follow the same preposition: *in May in Rome*."""
+    if any(word.key == "than" for word in words[first[0] : second[0]]):
+        return False
     heads = []
     for place in (first[0], second[0]):
         before = [word for word in words[max(0, place - 2) : place] if word.part == FUNCTION]
@@ -312,16 +387,15 @@ def _passives(words: Sequence[Word]) -> set[int]:
     """Return the places of verbs in the passive voice with *by*."""
     verbs = set()
     for place, word in enumerate(words):
-        if word.key != "by" or word.part != FUNCTION:
-            continue
-        past = [
-            near
-            for near in range(max(0, place - 4), place)
-            if words[near].form == "past" and words[near].part == CONTENT
-        ]
-        if past and any(near.key == "be" for near in words[max(0, place - 6) : place]):
-            verbs.add(past[-1])
+        if word.key == "by" and word.part == FUNCTION:
+            near = range(place - 1, max(-1, place - 1 - LONG_CLAUSE), -1)
+            verb = next((p for p in near if _is_passive(words, p, within=CLOSE)), None)
+            verbs |= {verb} - {None}
     return verbs
+
+
+def _may_be_past(word: Word) -> bool:
+    return word.form == "past" or word.text.lower() in lexicon.cues()["unchanged"]
 
 
 def _is_turned(found: Counterparts, passives: Sequence[set[int]]) -> bool:
@@ -331,14 +405,17 @@ def _is_turned(found: Counterparts, passives: Sequence[set[int]]) -> bool:
         partners = {link[side]: link[1 - side] for link in (*found.same, *found.moved)}
         others = found.words[1 - side]
         matched = [partners[verb] for verb in passives[side] if verb in partners]
-        if any(not _follows_be(others, verb) for verb in matched):
+        if not all(_is_passive(others, verb, within=LONG_CLAUSE) for verb in matched):
             return True
         alone.append(len(passives[side]) - len(matched))
     return alone[0] != alone[1]
 
 
-def _follows_be(words: Sequence[Word], place: int) -> bool:
-    return any(word.key == "be" for word in words[max(0, place - LONG_CLAUSE) : place])
+def _is_passive(words: Sequence[Word], place: int, within: int) -> bool:
+    """Tell whether a verb has *was* or *got* among so many words before it."""
+    if words[place].part != CONTENT or not _may_be_past(words[place]):
+        return False
+    return any(word.key in ("be", "get") for word in words[max(0, place - within) : place])
 
 
 def _arguments_kept(found: Counterparts, passives: Sequence[set[int]]) -> bool:

@@ -10,7 +10,7 @@ HEADLINES = {
     "same": "The same",
     "spelling": "The same but for the spelling",
     "order": "The same in another order",
-    "words": "Nearly the same, in other words",
+    "words": "Alike, but for some words",
     "more": "Alike, but one says more",
     "question": "Alike, but one asks and the other states",
     "tense": "Alike, but at another time",
@@ -76,7 +76,7 @@ def judge(differences: Sequence[Difference], similarity: float | None, *, shared
     kinds = {one.kind for one in differences}
     alike = shared if similarity is None else similarity
     if not kinds:
-        return "same"
+        return "same" if alike >= NEAR else "related"
     if kinds <= {"spelling", "reordered"}:
         return "spelling" if "spelling" in kinds else "order"
     if alike < UNRELATED and shared < NEAR:

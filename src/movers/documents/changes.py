@@ -165,6 +165,9 @@ def judge_pair(
 def _means_other(found: Sequence[Difference], similarity: float, words: int) -> bool:
     """Tell whether what stands in place of something else hardly means the same."""
     kinds = {one.kind for one in found}
+    replaced = [one.source + one.target for one in found if one.kind == "replaced"]
+    if not all(any(map(str.isalnum, both)) for both in replaced):  # signs
+        return True
     if kinds == {"replaced"}:  # all else is as it was
         return words > MANY_WORDS or words * (1.0 - similarity) >= OTHER_WORD * len(found)
     return similarity < REWORDED and not kinds <= {"spelling", "reordered"}

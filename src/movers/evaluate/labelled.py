@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from movers.arrays import Floats
-from movers.errors import InputError
+from movers.errors import Choose, InputError
+from movers.io.labels import label_in
 from movers.io.tables import SUFFIXES, check_texts, open_table, pick_columns, plain_values
 
 Row = tuple[str, str, float]
@@ -37,8 +39,15 @@ GOLD = (
     *("is_duplicate", "quality"),
 )
 """Columns that usually hold the label or score, the likeliest first."""
-WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-"""Labels people write out."""
+COUNTS = ("id", "line", "index", "row", "number", "nr", "no", "#", "")
+"""Columns that number the rows and say nothing about the sentences."""
+
+
+class LabelledRows(NamedTuple):
+    """The rows of a table, and the column their labels are from, None without labels."""
+
+    rows: list[Row]
+    column: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +55,8 @@ class Dataset:
     """Labelled pairs in sorted order, the name users type and the title a table shows.
 
     Gold values are labels, 1 for a paraphrase and 0, or scores that grow with similarity. Pairs
-    without a distance are dropped, or count as the least similar.
+    without a distance are dropped, or count as the least similar. ``column`` is the one of the gold
+    values, where they are from a table of anybody's.
     """
 
     name: str
@@ -55,6 +65,7 @@ class Dataset:
     gold: Floats
     metric: MetricName
     empty: Empty
+    column: str | None = None
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -96,9 +107,10 @@ def read_labelled(
             f"no file {str(path)!r}; name one that ends in {', '.join(SUFFIXES)}, or, for a data "
             "set by name, take movers benchmark of the distribution movers-research"
         )
-    rows = prepare_rows(read_table(path, source, target, gold))
-    binary = {value for _, _, value in rows} <= {0.0, 1.0}
-    return make_dataset(path.stem, path.name, rows[:limit], "auc" if binary else "spearman")
+    table = read_table(path, source, target, gold)
+    rows = prepare_rows(table.rows)
+    metric: MetricName = "auc" if {value for _, _, value in rows} <= {0.0, 1.0} else "spearman"
+    return make_dataset(path.stem, path.name, rows[:limit], metric, table.column)
 
 
 def check_limit(limit: int | None) -> None:
@@ -115,13 +127,15 @@ def prepare_rows(rows: Iterable[Row]) -> list[Row]:
     return sorted(clean, key=lambda row: (len(row[0].split()), len(row[1].split()), row[2]))
 
 
-def make_dataset(name: str, title: str, rows: list[Row], metric: MetricName) -> Dataset:
+def make_dataset(
+    name: str, title: str, rows: list[Row], metric: MetricName, column: str | None = None
+) -> Dataset:
     """Make a data set of rows in order; refuse one without any."""
     if not rows:
         raise InputError(f"{title} holds no labelled pairs")
     pairs = [(source, target) for source, target, _ in rows]
     gold = np.array([gold for _, _, gold in rows], dtype=np.float64)
-    return Dataset(name, title, pairs, gold, metric, EMPTY[metric])
+    return Dataset(name, title, pairs, gold, metric, EMPTY[metric], column)
 
 
 def read_table(
@@ -131,22 +145,27 @@ def read_table(
     gold: str | None = None,
     *,
     labelled: bool = True,
-) -> Iterator[Row]:
-    """Yield the rows of any table of pairs with a column of labels or scores.
+) -> LabelledRows:
+    """Return the rows of any table of pairs with a column of labels or scores.
 
     Gold values are NaN without one, where the pairs need not be labelled.
     """
     with open_table(path) as table:
         sides = pick_columns(table.columns, source, target)
-        golds = _find_gold(table.columns, sides, gold, labelled=labelled)
-        seen = 0
+        column = _find_gold(table.columns, sides, gold, labelled=labelled)
+        rows: list[Row] = []
         for chunk in table.chunks:
-            texts = [check_texts(chunk[side], side, seen) for side in sides]
-            values = plain_values(chunk[golds]) if golds else [math.nan] * len(texts[0])
-            rows = enumerate(zip(*texts, values, strict=True), seen + 1)
-            for seen, (first, second, value) in rows:
-                where = f"{path}, row {seen}, column {golds!r}"
-                yield first, second, label_in(value, where) if golds else math.nan
+            texts = [check_texts(chunk[side], side, len(rows)) for side in sides]
+            values: Sequence[float] = [math.nan] * len(texts[0])
+            if column is not None:
+                where = f"{path}, row {{}}, column {column!r}"
+                cells = enumerate(plain_values(chunk[column]), len(rows) + 1)
+                values = [label_in(cell, where.format(row)) for row, cell in cells]
+            rows += zip(*texts, values, strict=True)
+    guessed = column is not None and gold is None and column not in GOLD
+    if guessed and _count_up([value for _, _, value in rows]):
+        raise _no_gold(f"the column {column!r} numbers the rows;", table.columns, sides)
+    return LabelledRows(rows, column)
 
 
 def _find_gold(
@@ -157,31 +176,25 @@ def _find_gold(
     if named is not None and named not in others:
         raise InputError(f"no column {named!r} of labels; there are: {', '.join(others)}")
     column = named or next((name for name in GOLD if name in others), None)
-    if column or not labelled or len(others) == 1:
-        return column or (others[0] if labelled else None)
-    raise InputError(
-        "which column holds the label or score? call it 'label' or 'score', or name it; "
-        f"beside the sentences there are: {', '.join(others) or 'none'}"
+    if column is not None or not labelled:
+        return column
+    if len(others) == 1 and others[0].strip().lower() not in COUNTS:
+        return others[0]
+    raise _no_gold("", columns, sides)
+
+
+def _count_up(values: list[float]) -> bool:
+    """Tell whether values are whole numbers in order, each another, and not just 0 and 1."""
+    steps = pairwise(values)
+    whole = all(value.is_integer() for value in values)
+    return len(values) > 2 and whole and all(before < after for before, after in steps)
+
+
+def _no_gold(why: str, columns: list[str], sides: tuple[str, str]) -> InputError:
+    """Say that no column is known to hold labels, which there are, and how to name one."""
+    others = ", ".join(name for name in columns if name not in sides)
+    return InputError(
+        f"{why} which column holds the label or score? beside the sentences there are: "
+        f"{others or 'none'}; call it 'label' or 'score'".lstrip(),
+        Choose("gold"),
     )
-
-
-def label_in(value: Any, where: str) -> float:
-    """Return the label that a cell holds: yes and true are 1, no and false 0."""
-    text = "" if value is None else str(value).strip().lower()
-    if not text:
-        raise InputError(
-            f"{where}: the label is blank; fill it in, or take the row out of the table"
-        )
-    also = ", and not yes, no, true or false" if isinstance(value, str) else ""
-    return WORDS[text] if text in WORDS else number_in(value, where, also)
-
-
-def number_in(value: Any, where: str, also: str = "") -> float:
-    """Return the number that a cell holds; ``also`` goes into the message for any other."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{where}: {value!r} is not a number{also}") from None
-    if not math.isfinite(number):
-        raise InputError(f"{where}: {value!r} is not a finite number")
-    return number

@@ -12,6 +12,8 @@ import numpy as np
 
 from movers.arrays import Floats
 from movers.errors import InputError
+from movers.io.labels import read_labels
+from movers.io.pairs import check_sentences
 from movers.runtime.notices import UndefinedWarning
 from movers.scorer import Scorer
 
@@ -85,7 +87,7 @@ class Thresholds:
 def thresholds_of_pairs(
     scorer: Scorer,
     pairs: Pairs,
-    labels: Sequence[float] | None = None,
+    labels: Sequence[Any] | None = None,
     *,
     cut: float | None = None,
     precision: float = PRECISION,
@@ -96,7 +98,8 @@ def thresholds_of_pairs(
     Parameters
     ----------
     pairs, labels
-        Sentences, and 1 for each pair that should lie within the threshold, 0 for others.
+        Sentences, and 1 or yes for each pair that should lie within the threshold, 0 or no for
+        others.
     cut
         A threshold to look at closely.
     precision
@@ -112,7 +115,9 @@ def thresholds_of_pairs(
     """
     if not 0 < precision <= 1:
         raise InputError(f"precision must lie between 0 and 1, got {precision}")
-    gold = None if labels is None else np.asarray(labels, dtype=np.float64)
+    gold = None if labels is None else np.array(read_labels(labels))
+    if gold is not None and len(gold) != len(pairs):
+        raise InputError(f"there are {len(gold)} labels while there are {len(pairs)} pairs")
     if gold is not None and not np.isin(gold, (0.0, 1.0)).all():
         odd = gold[~np.isin(gold, (0.0, 1.0))][0]
         raise InputError(f"labels must be 0 or 1, yes or no, to tell a precision; found {odd:g}")
@@ -154,7 +159,8 @@ def thresholds_of_corpus(
     sample
         How many sentences to compare with one another.
     """
-    texts = list(dict.fromkeys(sentences))
+    given = check_sentences(sentences, "sentence")
+    texts = list(dict.fromkeys(given))
     if len(texts) < 2 or sample < 2:
         raise InputError("it takes two different sentences at least to choose a threshold")
     if len(texts) > sample:
@@ -168,7 +174,7 @@ def thresholds_of_corpus(
     ranked = [(texts[i], texts[j]) for i, j in zip(first[order], second[order], strict=True)]
     np.fill_diagonal(matrix, np.inf)
     nearest = np.where(np.isnan(matrix), np.inf, matrix).min(axis=1)
-    about = f"{len(texts):,} of {len(dict.fromkeys(sentences)):,} sentences"
+    about = f"{len(texts):,} of {len(dict.fromkeys(given)):,} sentences"
     counted = np.sort(nearest[np.isfinite(nearest)])
     return _thresholds(about, str(scorer.signature), distances[order], ranked, cut, counted=counted)
 

@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
+import numpy as np
 from langchain_core._api import LangChainBetaWarning
 from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
 from langchain_core.callbacks import CallbackManagerForRetrieverRun, Callbacks
@@ -23,16 +24,19 @@ from pydantic import ConfigDict, Field
 from movers.cache import SemanticCache
 from movers.client import Client
 from movers.errors import InputError
+from movers.integrations.metadata_filter import read_filter
+from movers.io.pairs import check_sentences, check_share
 from movers.loading import load
 from movers.results import Match
 from movers.runtime.json_text import parse_json
+from movers.runtime.notices import notify
 from movers.scorer import Scorer
-from movers.search.collection import Collection, Record
+from movers.search.collection import Collection, Record, as_json
 from movers.search.index import Index
 
 OPEN = ConfigDict(arbitrary_types_allowed=True)
 Filter = Mapping[str, Any] | Callable[[Document], bool]
-"""Metadata that documents must have, or what says of each whether it counts."""
+"""Metadata that documents must have, or operators of it, or what says of each if it counts."""
 
 
 def _document(match: Match, **more: Any) -> Document:
@@ -125,20 +129,30 @@ class MoversVectorStore(VectorStore):
         **_: Any,
     ) -> list[str]:
         """Add texts, in the place of those with the same ids."""
-        given = list(texts)
-        names = [name or uuid4().hex for name in ids or [None] * len(given)]
-        every = zip(names, given, metadatas or [{} for _ in given], strict=True)
-        self.records.put(Record(name, text, json.dumps(facts)) for name, text, facts in every)
+        given = check_sentences(texts, "text")
+        named, facts = _listed(ids, "id"), metadatas or [{} for _ in given]
+        for what, several in (("ids", named), ("metadatas", facts)):
+            if several and len(several) != len(given):
+                raise InputError(
+                    f"there are {len(several)} {what} while there are {len(given)} texts"
+                )
+        if blank := sum(not text.strip() for text in given):
+            notify(f"{blank} of {len(given)} texts are blank, which no search finds")
+        names = [name or uuid4().hex for name in named or [None] * len(given)]
+        values = (
+            as_json(one or {}, f"the metadata of text {number}") for number, one in enumerate(facts)
+        )
+        self.records.put(map(Record, names, given, values))
         return names
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool | None:
         """Remove documents by id."""
-        self.records.drop(ids or [])
+        self.records.drop(_listed(ids, "id"))
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return documents by id; unknown ones are left out."""
-        return [_stored(record) for record in self.records.get(ids)]
+        return [_stored(record) for record in self.records.get(_listed(ids, "id"))]
 
     def similarity_search(
         self, query: str, k: int = 4, filter: Filter | None = None, **given: Any
@@ -157,18 +171,61 @@ class MoversVectorStore(VectorStore):
         query, k
             What to look for, and how many documents to find.
         filter
-            Metadata that documents must have, or a function of a document that says whether it
-            counts. The search goes on until it has ``k`` of these.
+            Metadata that documents must have, a list meaning that very list; operators of it, as
+            ``{"page": {"$in": [1, 2]}}``; or a function of a document that says whether it counts.
+            The search goes on until it has ``k`` of these.
         """
         if given:
             raise InputError(f"this store searches with k and filter, not {', '.join(given)}")
         nearest = self.records.find(query, k, keep=_kept_by(filter))
         return [(_stored(record), match.distance) for match, record in nearest]
 
+    def max_marginal_relevance_search(
+        self,
+        query: str,
+        k: int = 4,
+        fetch_k: int = 20,
+        lambda_mult: float = 0.5,
+        filter: Filter | None = None,
+        **given: Any,
+    ) -> list[Document]:
+        """Return documents near to a query and far from each other, the nearest first.
+
+        Parameters
+        ----------
+        query, k, filter
+            As in `similarity_search_with_score`.
+        fetch_k
+            How many of the nearest documents to choose from.
+        lambda_mult
+            Weight of being near to the query, from 0 to 1; the rest is that of being far from what
+            is chosen already.
+        """
+        check_share("lambda_mult", lambda_mult, "share")
+        scored = self.similarity_search_with_score(query, max(k, fetch_k), filter, **given)
+        if not scored:
+            return []
+        near = np.array([distance for _, distance in scored])
+        apart = self.records.scorer.matrix([document.page_content for document, _ in scored])
+        chosen = [0]
+        while len(chosen) < min(k, len(scored)):
+            away = apart[:, chosen].min(axis=1)
+            worth = (1.0 - lambda_mult) * away - lambda_mult * near
+            worth[chosen] = -np.inf
+            chosen.append(int(worth.argmax()))
+        return [scored[place][0] for place in chosen]
+
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         scorer = self.records.scorer
         far = scorer.far or 1.0
         return lambda distance: min(1.0, max(0.0, 1.0 - distance / far))
+
+    @classmethod
+    def from_documents(
+        cls, documents: list[Document], embedding: Embeddings | None = None, **options: Any
+    ) -> Self:
+        """Make a store of documents; an embedding is not needed and not used."""
+        return super().from_documents(documents, embedding, **options)  # type: ignore[arg-type]
 
     @classmethod
     def from_texts(
@@ -194,12 +251,15 @@ def _kept_by(wanted: Filter | None) -> Callable[[Record], bool]:
         return lambda record: bool(wanted(_stored(record)))
     if not isinstance(wanted, Mapping):
         raise InputError(f"filter must be a mapping of metadata or a function, not {wanted!r}")
+    holds = read_filter(wanted)
+    return lambda record: holds(_stored(record).metadata)
 
-    def has_all(record: Record) -> bool:
-        metadata = _stored(record).metadata
-        return all(key in metadata and metadata[key] == one for key, one in wanted.items())
 
-    return has_all
+def _listed(given: Sequence[Any] | None, what: str) -> list[Any]:
+    """List what is given; refuse a string, which is no list of its letters."""
+    if isinstance(given, str):
+        raise InputError(f"{what}s must be a list, got {given!r}; put it in a list")
+    return [*(given or [])]
 
 
 def _stored(record: Record) -> Document:
@@ -246,7 +306,8 @@ class MoversCache(BaseCache):
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """Store generations."""
         cache, text = self._find(prompt, llm_string)
-        cache.set(text, [dumps(generation) for generation in return_val])
+        if text.strip():
+            cache.set(text, [dumps(generation) for generation in return_val])
 
     def clear(self, **_: Any) -> None:
         """Forget all answers of the caches in use."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from math import inf
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from movers.errors import InputError, missing
@@ -106,6 +106,8 @@ def check_queries(
     queries: Iterable[str], within: float | None = None, *, top_k: int
 ) -> tuple[list[str], float]:
     """Return what a search is asked for, and the largest distance, or say what is wrong."""
+    if isinstance(queries, str) or not isinstance(queries, Iterable):
+        raise InputError(f"queries must be a list of sentences, got {queries!r}; put it in a list")
     texts = [check_asked(check_sentence(query, "query"), "query") for query in queries]
     check_count("top_k", top_k)
     limit = inf if within is None else within
@@ -118,6 +120,12 @@ def check_count(name: str, value: object) -> None:
     """Refuse a number of sentences that is none."""
     if not isinstance(value, Integral) or value < 1:
         raise InputError(f"{name} must be at least 1, a whole number, got {value!r}")
+
+
+def check_share(name: str, value: object, what: str = "similarity") -> None:
+    """Refuse a similarity, or another share, that is none."""
+    if not isinstance(value, Real) or not 0.0 <= value <= 1.0:
+        raise InputError(f"{name} must be a {what} from 0 to 1, got {value!r}")
 
 
 def check_words(given: Any, what: str) -> Any:

@@ -200,7 +200,18 @@ def _chunks(rows: Iterator[list[Any]], columns: list[str]) -> Iterator[Chunk]:
 
 
 def _tsv_rows(lines: Iterator[str], path: Path) -> Iterator[list[Any]]:
-    return (line.rstrip("\r\n").split("\t") for line in lines if line.strip("\r\n"))
+    return _filled(line.rstrip("\r\n").split("\t") for line in lines)
+
+
+def _filled(rows: Iterator[list[Any]]) -> Iterator[list[Any]]:
+    """Yield rows without blank lines, which in a table of one column are rows with a blank cell."""
+    header: list[Any] | None = None
+    for row in rows:
+        if any(row) or len(row) > 1:
+            header = header or row
+            yield row
+        elif header is not None and len(header) == 1:
+            yield [""]
 
 
 def _csv_rows(lines: Iterator[str], path: Path, delimiter: str = "") -> Iterator[list[Any]]:
@@ -210,7 +221,7 @@ def _csv_rows(lines: Iterator[str], path: Path, delimiter: str = "") -> Iterator
         delimiter = max(cells, key=cells.__getitem__)
     rows = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
     try:
-        yield from filter(None, rows)
+        yield from _filled(rows)
     except csv.Error as error:
         raise InputError(f"{path}, line {rows.line_num}: {error}") from error
 

@@ -6,8 +6,9 @@ The bounds of all sentences are computed for every query, and sentences are comp
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,31 +21,10 @@ from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus, Shard, stored, wordless
 from movers.search.search_ranking import SearchResult
-from movers.search.walk import Nearest, Query, distances_from
+from movers.search.walk import Nearest, distances_from, find_rows
 
-
-class BoundedQuery(Query):
-    """A sentence, the bounds of all others, and what compares it with rows."""
-
-    stage = "words"
-
-    def __init__(
-        self, corpus: Corpus[Any], bounds: Floats, compare: Callable[[Ints], Floats]
-    ) -> None:
-        super().__init__(corpus)
-        self.bounds, self._compare = bounds, compare
-        self.bounds[corpus.hidden] = np.inf
-
-    def nearest(self, count: int) -> Nearest:
-        """Return the sentences with the lowest bounds, in corpus order where these are the same."""
-        order = np.argsort(self.bounds, kind="stable")[: len(self.corpus)]
-        rest = self.bounds[order[count]] if count < len(order) else np.inf
-        return Nearest(order[:count], self.bounds[order[:count]], float(rest))
-
-    def compare(self, rows: Ints) -> Floats:
-        """Return distances of rows."""
-        self.compared += len(rows)
-        return self._compare(rows)
+Asked = tuple[Floats, Callable[[Ints], Floats]]
+"""Bounds of all rows from a sentence, and what compares it with some."""
 
 
 class BoundedLayout(ABC):
@@ -62,7 +42,7 @@ class BoundedLayout(ABC):
         """Make a shard of sentences."""
 
     @abstractmethod
-    def ask(self, scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> BoundedQuery:
+    def ask(self, scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> Asked:
         """Prepare to search for a text, or for the sentence of a row."""
 
     def search(
@@ -84,8 +64,13 @@ class BoundedLayout(ABC):
                 "or search exactly"
             )
         scorer.weigh(queries)  # all of them in a few batches
-        asked = (self.ask(scorer, corpus, text) for text in queries)
-        return [query.search(top_k, within, candidates) for query in asked]
+        limits: dict[str, Any] = {"top_k": top_k, "within": within, "candidates": candidates}
+        results = []
+        for text in queries:
+            bounds, compare = self.ask(scorer, corpus, text)
+            source = partial(_lowest, bounds, len(corpus))
+            results.append(find_rows(corpus, source, compare, stage="words", **limits))
+        return results
 
     def near(
         self,
@@ -99,9 +84,9 @@ class BoundedLayout(ABC):
         """Yield pairs of these sentences with those behind them, by number, and their distances."""
         with progress_bar("comparing", "sentences", len(numbers), progress=progress) as bar:
             for number, row in zip(numbers, corpus.rows(np.array(numbers)).tolist(), strict=True):
-                query = self.ask(scorer, corpus, row)
-                rows = row + 1 + np.flatnonzero(query.bounds[row + 1 :] <= threshold)
-                distances = query.compare(rows)
+                bounds, compare = self.ask(scorer, corpus, row)
+                rows = row + 1 + np.flatnonzero(bounds[row + 1 :] <= threshold)
+                distances = compare(rows)
                 for place in np.argsort(distances, kind="stable"):
                     if distances[place] <= threshold:
                         other = int(corpus.numbers(rows[place]))
@@ -119,7 +104,7 @@ class WordLayout(BoundedLayout):
         words = scorer.weigh_each(chunk, Store(scorer.measure.requirements), progress=progress)
         return Shard(stored(words, chunk))
 
-    def ask(self, scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> BoundedQuery:
+    def ask(self, scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> Asked:
         """Prepare to search for a text, or for the sentence of a row."""
         bound = scorer.measure.bound
         assert isinstance(bound, WordBound)
@@ -128,12 +113,12 @@ class WordLayout(BoundedLayout):
         else:
             words = corpus.take(np.array([asked])).words
         words = replace(words, pooled=words.pooled[:, :0])
-        bounds = [bound.lower(words, shard.words) for shard in corpus.shards]
+        bounds = (bound.lower(words, shard.words) for shard in corpus.shards)
 
         def compare(rows: Ints) -> Floats:
             return distances_from(scorer, words, rows, lambda some: corpus.take(some).words)
 
-        return BoundedQuery(corpus, np.concatenate(bounds), compare)
+        return _joined(bounds, corpus), compare
 
 
 @dataclass(frozen=True)
@@ -153,12 +138,12 @@ class FeatureLayout(BoundedLayout):
         features = _features(scorer).features(list(chunk))
         return FeatureShard(wordless(chunk), np.asarray(features, np.float32))
 
-    def ask(self, scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> BoundedQuery:
+    def ask(self, scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> Asked:
         """Prepare to search for a text, or for the sentence of a row."""
         query = asked if isinstance(asked, str) else corpus.text(asked)
         bound = _features(scorer)
         features = np.asarray(bound.features([query]), np.float32)[0]
-        bounds = [bound.lower(features, shard.features) for shard in corpus.shards]
+        bounds = (bound.lower(features, shard.features) for shard in corpus.shards)
 
         def compare(rows: Ints) -> Floats:
             texts = [corpus.text(row) for row in rows.tolist()]
@@ -167,7 +152,21 @@ class FeatureLayout(BoundedLayout):
             sources = np.repeat(sentences.numbers([query]), len(targets))
             return scorer.between(sentences, np.stack([sources, targets], axis=1))
 
-        return BoundedQuery(corpus, np.concatenate(bounds).astype(np.float64), compare)
+        return _joined(bounds, corpus), compare
+
+
+def _joined(bounds: Iterable[Floats | Singles], corpus: Corpus[Any]) -> Floats:
+    """Return the bounds of all rows, shard after shard; deleted sentences are infinitely far."""
+    every = np.concatenate([*bounds]).astype(np.float64)
+    every[corpus.hidden] = np.inf
+    return every
+
+
+def _lowest(bounds: Floats, total: int, count: int) -> Nearest:
+    """Return the sentences with the lowest bounds, in corpus order where these are the same."""
+    order = np.argsort(bounds, kind="stable")[:total]
+    rest = bounds[order[count]] if count < len(order) else np.inf
+    return Nearest(order[:count], bounds[order[:count]], float(rest))
 
 
 def _features(scorer: Scorer) -> FeatureBound:

@@ -57,6 +57,24 @@ class Record:
         return crc32(json.dumps(parts, default=repr).encode())  # damaged ones may be bytes
 
 
+def as_json(value: Any, what: str) -> str:
+    """Return a value as JSON, or say what of it JSON cannot hold."""
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{what} cannot be kept as JSON ({error}); pass numbers, texts, lists and dictionaries"
+        ) from error
+
+
+def _refuse_stray(folder: Path) -> None:
+    """Refuse a place where no collection can lie."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{str(folder)!r} is a file; name a folder")
+    if (folder / NAME).is_file():
+        raise InputError(f"{str(folder)!r} holds an index; name a folder of its own")
+
+
 def _damaged(where: str, how: str) -> InputError:
     return InputError(f"{where} is damaged ({how}); remove the folder and fill it again")
 
@@ -80,6 +98,7 @@ class Collection:
         self._mutex = threading.RLock()
         self._index: Index | None = None
         if self.folder is not None:
+            _refuse_stray(self.folder)
             self.folder.mkdir(parents=True, exist_ok=True)
         place = ":memory:" if self.folder is None else self.folder / "records.sqlite"
         with self._naming_damage():

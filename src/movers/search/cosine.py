@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from movers.scorer import Scorer
 from movers.search.corpus import Corpus
 from movers.search.search_ranking import SearchResult
 from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, scan, unit_vectors
-from movers.search.walk import FIRST, FOLD, Nearest, Query, distances_between, distances_from
+from movers.search.walk import FIRST, FOLD, Nearest, distances_between, distances_from, find_rows
 
 Keep = Literal["text", "words"]
 
@@ -81,6 +81,7 @@ class CosineLayout:
         candidates: int | Ints | None = None,
     ) -> list[SearchResult]:
         """Search for every query; rows of `candidates` are all that is looked at if given."""
+        limits: dict[str, Any] = {"top_k": top_k, "within": within, "candidates": candidates}
         results = []
         for low in range(0, len(queries), QUERIES):
             texts = queries[low : low + QUERIES]
@@ -90,9 +91,38 @@ class CosineLayout:
                 scanned = scan(corpus, words.pooled, max(FIRST, 4 * top_k))
             for place, nearest in enumerate(scanned):
                 each = words.take(slice(place, place + 1))
-                query = CosineQuery(self, scorer, corpus, each, nearest)
-                results.append(query.search(top_k, within, candidates))
+                results.append(self._search_for(each, scorer, corpus, nearest, **limits))
         return results
+
+    def _search_for(
+        self,
+        query: WeightedSentences,
+        scorer: Scorer,
+        corpus: Corpus[VectorShard],
+        scanned: Nearest | None,
+        **limits: Any,
+    ) -> SearchResult:
+        """Search for one query; where vectors alone give a distance, words are not looked at."""
+
+        def nearest(count: int) -> Nearest:
+            """Return the lowest bounds; those of stored vectors to the last bit."""
+            nonlocal scanned
+            if scanned is None or (len(scanned.rows) < count and np.isfinite(scanned.rest)):
+                scanned = scan(corpus, query.pooled, count)[0]
+            if self.precision == "int8":
+                return scanned
+            bounds = vector_distances(corpus, scanned.rows, query.pooled)
+            order = np.lexsort((scanned.rows, bounds))
+            return Nearest(scanned.rows[order], bounds[order], scanned.rest)
+
+        def settle(rows: Ints) -> Floats:
+            bound = scorer.measure.bound
+            assert isinstance(bound, CosineBound)
+            return bound.settled(vector_distances(corpus, rows, query.pooled))
+
+        compare = partial(distances_from, scorer, query, read=partial(self.words, scorer, corpus))
+        known = settle if self.precision == "float32" else None
+        return find_rows(corpus, nearest, compare, stage="vectors", settle=known, **limits)
 
     def near(
         self,
@@ -133,46 +163,6 @@ class CosineLayout:
         words = scorer.weigh_each(texts, self.store, progress=progress)
         # what was found by a vector is compared by it
         return words if request.pooled else replace(words, pooled=stored_vectors(corpus, rows))
-
-
-class CosineQuery(Query):
-    """A sentence to be found by its vector and compared by its words."""
-
-    stage = "vectors"
-
-    def __init__(
-        self,
-        layout: CosineLayout,
-        scorer: Scorer,
-        corpus: Corpus[VectorShard],
-        words: WeightedSentences,
-        scanned: Nearest | None = None,
-    ) -> None:
-        super().__init__(corpus)
-        self.layout, self.scorer, self.words, self.scanned = layout, scorer, words, scanned
-
-    def nearest(self, count: int) -> Nearest:
-        """Return the sentences with the lowest bounds; those of stored vectors to the last bit."""
-        known = self.scanned
-        if known is None or (len(known.rows) < count and np.isfinite(known.rest)):
-            known = self.scanned = scan(self.corpus, self.words.pooled, count)[0]
-        if self.layout.precision == "int8":
-            return known
-        bounds = vector_distances(self.corpus, known.rows, self.words.pooled)
-        order = np.lexsort((known.rows, bounds))
-        return Nearest(known.rows[order], bounds[order], known.rest)
-
-    def compare(self, rows: Ints) -> Floats:
-        """Return distances of rows; where vectors alone give them, words are not looked at."""
-        out, bound = np.full(len(rows), np.nan), self.scorer.measure.bound
-        if self.layout.precision == "float32" and isinstance(bound, CosineBound):
-            out = bound.settled(vector_distances(self.corpus, rows, self.words.pooled))
-        near = np.isnan(out)
-        self.far += int((~near).sum())
-        self.compared += int(near.sum())
-        read = partial(self.layout.words, self.scorer, self.corpus)
-        out[near] = distances_from(self.scorer, self.words, rows[near], read)
-        return out
 
 
 def stored_vectors(corpus: Corpus[VectorShard], rows: Ints) -> Singles:

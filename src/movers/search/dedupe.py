@@ -91,7 +91,7 @@ def dedupe_file(
     *,
     lines: Iterable[str] | Path | None = None,
     groups: Iterable[object] | None = None,
-    guards: Sequence[str] = DEFAULT,
+    guards: str | Sequence[str] = DEFAULT,
     blocks: Blocks = mine,
     progress: bool = False,
 ) -> Deduplicated:
@@ -115,8 +115,9 @@ def dedupe_file(
         What each line belongs to, in their order: lines of two groups never stand for each other,
         not even if they are the same. None puts all in one.
     guards
-        Names of `movers.difference.guards.GUARDS`, or "unread": sentences that differ in these are
-        kept, however near they are. So are those that a judge is not sure of, ``same>=0.9``.
+        Name or names of `movers.difference.guards.GUARDS`, or "unread": sentences that differ in
+        these are kept, however near they are. So are those that a judge is not sure of,
+        ``same>=0.9``.
     blocks
         What mines the near pairs, as in `mine_file`.
     """
@@ -149,7 +150,7 @@ def preview(
     *,
     lines: Iterable[str] | Path | None = None,
     groups: Iterable[object] | None = None,
-    guards: Sequence[str] = DEFAULT,
+    guards: str | Sequence[str] = DEFAULT,
     around: int = AROUND,
     progress: bool = False,
 ) -> Preview:

@@ -298,7 +298,7 @@ class Index:
         *,
         within: float | None = None,
         candidates: int | Iterable[int] | None = None,
-        guards: Sequence[str] = (),
+        guards: str | Sequence[str] = (),
         align: int = 0,
     ) -> SearchRanking:
         """Find the nearest sentences.
@@ -317,9 +317,9 @@ class Index:
             these numbers, from wherever they come. The result is then approximate. None searches
             all of them, exactly.
         guards
-            Names of `movers.difference.guards.GUARDS`: sentences that differ from the query in
-            these are left out, and others follow. Or a judge and the probability that it must
-            find at least, ``same>=0.9``.
+            Name or names of `movers.difference.guards.GUARDS`: sentences that differ from the
+            query in these are left out, and others follow. Or a judge and the probability that it
+            must find at least, ``same>=0.9``.
         align
             Give alignments for so many of the first matches.
         """
@@ -340,7 +340,7 @@ class Index:
         *,
         within: float | None = None,
         candidates: int | Iterable[int] | None = None,
-        guards: Sequence[str] = (),
+        guards: str | Sequence[str] = (),
         align: int = 0,
     ) -> list[SearchRanking]:
         """Search for every query; `search` explains the options.

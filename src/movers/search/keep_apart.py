@@ -23,14 +23,15 @@ class Objection:
     scorer
         Whose model reads the sentences.
     guards
-        Names of `movers.difference.guards.GUARDS`, "unread", or a judge and the least probability
-        of saying the same, ``same>=0.9`` or ``FILE>=0.8``. Texts with another end that the model
-        does not read are kept apart whatever they are.
+        Name or names of `movers.difference.guards.GUARDS`, "unread", or a judge and the least
+        probability of saying the same, ``same>=0.9`` or ``FILE>=0.8``. Texts with another end that
+        the model does not read are kept apart whatever they are.
     """
 
-    def __init__(self, scorer: Scorer, guards: Sequence[str]) -> None:
-        judges = [name for name in guards if AT_LEAST in name]
-        self.names = check_guards([name for name in guards if name not in judges])
+    def __init__(self, scorer: Scorer, guards: str | Sequence[str]) -> None:
+        names = listed(guards)
+        judges = [name for name in names if AT_LEAST in name]
+        self.names = check_guards([name for name in names if name not in judges])
         self.judges = [_judge(scorer, name) for name in judges]
         self._unread = cache(scorer.unread)
         self._known = [dict[tuple[str, str], float]() for _ in judges]
@@ -74,6 +75,17 @@ def _judge(scorer: Scorer, guard: str) -> tuple[Scorer, float]:
     if not 0.0 <= share <= 1.0:
         raise InputError(f"a judge's probability lies between 0 and 1, got {least!r} in {guard!r}")
     return scorer.using(judge=name), share
+
+
+def listed(guards: str | Sequence[str]) -> tuple[str, ...]:
+    """Return guards as names, given one or several.
+
+    Examples
+    --------
+    >>> listed("numbers"), listed(["numbers", "roles"])
+    (('numbers',), ('numbers', 'roles'))
+    """
+    return (guards,) if isinstance(guards, str) else tuple(guards)
 
 
 def judge_guard(judge: str | None, at_least: float) -> tuple[str, ...]:

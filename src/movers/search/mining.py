@@ -33,7 +33,7 @@ from movers.scorer import Scorer
 from movers.search.corpus import Corpus
 from movers.search.folder import digest
 from movers.search.index import Index
-from movers.search.keep_apart import Objection
+from movers.search.keep_apart import Objection, listed
 from movers.search.vectors import unit_vectors
 
 PROBES = 4.0
@@ -239,7 +239,7 @@ def mine_file(
     threshold: float,
     output: Path,
     *,
-    guards: Sequence[str] = (),
+    guards: str | Sequence[str] = (),
     blocks: Blocks = mine,
     progress: bool = False,
 ) -> tuple[int, int]:
@@ -251,8 +251,8 @@ def mine_file(
     Parameters
     ----------
     guards
-        Names of `movers.difference.guards.GUARDS`: pairs that differ in these are left out. Or a
-        judge and the probability that it must find at least, ``same>=0.9``.
+        Name or names of `movers.difference.guards.GUARDS`: pairs that differ in these are left
+        out. Or a judge and the probability that it must find at least, ``same>=0.9``.
     blocks
         What mines them, block by block: `mine`, or the same on many machines.
 
@@ -270,7 +270,7 @@ def mine_file(
         "threshold": threshold,
         "block": index.layout.block,
         "columns": COLUMNS,
-        **({"guards": [*guards]} if guards else {}),
+        **({"guards": [*listed(guards)]} if guards else {}),
     }
     differing = (
         f"{str(journal)!r} belongs to a run with other sentences or settings; remove it to "

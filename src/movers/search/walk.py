@@ -7,11 +7,10 @@ above is left out, so ties come out as in brute force.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -125,38 +124,52 @@ def _compared(rows: Ints, bounds: Floats, best: Best, compare: Callable[[Ints], 
     return behind
 
 
-class Query(ABC):
-    """One query against a corpus.
+def find_rows(
+    corpus: Corpus[Any],
+    source: Callable[[int], Nearest],
+    compare: Callable[[Ints], Floats],
+    *,
+    stage: str,
+    top_k: int,
+    within: float,
+    candidates: int | Ints | None = None,
+    settle: Callable[[Ints], Floats] | None = None,
+) -> SearchResult:
+    """Find the nearest sentences of a corpus: exactly, with so many comparisons, or of some rows.
 
-    ``compared`` counts sentences that were fully compared, ``far`` those whose vectors alone gave
-    the distance; ``stage`` is the row of `STAGES` for those that bounds leave out.
+    Parameters
+    ----------
+    corpus
+        The sentences.
+    source, compare
+        As in `walk`.
+    stage
+        Row of `STAGES` for the sentences that bounds leave out.
+    top_k, within
+        How many to find, and the largest distance of interest.
+    candidates
+        Most sentences to compare, or all rows to look at; None leaves it to certainty.
+    settle
+        Gives distances of rows that are known without comparing, NaN for the others.
     """
+    total, solved, far = len(corpus), 0, 0
 
-    stage: ClassVar[str]
+    def measured(rows: Ints) -> Floats:
+        nonlocal solved, far
+        out = np.full(len(rows), np.nan) if settle is None else settle(rows)
+        left = np.isnan(out)
+        solved, far = solved + int(left.sum()), far + int((~left).sum())
+        out[left] = compare(rows[left])
+        return out
 
-    def __init__(self, corpus: Corpus[Any]) -> None:
-        self.corpus = corpus
-        self.compared = self.far = 0
-
-    @abstractmethod
-    def nearest(self, count: int) -> Nearest:
-        """Return so many sentences with the lowest bounds."""
-
-    @abstractmethod
-    def compare(self, rows: Ints) -> Floats:
-        """Return distances of rows."""
-
-    def search(self, top_k: int, within: float, candidates: int | Ints | None) -> SearchResult:
-        """Find the nearest sentences: exactly, with so many comparisons, or of some rows."""
-        total = len(self.corpus)
-        find = partial(walk, compare=self.compare, wanted=top_k, within=within)
-        if isinstance(candidates, np.ndarray):
-            listed = Nearest(candidates, np.full(len(candidates), -np.inf), np.inf)
-            result = replace(find(lambda _: listed), certified=len(candidates) == total)
-        else:
-            result = find(self.nearest, budget=candidates)
-        spared = {self.stage if result.certified else "left_out": total - self.compared - self.far}
-        return replace(result, pruning=Pruning(total, solved=self.compared, far=self.far, **spared))
+    find = partial(walk, compare=measured, wanted=top_k, within=within)
+    if isinstance(candidates, np.ndarray):
+        listed = Nearest(candidates, np.full(len(candidates), -np.inf), np.inf)
+        result = replace(find(lambda _: listed), certified=len(candidates) == total)
+    else:
+        result = find(source, budget=candidates)
+    spared = {stage if result.certified else "left_out": total - solved - far}
+    return replace(result, pruning=Pruning(total, solved=solved, far=far, **spared))
 
 
 def distances_from(
