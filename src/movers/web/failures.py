@@ -16,6 +16,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from movers.errors import Choose, MoversError, Wording
+from movers.search.manifest import FolderError
 from movers.settings import HttpField, table
 
 logger = logging.getLogger("movers")
@@ -102,6 +103,9 @@ async def _answered(request: Request, error: Exception) -> JSONResponse:
         status = 400 if complaints[0]["type"] == "json_invalid" else 422
         message = "; ".join(_complaint(complaint)[:QUOTED] for complaint in complaints)
         return failure(status, message)
+    if isinstance(error, FolderError):  # nothing a client could do about, nor need know
+        logger.error("%s", error)
+        error = HTTPException(500, INTERNAL)
     if isinstance(error, MoversError):
         return failure(422, error.worded(HTTP), spoken=error.worded(PAGE))
     if not isinstance(error, HTTPException):  # it goes on, to where it is logged
