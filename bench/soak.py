@@ -90,6 +90,10 @@ class Texts:
         """A sentence that takes its time."""
         return self.sentence(self.rng.randint(60, 120))
 
+    def text(self) -> str:
+        """A text of more sentences than the model reads."""
+        return " ".join(f"{self.any().capitalize()}." for _ in range(self.rng.randint(40, 120)))
+
 
 @dataclass(frozen=True)
 class Question:
@@ -205,6 +209,9 @@ LONG = {
     "explain": Question("/v1/explain", pair, explained, told, ROUNDED),
     "explain long": Question(
         "/v1/explain", lambda texts: long_pair(texts, attention=False), explained, told, ROUNDED
+    ),
+    "texts": Question(
+        "/v1/compare", lambda texts: {"source": texts.text(), "target": texts.text()}, compared
     ),
     "contrast": Question(
         "/v1/contrast",
@@ -331,6 +338,7 @@ def vanish(record: Record, port: int) -> None:
                 ("explain", long_pair(texts)),
                 ("score", scores(texts, 150, "wsmd")),
                 ("compare", pair(texts)),
+                ("compare", {"source": texts.text() * 9, "target": texts.text() * 9}),
             ]
         )
         data = json.dumps(body).encode()

@@ -342,3 +342,24 @@ def test_mutated_requests_get_whole_answers_and_none_behind_the_last(program):
     assert {200, 400, 422} <= statuses <= {100, 200, 400, 404, 405, 413, 421, 422, 505}
     with connected_to(program.port) as raw:
         assert alive(raw)
+
+
+def test_an_unexpected_error_leaves_the_connection_and_quotes_nobody(models, monkeypatch, caplog):
+    quoted = "a secret sentence"
+
+    def fail(_):
+        raise ValueError(quoted)
+
+    monkeypatch.setattr("movers.web.app.mix_curve", fail)
+    body = json.dumps({"source": "a dog", "target": "a cat", "method": "wsmd", "steps": 2}).encode()
+    head = POST.replace(b"compare", b"curve") + b"Content-Length: %d\r\n\r\n" % len(body)
+    with serving(models) as client, connected(client) as raw:
+        raw.sendall(head + body)
+        answer = b""
+        while not answer.endswith(b"}}"):
+            answer += raw.recv(65536)
+        assert answer.startswith(b"HTTP/1.1 500 ") and b"went wrong inside the server" in answer
+        assert alive(raw)
+    (record,) = caplog.records
+    assert record.getMessage().startswith("/v1/curve failed with ValueError\n")
+    assert "in fail" in record.getMessage() and quoted not in caplog.text

@@ -38,6 +38,29 @@ def test_answers_are_those_of_the_library_bit_for_bit(client, models, indexed, o
     assert len(found["comparisons"]) == options.get("explain", 0)
 
 
+@pytest.mark.parametrize("broken", ["{nope", "[" * 100_000, '{"format": "another"}', None])
+def test_a_damaged_index_is_told_to_the_log_alone(bert, tmp_path, caplog, broken):
+    folder = tmp_path / "index"
+    Index.build(bert.using("movers"), QUERIES, folder)
+    manifest = folder / "manifest.json"
+    sound = manifest.read_bytes()
+    with serving(Models({"tiny": bert}, {"here": folder})) as client:
+        asked(client, "a dog")
+        manifest.unlink()
+        if broken is None:
+            manifest.mkdir()
+        else:
+            manifest.write_text(broken)
+        found = client.post("/v1/search", json={"query": "a dog"}), client.get("/v1/indexes")
+        for answer in found:
+            assert answer.status_code == 500 and str(tmp_path) not in answer.text
+            assert "its log has the details" in answer.text
+        assert caplog.text.count(str(manifest)) == 2
+        manifest.rmdir() if broken is None else manifest.unlink()
+        manifest.write_bytes(sound)
+        asked(client, "a dog")
+
+
 def test_many_at_once_are_answered_as_one_by_one(client):
     alone = {query: asked(client, query)["matches"] for query in QUERIES}
     seen = {}

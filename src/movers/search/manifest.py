@@ -27,6 +27,10 @@ FORMAT = "movers-index-5"
 NAME = "manifest.json"
 
 
+class FolderError(InputError):
+    """A folder is not an index, or not as it was written."""
+
+
 @dataclass(frozen=True)
 class Part:
     """A file of an index as it was written: name, bytes, their CRC-32, and sentences in it."""
@@ -46,7 +50,7 @@ class Part:
         """Return where the file lies; it has to have its size."""
         path = folder / self.name
         if not path.is_file():
-            raise InputError(f"the index {str(folder)!r} lacks {self.name}; build it again")
+            raise FolderError(f"the index {str(folder)!r} lacks {self.name}; build it again")
         size = path.stat().st_size
         if size != self.size:
             raise damaged(path, f"{size} bytes, expected {self.size}")
@@ -69,9 +73,9 @@ def checksum(content: Any) -> str:
     return f"{crc32(content):08x}"
 
 
-def damaged(path: Path, how: str) -> InputError:
+def damaged(path: Path, how: str) -> FolderError:
     """Return the error for a file that is not as it was written."""
-    return InputError(f"{str(path)!r} is damaged ({how}); build the index again")
+    return FolderError(f"{str(path)!r} is damaged ({how}); build the index again")
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,7 @@ class Manifest:
         if raw is None:
             unfinished = folder.is_dir() and any(folder.glob("shard-*.safetensors"))
             why = "its build was broken off; build it again, finished parts are kept"
-            raise InputError(
+            raise FolderError(
                 f"no index in {str(folder)!r}: {why if unfinished else f'there is no {NAME}'}"
             )
         return cls.decoded(raw, folder / NAME)
@@ -144,7 +148,7 @@ class Manifest:
         except ValueError as error:
             raise damaged(path, str(error)) from error
         if form != FORMAT:
-            raise InputError(
+            raise FolderError(
                 f"{str(path)!r} has format {form!r}, expected {FORMAT!r}; build the index again"
             )
         if content.pop("checksum", None) != _digest({"format": FORMAT, **content}):
@@ -163,7 +167,7 @@ def read_raw(folder: Path) -> bytes | None:
     """Return the manifest as it stands; None if there is none."""
     path = folder / NAME
     if path.is_dir():
-        raise InputError(f"{str(path)!r} is a folder, not the manifest of an index; remove it")
+        raise FolderError(f"{str(path)!r} is a folder, not the manifest of an index; remove it")
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):

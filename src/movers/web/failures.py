@@ -16,6 +16,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from movers.errors import Choose, MoversError, Wording
+from movers.search.manifest import FolderError
 from movers.settings import HttpField, table
 
 logger = logging.getLogger("movers")
@@ -102,17 +103,24 @@ async def _answered(request: Request, error: Exception) -> JSONResponse:
         status = 400 if complaints[0]["type"] == "json_invalid" else 422
         message = "; ".join(_complaint(complaint)[:QUOTED] for complaint in complaints)
         return failure(status, message)
+    if isinstance(error, FolderError):  # nothing a client could do about, nor need know
+        logger.error("%s", error)
+        error = HTTPException(500, INTERNAL)
     if isinstance(error, MoversError):
         return failure(422, error.worded(HTTP), spoken=error.worded(PAGE))
-    if not isinstance(error, HTTPException):  # the framework logs it
+    if not isinstance(error, HTTPException):  # it goes on, to where it is logged
         error = HTTPException(500, INTERNAL)
     elif isinstance(error.__cause__, RecursionError) and error.status_code == 400:
         error = HTTPException(400, "the body is not JSON that can be read: it is nested too deep")
     elif error.status_code == 500 and (cause := error.__cause__):
-        # Without its message, which may quote a sentence.
-        frames = "".join(format_tb(cause.__traceback__))
-        logger.error("%s failed with %s\n%s", request.url.path, type(cause).__name__, frames)
+        log_failure(request.url.path, cause)
     return failure(error.status_code, error.detail, headers=error.headers)
+
+
+def log_failure(path: str, error: BaseException) -> None:
+    """Log where an error comes from, without its message, which may quote a sentence."""
+    frames = "".join(format_tb(error.__traceback__))
+    logger.error("%s failed with %s\n%s", path, type(error).__name__, frames)
 
 
 def _complaint(error: Any) -> str:
