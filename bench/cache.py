@@ -127,9 +127,8 @@ def main() -> None:
     options = parser.parse_args()
     tables = [table(name, DATA / path, unseen=unseen) for name, (path, unseen) in SETS.items()]
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    text = "\n".join(
-        [f"`python bench/cache.py` — {machine}, the embedded model.\n", READING, *tables]
-    )
+    made = f"`python bench/cache.py` — {machine}, the embedded model.\n"
+    text = "\n".join(["# Wrong hits of a semantic cache\n", made, READING, *tables])
     print(text)
     if options.report is not None:
         options.report.write_text(f"# Wrong hits of a semantic cache\n\n{text}", "utf-8")

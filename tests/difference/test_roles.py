@@ -51,6 +51,13 @@ HARMLESS = [
     ("Ida drinks tea and Otto drinks milk.", "Otto drinks milk and Ida drinks tea."),
     ("Bring two pens, one rule and a map.", "Bring a map, one rule and two pens."),
     ("The old bus hit the new van.", "The new van was hit by the old bus."),
+    ("A brown dog barks.", "A dog, which is brown, barks."),
+    (
+        "The box is being put into the old van by a porter.",
+        "A porter puts the box into the old van.",
+    ),
+    ("A leek is being peeled by a cook.", "A cook is peeling a leek."),
+    ("He fell into a puddle of rain.", "He fell into a rain puddle."),
     ("“Ida snores,” said Otto.", "Otto said: “Ida snores.”"),
     ("In May Ida met Otto.", "Otto met Ida in May."),
 ]

@@ -40,8 +40,11 @@ GAIN = 2
 SURE, UNSURE = 0.9, 0.6
 CROSSED = 2
 """Words that went from either clause to the other, from which clauses may be exchanged."""
+COMPOUND = frozenset(("of", "'s", "the"))
+"""What stands between two words in *the roof of the barn*, *the barn's roof*, *the barn roof*."""
 LONG_CLAUSE = 8
-"""Words before a verb among which the *was* of its passive stands."""
+CLOSE = 3
+"""Words of a clause, and words between *was* and its verb, with *not* and an adverb."""
 NEIGHBOURS = 3
 """Words beside one of two joined words among which the other's may stand once more."""
 BROKEN = 0.5
@@ -282,7 +285,9 @@ def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
         {words[place].key for place in between}
         for words, between in zip(found.words, inner, strict=True)
     ]
-    if keys[0] ^ keys[1] >= {"of", "'s"}:  # the roof of the barn, the barn's roof
+    if (not keys[0]) != (not keys[1]):  # a brown dog, a dog that is brown
+        return True
+    if "of" in keys[0] ^ keys[1] and keys[0] | keys[1] <= COMPOUND:
         return True
     if _is_dative(found, first, second):
         return True
@@ -382,15 +387,10 @@ def _passives(words: Sequence[Word]) -> set[int]:
     """Return the places of verbs in the passive voice with *by*."""
     verbs = set()
     for place, word in enumerate(words):
-        if word.key != "by" or word.part != FUNCTION:
-            continue
-        past = [
-            near
-            for near in range(max(0, place - 4), place)
-            if words[near].part == CONTENT and _may_be_past(words[near])
-        ]
-        if past and any(near.key in ("be", "get") for near in words[max(0, place - 6) : place]):
-            verbs.add(past[-1])
+        if word.key == "by" and word.part == FUNCTION:
+            near = range(place - 1, max(-1, place - 1 - LONG_CLAUSE), -1)
+            verb = next((p for p in near if _is_passive(words, p, within=CLOSE)), None)
+            verbs |= {verb} - {None}
     return verbs
 
 
@@ -405,14 +405,17 @@ def _is_turned(found: Counterparts, passives: Sequence[set[int]]) -> bool:
         partners = {link[side]: link[1 - side] for link in (*found.same, *found.moved)}
         others = found.words[1 - side]
         matched = [partners[verb] for verb in passives[side] if verb in partners]
-        if any(not _follows_be(others, verb) for verb in matched):
+        if not all(_is_passive(others, verb, within=LONG_CLAUSE) for verb in matched):
             return True
         alone.append(len(passives[side]) - len(matched))
     return alone[0] != alone[1]
 
 
-def _follows_be(words: Sequence[Word], place: int) -> bool:
-    return any(word.key in ("be", "get") for word in words[max(0, place - LONG_CLAUSE) : place])
+def _is_passive(words: Sequence[Word], place: int, within: int) -> bool:
+    """Tell whether a verb has *was* or *got* among so many words before it."""
+    if words[place].part != CONTENT or not _may_be_past(words[place]):
+        return False
+    return any(word.key in ("be", "get") for word in words[max(0, place - within) : place])
 
 
 def _arguments_kept(found: Counterparts, passives: Sequence[set[int]]) -> bool:
