@@ -124,7 +124,7 @@ def check_count(name: str, value: object) -> None:
 
 def check_share(name: str, value: object, what: str = "similarity") -> None:
     """Refuse a similarity, or another share, that is none."""
-    if not isinstance(value, Real) or not 0.0 <= value <= 1.0:
+    if not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
         raise InputError(f"{name} must be a {what} from 0 to 1, got {value!r}")
 
 
