@@ -224,8 +224,9 @@ class Scorer:
 
     def unread_words(self, pairs: Sequence[tuple[Text, Text]]) -> Ints:
         """Count the words of every pair that no number of this scorer depends on, ``(pairs,)``."""
-        counts = {text: len(self.unread(text).split()) for pair in pairs for text in pair}
-        return np.array([counts[one] + counts[two] for one, two in pairs], np.int64)
+        given = read_pairs(pairs, check=check_text)
+        counts = {text: len(self.unread(text).split()) for pair in given for text in pair}
+        return np.array([counts[one] + counts[two] for one, two in given], np.int64)
 
     def _long(self, texts: Iterable[Text]) -> set[Text]:
         """Return those of some texts that are compared sentence by sentence, whatever others."""

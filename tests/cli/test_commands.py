@@ -518,7 +518,9 @@ def test_a_table_of_one_cell_is_asked_about(capsys, tmp_path, monkeypatch):
     assert "the header is one cell, 'source|target'; pass --delimiter '|'" in err
     assert run(capsys, "score", path, "--delimiter", "|", "--method", "bow")[0] == 0
     path.with_suffix(".tsv").write_text("source,target\na dog,a cat\n")
-    assert "'source,target'; pass --format csv" in run(capsys, "score", path.with_suffix(".tsv"))[2]
+    named = path.with_suffix(".tsv")
+    assert "'source,target'; pass --format csv, or end" in run(capsys, "score", named)[2]
+    assert "'source,target'; end its name in .csv" in run(capsys, "evaluate", named)[2]
 
 
 @pytest.mark.parametrize(
