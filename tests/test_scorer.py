@@ -190,6 +190,12 @@ def test_sentences_can_be_encoded_ahead(bert, spy):
         scorer.prepare([None])
 
 
+def test_a_string_is_no_list_of_pairs(bert):
+    for verb in (bert.distances, bert.similarities, bert.unread_words, bert.align_all):
+        with pytest.raises(movers.InputError, match="pairs must be a list of two sentences each"):
+            verb("ab")
+
+
 def test_comparing_what_was_fitted_on_needs_no_forward_pass(bert, spy):
     scorer = alone(bert).fit(SENTENCES)
     assert len(spy) == len(SENTENCES)

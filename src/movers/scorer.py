@@ -34,7 +34,14 @@ from movers.explain.contrast import Contrast
 from movers.explain.curve import STEPS, curve_step, mix_curve, mixes_of
 from movers.explain.explanation import Explanation
 from movers.io.labels import read_labels
-from movers.io.pairs import check_asked, check_sentences, check_text, check_words, read_pairs
+from movers.io.pairs import (
+    check_asked,
+    check_count,
+    check_sentences,
+    check_text,
+    check_words,
+    read_pairs,
+)
 from movers.judge.learning import learn, suggest
 from movers.judge.report import JudgeReport
 from movers.measures.base import FitCorpus, Measure
@@ -217,8 +224,9 @@ class Scorer:
 
     def unread_words(self, pairs: Sequence[tuple[Text, Text]]) -> Ints:
         """Count the words of every pair that no number of this scorer depends on, ``(pairs,)``."""
-        counts = {text: len(self.unread(text).split()) for pair in pairs for text in pair}
-        return np.array([counts[one] + counts[two] for one, two in pairs], np.int64)
+        given = read_pairs(pairs, check=check_text)
+        counts = {text: len(self.unread(text).split()) for pair in given for text in pair}
+        return np.array([counts[one] + counts[two] for one, two in given], np.int64)
 
     def _long(self, texts: Iterable[Text]) -> set[Text]:
         """Return those of some texts that are compared sentence by sentence, whatever others."""
@@ -942,8 +950,8 @@ class Scorer:
         progress
             Show a progress bar.
         """
-        if top_k is not None and top_k < 1:
-            raise InputError(f"top_k must be at least 1 or None, got {top_k}")
+        if top_k is not None:
+            check_count("top_k", top_k)
         given = corpus if key is None else map(key, corpus)
         texts = check_sentences(given, "corpus sentence", check_text)
         check_asked(check_text(query, "query"), "query")

@@ -26,7 +26,7 @@ from movers.measures.base import Measure
 from movers.measures.judge import Judge, find_judge
 from movers.measures.parts.context import Context
 from movers.measures.parts.statistics import Statistics, load_statistics
-from movers.measures.parts.structure import Selection
+from movers.measures.parts.structure import Selection, check_notation
 from movers.measures.registry import find_measure
 
 Empty = Literal["raise", "keep", "nan"]
@@ -110,6 +110,16 @@ def _layer(embedding: Any) -> Any:
     return embedding
 
 
+def _of(what: str) -> Callable[[Selection | None], Selection | None]:
+    """Return what refuses a choice of layers or heads that cannot be read."""
+
+    def read(choice: Selection | None) -> Selection | None:
+        check_notation(choice, what)
+        return choice
+
+    return read
+
+
 def _threads(threads: Any) -> int | None:
     if threads is None:
         return None
@@ -157,6 +167,7 @@ class Settings:
         'Attention layers from 1: "5", "5-12", "all", or "BV" for those that attention variability '
         "picks. Default: the best known for the model, for movers the middle two thirds.",
         "A number or numbers will do as well.",
+        read=_of("layer"),
         typed=str | None,
         http=HttpField(control="Layers"),
         write=itself,
@@ -165,6 +176,7 @@ class Settings:
     heads: Selection = setting(
         "all",
         'Heads within each layer, in the same notation: "3", "1-4", "all".',
+        read=_of("head"),
         typed=str,
         http=HttpField(control="Heads"),
         write=itself,

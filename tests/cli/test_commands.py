@@ -89,7 +89,7 @@ def test_score_keeps_columns_adds_distances_and_counts_undefined(capsys, pairs):
     assert header == ["id", "source", "target", "wmd", "wsmd", "unread"]
     assert float(first[4]) == movers.load("wsmd").compare(*SWAP).distance
     assert second[3:] == ["nan", "nan", "0"]
-    assert "wmd: 1 pairs without a proper distance, row 2; see --empty" in err
+    assert "1 pair without a proper distance under wmd, row 2; see --empty" in err
     assert "method:wsmd-wrd" in err
 
 
@@ -243,7 +243,7 @@ def test_rows_without_a_distance_and_cut_ones_are_named(capsys, tmp_path):
     code, _, err = run(capsys, "score", path, "-o", output, "--methods", "wmd")
     assert code == 0
     named = "rows 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 2 more"
-    assert f"wmd: 12 pairs without a proper distance, {named}; see --empty" in err
+    assert f"12 pairs without a proper distance under wmd, {named}; see --empty" in err
     assert "sentences too long for the model lost their end in row 15" in err
     output.unlink()
     code, out, err = run(capsys, "score", path, "-o", output, "--methods", "wmd", "--json")
@@ -501,3 +501,53 @@ def test_compare_tells_figures_and_mends_spelling_on_request(capsys):
     found = movers.load().compare(*pair)
     assert code == 0 and all(" ".join(line.split()) in told for line in found.figures)
     assert "Spelt “pasword” in A, “password” in B." in told
+
+
+def test_one_measure_is_not_named_where_it_fails(capsys):
+    _, _, err = run(capsys, "compare", "", "a dog")
+    assert err.startswith("movers: error: the source is empty")
+    _, _, err = run(capsys, "compare", "the of", "a dog", "--methods", "wmd,wrd")
+    assert err.startswith("movers: error: measure wmd: the source has no words left")
+
+
+def test_a_table_of_one_cell_is_asked_about(capsys, tmp_path, monkeypatch):
+    path = tmp_path / "pairs.csv"
+    path.write_text("source|target\na dog|a cat\n")
+    code, _, err = run(capsys, "score", path)
+    assert code == 1
+    assert "the header is one cell, 'source|target'; pass --delimiter '|'" in err
+    assert run(capsys, "score", path, "--delimiter", "|", "--method", "bow")[0] == 0
+    path.with_suffix(".tsv").write_text("source,target\na dog,a cat\n")
+    named = path.with_suffix(".tsv")
+    assert "'source,target'; pass --format csv, or end" in run(capsys, "score", named)[2]
+    assert "'source,target'; end its name in .csv" in run(capsys, "evaluate", named)[2]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (["score", "a dog", "a cat"], "to compare two sentences: movers compare 'a dog' 'a cat'"),
+        (["index", "add", "ix", "x.txt"], "to add to an index: movers index FILE -o ix --add"),
+        (["index", "check", "ix"], "to check one: movers index ix --check"),
+    ],
+)
+def test_what_is_meant_is_said(capsys, given, why):
+    code, out, err = run(capsys, *given)
+    assert (code, out) == (1, "") and why in err
+
+
+def test_two_texts_are_not_a_table(capsys, pairs):
+    _, _, err = run(capsys, "score", pairs, pairs)
+    assert f"movers score --source-file {pairs} --target-file {pairs}" in err
+
+
+@pytest.mark.parametrize("command", ["search", "rank"])
+def test_at_least_one_is_to_be_found(capsys, command, pairs):
+    code, out, err = run(capsys, command, pairs, pairs, "-k", "0")
+    assert code == 2
+    assert 'Invalid value "0" for -k. Must be >= 1.' in " ".join((out + err).split())
+
+
+def test_one_column_is_not_compared_with_itself(capsys, pairs):
+    _, _, err = run(capsys, "score", pairs, "--source", "source", "--target", "source")
+    assert "both sentences are to come from the column 'source'; name two" in err

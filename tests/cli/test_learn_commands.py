@@ -41,6 +41,11 @@ def test_a_judge_comes_with_its_report(judge):
     assert {one["method"] for one in report["scores"]} == {"judge", "cosine", "movers"}
 
 
+def test_a_quiet_judge_says_nothing(capsys, tmp_path):
+    code, out, _ = run(capsys, "learn", LABELLED, "-o", tmp_path / "z.judge", "--quiet")
+    assert (code, out) == (0, "")
+
+
 @pytest.mark.parametrize("command", ["learn", "evaluate"])
 def test_numbers_of_rows_are_no_labels(capsys, tmp_path, command):
     output = tmp_path / "z.judge"

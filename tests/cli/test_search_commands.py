@@ -123,7 +123,7 @@ def test_tables_are_read_by_column(capsys, table, tmp_path):
     assert code == 0 and "kept 3 of 5 lines; dropped 1 near others, 1 repeated" in err
     assert kept.read_text().splitlines() == table.read_text().splitlines()[:4]
     code, _, err = run(capsys, "mine", table, *arguments, "-o", tmp_path / "pairs.jsonl")
-    assert code == 0 and "1 pairs among 4 sentences" in err
+    assert code == 0 and "1 pair among 4 sentences" in err
     code, _, err = run(capsys, "index", table, "--column", "note", "-o", tmp_path / "index")
     assert code == 0 and "4 sentences" in err
 

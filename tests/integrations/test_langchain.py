@@ -110,6 +110,8 @@ def test_what_a_store_cannot_do_is_not_ignored():
     store = MoversVectorStore.from_texts(NEWS)
     with pytest.raises(InputError, match="filter, not fetch"):
         store.similarity_search(NEWS[0], fetch=3)
+    with pytest.raises(InputError, match="the query is empty"):
+        MoversVectorStore().similarity_search("")
     with pytest.raises(InputError, match="a mapping of metadata or a function"):
         store.similarity_search(NEWS[0], filter="page")
 

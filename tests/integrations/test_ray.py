@@ -176,7 +176,7 @@ def test_the_command_line_reaches_a_cluster_and_equals_the_local_engine(
     with command.stderr as stream:
         said = stream.read()
     assert command.wait() == 0, said
-    assert "44 rows" in said and "wmd: 2 pairs without a proper distance" in said
+    assert "44 rows" in said and "2 pairs without a proper distance under wmd" in said
     assert str(bert.signature) in said
     expected = []
     for file in sorted(folder.iterdir()):

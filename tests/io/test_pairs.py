@@ -97,3 +97,12 @@ def test_sources_and_targets_make_pairs():
 def test_missing_cells_of_a_frame_are_empty_sentences():
     frame = pandas.DataFrame({"a": ["x", None, float("nan"), pandas.NA], "b": ["y"] * 4})
     assert read_pairs(frame) == [("x", "y"), ("", "y"), ("", "y"), ("", "y")]
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [(1, "pass it as text"), (["a"], "pass it as text"), (None, "drop or fill missing values")],
+)
+def test_what_to_do_about_what_is_no_text(value, advice):
+    with pytest.raises(InputError, match=f"expected a string; {advice}"):
+        read_pairs([("a dog", value)])

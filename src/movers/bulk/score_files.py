@@ -171,4 +171,4 @@ def named_columns(
     try:
         return fill_columns(name, scorer, pairs, progress=progress)
     except InputError as error:
-        raise error.about(name) from error
+        raise error.about(f"measure {name}") from error

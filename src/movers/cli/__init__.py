@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from movers.cli.quick import QUICK, answer, print_rows, summary
-from movers.errors import EXTRAS, DependencyError, MoversError, missing
+from movers.errors import EXTRAS, DependencyError, InputError, MoversError, missing
 from movers.plugins import command_places, outside_commands
 from movers.version import __version__
 
@@ -129,6 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(given: Sequence[str]) -> int:
     from movers.cli.messages import say, worded
+    from movers.cli.mistaken import meant
     from movers.plugins import add_outside_measures
     from movers.runtime.atomic import FULL, room
     from movers.runtime.interrupts import end_if_asked
@@ -139,6 +140,8 @@ def _run(given: Sequence[str]) -> int:
                 f"{given[0]} is a command of movers-research, which is not installed; in a "
                 "checkout of movers: pip install ./research"
             )
+        if (instead := meant(given)) is not None:
+            raise InputError(instead)
         add_outside_measures()
         app = make_app([given[0]]) if given[0] in COMMANDS else whole_app()
         app(given, exit_on_error=True, print_error=True)

@@ -54,7 +54,7 @@ def compare(
         try:
             comparisons.append(scorer.compare(source, target, spelling=spelling))
         except InputError as error:
-            failures.append(error.about(name))
+            failures.append(error.about(f"measure {name}") if len(scorers) > 1 else error)
     if not comparisons:
         raise failures[0]
     for failure in failures:

@@ -83,8 +83,8 @@ def learn(
     scorer.save(output)
     if json:
         return print_json(scorer.report.to_dict())
-    print(scorer.report)
     if not quiet:
+        print(scorer.report)
         say(f"wrote {output}, {output.stat().st_size / 1000:.0f} kB")
 
 

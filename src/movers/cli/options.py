@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from cyclopts import Group, Parameter
+from cyclopts.validators import Number
 
 from movers.errors import InputError
 from movers.settings import SettingFacts, Settings, defaults, table, types
@@ -154,7 +155,7 @@ Quiet = Annotated[Flag, Parameter(help="Say nothing but warnings and errors.")]
 Written = Annotated[Path, Parameter(validator=in_a_folder)]
 Target = Annotated[Written, Parameter(name=["--output", "-o"])]
 Out = Annotated[Target, Parameter(allow_leading_hyphen=True)]
-TopK = Annotated[int, Parameter(name=["--top-k", "-k"])]
+TopK = Annotated[int, Parameter(name=["--top-k", "-k"], validator=Number(gte=1))]
 Methods = Annotated[str, Parameter(name=["--methods", "--method"])]
 Measure = Annotated[str, Parameter(help="The measure; `movers methods` lists them.")]
 Model = Annotated[str | None, Parameter(help=table()["model"].help)]

@@ -130,7 +130,8 @@ def _tell(
         return
     for name, rows in report.undefined.items():
         if rows.count:
-            say(f"{name}: {rows.count} pairs without a proper distance, {rows}; see --empty")
+            pairs = f"{rows.count} pair{'s' * (rows.count != 1)}"
+            say(f"{pairs} without a proper distance under {name}, {rows}; see --empty")
     if report.cut.count:
         say(f"sentences too long for the model lost their end in {report.cut}")
     if quiet:

@@ -387,7 +387,8 @@ def mine(
         return
     if resumed:
         say(f"resumed behind {resumed} finished blocks")
-    say(f"{pairs:,} pairs among {len(corpus):,} sentences in {time.monotonic() - started:.1f} s")
+    found = f"{pairs:,} pair{'s' * (pairs != 1)}"
+    say(f"{found} among {len(corpus):,} sentences in {time.monotonic() - started:.1f} s")
     say(str(corpus.scorer.signature))
 
 

@@ -385,12 +385,11 @@ def _is_verb(word: Word) -> bool:
 
 def _passives(words: Sequence[Word]) -> set[int]:
     """Return the places of verbs in the passive voice with *by*."""
-    verbs = set()
+    verbs: set[int] = set()
     for place, word in enumerate(words):
         if word.key == "by" and word.part == FUNCTION:
             near = range(place - 1, max(-1, place - 1 - LONG_CLAUSE), -1)
-            verb = next((p for p in near if _is_passive(words, p, within=CLOSE)), None)
-            verbs |= {verb} - {None}
+            verbs.update([p for p in near if _is_passive(words, p, within=CLOSE)][:1])
     return verbs
 
 

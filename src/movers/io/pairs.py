@@ -36,6 +36,8 @@ def pick_pair(columns: Sequence[Any], source: Any, target: Any, options: str) ->
         if name is not None and name not in columns:
             raise InputError(f"no column {name!r}; the columns are: {there}")
     if source is not None and target is not None:
+        if source == target:
+            raise InputError(f"both sentences are to come from the column {source!r}; name two")
         return source, target
     pair = known_columns(columns) or columns
     if source is not None or target is not None or len(pair) != 2:
@@ -80,10 +82,8 @@ def is_missing(value: Any) -> bool:
 def check_sentence(text: Any, what: str) -> str:
     """Return text that is a string, or say what it is instead."""
     if not isinstance(text, str):
-        raise InputError(
-            f"{what} is {text!r} ({type(text).__name__}), expected a string; "
-            "drop or fill missing values first"
-        )
+        advice = "drop or fill missing values first" if is_missing(text) else "pass it as text"
+        raise InputError(f"{what} is {text!r} ({type(text).__name__}), expected a string; {advice}")
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -124,7 +124,7 @@ def check_count(name: str, value: object) -> None:
 
 def check_share(name: str, value: object, what: str = "similarity") -> None:
     """Refuse a similarity, or another share, that is none."""
-    if not isinstance(value, Real) or not 0.0 <= value <= 1.0:
+    if not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
         raise InputError(f"{name} must be a {what} from 0 to 1, got {value!r}")
 
 

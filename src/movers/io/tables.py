@@ -14,7 +14,7 @@ from math import isfinite
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from movers.errors import InputError
+from movers.errors import Choose, Do, InputError
 from movers.io.pairs import is_missing, known_columns, pick_pair
 from movers.runtime.json_text import parse_json
 from movers.runtime.notices import HeaderWarning, notify
@@ -279,6 +279,12 @@ def count_rows(path: Path | TwoTexts, format: str | None = None) -> int | None:
 
 def pick_columns(columns: list[str], source: str | None, target: str | None) -> tuple[str, str]:
     """Return the two columns to compare: those named, a well-known pair, or the only two."""
+    marks = [mark for mark in (*DELIMITERS, "|") if mark in columns[0]]
+    if marks and len(columns) == 1 and source is target is None:
+        remedies: tuple[Choose, Do] = Choose("format", "csv"), Do("end its name in .csv")
+        if marks[0] not in DELIMITERS:
+            remedies = Choose("delimiter", f"'{marks[0]}'"), Do("put tabs between its cells")
+        raise InputError(f"the header is one cell, {columns[0]!r}", *remedies)
     picked = pick_pair(columns, source, target, "--source and --target")
     if source is None and target is None and known_columns(columns) is None:
         notify(

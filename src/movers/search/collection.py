@@ -15,6 +15,7 @@ from typing import Any
 from zlib import crc32
 
 from movers.errors import InputError, StorageError
+from movers.io.pairs import check_queries
 from movers.loading import load
 from movers.results import Match
 from movers.runtime.locks import locked
@@ -204,6 +205,7 @@ class Collection:
         keep
             Says which records count; the search goes on until it has enough of these.
         """
+        check_queries([query], top_k=top_k)
         with self._mutex:
             if (index := self._opened()) is None:
                 return []

@@ -54,14 +54,7 @@ def select_heads(
 
 def parse_numbers(choice: Selection, available: range, what: str) -> tuple[int, ...]:
     """Read a choice of numbers: ``"5"``, ``"5-12"``, ``"1,3,5-6"``, ``"all"`` or numbers."""
-    if isinstance(choice, str):
-        every = choice.strip().lower() == "all"
-        numbers = [*available] if every else _ranges(choice, available, what)
-    else:
-        try:
-            numbers = [*map(index, choice if isinstance(choice, Iterable) else [choice])]
-        except TypeError:
-            raise InputError(f"{what}s must be whole numbers or text, got {choice!r}") from None
+    numbers = _numbers(choice, available, what)
     wrong = [number for number in numbers if number not in available]
     if wrong or not numbers:
         raise InputError(
@@ -69,6 +62,24 @@ def parse_numbers(choice: Selection, available: range, what: str) -> tuple[int, 
             f"the model has {what}s {available[0]} to {available[-1]}"
         )
     return tuple(sorted(set(numbers)))
+
+
+def check_notation(choice: Selection | None, what: str) -> None:
+    """Refuse a choice of layers or heads that no model could have, before there is a model."""
+    if choice is None or (what == "layer" and isinstance(choice, str) and choice.upper() == "BV"):
+        return
+    _numbers(choice, range(1, 2), what)
+
+
+def _numbers(choice: Selection, available: range, what: str) -> list[int]:
+    """List the numbers of a choice, whether or not they are available."""
+    if isinstance(choice, str):
+        every = choice.strip().lower() == "all"
+        return [*available] if every else _ranges(choice, available, what)
+    try:
+        return [*map(index, choice if isinstance(choice, Iterable) else [choice])]
+    except TypeError:
+        raise InputError(f"{what}s must be whole numbers or text, got {choice!r}") from None
 
 
 def _ranges(choice: str, available: range, what: str) -> list[int]:
