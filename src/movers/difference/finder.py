@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from movers.difference import lexicon
+from movers.difference.clauses import clauses_exchanged
 from movers.difference.counterparts import Counterparts, Link, find_counterparts, preposition_before
 from movers.difference.kinds import KINDS, Difference, Kind, Span, say
 from movers.difference.misspelt import are_spellings
@@ -26,7 +27,7 @@ from movers.difference.plain_words import (
     read,
 )
 from movers.difference.polarity import TELLING, denies, is_converse, negations
-from movers.difference.roles import clauses_exchanged, judge_order, sort_of
+from movers.difference.roles import judge_order, sort_of
 from movers.io.pairs import check_sentence
 
 CERTAIN, LIKELY, PERHAPS = 0.95, 0.8, 0.6
