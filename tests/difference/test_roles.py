@@ -31,6 +31,11 @@ EXCHANGED = [
     ("He lent a bike to Ida.", "Ida lent him a bike."),
     ("Rents are higher in Graz than in Linz.", "Rents are higher in Linz than in Graz."),
     ("Although she was ill, she sang.", "Although she sang, she was ill."),
+    ("The tenant stays until the landlord pays.", "The tenant stays until the tenant pays."),
+    (
+        "The bank must call Dr. Weber before Mr. Klein.",
+        "The bank must call Mr. Klein before Dr. Weber.",
+    ),
     ("Because the lift failed, we walked.", "Because we walked, the lift failed."),
     ("If it snows, the school closes.", "If the school closes, it snows."),
     ("Soak the beans before rinsing them.", "Rinse the beans before soaking them."),

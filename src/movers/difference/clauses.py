@@ -117,7 +117,9 @@ def _subordinate(words: Sequence[Word]) -> tuple[str, range] | None:
 
 def pause_behind(words: Sequence[Word], place: int) -> bool:
     """Tell whether more than a blank, a comma say, stands between a word and the next."""
-    return place + 1 < len(words) and words[place + 1].start > words[place].end + 1
+    if place + 1 >= len(words) or words[place].text.lower() in lexicon.cues()["title"]:
+        return False
+    return words[place + 1].start > words[place].end + 1
 
 
 def is_verb(word: Word) -> bool:

@@ -37,7 +37,7 @@ VAGUE = frozenset(("some", "many", "several"))
 """Quantities that say little when only one text has them."""
 CLAUSE = 80
 """Characters of a clause that is told whole where roles were exchanged."""
-PAUSE = re.compile(r"\s*[.,;:!?…–—]\s+|\s+-\s+")
+PAUSE = re.compile(r"\s*[,;:!?…–—]\s+|\s+-\s+|(?<=[^\W\d_]{4})\.\s+")  # not behind Mr. or p.
 LONGEST = 200
 """Words left over in a text whose spellings are compared with those of the other."""
 
@@ -382,7 +382,12 @@ class DifferenceFinder:
         for i, j in _linked(self.words, *self._left(parts)):
             self.tell("replaced", [i], [j], LIKELY)
         for runs in _paired_runs(self.words, *self._left(parts)):
-            self.tell("replaced", *runs, LIKELY)
+            if self._is_party(*runs):
+                self._take(runs)
+                spans = map(_clause, self.words.words, runs)
+                self._add("roles", *map(_widened, self.texts, spans), LIKELY)
+            else:
+                self.tell("replaced", *runs, LIKELY)
         left = self._left(parts)
         if self._has("reordered") and all(len(one) == 1 for one in left):
             (i,), (j,) = left
@@ -398,6 +403,21 @@ class DifferenceFinder:
         for side, kind in ((0, "removed"), (1, "added")):
             for run in _runs(self._left(parts)[side], self.words.words[side]):
                 self.tell(kind, *((run, []) if side == 0 else ([], run)), LIKELY)  # type: ignore[arg-type]
+
+    def _is_party(self, first: Sequence[int], second: Sequence[int]) -> bool:
+        """Tell whether a noun stands where the other text has one that both texts have elsewhere.
+
+        *The tenant stays until the landlord pays*, *the tenant stays until the tenant pays*.
+        """
+        words = self.words.words
+        if len(first) != 1 or len(second) != 1 or not self.words.in_gap(first[0], second[0]):
+            return False
+        for side, (place,) in zip(words, (first, second), strict=True):
+            article = place > 0 and side[place - 1].text.lower() == "the"
+            if not article or sort_of(side[place]) != "n":
+                return False
+        known = {words[0][i].key for i, _ in (*self.words.same, *self.words.moved)}
+        return (words[0][first[0]].key in known) != (words[1][second[0]].key in known)
 
     def _left(self, parts: Sequence[str]) -> tuple[list[int], list[int]]:
         """Return words of some parts that nothing has been told of yet."""
