@@ -22,7 +22,14 @@ from movers.compile_ahead import STEPS
 from movers.errors import DependencyError
 from movers.runtime.atomic import replacing
 from movers.runtime.compiling import Code, Entry, Kinds, symbol
-from movers.runtime.kernel_library import best_level, find_linker, levels, library_name
+from movers.runtime.kernel_library import (
+    best_level,
+    find_linker,
+    levels,
+    library_name,
+    remove,
+    seal,
+)
 from movers.runtime.threads import available_threads
 
 LONGEST = ("partial structure", "structure", "bounds", "costs")
@@ -50,10 +57,11 @@ def build(folder: Path, kinds: tuple[str, ...]) -> list[Path]:
     for kind, path in paths.items():
         with replacing(path, closed=True) as draft:
             link(objects[kind], draft)
+            seal(path, draft.read_bytes())
     others = [path for path in folder.glob("kernels-*") if path not in paths.values()]
     for old in sorted(others, key=lambda path: path.stat().st_mtime)[:-KEPT]:
         with suppress(OSError):  # a process has it open
-            old.unlink()
+            remove(old)
     return [*paths.values()]
 
 

@@ -130,7 +130,7 @@ class Comparison(Compared):
             "gate": plain_number(self.gate),
             "linear": plain_number(self.linear),
             "structural": plain_number(self.structural),
-            "home": self.at_home,
+            "home": plain_number(self.at_home),
             "parts": {name: plain_number(value) for name, value in self.parts.items()},
             "mix": self.mix,
             "source_words": list(self.source_words),

@@ -256,7 +256,23 @@ def test_only_the_libraries_made_last_stay(cache, quick):
     (cache / "another").touch()
     name = Path(kernel_library.library()._name).name
     stay = {f"kernels-{age}" for age in range(building.KEPT)}
-    assert {path.name for path in cache.iterdir()} - {"lock"} == stay | {name, "another"}
+    assert {path.name for path in cache.iterdir()} - {"lock"} == stay | {
+        *(name, f"checksum-{name}", "another")
+    }
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda raw: raw[:1000], lambda raw: raw[:999] + b"x" + raw[1000:]]
+)
+def test_a_damaged_library_is_built_again(cache, quick, caplog, damage):
+    path = Path(kernel_library.library()._name)
+    sound = path.read_bytes()
+    path.unlink()  # the process has it open
+    path.write_bytes(damage(sound))
+    path.chmod(0o644)
+    kernel_library.library.cache_clear()
+    assert Path(kernel_library.library()._name) == path and kernel_library.is_whole(path)
+    assert len(quick) == 2 and "are damaged; building others" in caplog.text
 
 
 @pytest.mark.usefixtures("cache")

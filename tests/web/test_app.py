@@ -65,6 +65,18 @@ def test_pairs_without_a_distance_are_null_with_a_reason(client):
     assert kept["distances"][0] > 0
 
 
+@pytest.mark.parametrize("route", ["compare", "explain", "curve", "page", "differences"])
+@pytest.mark.parametrize("source", ["a dog barks", ""])
+def test_a_pair_without_a_distance_and_a_price_for_home_is_answered(client, route, source):
+    body = {"source": source, "target": "\ufeff", "method": "wsmd", "empty": "nan", "null": 0.5}
+    answer = client.post(f"/v1/{route}", json=body)
+    assert answer.status_code == 200, answer.text
+    if route == "compare":
+        assert answer.json()["distance"] is answer.json()["home"] is None
+    if route == "curve":
+        assert {*answer.json()["distances"], *answer.json()["home"]} == {None}
+
+
 def test_rank_orders_as_the_library_does(client, bert):
     body = {"query": SENTENCES[0], "candidates": ["the of", *SENTENCES], "top_k": None}
     body["method"] = "wsmd"

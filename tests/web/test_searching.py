@@ -232,3 +232,9 @@ def test_the_manual_is_served_from_here(client):
     assert "http" not in page.text.replace("http-equiv", "")
     for path in ("/swagger/swagger-ui-bundle.js", "/swagger/swagger-ui.css", "/static/docs.js"):
         assert client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("count", [1001, 2**70])
+def test_more_matches_than_a_request_may_ask_for_are_refused(client, count):
+    answer = client.post("/v1/search", json={"query": "a dog", "top_k": count})
+    assert answer.status_code == 422 and f"{count} pairs are more than" in answer.text

@@ -36,7 +36,7 @@ def curve_step(pair: Compared) -> Step:
         "distances": plain_number(pair.distance),
         "linear": plain_number(pair.linear),
         "structural": plain_number(pair.structural),
-        "home": pair.at_home or 0.0,
+        "home": 0.0 if pair.at_home is None else plain_number(pair.at_home),
         "plans": plain_flows(pair.plan, mean_strain(pair)),
     }
     return values, pair.plan

@@ -83,7 +83,7 @@ class Explanation:
             "target_parts": _parts(pair.target, pair.target_words, pair.target_spans),
             "source_weights": [_short(weight) for weight in pair.weights[0]],
             "target_weights": [_short(weight) for weight in pair.weights[1]],
-            "home": pair.at_home,
+            "home": plain_number(pair.at_home),
             "cost": [[_short(cell) for cell in row] for row in pair.cost],
             "words": self._words(),
             "structure": self._structure(attention=attention) if pair.heads else None,
@@ -219,6 +219,6 @@ def _short(value: float) -> float | None:
     return plain_number(float(f"{value:.5g}"))
 
 
-def plain_number(value: float) -> float | None:
-    """Return a number; None for what JSON has no word for."""
-    return value if np.isfinite(value) else None
+def plain_number(value: float | None) -> float | None:
+    """Return a number; None for none, and for what JSON has no word for."""
+    return value if value is not None and np.isfinite(value) else None

@@ -23,10 +23,12 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from zlib import crc32
 
 from movers.errors import DependencyError
 from movers.runtime import ownership
 from movers.runtime.answer_cache import CacheWarning, cache_folder
+from movers.runtime.atomic import replacing
 from movers.runtime.locks import locked
 from movers.runtime.notices import notify
 
@@ -53,6 +55,8 @@ LEVELS["AMD64"] = LEVELS["x86_64"]
 """Kinds of processors by machine, as LLVM calls them, best first; what numpy must find for each."""
 PORTABLE: dict[str, tuple[str, ...]] = {"generic": ()}
 """The kind of any other machine."""
+SEAL = "checksum-"
+"""What the name of the file begins with that tells whether a library is whole."""
 PATIENCE = 900.0
 """Seconds to wait for another process that builds the library."""
 MESSAGE = (
@@ -125,12 +129,37 @@ def cached(name: str) -> Path | None:
         if why := ownership.distrust(path):
             _warn(why)
             return None
+        if path.is_file() and not is_whole(path):
+            logger.warning("the compiled kernels in %s are damaged; building others", path.parent)
+            path.unlink()
         if not path.is_file():
             _build(path)
     except OSError as error:
         _warn(f"cannot be kept in {path.parent} ({error.strerror})")
         return None
     return path if path.is_file() else None
+
+
+def seal(path: Path, content: bytes) -> None:
+    """Write what tells later whether a library is whole: damaged code ends a process."""
+    with replacing(_seal(path), closed=True) as file:
+        file.write_text(f"{crc32(content):08x}", "ascii")
+
+
+def is_whole(path: Path) -> bool:
+    """Return whether a library is as it was built, as far as that was written."""
+    told = _seal(path)
+    return not told.is_file() or told.read_bytes() == b"%08x" % crc32(path.read_bytes())
+
+
+def remove(path: Path) -> None:
+    """Remove a library, and what was written about it."""
+    path.unlink()
+    _seal(path).unlink(missing_ok=True)
+
+
+def _seal(path: Path) -> Path:
+    return path.with_name(f"{SEAL}{path.name}")
 
 
 def _build(path: Path) -> None:

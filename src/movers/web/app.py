@@ -114,7 +114,7 @@ class Service:
         setup = indexes.setup(body.index, body.guards, **asked)
         self.limits.check_sentence(body.query, "the query", long=indexes.takes_texts(setup))
         check_asked(body.query, "query")
-        self.limits.check_pairs(range(body.top_k))
+        self.limits.check_pairs(body.top_k)
         effort = indexes.effort(setup, len(body.query))
         job = Job(setup, self.answers.searches, [(body.query,)], [effort])
         ((ranking,),) = await self._ask([job])
@@ -154,7 +154,7 @@ class Service:
 
     async def score(self, body: schemas.ScoreRequest) -> Response:
         """Compare many pairs under one or more measures."""
-        self.limits.check_pairs(body.pairs, len(body.methods))
+        self.limits.check_pairs(len(body.pairs), len(body.methods))
         if len(set(body.methods)) < len(body.methods):
             raise InputError(f"methods must differ from each other, got {body.methods}")
         pairs = [(source, target) for source, target in body.pairs]
@@ -168,7 +168,7 @@ class Service:
 
     async def rank(self, body: schemas.RankRequest) -> Response:
         """Rank sentences by their distance to a query, exactly."""
-        self.limits.check_pairs(body.candidates)
+        self.limits.check_pairs(len(body.candidates))
         pairs = [(body.query, candidate) for candidate in body.candidates]
         long = _takes_texts(body, body.method)
         self.limits.check_sentence(body.query, "the query", long=long)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from movers.errors import InputError
 from movers.io.pairs import check_sentence
@@ -65,11 +63,11 @@ class Limits:
             )
         check_sentence(text, what)
 
-    def check_pairs(self, pairs: Sequence[Any], measures: int = 1) -> None:
+    def check_pairs(self, count: int, measures: int = 1) -> None:
         """Refuse more pairs than one request may have."""
-        if len(pairs) * measures > self.max_pairs:
+        if count * measures > self.max_pairs:
             times = f" under {measures} measures" if measures > 1 else ""
             raise InputError(
-                f"{len(pairs)} pairs{times} are more than the {self.max_pairs} this server takes "
+                f"{count} pairs{times} are more than the {self.max_pairs} this server takes "
                 "in one request; send several, or start the server with --max-pairs"
             )
