@@ -385,7 +385,8 @@ class DifferenceFinder:
             if self._is_party(*runs):
                 self._take(runs)
                 spans = map(_clause, self.words.words, runs)
-                self._add("roles", *map(_widened, self.texts, spans), LIKELY)
+                first, second = map(_widened, self.texts, spans)
+                self._add("roles", first, second, LIKELY)
             else:
                 self.tell("replaced", *runs, LIKELY)
         left = self._left(parts)
