@@ -1,13 +1,16 @@
 """Ctrl-C from the first moment, a terminal that hangs up, a reader that goes away."""
 
+import errno
 import os
 import re
 import signal
 import subprocess
 import sys
+from threading import Timer
 
 import pytest
 
+from movers.cli import main
 from processes import PROCESSES, go_on_as
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
@@ -57,6 +60,19 @@ def score_on_a_terminal(name, arguments):
         os.dup2(terminal, stream)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     go_on_as(arguments)
+
+
+def test_a_terminal_may_fail_before_its_signal_comes(monkeypatch):
+    def models(name: str) -> None:
+        Timer(0.05, os.kill, (os.getpid(), signal.SIGHUP)).start()
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr("movers.cli.function_of", lambda command: models)
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        assert main(["models", "tiny"]) == 128 + signal.SIGHUP
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_a_bar_moves_and_a_terminal_that_hangs_up_loses_nothing(tmp_path, pairs):

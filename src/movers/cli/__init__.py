@@ -6,7 +6,9 @@ measures and a quick look at the installation need next to nothing (`movers.cli.
 
 from __future__ import annotations
 
+import errno
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -36,6 +38,8 @@ FILES = {
 }
 COMMANDS = {command: file for file, commands in FILES.items() for command in commands}
 """The file of every command."""
+HANGING_UP = 0.2
+"""Seconds from the first failure of a terminal that hangs up within which its signal comes."""
 RESEARCH = ("benchmark", "reproduce", "evaluate-alignment")
 """Commands that the distribution movers-research adds."""
 
@@ -158,6 +162,8 @@ def _run(given: Sequence[str]) -> int:
         sys.stderr.close()
         return 0
     except OSError as error:
+        if error.errno == errno.EIO and error.filename is None:
+            time.sleep(HANGING_UP)
         end_if_asked()
         why = f"{error.filename or 'file'}: {error.strerror or error}"
         if error.errno in FULL and error.filename:
