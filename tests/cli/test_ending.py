@@ -11,7 +11,6 @@ from threading import Timer
 import pytest
 
 from movers.cli import main
-from processes import PROCESSES, go_on_as
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
 
@@ -52,14 +51,17 @@ def test_ctrl_c_while_packages_load_is_one_line(tmp_path, name):
     assert done.stderr == "movers: interrupted\n"
 
 
-def score_on_a_terminal(name, arguments):
-    """Be the command line in a session of its own on a terminal."""
-    os.setsid()
-    terminal = os.open(name, os.O_RDWR)  # the first that a session opens is its own
-    for stream in range(3):
-        os.dup2(terminal, stream)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    go_on_as(arguments)
+ON_A_TERMINAL = """
+import os, signal, sys
+os.setsid()
+terminal = os.open({terminal!r}, os.O_RDWR)  # the first that a session opens is its own
+for stream in range(3):
+    os.dup2(terminal, stream)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+from movers.__main__ import run
+sys.argv = ["movers", *{arguments!r}]
+sys.exit(run())
+"""
 
 
 def test_a_terminal_may_fail_before_its_signal_comes(monkeypatch):
@@ -80,15 +82,15 @@ def test_a_bar_moves_and_a_terminal_that_hangs_up_loses_nothing(tmp_path, pairs)
     output.write_text("old\n", "utf-8")
     command = ["score", str(pairs), "-o", str(output), "--methods", "bow"]
     terminal, other_end = os.openpty()
-    child = PROCESSES.Process(target=score_on_a_terminal, args=(os.ttyname(other_end), command))
-    child.start()
+    code = ON_A_TERMINAL.format(terminal=os.ttyname(other_end), arguments=command)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    child = subprocess.Popen([sys.executable, "-c", code], env=buffered)
     shown = b""
     while len(set(re.findall(rb"scoring: [^\r]* (\d+)/300000", shown))) < 3:
         shown += os.read(terminal, 4096)
     os.close(other_end)
     os.close(terminal)
-    child.join()
-    assert child.exitcode == 128 + signal.SIGHUP
+    assert child.wait() == 128 + signal.SIGHUP
     assert output.read_text("utf-8") == "old\n"
     kept = (tmp_path / "out.tsv.partial").read_text("utf-8")
     header = "source\ttarget\tbow\tunread\n"

@@ -7,6 +7,7 @@ measures and a quick look at the installation need next to nothing (`movers.cli.
 from __future__ import annotations
 
 import errno
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -128,7 +129,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Whatever a signal broke, it is an end that was asked for.
             with suppress(OSError):  # a terminal that hung up takes no message
                 say(interrupts.description)
+            _drop_unwritten()
             return interrupts.code
+
+
+def _drop_unwritten() -> None:
+    """Let go of output that nobody takes, lest the end of the process fails over it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _run(given: Sequence[str]) -> int:
