@@ -12,6 +12,7 @@ from movers_research.same_judge import (
     Few,
     JudgeFindings,
     Unseen,
+    _neighbours,
     _turned,
     describe,
     measure_judge,
@@ -25,6 +26,19 @@ def test_sentences_are_denied_and_recounted():
         "She was 25 when he left.",
     ]
     assert list(_turned("Dogs bark.")) == []
+
+
+def test_a_sentence_gets_beside_it_what_shares_most_words_and_is_no_relative():
+    pairs = [
+        ("The cook hid a spoon.", "A spoon was hidden by the cook."),
+        ("The cook hid a spoon.", "The spoon hid a cook."),
+        ("The cook sold a spoon.", "A spoon was sold by the cook."),
+        ("The nurse sold a lamp.", "A lamp was sold by the nurse."),
+    ]
+    made = dict(_neighbours(pairs))
+    assert made["The cook hid a spoon."] in pairs[2]
+    assert "The nurse sold a lamp." not in made
+    assert all({*made.items()}.isdisjoint(((a, b), (b, a))) for a, b in pairs)
 
 
 def test_what_it_was_learned_from_is_what_is_said(data):
