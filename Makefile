@@ -29,8 +29,8 @@ test-published: $(TOOLS_READY)
 	$(BIN)/movers warm-up
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m published tests research
 
-# The tests of numbers once more, as an older processor would run them. Kernels compiled for it
-# go to a cache of their own.
+# The tests of numbers once more, as an older processor would run them. Every process compiles its
+# kernels, as no library is built for settings of numba's.
 OLDER_PROCESSOR := OPENBLAS_CORETYPE=Haswell MKL_ENABLE_INSTRUCTIONS=AVX2 MKL_CBWR=AVX2 \
 	ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 NUMBA_CPU_NAME=haswell \
 	NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR" \
@@ -39,7 +39,6 @@ NUMBERS := tests/encode/test_products.py tests/encode/test_whiten.py \
 	tests/encode/test_transformer.py tests/solve/test_batch.py tests/solve/test_linear.py \
 	tests/measures/parts/test_costs.py tests/measures/test_pooled.py tests/test_doctor.py
 test-processors: $(TOOLS_READY)
-	$(OLDER_PROCESSOR) $(BIN)/movers warm-up
 	$(OLDER_PROCESSOR) $(BIN)/python -m pytest -q -n 2 --dist loadfile $(NUMBERS)
 
 # The core with the lowest versions that pyproject.toml allows, in an environment of its own.

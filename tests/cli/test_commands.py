@@ -536,6 +536,12 @@ def test_what_is_meant_is_said(capsys, given, why):
     assert (code, out) == (1, "") and why in err
 
 
+def test_kernels_are_not_kept_where_numba_is_told_what_to_make(capsys, monkeypatch):
+    monkeypatch.setenv("NUMBA_CPU_NAME", "haswell")
+    code, _, err = run(capsys, "warm-up")
+    assert code == 1 and "while NUMBA_CPU_NAME is set" in err
+
+
 def test_two_texts_are_not_a_table(capsys, pairs):
     _, _, err = run(capsys, "score", pairs, pairs)
     assert f"movers score --source-file {pairs} --target-file {pairs}" in err

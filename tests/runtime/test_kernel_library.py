@@ -51,7 +51,7 @@ def shipped(built, monkeypatch):
     """Only these come with the package."""
     monkeypatch.setattr(kernel_library, "FOLDER", built)
     for name in kernel_library.SETTINGS:
-        monkeypatch.delenv(f"NUMBA_{name}", raising=False)
+        monkeypatch.delenv(name, raising=False)
     kernel_library.library.cache_clear()
     yield
     kernel_library.library.cache_clear()
@@ -63,7 +63,7 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("MOVERS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(kernel_library, "FOLDER", tmp_path / "none")
     for name in kernel_library.SETTINGS:
-        monkeypatch.delenv(f"NUMBA_{name}", raising=False)
+        monkeypatch.delenv(name, raising=False)
     kernel_library.library.cache_clear()
     yield tmp_path / "cache" / "kernels"
     kernel_library.library.cache_clear()

@@ -86,8 +86,13 @@ def warm_up() -> None:
     Example: movers warm-up
     """
     from movers.compile_ahead import STEPS, warm_up
-    from movers.runtime.kernel_library import library
+    from movers.runtime.kernel_library import library, numba_settings
 
+    if given := numba_settings():
+        raise MoversError(
+            f"kernels are not kept while {given[0]} is set, and every process compiles its own; "
+            "unset it"
+        )
     if (built := library()) is None:
         raise MoversError(
             "kernels cannot be kept here; set MOVERS_CACHE to a folder that can be written to, and "

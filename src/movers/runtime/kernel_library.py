@@ -42,7 +42,10 @@ SOURCES = (
     *("solve/kernels/*.py", "**/*kernels.py", "compile_ahead.py"),
 )
 """Files of the package that kernels are made of, and what says for which arguments."""
-SETTINGS = "CPU_NAME", "CPU_FEATURES", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"
+SETTINGS = tuple(
+    f"NUMBA_{name}"
+    for name in ("CPU_NAME", "CPU_FEATURES", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+)
 """Variables of numba's that decide what code it makes."""
 LEVELS: dict[str, dict[str, tuple[str, ...]]] = {
     "x86_64": {
@@ -83,10 +86,15 @@ def check_machine() -> None:
 check_machine()
 
 
+def numba_settings() -> list[str]:
+    """Return variables that tell numba what code to make, for which no library is built."""
+    return [name for name in SETTINGS if name in os.environ]
+
+
 @cache
 def library() -> ctypes.CDLL | None:
     """Load the library for this processor; None if there is none, or numba is told what to make."""
-    if any(f"NUMBA_{name}" in os.environ for name in SETTINGS):
+    if numba_settings():
         return None
     name = library_name(best_level())
     path = FOLDER / name if (FOLDER / name).is_file() else cached(name)
