@@ -138,6 +138,7 @@ SMALL = [
     ("So tired :)", "So tired :(", "replaced"),
     ("x < y holds", "x > y holds", "replaced"),
     ("See you ☀", "See you", "removed"),
+    ("Not bad 😀😀😀", "Not good 😀😀😀", "opposite"),
 ]
 SMALL_AND_EQUAL = [
     ("It costs 2.50 euros.", "It costs 2.5 euros."),

@@ -337,17 +337,20 @@ class DifferenceFinder:
                 if self.words.in_gap(i, j) and len(meant) == 2 and all(meant):
                     self.tell(kind, [i], [j], LIKELY)  # type: ignore[arg-type]
         for i, j in self.words.same:
+            word = self.words.words[0][i]
+            if word.part != QUANTITY or word.text.lower() not in FEW:
+                continue
             articles = [
                 place > 0 and words[place - 1].text.lower() == "a"
                 for words, place in zip(self.words.words, (i, j), strict=True)
             ]
-            if self.words.words[0][i].text.lower() in FEW and articles[0] != articles[1]:
+            if articles[0] != articles[1]:
                 shown = ([i - 1, i] if articles[0] else [i]), ([j - 1, j] if articles[1] else [j])
                 self.tell("quantity", *shown, LIKELY)
 
     def tense(self) -> None:
         """Tell of verbs that both texts have in another time."""
-        if any(reading.question for reading in self.texts) or clauses_exchanged(self.words):
+        if any(reading.question for reading in self.texts):
             return
         source, target = self.words.words
         for i, j in (*self.words.same, *self.words.moved):
@@ -355,7 +358,8 @@ class DifferenceFinder:
                 continue
             times = _time(source, i), _time(target, j)
             if None not in times and times[0] != times[1]:
-                self.tell("tense", [i], [j], LIKELY)
+                if not clauses_exchanged(self.words):
+                    self.tell("tense", [i], [j], LIKELY)
                 return
 
     def spelling(self) -> None:

@@ -102,12 +102,13 @@ def read(text: str) -> Reading:
 
 
 def look_english(*readings: Reading) -> bool:
-    """Tell whether the tables know most words that are neither names nor figures."""
+    """Tell whether the tables know most words that are neither names, figures nor signs."""
     words = [
         word
         for reading in readings
         for word in reading.words
         if word.part not in (NUMBER, DATE, UNIT, NAME)
+        and (word.text[0].isalpha() or word.text[0] in "'’")
     ]
     known = sum(word.part != CONTENT or _is_common(word.text.lower()) for word in words)
     return known >= KNOWN * len(words)
