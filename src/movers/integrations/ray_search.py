@@ -22,7 +22,7 @@ from movers.integrations.ray import LIVES, Workers, cluster, import_ray
 from movers.io.pairs import check_queries
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import CorpusReader
+from movers.search.corpus import read_sentences
 from movers.search.cosine import Keep
 from movers.search.folder import Folder
 from movers.search.index import Index
@@ -63,7 +63,7 @@ class RayEngine:
         layout, files = make_layout(scorer, keep, vectors), Folder(Path(folder).resolve())
         cutter, facts = Cutter(scorer), (str(files.path), str(scorer.signature), layout.name)
         with cluster(self.address):
-            texts = [*cutter.sentences(CorpusReader(sentences))]
+            texts = [*cutter.sentences(read_sentences(sentences))]
             starts = range(0, len(texts), layout.capacity)
             chunks = ((*facts, texts[low : low + layout.capacity]) for low in starts)
             with progress_bar("indexing", "shards", len(starts), progress=progress) as bar:
@@ -93,7 +93,7 @@ class RayEngine:
     ) -> list[SearchRanking]:
         """Search for every query, exactly; workers share the shards, and the answers are merged."""
         texts, limit = check_queries(queries, within, top_k=top_k)
-        folder, parts = _place(index), index.parts
+        folder, parts = _place(index), index.files.parts
         with cluster(self.address):
             count = min(self.workers.count or self.workers.room(), parts)
             shares = [*pairwise(round(parts * number / count) for number in range(count + 1))]
@@ -160,7 +160,7 @@ def _search(
 ) -> list[SearchResult]:
     """Return what some files of an index, which alone are read, have for queries."""
     index = Index.open(folder, scorer=scorer)
-    corpus, first = index.some(low, high)
+    corpus, first = index.files.some(low, high)
     if not len(corpus):
         return [SearchResult(np.zeros(0, np.int64), np.zeros(0)) for _ in queries]
     results = index.layout.search(scorer, corpus, queries, top_k=top_k, within=within)

@@ -18,7 +18,7 @@ from movers.io.texts import Texts, write_some
 from movers.runtime.atomic import replacing
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
-from movers.search.corpus import CorpusReader
+from movers.search.corpus import read_sentences
 from movers.search.index import Index
 from movers.search.keep_apart import Objection
 from movers.search.mining import Blocks, Pair, check_threshold, mine, mine_file
@@ -195,9 +195,9 @@ def _decide(
     kept: dict[tuple[int, object], int] = {}
     gone: list[Dropped] = []
     guarded = 0
-    reader = CorpusReader(lines)
-    belongs = repeat(None) if groups is None else iter(groups)
-    for number, (text, group) in enumerate(zip(reader, belongs, strict=False), 1):
+    number, belongs = 0, repeat(None) if groups is None else iter(groups)
+    every = zip(read_sentences(lines), belongs, strict=False)
+    for number, (text, group) in enumerate(every, 1):
         if not text.strip():
             gone.append(Dropped(number, "blank", text))
             continue
@@ -213,9 +213,9 @@ def _decide(
             continue
         kept[row, group] = number
         guarded += any((other, group) in kept for other in spared.get(row, ()))
-    stay = {*range(1, reader.count + 1)} - {one.line for one in gone}
+    stay = {*range(1, number + 1)} - {one.line for one in gone}
     reasons = Counter(one.reason for one in gone)
-    return gone, stay, Deduplicated(reader.count, len(stay), guarded=guarded, **reasons)
+    return gone, stay, Deduplicated(number, len(stay), guarded=guarded, **reasons)
 
 
 def _neighbours(
