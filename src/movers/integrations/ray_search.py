@@ -159,11 +159,12 @@ def _search(
     within: float,
 ) -> list[SearchResult]:
     """Return what some files of an index, which alone are read, have for queries."""
-    index = Index.open(folder, scorer=scorer)
-    corpus, first = index.files.some(low, high)
+    files = Folder.opened(Path(folder))
+    corpus, first = files.some(low, high)
     if not len(corpus):
         return [SearchResult(np.zeros(0, np.int64), np.zeros(0)) for _ in queries]
-    results = index.layout.search(scorer, corpus, queries, top_k=top_k, within=within)
+    layout = find_layout(files.manifest.layout)
+    results = layout.search(scorer, corpus, queries, top_k=top_k, within=within)
     return [replaced(one, rows=one.rows + first) for one in results]
 
 
