@@ -26,8 +26,8 @@ import numpy as np
 from sentences import DATA
 
 import movers
+from movers.measures.sentences import joined
 from movers.measures.word_transport import WordTransport
-from movers.search.corpus import joined
 from movers.search.search_ranking import STAGES
 
 SUBSET = 2_000
@@ -71,7 +71,7 @@ def brute_force(index: movers.Index, query: str) -> np.ndarray:
     own = index.layout.make(scorer, [query])
     found = []
     for shard in index.shards:
-        bags = joined([own, shard]).words
+        bags = joined([own.words, shard.words])
         pairs = np.stack([np.zeros(len(shard), np.int64), np.arange(1, len(shard) + 1)], axis=1)
         found.append(scorer.between(bags, pairs))
     return np.concatenate(found)
@@ -215,7 +215,7 @@ def pot_loop(index: movers.Index, query: str, count: int) -> None:
     import ot
 
     shard, own = index.corpus.take(np.arange(count)), index.layout.make(index.scorer, [query])
-    bags = joined([own, shard]).words
+    bags = joined([own.words, shard.words])
     structure, weights = bags.structure, bags.weights
     measure = index.scorer.measure
     assert isinstance(measure, WordTransport)

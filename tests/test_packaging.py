@@ -140,7 +140,7 @@ def test_extras_are_those_documented():
     stores = {"faiss", "lance", "qdrant"}
     light = {"compile", "frames", "frequencies", "judge", "tables", "torch"}
     others = {"plot", "search", "web", "ray", "parse", "plugins", "dev"}
-    frameworks = {"client", "langchain", "llama-index", "ray-serve"}
+    frameworks = {"client", "langchain", "llama-index"}
     assert light | others | stores | frameworks == set(EXTRAS)
 
 

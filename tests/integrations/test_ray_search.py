@@ -35,7 +35,7 @@ def workers_at_work():
     found = set()
     for process in psutil.Process().children(recursive=True):
         try:
-            if "MapBatches(Worker)" in " ".join(process.cmdline()):
+            if "ray::_run" in " ".join(process.cmdline()):
                 found.add(process.pid)
         except psutil.NoSuchProcess:
             continue

@@ -1,4 +1,5 @@
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from corpus import make_corpus
+
+from movers.search import bounded
 
 
 @pytest.fixture(scope="session")
@@ -16,4 +19,4 @@ def corpus():
 @pytest.fixture
 def small_shards(monkeypatch):
     """Several shards from a small corpus."""
-    monkeypatch.setattr("movers.search.bounded.WordLayout.capacity", 32)
+    monkeypatch.setattr(bounded, "WORDS", replace(bounded.WORDS, capacity=32))

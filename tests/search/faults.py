@@ -6,6 +6,7 @@ A process of its own: it forks children to be killed, and mounts a small file sy
 are made once beforehand, so that children write files and compute nothing.
 """
 
+import dataclasses
 import errno
 import io
 import json
@@ -26,14 +27,13 @@ from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError, MoversError
 from movers.search import bounded, cosine
 from movers.search import folder as folder_module
-from movers.search.corpus import joined
 from movers.search.index import Index
 from processes import unsynced
 
 SOURCES = ("search/folder.py", "search/index.py", "search/manifest.py", "atomic.py", "locks.py")
 PAGE = 4096
 unsynced()
-bounded.WordLayout.capacity = 16
+bounded.WORDS = dataclasses.replace(bounded.WORDS, capacity=16)
 cosine.CAPACITY = {"text": 16, "words": 16}
 TEXTS = make_corpus(100)
 OLD, ADDED, OTHER = TEXTS[:36], TEXTS[30:60], TEXTS[60:]
@@ -305,12 +305,17 @@ def encode_once(*scorers):
     """Make indices of texts that are encoded already; to encode one more is an error."""
     rows = {text: row for row, text in enumerate(TEXTS)}
     for index in [Index.build(one, TEXTS) for one in scorers]:
-        whole = joined(index.shards)
+        _, join = index.corpus.living(range(len(index.shards)))
+        whole = join()
 
-        def make(layout, scorer, chunk, *, progress=False, whole=whole):
+        def make(*given, progress=False, whole=whole):
+            *_, chunk = given
             return gathered(type(whole), [(whole, np.array([rows[text] for text in chunk]))])
 
-        patch.object(type(index.layout), "make", make).start()
+        if index.layout is bounded.WORDS:
+            bounded.WORDS = dataclasses.replace(bounded.WORDS, make=make)
+        else:
+            patch.object(type(index.layout), "make", make).start()
     encoded = AssertionError("a sentence was encoded again")
     patch.object(TransformerEncoder, "encode", side_effect=encoded).start()
 

@@ -1,5 +1,6 @@
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -119,15 +120,15 @@ def test_files_are_read_line_by_line(bert, tmp_path):
 
 def test_a_broken_off_build_is_resumed(bert, corpus, small_shards, tmp_path, monkeypatch):
     folder, made = tmp_path / "index", []
-    original = bounded.WordLayout.make
+    original = bounded.WORDS.make
 
-    def failing(layout, scorer, chunk, *, progress=False):
+    def failing(scorer, chunk, *, progress=False):
         made.append(len(chunk))
         if len(made) == 3:
             raise KeyboardInterrupt
-        return original(layout, scorer, chunk, progress=progress)
+        return original(scorer, chunk, progress=progress)
 
-    monkeypatch.setattr(bounded.WordLayout, "make", failing)
+    monkeypatch.setattr(bounded, "WORDS", replace(bounded.WORDS, make=failing))
     with pytest.raises(KeyboardInterrupt):
         Index.build(bert, corpus, folder)
     with pytest.raises(InputError, match="broken off; build it again"):
@@ -161,7 +162,7 @@ def test_foreign_folders_are_refused(folder, tmp_path):
     with pytest.raises(InputError, match="checksum differs"):
         Index.open(folder)
     manifest.write_text(json.dumps({**content, "format": "movers-index-9"}))
-    with pytest.raises(InputError, match="format 'movers-index-9', expected 'movers-index-5'"):
+    with pytest.raises(InputError, match="format 'movers-index-9', expected 'movers-index-6'"):
         Index.open(folder)
     for broken in (
         "[1",

@@ -72,8 +72,8 @@ def test_no_two_orders_are_merged_and_copies_are_found(index, tickets, tmp_path)
 
 
 def test_without_guards_different_orders_are_merged(index, tickets):
-    bare = preview(index, 0.09, lines=tickets, guards=()).found
-    spared = preview(index, 0.09, lines=tickets).found
+    bare = preview(index, 0.09, lines=tickets, guards=())
+    spared = preview(index, 0.09, lines=tickets)
     assert bare.near > spared.near and bare.guarded == 0 < spared.guarded
 
 

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from corpus import make_corpus
@@ -14,7 +15,7 @@ from processes import PROCESSES, unsynced
 
 def mine(folder, model, statistics):
     unsynced()
-    bounded.WordLayout.block = 4
+    bounded.WORDS = replace(bounded.WORDS, block=4)
     scorer = movers.load("wsmd", model, statistics=statistics, threads=1)
     index = Index.open(folder / "index", scorer=scorer)
     mining.mine_file(index, 0.3, folder / "pairs.jsonl")

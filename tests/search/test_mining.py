@@ -1,6 +1,7 @@
 import errno
 import os
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -9,7 +10,7 @@ import pytest
 import movers
 from movers.errors import InputError
 from movers.io.tables import open_table
-from movers.search import bounded, mining
+from movers.search import mining
 from movers.search.dedupe import Deduplicated, dedupe_file
 from movers.search.index import Index
 from movers.search.mining import mine, mine_file
@@ -28,8 +29,8 @@ def matrix(index):
 
 
 @pytest.fixture
-def small_blocks(monkeypatch):
-    monkeypatch.setattr(bounded.WordLayout, "block", 8)
+def small_blocks(index, monkeypatch):
+    monkeypatch.setattr(index, "layout", replace(index.layout, block=8))
 
 
 def found_by_brute_force(matrix, threshold):

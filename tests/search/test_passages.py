@@ -166,19 +166,6 @@ def test_mining_compares_whole_texts_and_long_ones(scorer, mixed, long):
         assert pair.distance == scorer.distances([(pair.source, pair.target)])[0]
 
 
-def test_folders_of_texts_beside_an_index_still_open(index, texts, scorer, tmp_path):
-    spans = [[[one.start, one.end] for one in scorer.document(t).sentences] for t in texts]
-    parts = [t[a:b] for t, own in zip(texts, spans, strict=True) for a, b in own]
-    Index.build(scorer, parts, tmp_path / "sentences")
-    lines = [json.dumps([text, own]) for text, own in zip(texts, spans, strict=True)]
-    (tmp_path / "texts.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    opened = Index.open(tmp_path)
-    assert opened.sentences == texts
-    assert opened.search(QUERIES[0], 4).matches == index.search(QUERIES[0], 4).matches
-    assert opened.add(["A dog barks."]) == 1
-    assert Index.open(tmp_path).sentences == [*texts, "A dog barks."]
-
-
 @pytest.mark.parametrize("piped", [False, True])
 def test_commands_take_long_texts_as_they_are(tmp_path, capsys, monkeypatch, piped):
     rng = np.random.default_rng(6)

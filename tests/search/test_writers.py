@@ -1,6 +1,7 @@
 """What writers leave of an index: each other's sentences, its statistics, and few shards."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -127,7 +128,7 @@ def test_an_index_keeps_its_own_statistics(tiny, corpus, tmp_path):
 @pytest.mark.parametrize("stored", [True, False])
 def test_sentences_added_one_by_one_stay_in_few_shards(bert, tmp_path, monkeypatch, stored):
     texts = make_corpus(140)
-    monkeypatch.setattr(bounded.WordLayout, "capacity", 100)
+    monkeypatch.setattr(bounded, "WORDS", replace(bounded.WORDS, capacity=100))
     once = Index.build(bert, texts)
     index = Index.build(bert, texts[:1], tmp_path / "index" if stored else None)
     for text in texts[1:]:
@@ -141,15 +142,15 @@ def test_sentences_added_one_by_one_stay_in_few_shards(bert, tmp_path, monkeypat
 
 def broken_off(bert, corpus, folder, monkeypatch):
     """A build that stopped after its first shards; how many shards were made is counted."""
-    made, original = [], bounded.WordLayout.make
+    made, original = [], bounded.WORDS.make
 
-    def counting(layout, scorer, chunk, *, progress=False):
+    def counting(scorer, chunk, *, progress=False):
         made.append(list(chunk))
         if len(made) == 3:
             raise KeyboardInterrupt
-        return original(layout, scorer, chunk, progress=progress)
+        return original(scorer, chunk, progress=progress)
 
-    monkeypatch.setattr(bounded.WordLayout, "make", counting)
+    monkeypatch.setattr(bounded, "WORDS", replace(bounded.WORDS, make=counting))
     with pytest.raises(KeyboardInterrupt):
         Index.build(bert, corpus, folder)
     return made

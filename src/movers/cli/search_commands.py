@@ -26,7 +26,7 @@ from movers.runtime.locks import locked
 from movers.search.manifest import NAME
 
 if TYPE_CHECKING:
-    from movers.search.dedupe import Preview
+    from movers.search.dedupe import Deduplicated
     from movers.search.index import Index
 
 
@@ -110,7 +110,7 @@ class CorpusOptions:
         texts: Texts | None,
         threshold: float,
         output: Path | None,
-        summary: Callable[[Preview], str],
+        summary: Callable[[Deduplicated], str],
         **options: Any,
     ) -> None:
         """Show what would come of it; what is encoded is kept for the output, if that is named."""
@@ -445,7 +445,7 @@ def dedupe(
     guards, texts = work.guards(guard, at_least), work.unless_index(file)
     groups = None if group_by is None else _groups(file, texts, group_by)
     if dry_run:
-        summary = "would have {0.found}".format
+        summary = "would have {}".format
         options = {"guards": guards, "groups": groups}
         return work.preview(file, texts, threshold, output, summary, **options)
     output = _named(output)

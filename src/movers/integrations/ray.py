@@ -12,9 +12,10 @@ import os
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -68,29 +69,19 @@ def cluster(address: str | None = None) -> Iterator[None]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_DATA_LOG_LEVEL", "CRITICAL")  # errors come back as our own
     ray = import_ray()
-    if ray.is_initialized():
-        with plain_errors():
-            yield
-        return
-    address = address or os.environ.get("RAY_ADDRESS") or "local"
-    _probe(address)
-    local = {"num_cpus": available_threads() + 1, "include_dashboard": False}
-    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
-    try:
-        ray.init(address=address, **quiet, **(local if address == "local" else {}))
-    except (ConnectionError, ValueError) as error:
-        raise InputError(
-            f"cannot connect to a Ray cluster at {address!r}: {error}; {REASONS}"
-        ) from error
+    joined = ray.is_initialized()
+    if not joined:
+        _connect(ray, address or os.environ.get("RAY_ADDRESS") or "local")
     try:
         with plain_errors():
             yield
     finally:
-        ray.shutdown()
+        if not joined:
+            ray.shutdown()
 
 
-def _probe(address: str) -> None:
-    """Refuse an address where nothing listens, which Ray itself would wait for."""
+def _connect(ray: Any, address: str) -> None:
+    """Connect, but not to an address where nothing listens: Ray would wait, and end the process."""
     if place := SOCKET.match(address):
         try:
             socket.create_connection((place[1], int(place[2])), PROBE_SECONDS).close()
@@ -99,6 +90,15 @@ def _probe(address: str) -> None:
                 f"nothing answers at {address!r} ({error}); start a cluster there with "
                 "'ray start --head', or name another address"
             ) from error
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if address == "local":
+        options |= {"num_cpus": available_threads() + 1, "include_dashboard": False}
+    try:
+        ray.init(address=address, **options)
+    except (ConnectionError, ValueError) as error:
+        raise InputError(
+            f"cannot connect to a Ray cluster at {address!r}: {error}; {REASONS}"
+        ) from error
 
 
 @contextmanager
@@ -146,36 +146,36 @@ class Workers:
                 f"{self.gpus}"
             )
 
-    @property
-    def threads(self) -> int:
-        """Threads of each worker."""
-        return max(1, int(self.cpus))
-
-    def pool(self) -> Any:
-        """Return a pool that starts with all workers if one CPU is left to read and write with."""
-        ray = import_ray()
-        there = ray.cluster_resources()
-        room = (there.get("CPU", 0) - 1) // self.cpus
-        if self.gpus:
-            room = min(room, there.get("GPU", 0) // self.gpus)
-        if room < 1:
+    def room(self) -> int:
+        """Return how many there is room for beside one CPU to read and write with; at least 1."""
+        resources = import_ray().cluster_resources()
+        cpus, gpus = (resources.get(kind, 0) for kind in ("CPU", "GPU"))
+        rooms = [(cpus - 1) // self.cpus, *([gpus // self.gpus] if self.gpus else [])]
+        if min(rooms) < 1:
             notify(
-                f"the cluster has {there.get('CPU', 0):g} CPUs and {there.get('GPU', 0):g} GPUs, "
-                f"too few for a worker of {self.cpus:g} CPUs and {self.gpus:g} GPUs and one CPU to "
-                "read and write with; Ray waits until nodes join",
+                f"the cluster has {cpus:g} CPUs and {gpus:g} GPUs, too few for a worker of "
+                f"{self.cpus:g} CPUs and {self.gpus:g} GPUs and one CPU to read and write with; "
+                "Ray waits until nodes join",
                 ClusterWarning,
             )
-        first = max(1, int(room))
-        most = self.count or first
-        sizes = {"min_size": 1, "max_size": most, "initial_size": min(first, most)}
-        return ray.data.ActorPoolStrategy(**sizes, max_tasks_in_flight_per_actor=QUEUED)
+        return max(1, int(min(rooms)))
+
+    def equip(self, scorer: Scorer) -> Scorer:
+        """Return a scorer that is ready to compute in one of these workers."""
+        if not self.gpus:
+            # Ray leaves the GPUs of the machine visible to those who asked for none.
+            os.environ["CUDA_VISIBLE_DEVICES"] = ""
+        threads = max(1, int(self.cpus))
+        scorer = scorer.using(threads=threads)
+        scorer.prepare()
+        scorer.encoder.model_threads = threads
+        return scorer
 
 
 class DeathCounter:
-    """A count of the workers that died over each batch: they begin another without an end.
+    """A count of the workers that died over each batch, which Ray Data repeats without an end.
 
-    Ray Data repeats a batch whose worker died without end. Its one limit, ``max_task_retries`` of
-    ``map_batches``, warns since Ray 2.60 that 2.64 will be without it.
+    Its one limit, ``max_task_retries`` of ``map_batches``, goes with Ray 2.64.
     """
 
     def __init__(self) -> None:
@@ -194,22 +194,17 @@ class DeathCounter:
         self.begun.pop(worker, None)
 
 
+Work = Callable[[dict[str, Scorer], Any], Any]
+
+
 class Worker:
     """Scorers in a process of Ray, and a function of scorers and a batch to call."""
 
     def __init__(self, work: Work, scorers: Any, workers: Workers, counter: Any) -> None:
         import ray
 
-        if not workers.gpus:
-            # Ray leaves the GPUs of the machine visible to those who asked for none.
-            os.environ["CUDA_VISIBLE_DEVICES"] = ""
         self.work, self.counter = work, counter
-        self.scorers: dict[str, Scorer] = {
-            name: scorer.using(threads=workers.threads) for name, scorer in ray.get(scorers).items()
-        }
-        for scorer in self.scorers.values():
-            scorer.prepare()
-            scorer.encoder.model_threads = workers.threads
+        self.scorers = {name: workers.equip(scorer) for name, scorer in ray.get(scorers).items()}
 
     def __call__(self, batch: Any) -> Any:
         """Return what the function makes of a batch, unless that has cost too many lives."""
@@ -219,20 +214,15 @@ class Worker:
         rows = repr(batch.to_pydict()).encode("utf-8", "backslashreplace")
         deaths = ray.get(self.counter.begin.remote(worker, sha256(rows).hexdigest()))
         try:
-            if deaths >= LIVES:
-                first = ", ".join(
-                    repr(cell)[:80] for cell in batch.slice(0, 1).to_pylist()[0].values()
-                )
-                raise MoversError(
-                    f"{deaths} workers died over the same {len(batch)} rows, which begin with "
-                    f"{first}; look what is special about them, or give each worker more memory"
-                )
-            return self.work(self.scorers, batch)
+            if deaths < LIVES:
+                return self.work(self.scorers, batch)
+            first = ", ".join(repr(cell)[:80] for cell in batch.slice(0, 1).to_pylist()[0].values())
+            raise MoversError(
+                f"{deaths} workers died over the same {len(batch)} rows, which begin with "
+                f"{first}; look what is special about them, or give each worker more memory"
+            )
         finally:
             self.counter.end.remote(worker)
-
-
-Work = Callable[[dict[str, Scorer], Any], Any]
 
 
 def mapped(
@@ -242,14 +232,19 @@ def mapped(
     if batch_size < 1:
         raise InputError(f"batch_size must be at least 1, got {batch_size}")
     ray = import_ray()
+    for scorer in scorers.values():
+        scorer.prepare()
     counter = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(DeathCounter).remote()
     dataset.context.execution_options.preserve_order = True
     # Batches of exactly this size, however the dataset is cut into blocks.
     cut = dataset.repartition(target_num_rows_per_block=batch_size, strict=True)
+    room = workers.room()
+    most = workers.count or room
+    sizes = {"min_size": 1, "max_size": most, "initial_size": min(room, most)}
     return cut.map_batches(
         Worker,
         fn_constructor_args=(work, ray.put(dict(scorers)), workers, counter),
-        compute=workers.pool(),
+        compute=ray.data.ActorPoolStrategy(**sizes, max_tasks_in_flight_per_actor=QUEUED),
         batch_size=batch_size,
         batch_format="pyarrow",
         num_cpus=workers.cpus,
@@ -282,60 +277,36 @@ def score(
     workers, batch_size
         The worker processes to use, and the rows that one scores at a time.
     """
-    named = (
-        {scorers.settings.measure.name: scorers} if isinstance(scorers, Scorer) else dict(scorers)
-    )
-    import_ray()
-    schema = dataset.schema()
-    if schema is None:
+    if isinstance(scorers, Scorer):
+        scorers = {scorers.settings.measure.name: scorers}
+    if (schema := dataset.schema()) is None:
         raise InputError("the dataset is empty; expected rows")
     pair = pick_columns(schema.names, *columns)
-    refuse_taken(schema.names, all_columns(named))
-    _check_text_columns(dataset, schema, pair)
-    if not dataset.limit(1).count():  # columns with nothing in them, which Ray would lose
-        import pyarrow
-
-        fields = [*zip(schema.names, schema.types, strict=True)]
-        *added, unread = all_columns(named)
-        fields += [*((name, pyarrow.float64()) for name in added), (unread, pyarrow.int64())]
-        return import_ray().data.from_arrow(pyarrow.schema(fields).empty_table())
-    return score_columns(dataset, named, pair, workers=workers, batch_size=batch_size)
+    refuse_taken(schema.names, all_columns(scorers))
+    for name in pair:
+        _check_text_column(schema.types[schema.names.index(name)], name)
+    return mapped(
+        dataset, partial(append_distances, pair), scorers, workers or Workers(), batch_size
+    )
 
 
-def score_columns(
-    dataset: Any,
-    scorers: Mapping[str, Scorer],
-    columns: tuple[str, str],
-    *,
-    workers: Workers | None = None,
-    batch_size: int = SCORED_ROWS,
-) -> Any:
-    """Score two columns that are known to hold text."""
-
-    def append(held: dict[str, Scorer], batch: Any) -> Any:
-        import pyarrow
-
-        texts = (check_texts(batch.column(name).to_pylist(), name, 0) for name in columns)
-        pairs = list(zip(*texts, strict=True))
-        with counted_not_warned():
-            for name, scorer in held.items():
-                for column, values in named_columns(name, scorer, pairs).items():
-                    batch = batch.append_column(column, pyarrow.array(values))
-        return batch.append_column(UNREAD, pyarrow.array(count_unread(held, pairs)))
-
-    for scorer in scorers.values():
-        scorer.prepare()
-    return mapped(dataset, append, scorers, workers or Workers(), batch_size)
-
-
-def _check_text_columns(dataset: Any, schema: Any, columns: Sequence[str]) -> None:
-    """Refuse a column that is not text, naming the first row that is not."""
+def _check_text_column(kind: Any, name: str) -> None:
+    """Refuse a column that is not text; one without any cell is."""
     from pyarrow import types
 
-    for name in columns:
-        kind = schema.types[schema.names.index(name)]
-        kind = kind.value_type if types.is_dictionary(kind) else kind
-        if not any(test(kind) for test in (types.is_string, types.is_large_string, types.is_null)):
-            row = 0
-            for batch in dataset.select_columns([name]).iter_batches(batch_format="pyarrow"):
-                row += len(check_texts(batch.column(name).to_pylist(), name, row))
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    if not any(test(kind) for test in (types.is_string, types.is_large_string, types.is_null)):
+        raise InputError(f"column {name!r}: expected text, found {kind}")
+
+
+def append_distances(columns: tuple[str, str], scorers: dict[str, Scorer], batch: Any) -> Any:
+    """Return a batch of pairs with what scorers say of them; a worker's task."""
+    import pyarrow
+
+    texts = (check_texts(batch.column(name).to_pylist(), name, 0) for name in columns)
+    pairs = list(zip(*texts, strict=True))
+    with counted_not_warned():
+        for name, scorer in scorers.items():
+            for column, values in named_columns(name, scorer, pairs).items():
+                batch = batch.append_column(column, pyarrow.array(values))
+    return batch.append_column(UNREAD, pyarrow.array(count_unread(scorers, pairs)))

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
 from movers.bulk.output import Report, Rowlist, paired
-from movers.bulk.score_files import Rows, fit_on_rows, row_numbers
+from movers.bulk.score_files import fit_on_rows, row_numbers
 from movers.errors import InputError
-from movers.integrations.ray import Workers, cluster, import_ray, score_columns
+from movers.integrations.ray import (
+    SCORED_ROWS,
+    Workers,
+    append_distances,
+    cluster,
+    import_ray,
+    mapped,
+)
 from movers.io.columns import UNREAD, all_columns
-from movers.io.tables import SUFFIXES, format_of, open_table, pick_columns, refuse_taken
+from movers.io.tables import SUFFIXES, open_table, pick_columns, refuse_taken
 from movers.runtime.atomic import replacing_folder
 from movers.scorer import Scorer
-
-logger = logging.getLogger("movers")
 
 SHARD_ROWS = 16_384
 """Fewest rows of a file of the output, but for the last."""
@@ -62,36 +66,39 @@ def score_files(
         Show progress bars.
     """
     started = time.monotonic()
-    _check_folder(output)
+    if output.suffix.lower() in SUFFIXES or output == Path("-"):
+        raise InputError(
+            f"Ray writes a folder of Parquet files, not {str(output)!r}; name a folder with -o"
+        )
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise InputError(f"{str(output)!r} exists and is not an empty folder; name another")
     tables = _expand(files)
     names = _common_columns(tables, input_format)
     pair = pick_columns(names, *columns)
     refuse_taken(names, all_columns(scorers))
+    read = partial(_chunks, format=input_format, pair=pair)
     if fit_first:
-        every = (row for path in tables for row in _rows(path, input_format, pair))
-        fit_on_rows(every, scorers, progress=progress)
-    with cluster(address):
-        dataset = _dataset(tables, input_format, pair, progress=progress)
-        scored = score_columns(dataset, scorers, pair, workers=workers)
-        unfinished = output.with_name(output.name + ".partial")
-        with _naming_unfinished(unfinished), replacing_folder(output, partial=unfinished) as folder:
-            light = {"num_cpus": LIGHT}
-            scored.write_parquet(str(folder), min_rows_per_file=SHARD_ROWS, ray_remote_args=light)
-            rows, undefined, cut = _count(folder, [*scorers])
-            if not rows:
-                raise InputError(f"{files} has a header but no rows")
+        fit_on_rows((row for path in tables for row, _ in read(path)), scorers, progress=progress)
+    unfinished = output.with_name(output.name + ".partial")
+    with cluster(address), replacing_folder(output, partial=unfinished) as folder:
+        import_ray().data.DataContext.get_current().enable_progress_bars = progress
+        work = partial(append_distances, pair)
+        scored = mapped(_dataset(tables, read), work, scorers, workers or Workers(), SCORED_ROWS)
+        light = {"num_cpus": LIGHT}
+        scored.write_parquet(str(folder), min_rows_per_file=SHARD_ROWS, ray_remote_args=light)
+        rows, undefined, cut = _count(folder, [*scorers])
+        if not rows:
+            raise InputError(f"{files} has a header but no rows")
     return Report(rows, time.monotonic() - started, undefined, cut=cut)
 
 
 def _expand(files: Path) -> list[Path]:
     """Return the files that a path, a folder or a pattern stands for, in order of name."""
+    paths = [files]
     if files.is_dir():
-        seen = (path for path in files.iterdir() if not path.name.startswith("."))
-        paths = sorted(path for path in seen if path.suffix.lower() in SUFFIXES)
+        paths = sorted(path for path in files.glob("[!.]*") if path.suffix.lower() in SUFFIXES)
     elif has_magic(str(files)) and not files.exists():
         paths = sorted(map(Path, glob(str(files), recursive=True)))
-    else:
-        paths = [files]
     if not paths or not paths[0].exists():
         raise InputError(f"no file {str(files)!r}; expected one ending in {', '.join(SUFFIXES)}")
     return [path.resolve() for path in paths]
@@ -99,9 +106,8 @@ def _expand(files: Path) -> list[Path]:
 
 def _common_columns(tables: list[Path], format: str | None) -> list[str]:
     """Return the columns of the first table, which every other must have in the same order."""
-    names: list[str] | None = None
+    names: list[str] = []
     for path in tables:
-        format_of(path, format)
         with open_table(path, format) as table:
             names = names or table.columns
             if table.columns != names:
@@ -109,42 +115,29 @@ def _common_columns(tables: list[Path], format: str | None) -> list[str]:
                     f"{path} has the columns {', '.join(table.columns)} while {tables[0]} has "
                     f"{', '.join(names)}"
                 )
-    return names or []
+    return names
 
 
-def _rows(path: Path, format: str | None, columns: tuple[str, str]) -> Iterator[Rows]:
-    """Yield the rows of a table with their pairs; cells other than text are refused."""
+def _chunks(path: Path, format: str | None, pair: tuple[str, str]) -> Iterator[Any]:
+    """Yield rows of a table with their pairs, and its schema; cells other than text are refused."""
     with open_table(path, format) as table:
-        yield from paired(table.chunks, columns)
+        for rows in paired(table.chunks, pair):
+            yield rows, table.schema
 
 
-def _dataset(
-    tables: list[Path], format: str | None, columns: tuple[str, str], *, progress: bool
-) -> Any:
+def _dataset(tables: list[Path], read: Any) -> Any:
     """Return a dataset of the rows of tables, each read by one task, piece by piece."""
-    ray = import_ray()
-    ray.data.DataContext.get_current().enable_progress_bars = progress
 
-    def read(batch: dict[str, Any]) -> Iterator[Any]:
+    def rows(batch: dict[str, Any]) -> Iterator[Any]:
         import pyarrow
 
         for name in batch["path"]:
-            with open_table(Path(str(name)), format) as table:
-                for chunk, _ in paired(table.chunks, columns):
-                    yield pyarrow.table(chunk, schema=table.schema)
+            for (chunk, _), schema in read(Path(str(name))):
+                yield pyarrow.table(chunk, schema=schema)
 
     names = [{"path": str(path)} for path in tables]
-    listed = ray.data.from_items(names, override_num_blocks=len(names))
-    return listed.map_batches(read, batch_size=1, num_cpus=LIGHT)
-
-
-def _check_folder(output: Path) -> None:
-    if output.suffix.lower() in SUFFIXES or output == Path("-"):
-        raise InputError(
-            f"Ray writes a folder of Parquet files, not {str(output)!r}; name a folder with -o"
-        )
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise InputError(f"{str(output)!r} exists and is not an empty folder; name another")
+    listed = import_ray().data.from_items(names, override_num_blocks=len(names))
+    return listed.map_batches(rows, batch_size=1, num_cpus=LIGHT)
 
 
 def _count(folder: Path, names: list[str]) -> tuple[int, dict[str, Rowlist], Rowlist]:
@@ -162,15 +155,3 @@ def _count(folder: Path, names: list[str]) -> tuple[int, dict[str, Rowlist], Row
         cut.add(row_numbers(batch[UNREAD].to_numpy() > 0, rows))
         rows += len(batch)
     return rows, undefined, cut
-
-
-@contextmanager
-def _naming_unfinished(unfinished: Path) -> Iterator[None]:
-    """Say where finished files are when a run is broken off."""
-    before = unfinished.stat().st_ino if unfinished.exists() else None
-    try:
-        yield
-    except BaseException:
-        if unfinished.exists() and unfinished.stat().st_ino != before:
-            logger.warning("finished files are kept in %s", unfinished)
-        raise

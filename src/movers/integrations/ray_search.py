@@ -1,27 +1,28 @@
 """Indexing, mining and searching on a Ray cluster, row for row as in one process.
 
-Every node sees the folder of the index under the same path. Workers write shards into it, mine
+Every node sees the folder of the index under the same path. Tasks write shards into it, mine
 blocks of it or search some of its shards; the driver puts the parts together in order, and alone
-writes the manifest, the journal and the results. What a killed worker was doing is done again.
+writes the manifest, the journal and the results. Ray does again what a killed worker was doing.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace as replaced
 from functools import lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from movers.errors import InputError
-from movers.integrations.ray import LIVES, Work, Workers, cluster, import_ray, mapped
+from movers.integrations.ray import LIVES, Workers, cluster, import_ray
 from movers.io.pairs import check_queries
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import CorpusReader
+from movers.search.corpus import read_sentences
 from movers.search.cosine import Keep
 from movers.search.folder import Folder
 from movers.search.index import Index
@@ -32,80 +33,7 @@ from movers.search.passages import Cutter
 from movers.search.search_ranking import STAGES, Pruning, SearchRanking, SearchResult
 from movers.search.vectors import Precision
 
-Hits = dict[str, Any]
-"""What a share has for a query: numbers within it, distances, texts, and what became of others."""
-
-
-class Share:
-    """Some of the files of an index, which alone are read, and a search of them."""
-
-    def __init__(self, folder: str, number: int, count: int) -> None:
-        self.index, self.number, self.count = Index.open(folder), number, count
-
-    def search(self, queries: list[str], top_k: int, within: float) -> dict[str, Any]:
-        """Return the state of the index, the sentences of this share, and hits by query."""
-        self.index.refresh()
-        parts = self.index.parts
-        low, high = (round(parts * one / self.count) for one in (self.number, self.number + 1))
-        corpus, first = self.index.some(low, high)
-        hits: list[Hits] = []
-        if len(corpus):
-            results = self.index.layout.search(
-                self.index.scorer, corpus, queries, top_k=top_k, within=within
-            )
-            for one in results:
-                rows = one.rows.tolist()
-                numbers = corpus.numbers(one.rows).tolist()
-                texts = [corpus.text(row) for row in rows]
-                matches = [*zip(one.distances.tolist(), numbers, texts, strict=True)]
-                places = [row + first for row in rows]
-                hits.append({"matches": matches, "rows": places, "pruning": asdict(one.pruning)})
-        return {"state": self.index.state, "sentences": len(corpus), "hits": hits}
-
-
-def merge(
-    scorer: Scorer, queries: Sequence[str], shares: Sequence[dict[str, Any]], top_k: int, align: int
-) -> list[SearchRanking]:
-    """Return the best of all shares query by query, ties in the order of the index."""
-    starts = np.cumsum([0, *(share["sentences"] for share in shares)]).tolist()
-    filled = [(start, share["hits"]) for start, share in zip(starts, shares, strict=False)]
-    filled = [(start, hits) for start, hits in filled if hits]
-    rankings = []
-    for place, query in enumerate(queries):
-        every = [
-            (distance, start + number, text)
-            for start, hits in filled
-            for distance, number, text in hits[place]["matches"]
-        ]
-        best = sorted(every, key=lambda hit: (np.nan_to_num(hit[0], nan=np.inf), hit[1]))[:top_k]
-        texts = {number: text for _, number, text in best}
-        distances = np.array([distance for distance, _, _ in best], np.float64)
-        matches = scorer.matches(np.array([*texts], np.int64), distances, texts.__getitem__)
-        pruned = [hits[place]["pruning"] for _, hits in filled]
-        counts = {name: sum(p[name] for p in pruned) for name in ("corpus", *STAGES, "seconds")}
-        compared = tuple(scorer.compare(query, match.text) for match in matches[:align])
-        pruning = Pruning(**counts)
-        rankings.append(SearchRanking(query, matches, scorer.signature, pruning, compared))
-    return rankings
-
-
-def _best(hits: Sequence[Hits], top_k: int) -> SearchResult:
-    """Return the nearest rows of what shares have for a query, ties in the order of the index."""
-    rows = np.array([row for hit in hits for row in hit["rows"]], np.int64)
-    distances = np.array([match[0] for hit in hits for match in hit["matches"]], np.float64)
-    order = np.lexsort((rows, distances))[:top_k]
-    counts = {name: sum(hit["pruning"][name] for hit in hits) for name in ("corpus", *STAGES)}
-    return SearchResult(rows[order], distances[order], Pruning(**counts))
-
-
-@lru_cache(maxsize=1)
-def _opened(folder: str, scorer: Scorer) -> Index:
-    return Index.open(folder, scorer=scorer)
-
-
-@lru_cache(maxsize=1)
-def _whole_texts(index: Index, state: str) -> WholeTexts:
-    return WholeTexts.of(index)
+UNSEEN = Bar()
 
 
 class RayEngine:
@@ -133,20 +61,13 @@ class RayEngine:
         Texts and keys of the corpus pass through the memory of this process; vectors do not.
         """
         layout, files = make_layout(scorer, keep, vectors), Folder(Path(folder).resolve())
-        place, name, signature = files.path, layout.name, str(scorer.signature)
-
-        def write(held: dict[str, Scorer], batch: Any) -> dict[str, list[str]]:
-            texts = batch.column("sentence").to_pylist()
-            make = partial(find_layout(name).make, held[""], texts)
-            part = Folder(place).store((texts, make), signature, name)
-            return {"made": [json.dumps(asdict(part))]}
-
+        cutter, facts = Cutter(scorer), (str(files.path), str(scorer.signature), layout.name)
         with cluster(self.address):
-            cutter = Cutter(scorer)
-            texts = [*cutter.sentences(CorpusReader(sentences))]
-            made = self._mapped(write, scorer, {"sentence": texts}, layout.capacity)
-            with progress_bar("indexing", "sentences", len(texts), progress=progress) as bar:
-                parts = _watched((Part(**facts) for facts in made), bar)
+            texts = [*cutter.sentences(read_sentences(sentences))]
+            starts = range(0, len(texts), layout.capacity)
+            chunks = ((*facts, texts[low : low + layout.capacity]) for low in starts)
+            with progress_bar("indexing", "shards", len(starts), progress=progress) as bar:
+                parts = self._each(_write, scorer, chunks, bar)
                 files.fill(parts, scorer, layout.name, cutter.table, replace=replace)
         return Index(scorer, layout, files)
 
@@ -154,24 +75,13 @@ class RayEngine:
         self, index: Index, threshold: float, *, start: int = 0, progress: bool = False
     ) -> Iterator[list[Pair]]:
         """Yield block by block all pairs at a distance of at most the threshold."""
-        return mine(index, threshold, start=start, miner=self._mined, progress=progress)
 
-    def _mined(
-        self, whole: WholeTexts, threshold: float, blocks: Sequence[range]
-    ) -> Iterator[list[Pair]]:
-        """Yield the near pairs of blocks, which workers mine."""
-        folder = _place(whole.index)
+        def mined(whole: WholeTexts, threshold: float, blocks: Sequence[range]) -> Any:
+            every = ((_place(index), threshold, block) for block in blocks)
+            with cluster(self.address):
+                yield from self._each(_mine, index.scorer, every)
 
-        def look(held: dict[str, Scorer], batch: Any) -> dict[str, list[str]]:
-            (low,), (high,) = (batch.column(name).to_pylist() for name in ("low", "high"))
-            opened = _opened(folder, held[""])
-            pairs = _whole_texts(opened, opened.state).mine(threshold, range(low, high))
-            return {"made": [json.dumps([asdict(pair) for pair in pairs])]}
-
-        columns = {"low": [one.start for one in blocks], "high": [one.stop for one in blocks]}
-        with cluster(self.address):
-            for pairs in self._mapped(look, whole.index.scorer, columns, 1):
-                yield [Pair(**pair) for pair in pairs]
+        return mine(index, threshold, start=start, miner=mined, progress=progress)
 
     def search_many(
         self,
@@ -183,42 +93,90 @@ class RayEngine:
     ) -> list[SearchRanking]:
         """Search for every query, exactly; workers share the shards, and the answers are merged."""
         texts, limit = check_queries(queries, within, top_k=top_k)
+        folder, parts = _place(index), index.files.parts
         with cluster(self.address):
-            ray = import_ray()
-            room = max(1, int(ray.cluster_resources().get("CPU", 1) // self.workers.cpus))
-            count = max(1, min(self.workers.count or room, index.parts))
-            lives = {"max_restarts": -1, "max_task_retries": LIVES - 1}
-            share = ray.remote(num_cpus=self.workers.cpus, **lives)(Share)
-            shares = [share.remote(_place(index), number, count) for number in range(count)]
+            count = min(self.workers.count or self.workers.room(), parts)
+            shares = [*pairwise(round(parts * number / count) for number in range(count + 1))]
 
             def find(asked: Sequence[str], top_k: int, within: float) -> list[SearchResult]:
-                parts = ray.get([one.search.remote([*asked], top_k, within) for one in shares])
-                filled = [part["hits"] for part in parts if part["hits"]]
-                return [_best(hits, top_k) for hits in zip(*filled, strict=True)]
+                every = ((folder, *share, [*asked], top_k, within) for share in shares)
+                found = self._each(_search, index.scorer, every)
+                return [_best(results, top_k) for results in zip(*found, strict=True)]
 
             return index.rank_found(texts, top_k, limit, find, align=align)
 
-    def _mapped(
-        self, work: Work, scorer: Scorer, columns: dict[str, list[Any]], batch_size: int
+    def _each(
+        self, work: Callable[..., Any], scorer: Scorer, inputs: Iterable[Any], bar: Bar = UNSEEN
     ) -> Iterator[Any]:
-        """Yield what workers make of batches of columns, in order."""
-        import pyarrow
-
-        ray = import_ray()
-        ray.data.DataContext.get_current().enable_progress_bars = False
-        if not next(iter(columns.values())):
-            return
-        dataset = ray.data.from_arrow(pyarrow.table(columns))
+        """Yield what workers make of inputs, in order, and move a bar."""
+        ray, workers = import_ray(), self.workers
         scorer.prepare()
-        for row in mapped(dataset, work, {"": scorer}, self.workers, batch_size).iter_rows():
-            yield json.loads(row["made"])
+        held = [ray.put(scorer)]  # in a list, which a worker gets as it is
+        options = {"num_cpus": workers.cpus, "num_gpus": workers.gpus, "max_retries": LIVES - 1}
+        task, most = ray.remote(**options)(_run), workers.count or workers.room()
+        running = deque[Any]()
+        for given in inputs:
+            running.append(task.remote(work, held, workers, given))
+            bar.update(len(running) == most)
+            if len(running) == most:
+                yield ray.get(running.popleft())
+        yield from map(ray.get, running)
 
 
-def _watched(parts: Iterable[Part], bar: Bar) -> Iterator[Part]:
-    """Yield parts as they come, with a bar that tells of their sentences."""
-    for part in parts:
-        bar.update(part.sentences)
-        yield part
+def _run(work: Callable[..., Any], held: list[Any], workers: Workers, given: Any) -> Any:
+    return work(_equipped(held[0], workers), *given)
+
+
+@lru_cache(maxsize=1)
+def _equipped(scorer: Any, workers: Workers) -> Scorer:
+    """Return the scorer that Ray holds, made ready once by a worker."""
+    return workers.equip(import_ray().get(scorer))
+
+
+def _write(scorer: Scorer, folder: str, signature: str, layout: str, texts: list[str]) -> Part:
+    """Write a shard of an index."""
+    make = partial(find_layout(layout).make, scorer, texts)
+    return Folder(Path(folder)).store((texts, make), signature, layout)
+
+
+@lru_cache(maxsize=1)
+def _whole_texts(folder: str, scorer: Scorer) -> WholeTexts:
+    return WholeTexts.of(Index.open(folder, scorer=scorer))
+
+
+def _mine(scorer: Scorer, folder: str, threshold: float, block: range) -> list[Pair]:
+    """Return the near pairs of a block of an index."""
+    return _whole_texts(folder, scorer).mine(threshold, block)
+
+
+def _search(
+    scorer: Scorer,
+    folder: str,
+    low: int,
+    high: int,
+    queries: list[str],
+    top_k: int,
+    within: float,
+) -> list[SearchResult]:
+    """Return what some files of an index, which alone are read, have for queries."""
+    files = Folder.opened(Path(folder))
+    corpus, first = files.some(low, high)
+    if not len(corpus):
+        return [SearchResult(np.zeros(0, np.int64), np.zeros(0)) for _ in queries]
+    layout = find_layout(files.manifest.layout)
+    results = layout.search(scorer, corpus, queries, top_k=top_k, within=within)
+    return [replaced(one, rows=one.rows + first) for one in results]
+
+
+def _best(results: Sequence[SearchResult], top_k: int) -> SearchResult:
+    """Return the nearest rows of all shares for a query, ties in the order of the index."""
+    rows = np.concatenate([one.rows for one in results])
+    distances = np.concatenate([one.distances for one in results])
+    order = np.lexsort((rows, distances))[:top_k]
+    counts = {
+        name: sum(getattr(one.pruning, name) for one in results) for name in ("corpus", *STAGES)
+    }
+    return SearchResult(rows[order], distances[order], Pruning(**counts))
 
 
 def _place(index: Index) -> str:

@@ -77,6 +77,7 @@ def replacing_folder(path: Path, *, partial: Path) -> Iterator[Path]:
             if any(temporary.iterdir()):
                 shutil.rmtree(partial, ignore_errors=True)
                 os.replace(temporary, partial)
+                logger.warning("finished files are kept in %s", partial)
             raise
         finally:
             shutil.rmtree(temporary, ignore_errors=True)

@@ -5,11 +5,10 @@ The bounds of all sentences are computed for every query, and sentences are comp
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from movers.errors import InputError
 from movers.measures.bounds import FeatureBound, WordBound
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import Corpus, Shard, stored, wordless
+from movers.search.corpus import Corpus, Shard, keys_of, stored, wordless
 from movers.search.search_ranking import SearchResult
 from movers.search.walk import Nearest, distances_from, find_rows
 
@@ -27,23 +26,28 @@ Asked = tuple[Floats, Callable[[Ints], Floats]]
 """Bounds of all rows from a sentence, and what compares it with some."""
 
 
-class BoundedLayout(ABC):
-    """A layout of an index of a measure with a bound: keeps its sentences and searches them."""
+@dataclass(frozen=True)
+class FeatureShard(Shard):
+    """Sentences with the numbers that bound their distances, ``(sentences, numbers)``."""
 
-    name: ClassVar[str]
-    kind: ClassVar[type[Shard]]
-    block: ClassVar[int]
-    """Sentences mined between two entries of the journal."""
-    capacity: ClassVar[int]
-    """Sentences of a shard, and what a broken-off build loses at most."""
+    features: Singles
 
-    @abstractmethod
-    def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> Shard:
-        """Make a shard of sentences."""
 
-    @abstractmethod
-    def ask(self, scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> Asked:
-        """Prepare to search for a text, or for the sentence of a row."""
+@dataclass(frozen=True)
+class BoundedLayout:
+    """A layout of an index of a measure with a bound: keeps its sentences and searches them.
+
+    ``capacity`` is how many sentences a shard has, and a broken-off build loses at most; ``block``
+    how many are mined between two entries of the journal. ``make`` makes a shard of sentences;
+    ``ask`` prepares to search a corpus for a text, or for the sentence of a row.
+    """
+
+    name: str
+    kind: type[Shard]
+    capacity: int
+    block: int
+    make: Callable[..., Shard]
+    ask: Callable[[Scorer, Corpus[Any], str | int], Asked]
 
     def search(
         self,
@@ -94,68 +98,61 @@ class BoundedLayout(ABC):
                 bar.update()
 
 
-class WordLayout(BoundedLayout):
-    """A layout that keeps the words of every sentence with all that comparing them takes."""
-
-    name, kind, block, capacity = "transport", Shard, 64, 4096
-
-    def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> Shard:
-        """Encode sentences into a shard."""
-        words = scorer.weigh_each(chunk, Store(scorer.measure.requirements), progress=progress)
-        return Shard(stored(words, chunk))
-
-    def ask(self, scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> Asked:
-        """Prepare to search for a text, or for the sentence of a row."""
-        bound = scorer.measure.bound
-        assert isinstance(bound, WordBound)
-        if isinstance(asked, str):
-            words = scorer.weigh_each([asked])
-        else:
-            words = corpus.take(np.array([asked])).words
-        words = replace(words, pooled=words.pooled[:, :0])
-        bounds = (bound.lower(words, shard.words) for shard in corpus.shards)
-
-        def compare(rows: Ints) -> Floats:
-            return distances_from(scorer, words, rows, lambda some: corpus.take(some).words)
-
-        return _joined(bounds, corpus), compare
+def make_words(scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> Shard:
+    """Encode sentences into a shard of their words, with all that comparing them takes."""
+    words = scorer.weigh_each(chunk, Store(scorer.measure.requirements), progress=progress)
+    return Shard(stored(words, chunk), keys_of(chunk))
 
 
-@dataclass(frozen=True)
-class FeatureShard(Shard):
-    """Sentences with the numbers that bound their distances, ``(sentences, numbers)``."""
+def ask_words(scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> Asked:
+    """Prepare to search by words for a text, or for the sentence of a row."""
+    if isinstance(asked, str):
+        words = scorer.weigh_each([asked])
+    else:
+        words = corpus.take(np.array([asked])).words
+    words, bound = replace(words, pooled=words.pooled[:, :0]), scorer.measure.bound
+    assert isinstance(bound, WordBound)
 
-    features: Singles
+    def compare(rows: Ints) -> Floats:
+        return distances_from(scorer, words, rows, lambda some: corpus.take(some).words)
 
-
-class FeatureLayout(BoundedLayout):
-    """A layout that keeps texts and the numbers its measure asks for; encodes what is compared."""
-
-    name, kind, block, capacity = "features", FeatureShard, 256, 16_384
-
-    def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> FeatureShard:
-        """Make a shard of sentences."""
-        features = _features(scorer).features(list(chunk))
-        return FeatureShard(wordless(chunk), np.asarray(features, np.float32))
-
-    def ask(self, scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> Asked:
-        """Prepare to search for a text, or for the sentence of a row."""
-        query = asked if isinstance(asked, str) else corpus.text(asked)
-        bound = _features(scorer)
-        features = np.asarray(bound.features([query]), np.float32)[0]
-        bounds = (bound.lower(features, shard.features) for shard in corpus.shards)
-
-        def compare(rows: Ints) -> Floats:
-            texts = [corpus.text(row) for row in rows.tolist()]
-            sentences = scorer.weigh([query, *texts])
-            targets = sentences.numbers(texts)
-            sources = np.repeat(sentences.numbers([query]), len(targets))
-            return scorer.between(sentences, np.stack([sources, targets], axis=1))
-
-        return _joined(bounds, corpus), compare
+    return _bounds((bound.lower(words, shard.words) for shard in corpus.shards), corpus), compare
 
 
-def _joined(bounds: Iterable[Floats | Singles], corpus: Corpus[Any]) -> Floats:
+def make_features(scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> FeatureShard:
+    """Make a shard of sentences and the numbers that their measure asks for."""
+    features = _features(scorer, list(chunk))
+    return FeatureShard(wordless(chunk), keys_of(chunk), features)
+
+
+def ask_features(scorer: Scorer, corpus: Corpus[Any], asked: str | int) -> Asked:
+    """Prepare to search by numbers for a text, or for the sentence of a row; words are encoded."""
+    query, bound = asked if isinstance(asked, str) else corpus.text(asked), scorer.measure.bound
+    assert isinstance(bound, FeatureBound)
+    (features,) = _features(scorer, [query])
+
+    def compare(rows: Ints) -> Floats:
+        texts = [corpus.text(row) for row in rows.tolist()]
+        sentences = scorer.weigh([query, *texts])
+        targets = sentences.numbers(texts)
+        sources = np.repeat(sentences.numbers([query]), len(targets))
+        return scorer.between(sentences, np.stack([sources, targets], axis=1))
+
+    bounds = (bound.lower(features, shard.features) for shard in corpus.shards)
+    return _bounds(bounds, corpus), compare
+
+
+def _features(scorer: Scorer, texts: list[str]) -> Singles:
+    bound = scorer.measure.bound
+    assert isinstance(bound, FeatureBound)
+    return np.asarray(bound.features(texts), np.float32)
+
+
+WORDS = BoundedLayout("transport", Shard, 4096, 64, make_words, ask_words)
+FEATURES = BoundedLayout("features", FeatureShard, 16_384, 256, make_features, ask_features)
+
+
+def _bounds(bounds: Iterable[Floats | Singles], corpus: Corpus[Any]) -> Floats:
     """Return the bounds of all rows, shard after shard; deleted sentences are infinitely far."""
     every = np.concatenate([*bounds]).astype(np.float64)
     every[corpus.hidden] = np.inf
@@ -167,9 +164,3 @@ def _lowest(bounds: Floats, total: int, count: int) -> Nearest:
     order = np.argsort(bounds, kind="stable")[:total]
     rest = bounds[order[count]] if count < len(order) else np.inf
     return Nearest(order[:count], bounds[order[:count]], float(rest))
-
-
-def _features(scorer: Scorer) -> FeatureBound:
-    bound = scorer.measure.bound
-    assert isinstance(bound, FeatureBound)
-    return bound

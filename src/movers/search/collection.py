@@ -26,7 +26,7 @@ from movers.search.manifest import NAME
 TABLE = """
 CREATE TABLE IF NOT EXISTS records (
     id TEXT PRIMARY KEY, text TEXT NOT NULL, value TEXT NOT NULL, written REAL NOT NULL,
-    used REAL NOT NULL, checksum INTEGER
+    used REAL NOT NULL, checksum INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS by_text ON records (text);
 CREATE INDEX IF NOT EXISTS by_use ON records (used);
@@ -68,18 +68,6 @@ def as_json(value: Any, what: str) -> str:
         ) from error
 
 
-def _refuse_stray(folder: Path) -> None:
-    """Refuse a place where no collection can lie."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{str(folder)!r} is a file; name a folder")
-    if (folder / NAME).is_file():
-        raise InputError(f"{str(folder)!r} holds an index; name a folder of its own")
-
-
-def _damaged(where: str, how: str) -> InputError:
-    return InputError(f"{where} is damaged ({how}); remove the folder and fill it again")
-
-
 class Collection:
     """Records in a folder that several processes may use, or in memory.
 
@@ -98,19 +86,23 @@ class Collection:
         self.folder, self.scorer = None if folder is None else Path(folder), scorer or load()
         self._mutex = threading.RLock()
         self._index: Index | None = None
-        if self.folder is not None:
-            _refuse_stray(self.folder)
-            self.folder.mkdir(parents=True, exist_ok=True)
-        place = ":memory:" if self.folder is None else self.folder / "records.sqlite"
+        place = ":memory:" if self.folder is None else self._made(self.folder) / "records.sqlite"
         with self._naming_damage():
             self._base = sqlite3.connect(
                 place, timeout=PATIENCE, check_same_thread=False, isolation_level=None
             )
             self._base.execute("PRAGMA journal_mode=WAL")
             self._base.executescript(TABLE)
-            columns = self._base.execute("SELECT name FROM pragma_table_info('records')")
-            if ("checksum",) not in columns.fetchall():  # made before there were any
-                self._base.execute("ALTER TABLE records ADD COLUMN checksum INTEGER")
+
+    @staticmethod
+    def _made(folder: Path) -> Path:
+        """Make the folder, unless no collection can lie there."""
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{str(folder)!r} is a file; name a folder")
+        if (folder / NAME).is_file():
+            raise InputError(f"{str(folder)!r} holds an index; name a folder of its own")
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
     def close(self) -> None:
         """Let go of the files."""
@@ -126,17 +118,27 @@ class Collection:
         with self._mutex, self._naming_damage():
             return self._base.execute(command, values).fetchall()
 
+    def _change(self, command: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Run a command for all rows, or for none."""
+        with self._naming_damage(), self._base:
+            self._base.execute("BEGIN")
+            self._base.executemany(command, rows)
+
     @contextmanager
     def _naming_damage(self) -> Iterator[None]:
         """Say whether the records are damaged, or cannot be read or written."""
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            where = f"the collection {str(self.folder)!r}"
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
             if code & PRIMARY in DAMAGE:
-                raise _damaged(where, str(error)) from error
+                raise self._damaged(str(error)) from error
+            where = f"the collection {str(self.folder)!r}"
             raise StorageError(f"cannot read or write {where}: {error}") from error
+
+    def _damaged(self, how: str) -> InputError:
+        where = f"the collection {str(self.folder)!r}"
+        return InputError(f"{where} is damaged ({how}); remove the folder and fill it again")
 
     def _records(self, column: str, keys: Sequence[str]) -> list[Record]:
         marks = ",".join("?" * len(keys))
@@ -144,9 +146,8 @@ class Collection:
         records = []
         for *parts, checksum in self._rows(command, *keys):
             record = Record(*parts)
-            if checksum not in (None, record.checksum):
-                where = f"the collection {str(self.folder)!r}"
-                raise _damaged(where, "a record is not as it was written")
+            if checksum != record.checksum:
+                raise self._damaged("a record is not as it was written")
             records.append(record)
         return records
 
@@ -166,9 +167,7 @@ class Collection:
         rows = [(one.id, one.text, one.value, one.written, now, one.checksum) for one in dated]
         with self._writing():
             old = {one.text for one in self.get([one.id for one in given])}
-            with self._naming_damage(), self._base:
-                self._base.execute("BEGIN")
-                self._base.executemany("REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?)", rows)
+            self._change("REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?)", rows)
             self._leave_out(old - {one.text for one in given})
             self._add([one.text for one in given])
 
@@ -176,9 +175,7 @@ class Collection:
         """Remove records by id."""
         with self._writing():
             texts = {one.text for one in self.get(ids)}
-            with self._naming_damage(), self._base:
-                self._base.execute("BEGIN")
-                self._base.executemany("DELETE FROM records WHERE id = ?", [(one,) for one in ids])
+            self._change("DELETE FROM records WHERE id = ?", [(one,) for one in ids])
             self._leave_out(texts)
 
     def touch(self, record: Record) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
-from operator import length_hint
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -19,6 +18,8 @@ from movers.io.texts import Texts
 from movers.measures.sentences import WeightedSentences
 
 NOTHING = np.zeros(0, np.int64)
+GROWTH = 8
+"""How many times what follows it a shard may hold and still be joined with it."""
 LOOKED_UP = 1024
 """Sentences looked up at a time."""
 
@@ -54,10 +55,12 @@ class StoredLines(Sequence[str]):
 class Shard:
     """A shard of an index, in memory or mapped: some thousand sentences and their words.
 
-    Sentences of which only vectors are kept have no words, and the others no vectors here.
+    Sentences of which only vectors are kept have no words, and the others no vectors here; ``keys``
+    are short keys of all.
     """
 
     words: WeightedSentences
+    keys: Ints
 
     def __len__(self) -> int:
         return len(self.words.sentences)
@@ -67,13 +70,10 @@ class Shard:
         """All texts."""
         return [*self.words.sentences]
 
-    @property
-    def keys(self) -> Ints:
-        """What every sentence is known by."""
-        return keys_of(self.sentences)
-
 
 Kind = TypeVar("Kind", bound=Shard)
+Piece = tuple[list[str], Callable[[], Any]]
+"""Sentences of a shard, and how to make it."""
 
 
 def key(text: str) -> bytes:
@@ -84,11 +84,6 @@ def key(text: str) -> bytes:
 def keys_of(texts: Sequence[str]) -> Ints:
     """Return short keys to find sentences by; two may share one, though hardly ever do."""
     return np.frombuffer(b"".join(key(text)[:8] for text in texts), np.int64)
-
-
-def joined(shards: Sequence[Kind]) -> Kind:
-    """Return all sentences of several shards in one."""
-    return gathered(type(shards[0]), [(shard, slice(None)) for shard in shards])
 
 
 def stored(words: WeightedSentences, sentences: Sequence[str]) -> WeightedSentences:
@@ -181,9 +176,27 @@ class Corpus(Generic[Kind]):
                     out[place] = row
         return out
 
-    def holds(self, texts: Sequence[str]) -> list[bool]:
-        """Tell whether sentences are there."""
-        return [row >= 0 for row in self.find(texts).tolist()]
+    def living(self, numbers: Sequence[int]) -> Piece:
+        """Return the sentences of some shards that were not deleted, as one."""
+        pieces = [
+            (shard := self.shards[number], np.delete(np.arange(len(shard)), self.hidden_in(number)))
+            for number in numbers
+        ]
+        texts = [shard.words.sentences[row] for shard, rows in pieces for row in rows.tolist()]
+        return texts, partial(gathered, type(pieces[0][0]), pieces)
+
+    def groups(self, capacity: int) -> Iterator[list[int]]:
+        """Yield neighbouring shards that fit into one, without those of which nothing is left."""
+        group: list[int] = []
+        total = 0
+        for number, shard in enumerate(self.shards):
+            left = len(shard) - len(self.hidden_in(number))
+            if group and total + left > capacity:
+                yield group
+                group, total = [], 0
+            if left:
+                group, total = [*group, number], total + left
+        yield group
 
     @cached_property
     def _by_key(self) -> tuple[Ints, Ints]:
@@ -194,25 +207,33 @@ class Corpus(Generic[Kind]):
         return keys[rows], rows
 
 
-class CorpusReader:
-    """Sentences one by one, or those of a file, blank ones and repeats included.
+def join_small(shards: Sequence[Shard], piece: Piece, capacity: int) -> tuple[int, Piece]:
+    """Join a piece with small shards before it; return how many others there are, and the piece.
 
-    Counts those that were read, and knows roughly how many there are.
+    Each that is left alone is many times larger than what follows it, so there are never many,
+    and no sentence is copied often.
     """
+    (chunk, make), whole = piece, len(shards)
+    total = len(chunk)
+    while whole and len(shards[whole - 1]) <= min(GROWTH * total, capacity - total):
+        whole -= 1
+        total += len(shards[whole])
+    if not (small := shards[whole:]):
+        return whole, piece
+    texts = [text for shard in small for text in shard.sentences]
 
-    def __init__(self, sentences: Iterable[str] | Path) -> None:
-        self.given = Texts(sentences) if isinstance(sentences, Path) else sentences
-        self.count = 0
+    def made() -> Shard:
+        return gathered(type(small[0]), [(shard, slice(None)) for shard in [*small, make()]])
 
-    @property
-    def total(self) -> int | None:
-        """How many there are; None if that is not known beforehand."""
-        return length_hint(self.given, 0) or None
+    return whole, ([*texts, *chunk], made)
 
-    def __iter__(self) -> Iterator[str]:
-        if isinstance(self.given, str):
-            raise InputError("sentences must be a list or a Path of a file, got one string")
-        for number, text in enumerate(self.given):
-            self.count = number + 1
-            read = isinstance(self.given, Texts)
-            yield text if read else check_sentence(text, f"sentence {number}")
+
+def read_sentences(given: Iterable[str] | Path) -> Iterator[str]:
+    """Yield sentences, or those of a file, blank ones and repeats included."""
+    if isinstance(given, str):
+        raise InputError("sentences must be a list or a Path of a file, got one string")
+    if isinstance(given, Path | Texts):
+        yield from Texts(given) if isinstance(given, Path) else given
+        return
+    for number, text in enumerate(given):
+        yield check_sentence(text, f"sentence {number}")

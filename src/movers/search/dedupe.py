@@ -18,7 +18,7 @@ from movers.io.texts import Texts, write_some
 from movers.runtime.atomic import replacing
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
-from movers.search.corpus import CorpusReader
+from movers.search.corpus import read_sentences
 from movers.search.index import Index
 from movers.search.keep_apart import Objection
 from movers.search.mining import Blocks, Pair, check_threshold, mine, mine_file
@@ -52,7 +52,8 @@ class Dropped:
 class Deduplicated:
     """A count of lines, by what became of them.
 
-    ``guarded`` of those kept lie near others, and a guard keeps them.
+    ``guarded`` of those kept lie near others, and a guard keeps them. A preview has the ``pairs``
+    within the threshold, too, and ``around`` are those next to it, on either side, nearest first.
     """
 
     lines: int
@@ -61,6 +62,8 @@ class Deduplicated:
     near: int = 0
     blank: int = 0
     guarded: int = 0
+    pairs: int | None = None
+    around: tuple[Pair, ...] = ()
 
     def __str__(self) -> str:
         spared = f", {self.guarded:,} of them by a guard" if self.guarded else ""
@@ -68,19 +71,6 @@ class Deduplicated:
             f"kept {self.kept:,} of {self.lines:,} lines{spared}; dropped {self.near:,} near "
             f"others, {self.repeated:,} repeated, {self.blank:,} blank"
         )
-
-
-@dataclass(frozen=True)
-class Preview:
-    """An outlook on what would become of a corpus.
-
-    ``pairs`` lie within the threshold; ``around`` are those next to it, on either side, nearest
-    first.
-    """
-
-    found: Deduplicated
-    pairs: int
-    around: tuple[Pair, ...]
 
 
 def dedupe_file(
@@ -129,9 +119,7 @@ def dedupe_file(
         mine_file(index, threshold, near, blocks=blocks, progress=progress)
         with near.open(encoding="utf-8") as stream:
             rows = map(json.loads, stream)
-            pairs = [
-                Pair(**{name: row[name] for name in Pair.__dataclass_fields__}) for row in rows
-            ]
+            pairs = [Pair(*(row[name] for name in Pair.__dataclass_fields__)) for row in rows]
         objection = Objection(index.scorer, guards)
         gone, kept, counts = _decide(every, index.sentences, pairs, objection, groups)
         if dropped is not None and kind is not None:
@@ -153,7 +141,7 @@ def preview(
     guards: str | Sequence[str] = DEFAULT,
     around: int = AROUND,
     progress: bool = False,
-) -> Preview:
+) -> Deduplicated:
     """Return what a deduplication would drop, and the pairs on either side of the threshold.
 
     Parameters
@@ -169,7 +157,8 @@ def preview(
     pairs.sort(key=lambda pair: pair.distance)
     inside = bisect_right(pairs, threshold, key=lambda pair: pair.distance)
     _, _, counts = _decide(every, index.sentences, pairs[:inside], objection, groups)
-    return Preview(counts, inside, tuple(pairs[max(0, inside - around) : inside + around]))
+    shown = tuple(pairs[max(0, inside - around) : inside + around])
+    return replace(counts, pairs=inside, around=shown)
 
 
 def _every(index: Index, lines: Iterable[str] | Path | None) -> Iterable[str]:
@@ -195,9 +184,9 @@ def _decide(
     kept: dict[tuple[int, object], int] = {}
     gone: list[Dropped] = []
     guarded = 0
-    reader = CorpusReader(lines)
-    belongs = repeat(None) if groups is None else iter(groups)
-    for number, (text, group) in enumerate(zip(reader, belongs, strict=False), 1):
+    number, belongs = 0, repeat(None) if groups is None else iter(groups)
+    every = zip(read_sentences(lines), belongs, strict=False)
+    for number, (text, group) in enumerate(every, 1):
         if not text.strip():
             gone.append(Dropped(number, "blank", text))
             continue
@@ -213,9 +202,9 @@ def _decide(
             continue
         kept[row, group] = number
         guarded += any((other, group) in kept for other in spared.get(row, ()))
-    stay = {*range(1, reader.count + 1)} - {one.line for one in gone}
+    stay = {*range(1, number + 1)} - {one.line for one in gone}
     reasons = Counter(one.reason for one in gone)
-    return gone, stay, Deduplicated(reader.count, len(stay), guarded=guarded, **reasons)
+    return gone, stay, Deduplicated(number, len(stay), guarded=guarded, **reasons)
 
 
 def _neighbours(

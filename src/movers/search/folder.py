@@ -25,9 +25,10 @@ from movers.arrays import Ints
 from movers.errors import Choose, Do, InputError, StorageError
 from movers.measures.parts.statistics import Statistics
 from movers.runtime.atomic import replacing, sweep
+from movers.runtime.json_text import parse_json
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus, Shard
+from movers.search.corpus import NOTHING, Corpus, Piece, Shard
 from movers.search.layouts import find_layout, load_arguments
 from movers.search.manifest import (
     FORMAT,
@@ -40,12 +41,9 @@ from movers.search.manifest import (
     open_shard,
     read_raw,
 )
-from movers.search.passages import TextTable
+from movers.search.passages import IndexedTexts, Table
 
-Piece = tuple[list[str], Callable[[], Any]]
-"""Sentences of a shard, and how to make it."""
-
-MakeTable = Callable[[Iterable[str]], TextTable | None]
+MakeTable = Callable[[Iterable[str]], Table | None]
 """From the sentences of an index to its texts; None if it holds none by their sentences."""
 WRITTEN = ("shard-*.safetensors", "statistics*.safetensors", "deleted-*.int64", "texts-*.jsonl")
 """Files of an index beside the manifest."""
@@ -70,16 +68,14 @@ class Folder:
         self._opened: dict[Part, tuple[mmap, Shard]] = {}
         self._checked: set[Part] = set()
         self._deleted = NOTHING
-        self._texts: tuple[Part, bytes | TextTable] | None = None
+        self._table: tuple[Part | None, Table | None] = None, None
+        self._texts: IndexedTexts | None = None
 
     @classmethod
     def opened(cls, path: Path) -> Folder:
         """Map the index that is there."""
-        old = path / "texts.jsonl"  # where texts lay before their table was one of the files
-        folder = cls(path / "sentences" if old.is_file() else path)
-        folder._take(Manifest.read(folder.path))
-        if folder._texts is None and old.is_file():
-            folder._texts = Part(old.name, 0, ""), old.read_bytes()
+        folder = cls(path)
+        folder._take(Manifest.read(path))
         return folder
 
     def refresh(self) -> None:
@@ -104,18 +100,27 @@ class Folder:
                     part: known.get(part) or open_shard(part.find(self.path), kind)
                     for part in manifest.parts
                 }
-                gone, table, texts = manifest.deleted, manifest.texts, self._texts
+                gone, table = manifest.deleted, self._table
                 content = b"" if gone is None else gone.read(self.path)
-                if table is None or texts is None or texts[0] != table:
-                    texts = None if table is None else (table, table.read(self.path))
+                if table[0] != manifest.texts:
+                    table = manifest.texts, self._read_table(manifest.texts)
                 break
             except (InputError, FileNotFoundError):
                 manifest, failed = Manifest.read(self.path), manifest
                 if manifest == failed:
                     raise
         self.manifest, self._raw = manifest, manifest.encoded()
-        self._opened, self._texts = opened, texts
+        self._opened, self._table, self._texts = opened, table, None
         self._deleted = np.frombuffer(content, np.int64)
+
+    def _read_table(self, part: Part | None) -> Table | None:
+        if part is None:
+            return None
+        lines = part.read(self.path).split(b"\n")[:-1]
+        try:
+            return [(text, spans) for text, spans in map(parse_json, lines)]
+        except (TypeError, ValueError) as error:
+            raise damaged(self.path / part.name, str(error)) from error
 
     def __len__(self) -> int:
         return self.manifest.sentences
@@ -136,20 +141,11 @@ class Folder:
         return self.manifest.signature
 
     @property
-    def table(self) -> TextTable | None:
-        """All texts, where some are held by their sentences; None if none is."""
-        if self._texts is not None and isinstance(self._texts[1], bytes):
-            part, raw = self._texts[0], self._texts[1]
-            try:
-                self._texts = part, TextTable.decoded(raw)
-            except (IndexError, TypeError, ValueError) as error:
-                raise damaged(self.path / part.name, str(error)) from error
-        return self._texts[1] if self._texts is not None else None  # type: ignore[return-value]
-
-    @property
-    def corpus(self) -> Corpus[Any]:
-        """The sentences, shards compared with their checksums when they are first used."""
-        return self.some(0, len(self._opened))[0]
+    def texts(self) -> IndexedTexts:
+        """All texts; their sentences are compared with their checksums when they are first used."""
+        if self._texts is None:
+            self._texts = IndexedTexts(self.some(0, len(self._opened))[0], self._table[1])
+        return self._texts
 
     def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
         """Return the sentences of some shards, which alone are read, and the row of the first."""
@@ -271,7 +267,8 @@ class Folder:
         """Make the folder this index, with the texts that its sentences belong to."""
         part, texts = None, table(self._sentences(manifest, deleted))
         if texts is not None:
-            content = texts.encoded()
+            lines = (json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in texts)
+            content = b"".join(lines)
             name = f"texts-{blake2b(content).hexdigest()[:16]}.jsonl"
             part = self._write(name, content, len(texts))
         manifest = dataclasses.replace(manifest, texts=part)

@@ -8,21 +8,23 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain, compress, islice
+from operator import length_hint
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from movers.arrays import Ints, Singles, gathered
+from movers.arrays import Ints, Singles
 from movers.encode.encoder import Encoder
 from movers.errors import InputError
 from movers.io.pairs import check_count, check_queries
+from movers.io.texts import Texts
 from movers.loading import load
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus, CorpusReader, joined
+from movers.search.corpus import NOTHING, Corpus, Piece, join_small, read_sentences
 from movers.search.cosine import CosineLayout, Keep, pooled_vectors, stored_vectors
-from movers.search.folder import Folder, Piece
+from movers.search.folder import Folder
 from movers.search.keep_apart import Objection
 from movers.search.layouts import Layout, find_layout, make_layout
 from movers.search.memory import Memory
@@ -32,8 +34,6 @@ from movers.search.vectors import Precision
 
 WIDER = 4
 """How many times as many sentences are looked for where guards left too few."""
-GROWTH = 8
-"""How many times what follows it a shard may hold and still be joined with it."""
 
 
 class Index:
@@ -61,7 +61,7 @@ class Index:
 
     def __repr__(self) -> str:
         size = f"{len(self):,} sentences"
-        if self.files.table is not None:
+        if self.texts.table is not None:
             size = f"{len(self):,} texts of {len(self.corpus):,} sentences"
         place = "in memory" if self.folder is None else str(self.folder)
         return f"Index({size}, {self._scorer.settings.measure.name}, {place})"
@@ -76,11 +76,6 @@ class Index:
         """What tells one state of the index on disk from another; empty in memory."""
         return self.files.state
 
-    @property
-    def parts(self) -> int:
-        """How many files hold the sentences; 0 in memory."""
-        return self.files.parts
-
     def refresh(self) -> None:
         """Take in what others wrote to the folder; every search does."""
         self.files.refresh()
@@ -93,12 +88,12 @@ class Index:
     @property
     def corpus(self) -> Corpus[Any]:
         """What is compared, as one list: sentences, those of longer texts one by one."""
-        return self.files.corpus
+        return self.files.texts.corpus
 
     @property
     def texts(self) -> IndexedTexts:
         """All texts by number, those that are longer than the model reads with their sentences."""
-        return IndexedTexts(self.corpus, self.files.table)
+        return self.files.texts
 
     @property
     def shards(self) -> list[Any]:
@@ -126,11 +121,6 @@ class Index:
         places = {text: place for place, text in enumerate(dict.fromkeys(sentences))}
         encoded = pooled_vectors(self._scorer, list(places), progress=progress)
         return encoded[[places[text] for text in sentences]]
-
-    def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
-        """Return the sentences of some shards, which alone are read, and the row of the first."""
-        assert isinstance(self.files, Folder)
-        return self.files.some(low, high)
 
     @classmethod
     def build(
@@ -213,10 +203,9 @@ class Index:
 
     def save(self, folder: str | Path) -> None:
         """Write an index that is in memory, or a copy of one on disk, to a folder."""
-        corpus = self.corpus
-        living = (_living(corpus, [number]) for number in range(len(corpus.shards)))
+        corpus, table = self.corpus, self.texts.table
+        living = (corpus.living([number]) for number in range(len(corpus.shards)))
         pieces = (piece for piece in living if piece[0])
-        table = self.files.table
         Folder(Path(folder)).fill(pieces, self._scorer, self.layout.name, lambda _: table)
 
     def add(self, sentences: Iterable[str] | Path, *, progress: bool = False) -> int:
@@ -231,7 +220,7 @@ class Index:
             pieces = self._pieces(sentences, cutter, progress=progress)
             whole, fresh = len(corpus.shards), list[Piece]()
             if (first := next(pieces, None)) is not None:
-                whole, first = _joined(corpus.shards, first, self.layout.capacity)
+                whole, first = join_small(corpus.shards, first, self.layout.capacity)
                 fresh = [first]
             if fresh or cutter.count:  # a text that is still being cut is not counted yet
                 self.files.change(chain(range(whole), fresh, pieces), corpus.hidden, cutter.table)
@@ -244,7 +233,7 @@ class Index:
         the disk until `compact` removes it.
         """
         with self._writing():
-            texts, given = self.texts, list(dict.fromkeys(CorpusReader(sentences)))
+            texts, given = self.texts, list(dict.fromkeys(read_sentences(sentences)))
             gone = [*compress(given, texts.hold(given))]
             if len(gone) == len(self):
                 raise InputError(
@@ -258,19 +247,14 @@ class Index:
     def compact(self) -> int:
         """Remove what deleted sentences left behind, and return how many those were."""
         with self._writing():
-            corpus = self.corpus
+            corpus, table = self.corpus, self.texts.table
             if len(corpus.hidden):
-                self._compact(corpus)
+                groups = [*corpus.groups(self.layout.capacity)]
+                whole = [len(g) == 1 and not len(corpus.hidden_in(g[0])) for g in groups]
+                both = zip(groups, whole, strict=True)
+                every = [group[0] if stays else corpus.living(group) for group, stays in both]
+                self.files.change(every, NOTHING, lambda _: table)
             return len(corpus.hidden)
-
-    def _compact(self, corpus: Corpus[Any]) -> None:
-        """Write shards with deleted sentences again, joined while there is room."""
-        every: list[int | Piece] = []
-        for group in _groups(corpus, self.layout.capacity):
-            whole = len(group) == 1 and not len(corpus.hidden_in(group[0]))
-            every.append(group[0] if whole else _living(corpus, group))
-        table = self.files.table
-        self.files.change(every, NOTHING, lambda _: table)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -283,13 +267,22 @@ class Index:
         self, sentences: Iterable[str] | Path, cutter: Cutter, *, progress: bool
     ) -> Iterator[Piece]:
         """Cut a corpus into shards of sentences."""
-        reader = CorpusReader(sentences)
-        fresh, done = cutter.sentences(reader), 0
-        with progress_bar("indexing", "sentences", reader.total, progress=progress) as bar:
+        count = 0
+
+        def counted() -> Iterator[str]:
+            nonlocal count
+            for text in read_sentences(sentences):
+                count += 1
+                yield text
+
+        fresh, done = cutter.sentences(counted()), 0
+        hinted = Texts(sentences) if isinstance(sentences, Path) else sentences
+        total = length_hint(hinted, 0) or None
+        with progress_bar("indexing", "sentences", total, progress=progress) as bar:
             while chunk := list(islice(fresh, self.layout.capacity)):
                 yield chunk, partial(self.layout.make, self._scorer, chunk, progress=progress)
-                bar.update(reader.count - done)
-                done = reader.count
+                bar.update(count - done)
+                done = count
 
     def search(
         self,
@@ -348,14 +341,13 @@ class Index:
         Under the default measure, queries share one product with every block of vectors. All
         answers are of one state of the index.
         """
-        texts, limit = check_queries(queries, within, top_k=top_k)
-        self.refresh()
+        asked, limit = check_queries(queries, within, top_k=top_k)
+        self.files.refresh()
         self._check_scorer()  # loads the model
-        corpus = self.corpus
         chosen = None if candidates is None else self._candidates(candidates)
         objection = Objection(self._scorer, guards) if guards else None
-        find = partial(self._find, corpus, chosen, objection)
-        return self.rank_found(texts, top_k, limit, find, align=align)
+        find = partial(self._find, self.corpus, chosen, objection)
+        return self.rank_found(asked, top_k, limit, find, align=align)
 
     def _find(
         self,
@@ -397,17 +389,15 @@ class Index:
         find
             Gives the nearest sentences for queries, a number of them, and a largest distance.
         """
-        texts, started = self.texts, time.process_time()
-        scorer, unread = self._scorer, self._scorer.encoder.unread
-        if texts.table is None and not any(scorer.takes_sentences(q) for q in queries if unread(q)):
-            results = find(queries, top_k, within)
-            seconds = (time.process_time() - started) / max(1, len(queries))
-            both = zip(queries, results, strict=True)
-            return [self._ranking(*answer, texts.corpus, seconds, align=align) for answer in both]
-        return [
-            nearest_texts(scorer, texts, query, top_k, within, find, align=align)
-            for query in queries
-        ]
+        texts, scorer, started = self.files.texts, self._scorer, time.process_time()
+        unread = scorer.encoder.unread
+        if texts.table is not None or any(scorer.takes_sentences(q) for q in queries if unread(q)):
+            limits = top_k, within, find
+            return [nearest_texts(scorer, texts, query, *limits, align=align) for query in queries]
+        results = find(queries, top_k, within)
+        seconds = (time.process_time() - started) / max(1, len(queries))
+        both = zip(queries, results, strict=True)
+        return [self._ranking(*answer, texts.corpus, seconds, align=align) for answer in both]
 
     def _ranking(
         self, query: str, result: SearchResult, corpus: Corpus[Any], seconds: float, *, align: int
@@ -464,43 +454,3 @@ def any_engine(signature: str) -> str:
     True
     """
     return "|".join(one for one in signature.split("|") if not one.startswith("engine:"))
-
-
-def _living(corpus: Corpus[Any], numbers: Sequence[int]) -> Piece:
-    """Return the sentences of some shards that were not deleted, as one."""
-    pieces = [
-        (shard := corpus.shards[number], np.delete(np.arange(len(shard)), corpus.hidden_in(number)))
-        for number in numbers
-    ]
-    texts = [shard.words.sentences[row] for shard, rows in pieces for row in rows.tolist()]
-    return texts, partial(gathered, type(pieces[0][0]), pieces)
-
-
-def _groups(corpus: Corpus[Any], capacity: int) -> Iterator[list[int]]:
-    """Yield neighbouring shards that fit into one, without those of which nothing is left."""
-    group: list[int] = []
-    total = 0
-    for number, shard in enumerate(corpus.shards):
-        left = len(shard) - len(corpus.hidden_in(number))
-        if group and total + left > capacity:
-            yield group
-            group, total = [], 0
-        if left:
-            group, total = [*group, number], total + left
-    yield group
-
-
-def _joined(shards: Sequence[Any], piece: Piece, capacity: int) -> tuple[int, Piece]:
-    """Join a piece with small shards before it; return how many others there are, and the piece.
-
-    Each that is left alone is many times larger than what follows it, so there are never many,
-    and no sentence is copied often.
-    """
-    (chunk, make), large = piece, len(shards)
-    total = len(chunk)
-    while large and len(shards[large - 1]) <= min(GROWTH * total, capacity - total):
-        large -= 1
-        total += len(shards[large])
-    small = shards[large:]
-    texts = [text for shard in small for text in shard.sentences]
-    return large, ([*texts, *chunk], lambda: joined([*small, make()])) if small else piece

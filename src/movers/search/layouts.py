@@ -9,7 +9,8 @@ from movers.encode.models import EMBEDDED
 from movers.errors import Choose, InputError
 from movers.measures.bounds import CosineBound, FeatureBound
 from movers.scorer import Scorer
-from movers.search.bounded import BoundedLayout, FeatureLayout, WordLayout
+from movers.search import bounded
+from movers.search.bounded import BoundedLayout
 from movers.search.cosine import CosineLayout, Keep
 from movers.search.vectors import Precision
 from movers.settings import table
@@ -17,11 +18,11 @@ from movers.settings import table
 Layout = CosineLayout | BoundedLayout
 
 LAYOUTS: dict[str, Callable[[], Layout]] = {
-    "transport": WordLayout,
+    "transport": lambda: bounded.WORDS,
     "cosine-text-float32": CosineLayout,
     "cosine-text-int8": lambda: CosineLayout(precision="int8"),
     "cosine-words-float32": lambda: CosineLayout("words"),
-    "features": FeatureLayout,
+    "features": lambda: bounded.FEATURES,
 }
 
 
@@ -41,7 +42,7 @@ def make_layout(scorer: Scorer, keep: Keep | None, vectors: Precision | None) ->
             f"an index of {scorer.measure.name} keeps the words of every sentence; keep= and "
             "vectors= are for method='movers'"
         )
-    return FeatureLayout() if isinstance(bound, FeatureBound) else WordLayout()
+    return bounded.FEATURES if isinstance(bound, FeatureBound) else bounded.WORDS
 
 
 def find_layout(name: Any) -> Layout:

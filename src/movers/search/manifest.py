@@ -23,7 +23,7 @@ from movers.measures.sentences import WeightedSentences
 from movers.runtime.json_text import parse_json
 from movers.search.corpus import Kind, Shard, StoredLines
 
-FORMAT = "movers-index-5"
+FORMAT = "movers-index-6"
 NAME = "manifest.json"
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from movers.arrays import Ints
 from movers.errors import InputError
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus
-from movers.search.folder import EMPTY, MakeTable, Piece
-from movers.search.passages import TextTable
+from movers.search.corpus import NOTHING, Corpus, Piece
+from movers.search.folder import EMPTY, MakeTable
+from movers.search.passages import IndexedTexts
 
 
 class Memory:
@@ -20,12 +20,11 @@ class Memory:
     path, state, parts = None, "", 0
 
     def __init__(self) -> None:
-        self.corpus = Corpus[Any](())
-        self.table: TextTable | None = None
+        self.texts = IndexedTexts(Corpus[Any](()))
         self.signature = ""
 
     def __len__(self) -> int:
-        return len(self.corpus if self.table is None else self.table)
+        return len(self.texts)
 
     def refresh(self) -> None:
         """Do nothing."""
@@ -47,12 +46,12 @@ class Memory:
         """Hold new shards, compared by the measure of a scorer."""
         self.signature = str(scorer.signature)
         self.change(pieces, NOTHING, table)
-        if not self.corpus.shards:
+        if not self.texts.corpus.shards:
             raise InputError(EMPTY)
 
     def change(self, shards: Iterable[int | Piece], deleted: Ints, table: MakeTable) -> None:
         """Hold some of the shards, by number, and new ones."""
-        old = self.corpus.shards
+        old = self.texts.corpus.shards
         made = [old[one] if isinstance(one, int) else one[1]() for one in shards]
-        self.corpus = Corpus(made, deleted)
-        self.table = table(self.corpus.sentences)
+        corpus = Corpus(made, deleted)
+        self.texts = IndexedTexts(corpus, table(corpus.sentences))

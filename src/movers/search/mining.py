@@ -132,13 +132,11 @@ class WholeTexts:
 
     def mine(self, threshold: float, block: range, *, progress: bool = False) -> list[Pair]:
         """Return near pairs of the texts of a block with all that follow them."""
-        layout, scorer = self.index.layout, self.index.scorer
-        pairs = []
-        for *ends, distance in layout.near(
-            scorer, self.corpus, block, threshold, progress=progress
-        ):
+        index, pairs = self.index, []
+        near = index.layout.near(index.scorer, self.corpus, block, threshold, progress=progress)
+        for *ends, distance in near:
             a, b = sorted(int(self.numbers[end]) for end in ends)
-            pairs.append(Pair(a, b, distance, self.index.sentence(a), self.index.sentence(b)))
+            pairs.append(Pair(a, b, distance, index.sentence(a), index.sentence(b)))
         return pairs
 
 
@@ -200,7 +198,8 @@ def _candidates(
     with progress_bar("looking for", "sentences", len(probes), progress=progress) as bar:
         for low in range(0, len(probes), BLOCK):
             some = probes[low : low + BLOCK]
-            nearest = _nearest(vectors[some], vectors, starts, far)
+            cosines = np.maximum.reduceat(vectors[some] @ vectors.T, starts, axis=1)
+            nearest = np.clip(1.0 - cosines.astype(np.float64), 0.0, far)  # of every document
             np.add.at(cost, owner[some], words[some][:, None] * nearest)
             bar.update(len(some))
     lower = (cost + cost.T) / (totals[:, None] + totals)
@@ -216,12 +215,6 @@ def _probes(owner: Ints, words: Floats, totals: Floats, share: float) -> Ints:
     begun = np.maximum.accumulate(np.where(first, before, 0))
     wanted = np.minimum(1.0, PROBES * share + 0.05) * totals[owner[order]]
     return np.asarray(order[before - begun < wanted])
-
-
-def _nearest(some: Singles, vectors: Singles, starts: Ints, far: float) -> Floats:
-    """Return what each sentence is at least apart from the nearest one of every document."""
-    cosines = np.maximum.reduceat(some @ vectors.T, starts, axis=1)
-    return np.clip(1.0 - cosines.astype(np.float64), 0.0, far)
 
 
 Blocks = Callable[..., Iterator[list[Pair]]]

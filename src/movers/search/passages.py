@@ -6,7 +6,6 @@ as far as the sentences of the query are from their nearest ones, in the mean ov
 
 from __future__ import annotations
 
-import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,13 +19,12 @@ import numpy as np
 from movers.arrays import Ints
 from movers.errors import InputError
 from movers.results import Match
-from movers.runtime.json_text import parse_json
 from movers.scorer import Scorer
 from movers.search.corpus import LOOKED_UP, Corpus, key
 from movers.search.search_ranking import SearchRanking, SearchResult
 
-Spans = list[list[int]]
-"""Where the sentences of a text begin and end."""
+Table = list[tuple[str, list[list[int]]]]
+"""Texts, each with where its sentences begin and end; one that is read whole is its only one."""
 Find = Callable[[Sequence[str], int, float], list[SearchResult]]
 """Gives the nearest sentences for queries, a number of them, and a largest distance."""
 WIDER = 4
@@ -43,76 +41,15 @@ class TextMatch(Match):
 
 
 @dataclass(frozen=True)
-class TextTable:
-    """All texts of an index, some of them longer than the model reads, and their sentences.
+class IndexedTexts:
+    """The texts of an index by number, whether it holds them whole or by their sentences.
 
-    A text that the model reads whole is its own and only sentence.
+    ``table`` has all texts, each with the places of its sentences, where some are longer than the
+    model reads; None where every sentence of the corpus is a text.
     """
 
-    texts: tuple[str, ...]
-    spans: tuple[Spans, ...]
-
-    @classmethod
-    def of(cls, rows: Iterable[tuple[str, Spans]]) -> TextTable:
-        """Make a table of texts, each with the places of its sentences."""
-        texts, spans = zip(*rows, strict=True)
-        return cls(texts, spans)
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    @property
-    def rows(self) -> Iterator[tuple[str, Spans]]:
-        """Every text with the places of its sentences."""
-        return zip(self.texts, self.spans, strict=True)
-
-    def passages(self, number: int) -> list[str]:
-        """Return the sentences of a text."""
-        return [self.texts[number][start:end] for start, end in self.spans[number]]
-
-    @cached_property
-    def numbers(self) -> dict[str, int]:
-        """The number of every text."""
-        return {text: number for number, text in enumerate(self.texts)}
-
-    @cached_property
-    def holders(self) -> dict[str, list[int]]:
-        """The texts that hold each sentence, by number."""
-        holders: dict[str, list[int]] = defaultdict(list)
-        for number in range(len(self)):
-            for passage in dict.fromkeys(self.passages(number)):
-                holders[passage].append(number)
-        return holders
-
-    def without(self, texts: Iterable[str]) -> tuple[TextTable, list[str]]:
-        """Return the table without some texts, and the sentences that no text has any more."""
-        gone = {self.numbers[text] for text in texts}
-        held = self.holders
-        lost = dict.fromkeys(
-            passage
-            for number in sorted(gone)
-            for passage in self.passages(number)
-            if gone.issuperset(held[passage])
-        )
-        rest = [row for number, row in enumerate(self.rows) if number not in gone]
-        return TextTable.of(rest), list(lost)
-
-    def encoded(self) -> bytes:
-        """Return the table as lines of JSON, a text with its spans on each."""
-        return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in self.rows)
-
-    @classmethod
-    def decoded(cls, raw: bytes) -> TextTable:
-        """Return what `encoded` wrote."""
-        return cls.of(map(parse_json, raw.split(b"\n")[:-1]))
-
-
-@dataclass(frozen=True)
-class IndexedTexts:
-    """The texts of an index by number, whether it holds them whole or by their sentences."""
-
     corpus: Corpus[Any]
-    table: TextTable | None = None
+    table: Table | None = None
 
     def __len__(self) -> int:
         return len(self.corpus if self.table is None else self.table)
@@ -120,7 +57,7 @@ class IndexedTexts:
     @property
     def texts(self) -> list[str]:
         """All texts."""
-        return self.corpus.sentences if self.table is None else [*self.table.texts]
+        return self.corpus.sentences if self.table is None else [text for text, _ in self.table]
 
     def text(self, number: int) -> str:
         """Return a text."""
@@ -128,34 +65,52 @@ class IndexedTexts:
             return self.corpus.sentence(number)
         if not 0 <= number < len(self.table):
             raise InputError(f"no text {number}; the index has {len(self.table)}")
-        return self.table.texts[number]
+        return self.table[number][0]
 
     def sentences(self, number: int) -> list[str]:
-        """Return the sentences of a text that the index holds."""
-        return [self.text(number)] if self.table is None else self.table.passages(number)
+        """Return the sentences of a text."""
+        text, spans = (self.text(number), None) if self.table is None else self.table[number]
+        return [text] if spans is None else [text[start:end] for start, end in spans]
 
     def rows(self, numbers: Ints) -> Ints:
         """Return rows of all sentences of some texts."""
         if self.table is None:
             return self.corpus.rows(numbers)
-        parts = chain.from_iterable(map(self.table.passages, numbers.tolist()))
+        parts = chain.from_iterable(map(self.sentences, numbers.tolist()))
         return np.asarray(np.unique(self.corpus.find(list(dict.fromkeys(parts)))))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {text: number for number, text in enumerate(self.texts)}
+
+    @cached_property
+    def _holders(self) -> dict[str, list[int]]:
+        holders: dict[str, list[int]] = defaultdict(list)
+        for number in range(len(self)):
+            for sentence in dict.fromkeys(self.sentences(number)):
+                holders[sentence].append(number)
+        return holders
 
     def holders(self, sentence: str) -> Sequence[int]:
         """Return the numbers of the texts that have a sentence."""
         if self.table is not None:
-            return self.table.holders[sentence]
+            return self._holders[sentence]
         return [int(row) for row in self.corpus.numbers(self.corpus.find([sentence]))]
 
     def hold(self, texts: Sequence[str]) -> list[bool]:
         """Tell whether texts are there."""
-        if self.table is None:
-            return self.corpus.holds(texts)
-        return [text in self.table.numbers for text in texts]
+        if self.table is not None:
+            return [text in self._numbers for text in texts]
+        return [row >= 0 for row in self.corpus.find(texts).tolist()]
 
-    def without(self, texts: Sequence[str]) -> tuple[TextTable | None, Ints]:
+    def without(self, texts: Sequence[str]) -> tuple[Table | None, Ints]:
         """Return the table without some texts, and the rows of all deleted sentences."""
-        table, lost = (None, texts) if self.table is None else self.table.without(texts)
+        table, lost = self.table, list(texts)
+        if table is not None:
+            gone = {self._numbers[text] for text in texts}
+            held = dict.fromkeys(chain.from_iterable(map(self.sentences, sorted(gone))))
+            lost = [sentence for sentence in held if gone.issuperset(self._holders[sentence])]
+            table = [row for number, row in enumerate(table) if number not in gone]
         return table, np.union1d(self.corpus.hidden, self.corpus.find(lost))
 
     def distances(self, result: SearchResult) -> dict[str, float]:
@@ -181,7 +136,7 @@ class Cutter:
         self._seen: set[bytes] = set()
         self._sentences: set[bytes] | None = None if self.known.table is None else set()
         self._whole = 0
-        self._rows: list[tuple[str, Spans]] = []
+        self._rows: Table = []
 
     def sentences(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield what has to be indexed for distinct texts that are not there yet, each once."""
@@ -205,18 +160,18 @@ class Cutter:
         spans = [[sentence.start, sentence.end] for sentence in sentences] or [[0, len(text)]]
         self._rows.append((text, spans))
         parts = list(dict.fromkeys(text[start:end] for start, end in spans))
-        for part, there in zip(parts, self.known.corpus.holds(parts), strict=True):
-            if not there and key(part) not in self._sentences:
+        for part, row in zip(parts, self.known.corpus.find(parts).tolist(), strict=True):
+            if row < 0 and key(part) not in self._sentences:
                 self._sentences.add(key(part))
                 yield part
 
-    def table(self, sentences: Iterable[str]) -> TextTable | None:
+    def table(self, sentences: Iterable[str]) -> Table | None:
         """Return all texts, given all sentences of the index; None while none was cut."""
         if self._sentences is None:
             return None
-        old, whole = self.known.table, islice(sentences, self._whole)
-        before = old.rows if old else ((text, [[0, len(text)]]) for text in whole)
-        return TextTable.of(chain(before, self._rows))
+        whole = islice(sentences, self._whole)
+        before = self.known.table or [(text, [[0, len(text)]]) for text in whole]
+        return [*before, *self._rows]
 
 
 def nearest_texts(

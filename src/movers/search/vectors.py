@@ -36,22 +36,16 @@ SHORTEST = 1e-18
 class VectorShard(Shard):
     """Sentences with their vectors, and with their words if these are kept.
 
-    ``known_by`` are short keys of the sentences, ``coarse`` is what a search reads of the vectors,
-    upper halves or integers, and ``fine`` lower halves, without columns where there are none.
-    ``scales`` turn a product with a unit vector into a cosine, and ``errors`` tell how far the
-    coarse vector is from the true one, as a share of its length; infinite where nothing is known.
+    ``coarse`` is what a search reads of the vectors, upper halves or integers, and ``fine`` lower
+    halves, without columns where there are none. ``scales`` turn a product with a unit vector into
+    a cosine, and ``errors`` tell how far the coarse vector is from the true one, as a share of its
+    length; infinite where nothing is known.
     """
 
-    known_by: Ints
     coarse: Array
     fine: Array
     scales: Singles
     errors: Singles
-
-    @property
-    def keys(self) -> Ints:
-        """What every sentence is known by."""
-        return self.known_by
 
     @property
     def whole(self) -> bool:
