@@ -32,16 +32,7 @@ from movers.web.batcher import Batcher, Job, Pair, closed, late
 from movers.web.counters import Counters, count_requests
 from movers.web.failures import INTERNAL, LETTERS, handle_failures
 from movers.web.limits import Limits
-from movers.web.middleware import (
-    BodyReader,
-    Refuse,
-    check_token,
-    refuse_framing,
-    refuse_hosts,
-    refuse_strangers,
-    refusing,
-    safe_answers,
-)
+from movers.web.middleware import BodyReader, check_token, guard, safe_answers
 from movers.web.models import Models, Setup
 from movers.web.schemas import ANSWERS
 
@@ -161,7 +152,7 @@ class Service:
         """Explain two sentences, or three, in an HTML file that needs no server."""
         if body.other is not None:
             return HTMLResponse(export_page(contrasted(*await self._explained(body, body.other))))
-        if body.texts == "sentences":
+        if dict(body.options())["texts"] == "sentences":
             pair = body.source, body.target, "keep"
             (comparison,) = await self._paired(body, answers.comparisons, [pair])
             return HTMLResponse(export_texts(comparison))
@@ -357,12 +348,7 @@ def create_app(
     _add_routes(app, service, guarded=token is not None)
     handle_failures(app)
     app.add_middleware(BodyReader, limits=limits)
-    refusals: list[Refuse] = [refuse_framing]
-    if hosts is not None:
-        refusals.append(partial(refuse_hosts, hosts))
-    if token is not None:
-        refusals.append(partial(refuse_strangers, token))
-    app.add_middleware(refusing, refusals=refusals)
+    app.add_middleware(guard, token=token, hosts=hosts)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=COMPRESSION)
     app.add_middleware(count_requests, counters=service.counters)
     app.add_middleware(safe_answers)
