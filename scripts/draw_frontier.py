@@ -7,7 +7,6 @@ pairs of PAWS-X, STS-B dev, the choosing half of the triples and the reporting h
 and of the swaps with one more change are compared with them. Nothing is read from test sets.
 """
 
-import re
 import sys
 from dataclasses import dataclass
 from functools import partial
@@ -20,9 +19,9 @@ import movers
 from movers.measures import calibration, default
 from movers.measures.bounds import sentence_distances
 from movers.measures.calibration import Calibration, contrasts, to_fit
+from movers.measures.parts.exchanges import exchanged
 from movers.measures.parts.shifts import shifts
 from movers_research.datasets import read_dataset
-from movers_research.default_measure import FAMILIES
 
 SHARES = (0.2, 0.4, 0.67, 1.3, 2.6)
 PRICES = (0.15, 0.22, 0.28, 0.33, 0.38)
@@ -53,7 +52,6 @@ class Row(NamedTuple):
     graded: float
     triples: float
     changes: float
-    coordination: float
 
 
 def look(
@@ -71,6 +69,7 @@ def look(
         along = shifts(directions, sentences.vectors, rows, problems.shapes, solution.plan)
         moved = np.ones(len(rows))
         moved[default._in_place(problems.shapes, solution.plan)] = 0.0
+        moved[exchanged(sentences.sentences, rows)] = 0.0
         words = sentences.weights.lengths[rows].sum(axis=1)
         apart = sentence_distances(sentences.pooled, rows)
         parts.append((apart, np.hstack([broken, along]), words, moved))
@@ -100,21 +99,14 @@ def main(target: str) -> None:
     grammar = np.array([calibration._family(kind) == "grammar" for kind in given.kinds])
     held = given.take(grammar & ~given.fit)
     changes = given.take((np.array(given.kinds) == "change") & ~given.fit)
-    near, far = FAMILIES["coordination against roles"]
-    wanted = [
-        not fit and re.fullmatch(near if same else far, kind) is not None
-        for kind, same, fit in zip(given.kinds, given.same, given.fit, strict=True)
-    ]
-    roles = given.take(np.array(wanted))
     triples = given.take(np.array(given.kinds) == "paraphrase")
     see = partial(look, every, directions)
-    seen_wiki, seen_graded, seen_held, seen_triples, seen_changes, seen_roles = map(
-        see,
-        (wiki_pairs, list(graded.pairs), held.pairs, triples.pairs, changes.pairs, roles.pairs),
+    seen_wiki, seen_graded, seen_held, seen_triples, seen_changes = map(
+        see, (wiki_pairs, list(graded.pairs), held.pairs, triples.pairs, changes.pairs)
     )
     gold, kinds = np.array(graded.gold), np.array(held.kinds)
     cosine = spearmanr(-seen_graded.apart, gold)[0]
-    print("share price PAWS-Wiki grammar STS-B triples changes coordination")
+    print("share price PAWS-Wiki grammar STS-B triples changes")
     lines: dict[float, list[Row]] = {}
     for share in SHARES:
         calibration.SHARES["grammar"] = share
@@ -135,7 +127,6 @@ def main(target: str) -> None:
                 100 * (spearmanr(-seen_graded.distances(known, price), gold)[0] - cosine),
                 100 * float((threes[triples.same] < threes[~triples.same]).mean()),
                 100 * float((swaps[changes.same] <= swaps[~changes.same]).mean()),
-                area(seen_roles.distances(known, price), roles.same),
             )
             lines.setdefault(price, []).append(row)
             print(share, price, *(f"{value:.2f}" for value in row), flush=True)
@@ -156,9 +147,8 @@ def draw(lines: dict[float, list[Row]], target: str) -> None:
         "graded": "STS-B dev, ρ against the cosine",
         "triples": "triples chosen on, %",
         "changes": "swaps with one more change as far, %",
-        "coordination": "coordination against roles, AUC",
     }
-    pairs = [("wiki", "grammar"), ("graded", "triples"), ("changes", "coordination")]
+    pairs = [("wiki", "grammar"), ("graded", "triples"), ("graded", "changes")]
     figure, all_axes = pyplot.subplots(1, 3, figsize=(13, 3.9))
     taken = lines[default.PRICE][SHARES.index(0.67)]
     for axes, (across, up) in zip(all_axes, pairs, strict=True):

@@ -13,7 +13,8 @@ they went to, by ``t_k`` along direction k (`movers.measures.parts.shifts`). The
     z_u = a_u(n) + sum over heads of w_uh(n) sqrt(b_h) + sum over directions of v_uk(n) t_k
 
 with m the mean of sqrt(b_h): how much changed places, times the probability that this changed the
-meaning; S is 0 where every word went to the word in its place. The weights, of either sign, depend
+meaning; S is 0 where every word went to the word in its place, and where only members of a list
+changed places (`movers.measures.parts.exchanges`). The weights, of either sign, depend
 on the number n of words; they and the directions are learned from contrasts, once for an encoder
 (`movers.measures.calibration`). As c < w, d grows with x wherever S stays: a further change makes a
 swap nearer only where S falls by it.
@@ -55,6 +56,7 @@ from movers.measures.calibration import (
 )
 from movers.measures.parts.context import Context
 from movers.measures.parts.costs import pair_costs
+from movers.measures.parts.exchanges import exchanged
 from movers.measures.parts.shifts import differences, principal, shifts, spreads
 from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences
@@ -283,8 +285,9 @@ class DefaultMeasure(Measure):
         parts["structural"][filled] = self._charges(signs, counts)
         # The same sentence breaks nothing, whichever of its equal words went where; nor do other
         # words, or other signs, in the same places.
+        # Nor do members of a list that changed places.
         parts["structural"][filled[_in_place(problems.shapes, moved.plan)]] = 0.0
-        parts["structural"][rows[:, 0] == rows[:, 1]] = 0.0
+        parts["structural"][(rows[:, 0] == rows[:, 1]) | exchanged(sentences.sentences, rows)] = 0.0
         sentence = sentence_distances(sentences.pooled, rows)
         gate = gates(sentence, self.calibration.chance)
         parts["value"] = sentence[:, None] + gate[:, None] * parts["structural"]

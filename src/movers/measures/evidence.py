@@ -2,9 +2,10 @@
 
 Sentence vectors; words matched by the plan of the default measure, what these cost in the middle
 and in the last layer, and words without a counterpart; order; the kinds of differences that are
-told of the texts; what every attention head sees broken; how far matched words shifted along the
-directions of the default measure. Most of it counts once more while the
-sentences are near each other: what tells paraphrases from swaps says little of other topics.
+told of the texts, and whether only members of a list changed places; what every attention head sees
+broken; how far matched words shifted along the directions of the default measure. Most of it counts
+once more while the sentences are near each other: what tells paraphrases from swaps says little of
+other topics.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from movers.difference.kinds import KINDS
 from movers.measures.bounds import sentence_distances
 from movers.measures.default import DefaultMeasure
 from movers.measures.parts.costs import norms_of, pair_costs
+from movers.measures.parts.exchanges import exchanged
 from movers.measures.sentences import WeightedSentences
 
 MATCHED = 0.5
@@ -41,6 +43,7 @@ PRODUCTS = (
 """Columns multiplied with each other; "broken" is the mean over all heads."""
 TOLD = tuple(kind for kind in KINDS if kind != "removed")
 """Kinds of differences; what one text has and the other has not is "added" either way round."""
+LISTED = "members exchanged"
 PLAIN = (*WHOLE, *(f"{name}, {layer} layer" for layer in LAYERS for name in LAYERED), *ORDER)
 
 
@@ -50,7 +53,7 @@ def names_of(measure: DefaultMeasure) -> tuple[str, ...]:
     known = measure.calibration
     pinned = known.digest_of_directions
     shifted = (f"shift {place + 1} of {pinned}" for place in range(len(known.directions)))
-    seen = (*PLAIN, *TOLD, *read, *shifted)
+    seen = (*PLAIN, *TOLD, LISTED, *read, *shifted)
     return (
         *seen,
         *(f"{name} while near" for name in seen),
@@ -80,7 +83,8 @@ def evidence(measure: DefaultMeasure, sentences: WeightedSentences, rows: Ints) 
     known["broken"] = signs[:, :heads].sum(axis=1) / max(1, heads)
     products = [known[name] * known[other] for name, other in PRODUCTS]
     near = np.maximum(0.0, 1.0 - apart / measure.calibration.chance) ** NEARNESS
-    seen = np.column_stack([plain, _differing(sentences.sentences, rows), signs])
+    told = _differing(sentences.sentences, rows), exchanged(sentences.sentences, rows)
+    seen = np.column_stack([plain, *told, signs])
     return np.column_stack([seen, near[:, None] * seen, plain**2, *products])
 
 

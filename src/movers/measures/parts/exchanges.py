@@ -1,0 +1,109 @@
+"""Members of a list that changed places: *Ann and Bob*, *Bob and Ann*.
+
+Attention and vectors see that words stand elsewhere, and hardly that *and* or *or* makes both
+orders say the same. The words themselves tell it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from movers.arrays import Bools, Ints
+
+JOINING = frozenset(
+    "and or nor & plus versus vs und oder sowie et ou y e o oppure och og eller oraz albo lub i "
+    "и или та або και ή ve veya 和 或".split()
+)
+"""Words whose two sides may change places, and that say nothing else in another language."""
+ORDERED = frozenset("respectively former latter beziehungsweise respectivement".split())
+"""Words beside which the order of all lists matters."""
+LATER = frozenset(
+    "then later afterwards subsequently eventually finally thereby therefore thus hence so "
+    "dann danach puis ensuite luego después poi".split()
+)
+"""Words with which a member cannot begin that stands as well before as after another."""
+SHARED = 4
+"""So many words beside a member may stand beside the other as well: *the* dog and *the* cat."""
+MOST = 16
+"""Joining words of a sentence that are looked at."""
+COMMA = ","
+_WORD = re.compile(r"\w+|&|,")
+
+
+def exchanged(texts: Sequence[str], rows: Ints) -> Bools:
+    """Say of which pairs the sentences differ by the order of joined members alone.
+
+    Beside these, words that only one of the two has may stand for each other in the same place.
+
+    Parameters
+    ----------
+    texts
+        The sentences.
+    rows : (pairs, 2)
+        Which of them are compared.
+    """
+    words = {row: _joined_words(texts[row]) for row in np.unique(rows).tolist()}
+    counts = np.zeros(len(texts), np.int64)
+    counts[list(words)] = [len(read) - read.count(COMMA) for read in words.values()]
+    first, second = counts[rows.T]
+    alike = (first == second) & (first > 0)
+    for pair in np.flatnonzero(alike).tolist():
+        source, target = sorted(words[row] for row in rows[pair].tolist())  # alike both ways
+        plain = ([word for word in read if word != COMMA] for read in (source, target))
+        alike[pair] = _only_exchanged(*plain) or _only_exchanged(source, target)
+    return np.asarray(alike)
+
+
+def _joined_words(text: str) -> list[str]:
+    """Return the words and commas of a sentence; nothing if no words can be exchanged."""
+    words = _WORD.findall(text.casefold())
+    return words if not JOINING.isdisjoint(words) and ORDERED.isdisjoint(words) else []
+
+
+def _only_exchanged(source: list[str], target: list[str]) -> bool:
+    """Walk two lists side by side, past words in the same place; tell whether members remain."""
+    alone, place, found = set(source) ^ set(target), 0, False
+    if len(source) != len(target):
+        return False
+    while place < len(source):
+        if source[place] == target[place] or {source[place], target[place]} <= alone:
+            place += 1
+        elif place := _end_of_exchange(source, target, place):
+            found = True
+        else:
+            return False
+    return found
+
+
+def _end_of_exchange(source: list[str], target: list[str], start: int) -> int:
+    """Return where two members end that were exchanged from a place on, 0 if there are none."""
+    joints, others = (
+        [place for place in range(start, len(words) - 1) if _joins(words, place)][:MOST]
+        for words in (source, target)
+    )
+    for joint, other in product(joints, others):
+        for before in range(min(SHARED, joint - start, other - start) + 1):
+            for after in range(min(SHARED, start) + 1):
+                middle = source[joint - before : joint + after + 1]
+                first, second = source[start : joint - before], target[start : other - before]
+                end = start + len(first) + len(middle) + len(second)
+                if (
+                    (before or after or (first and second))
+                    and source[start:end] == [*first, *middle, *second]
+                    and target[start:end] == [*second, *middle, *first]
+                    and source[end : end + before] == middle[:before]
+                    and source[start - after : start] == middle[before + 1 :]
+                    and (source[joint] != COMMA or _joins(source, end))
+                ):
+                    return end
+    return 0
+
+
+def _joins(words: list[str], place: int) -> bool:
+    """Tell whether a word joins what stands on either side."""
+    word, following = (*words[place : place + 2], "", "")[:2]
+    return word == COMMA or (word in JOINING and following not in LATER)

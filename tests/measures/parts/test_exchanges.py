@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from movers.measures.calibration import contrasts
+from movers.measures.parts.exchanges import exchanged
+
+
+def told(*pairs):
+    texts = [text for pair in pairs for text in pair]
+    return exchanged(texts, np.arange(len(texts)).reshape(-1, 2)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("Ann and Bob sang.", "Bob and Ann sang!"),
+        ("The girl and the boy are playing.", "The boy and the girl are playing."),
+        ("The cook slept and the nurse sang.", "The nurse sang and the cook slept."),
+        ("Is tea or strong coffee better?", "Is strong coffee or tea better?"),
+        ("Salt, pepper and oil", "pepper, salt and oil"),
+        ("Ann and Bob met Carl or Dora.", "Bob and Ann met Dora or Carl."),
+        ("Ann and Bob went home", "Bob and Ann walked home"),
+        ("green tea and black tea", "black tea and green tea"),
+        ("the dog and the dog house", "the dog house and the dog"),
+        ("Hans und Anna kamen", "Anna und Hans kamen"),
+        ("Q & A", "A & Q"),
+    ],
+)
+def test_members_may_change_places(source, target):
+    assert told((source, target), (target, source)) == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("Ann saw Bob and Carl", "Bob saw Ann and Carl"),
+        ("The cook slept and the nurse sang.", "The nurse slept and the cook sang."),
+        ("Raise the blind and lower the lamp", "Raise the lamp and lower the blind"),
+        ("Ann and Bob won 3 and 5 respectively", "Bob and Ann won 3 and 5 respectively"),
+        ("He washed and then slept", "He then slept and washed"),
+        ("Ann and Bob sang", "Ann and Carl sang"),
+        ("Ann and Bob sang", "Ann and Bob sang"),
+        ("Ann bit Bob", "Bob bit Ann"),
+        ("Ann and Bob", "Bob or Ann"),
+        ("and", "or"),
+        ("", "and"),
+    ],
+)
+def test_other_orders_say_something_else(source, target):
+    assert told((source, target), (target, source)) == [False, False]
+
+
+def test_contrasts_of_coordination_are_told_and_hardly_any_with_another_meaning():
+    every = contrasts()
+    alike = exchanged(
+        [text for pair in every.pairs for text in pair],
+        np.arange(2 * len(every.pairs)).reshape(-1, 2),
+    )
+    joined = np.array([kind.startswith("coordination") for kind in every.kinds])
+    assert alike[joined & every.same].all()
+    assert alike[~every.same].sum() <= 2  # why we say "salt and pepper" and not "pepper and salt"
+
+
+words = st.lists(st.sampled_from(["ann", "bob", "the", "sang", "red"]), min_size=1, max_size=4)
+
+
+@given(words, words, st.lists(st.sampled_from("xyz"), max_size=3), st.sampled_from(["and", "or"]))
+def test_whatever_is_joined_may_be_exchanged(first, second, around, joint):
+    source, target = (
+        " ".join([*around, *left, joint, *right, *around])
+        for left, right in ((first, second), (second, first))
+    )
+    assert told((source, target)) == [first != second]
+
+
+@given(st.lists(st.sampled_from(["ann", "bob", "and", ",", "the"]), max_size=8), st.randoms())
+def test_both_ways_round_are_told_alike(given_words, random):
+    other = random.sample(given_words, len(given_words))
+    source, target = " ".join(given_words), " ".join(other)
+    assert len(set(told((source, target), (target, source)))) == 1
+
+
+def test_a_sentence_of_joining_words_alone_takes_no_time():
+    long = "and " * 2000
+    assert told((f"ann {long} bob", f"bob {long} ann")) == [False]
