@@ -81,6 +81,29 @@ def test_every_verb_gives_what_the_library_gives(client, served, monkeypatch):
     assert [one["name"] for one in client.models()] == ["tiny"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "method", "asked"),
+    [
+        ((TEXTS,), "movers", 6),
+        ((TEXTS, TEXTS), "movers", 9),
+        ((TEXTS,), "bertscore-recall", 9),
+    ],
+)
+def test_a_symmetric_matrix_is_asked_for_once(
+    client, served, monkeypatch, arguments, method, asked
+):
+    send, sent = client.http.request, []
+
+    def request(verb, path, *, json):
+        sent.extend(json["pairs"])
+        return send(verb, path, json=json)
+
+    monkeypatch.setattr(client.http, "request", request)
+    found = client.matrix(*arguments, method=method)
+    assert len(sent) == asked
+    np.testing.assert_array_equal(found, served[1].using(method).matrix(*arguments))
+
+
 def test_documents_of_any_kind_are_ranked_by_a_key(client, served):
     documents = [{"body": text, "id": k} for k, text in enumerate(TEXTS)]
     for ranker in (client, served[1]):

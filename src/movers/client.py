@@ -6,21 +6,22 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import update_wrapper
-from inspect import signature
-from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
+from dataclasses import dataclass, field, is_dataclass
+from functools import wraps
+from inspect import Parameter, isawaitable, signature
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
 from movers.align.aligners import DEFAULT as DEFAULT_ALIGNER
-from movers.align.alignment import Alignment, Link
+from movers.align.alignment import Alignment
 from movers.arrays import Floats
 from movers.difference.kinds import Difference
-from movers.difference.misspelt import Repair, Spelling
+from movers.difference.misspelt import Spelling
 from movers.errors import Choose, InputError, MoversError, missing
-from movers.explain.compared import Broken, Flow, HeadValue, Signature
+from movers.explain.compared import Broken, Compared, Flow, Signature
 from movers.io.pairs import check_count, check_sentence, check_sentences, read_pairs
+from movers.measures.registry import find_measure
 from movers.results import Comparison, Match, Ranking
 from movers.search.keep_apart import listed
 from movers.search.passages import TextMatch
@@ -35,7 +36,6 @@ Result = TypeVar("Result")
 P = ParamSpec("P")
 Answer = dict[str, Any]
 
-SIDES = ("source", "target")
 PAIRS = 500
 """Pairs sent at a time."""
 BUSY = (429, 503)
@@ -52,13 +52,26 @@ class ServerError(MoversError):
         self.status = status
 
 
-@dataclass(frozen=True)
-class Call(Generic[Result]):
-    """Requests to one path, and what to make of their answers; no body is a GET."""
+def read(kind: type[Result], value: Any) -> Result:
+    """Return a value of JSON as a type of results has it, with tuples, and NaN for null."""
+    return _read(kind, value)  # type: ignore[no-any-return]
 
-    path: str
-    read: Callable[[list[Answer]], Result]
-    bodies: Sequence[Answer | None] = (None,)
+
+def _read(kind: Any, value: Any) -> Any:
+    if kind is float:
+        return float("nan") if value is None else value
+    if kind is Signature:
+        return Signature.parse(value)
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        named = {name: read(hints[name], one) for name, one in value.items() if name in hints}
+        return kind(**named)  # type: ignore[operator]
+    parts = get_args(kind)
+    if isinstance(value, dict) and parts:
+        return {name: read(parts[1], one) for name, one in value.items()}
+    if isinstance(value, list):
+        return tuple(read(parts[0], one) for one in value) if ... in parts else tuple(value)
+    return value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,33 +83,14 @@ class ServedComparison(Comparison):
     @classmethod
     def of(cls, answer: Answer) -> Self:
         """Read what ``/v1/compare`` answers."""
-        texts = ("source", "target", "method", "mix", "source_unread", "target_unread")
-        given = {name: answer[name] for name in texts}
-        for name in ("distance", "linear", "structural", "sentence", "gate"):
-            given[name] = _number(answer[name])
-        for name in ("source_words", "target_words"):
-            given[name] = tuple(answer[name])
-        for name in ("source_repairs", "target_repairs"):
-            given[name] = tuple(Repair(**with_tuples(one, "span")) for one in answer[name])
-        heads: list[Answer] = [{k: _number(v) for k, v in one.items()} for one in answer["heads"]]
-        flows = ({**one, "cost": _number(one["cost"])} for one in answer["alignment"])
-        plans = np.array(answer["plan"], np.float64)[None]
-        signature = Signature.parse(answer["signature"])
-        made = cls(
-            **given,
-            plans=plans,
-            cost=np.zeros((0, 0)),
-            heads=tuple(HeadValue(**one) for one in heads),
-            signature=signature,
-            parts={name: _number(value) for name, value in answer["parts"].items()},
-            answer=answer,
-        )
+        hints = get_type_hints(Compared)
+        given = {name: read(hints[name], one) for name, one in answer.items() if name in hints}
+        plans, cost = np.array(answer["plan"], np.float64)[None], np.zeros((0, 0))
+        made = cls(**given, plans=plans, cost=cost, answer=answer)
         vars(made).update(  # what is worked out on demand elsewhere
-            alignment=tuple(Flow(**one) for one in flows),
-            differences=tuple(map(_difference, answer["differences"])),
-            broken=tuple(
-                Broken(**with_tuples(one, "source", "target")) for one in answer["broken"]
-            ),
+            alignment=read(tuple[Flow, ...], answer["alignment"]),
+            differences=read(tuple[Difference, ...], answer["differences"]),
+            broken=read(tuple[Broken, ...], answer["broken"]),
         )
         return made
 
@@ -111,165 +105,11 @@ class ServedComparison(Comparison):
         raise InputError("a comparison from a server has no attention to draw; ask its page for it")
 
 
-class Verb(Generic[P, Result]):
-    """A method of both kinds of clients, made from what makes its call."""
-
-    def __init__(self, call: Callable[P, Call[Result]]) -> None:
-        self.call = call
-        self.__doc__ = call.__doc__
-
-    @overload
-    def __get__(self, client: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, client: Client, owner: type) -> Callable[P, Result]: ...
-    @overload
-    def __get__(self, client: AsyncClient, owner: type) -> Callable[P, Awaitable[Result]]: ...
-    def __get__(self, client: Any, owner: type) -> Any:
-        if client is None:
-            return self
-
-        def ask(*args: P.args, **kwargs: P.kwargs) -> Any:
-            try:
-                signature(self.call).bind(*args, **kwargs)
-            except TypeError as error:
-                raise InputError(f"{error}; {_takes(self.call)}") from None
-            return client.send(self.call(*args, **kwargs))
-
-        return update_wrapper(ask, self.call)
-
-
-def _takes(call: Callable[..., Any]) -> str:
-    """Say what arguments a verb takes."""
-    given = signature(call).parameters.values()
-    named = [one.name for one in given if one.kind is one.KEYWORD_ONLY]
-    placed = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD]
-    verb = f"{call.__name__.lstrip('_')} takes {', '.join(placed) or 'nothing'}"
-    return f"{verb}, and by name {', '.join(named)}" if named else verb
-
-
-def _compare(
-    source: str, target: str, *, spelling: Spelling = "keep", **settings: Any
-) -> Call[Comparison]:
-    """Compare two sentences."""
-    body = {"source": source, "target": target, "spelling": spelling, **settings}
-    return Call("/v1/compare", lambda answers: ServedComparison.of(answers[0]), [body])
-
-
-def _differences(
-    source: str, target: str, *, spelling: Spelling = "keep", **settings: Any
-) -> Call[tuple[Difference, ...]]:
-    """Find what two sentences differ in."""
-    body = {"source": source, "target": target, "spelling": spelling, **settings}
-
-    def read(answers: list[Answer]) -> tuple[Difference, ...]:
-        return tuple(map(_difference, answers[0]["differences"]))
-
-    return Call("/v1/differences", read, [body])
-
-
-def _align(
-    source: str, target: str, *, aligner: str = DEFAULT_ALIGNER, **settings: Any
-) -> Call[Alignment]:
-    """Link the words of two sentences."""
-    body = {"source": source, "target": target, "aligner": aligner, **settings}
-    return Call("/v1/align", lambda answers: _alignment(answers[0]), [body])
-
-
-def _scores(
-    what: str,
-    pairs: Any,
-    targets: Iterable[str] | None = None,
-    *,
-    method: str = "movers",
-    **settings: Any,
-) -> Call[Floats]:
-    """Return numbers of every pair, NaN where there is none."""
-    texts = read_pairs(pairs, targets)
-    chunks = (texts[low : low + PAIRS] for low in range(0, len(texts), PAIRS))
-    bodies = [{"pairs": [*map(list, some)], "methods": [method], **settings} for some in chunks]
-
-    def read(answers: list[Answer]) -> Floats:
-        values = (value for answer in answers for value in answer["methods"][method][what])
-        return np.array([*map(_number, values)], np.float64)
-
-    return Call("/v1/score", read, bodies)
-
-
-def _distances(pairs: Any, targets: Iterable[str] | None = None, **settings: Any) -> Call[Floats]:
-    """Return distance of every pair, NaN where there is none."""
-    return _scores("distances", pairs, targets, **settings)
-
-
-def _similarities(
-    pairs: Any, targets: Iterable[str] | None = None, **settings: Any
-) -> Call[Floats]:
-    """Return similarity of every pair, from 0 to 1, NaN where there is none."""
-    return _scores("similarities", pairs, targets, **settings)
-
-
-def _matrix(
-    sources: Iterable[str], targets: Iterable[str] | None = None, **settings: Any
-) -> Call[Floats]:
-    """Return all distances between sources and targets, shape ``(sources, targets)``."""
-    left = check_sentences(sources, "source")
-    right = left if targets is None else check_sentences(targets, "target")
-    call = _distances([(source, target) for source in left for target in right], **settings)
-    return Call(
-        call.path,
-        lambda answers: call.read(answers).reshape(len(left), len(right)),
-        call.bodies,
-    )
-
-
-def _rank(
-    query: str,
-    corpus: Sequence[Any],
-    *,
-    top_k: int | None = 10,
-    key: Callable[[Any], str] | None = None,
-    **settings: Any,
-) -> Call[Ranking]:
-    """Rank a corpus by distance to a query."""
-    texts = check_sentences(corpus if key is None else map(key, corpus), "corpus sentence")
-    body = {"query": query, "candidates": texts, "top_k": top_k, **settings}
-
-    def read(answers: list[Answer]) -> Ranking:
-        return Ranking(query, _matches(answers[0]), Signature.parse(answers[0]["signature"]))
-
-    return Call("/v1/rank", read, [body])
-
-
-def _search(
-    query: str,
-    top_k: int = 10,
-    *,
-    index: str | None = None,
-    within: float | None = None,
-    guards: str | Sequence[str] = (),
-    align: int = 0,
-) -> Call[SearchRanking]:
-    """Find the nearest sentences of an index."""
-    if isinstance(top_k, str):
-        raise InputError(f"top_k is the number to find, got {top_k!r}", Choose("index", top_k))
-    check_count("top_k", top_k)
-    query = check_sentence(query, "query")
-    body: Answer = {"query": query, "index": index, "top_k": top_k, "within": within}
-    body |= {"guards": [*listed(guards)], "explain": align}
-    return Call("/v1/search", lambda answers: _search_ranking(answers[0]), [body])
-
-
-def _indexes() -> Call[list[Answer]]:
-    """List the indexes."""
-    return Call("/v1/indexes", lambda answers: answers[0]["indexes"])
-
-
-def _models() -> Call[list[Answer]]:
-    """List the models."""
-    return Call("/v1/models", lambda answers: answers[0]["models"])
-
-
 class BaseClient:
     """The part that both kinds of clients share: an address, a token and patience."""
+
+    http: Any
+    _sleep: Callable[[float], Any]
 
     def __init__(
         self,
@@ -286,10 +126,25 @@ class BaseClient:
         self._options = {"base_url": base, "headers": headers, "timeout": timeout, **options}
         self._retries, self._pause = retries, pause
 
-    compare, differences, align = Verb(_compare), Verb(_differences), Verb(_align)
-    distances, similarities, matrix = Verb(_distances), Verb(_similarities), Verb(_matrix)
-    rank, search = Verb(_rank), Verb(_search)
-    indexes, models = Verb(_indexes), Verb(_models)
+    async def _answers(self, path: str, bodies: Sequence[Answer | None]) -> list[Answer]:
+        """Send requests, one after the other; nothing is awaited unless ``http`` wants it."""
+        return [await self._sent(path, body) for body in bodies]
+
+    async def _sent(self, path: str, body: Answer | None) -> Answer:
+        """Send a request, a GET without a body, until it is answered or out of tries."""
+        for tried in range(self._retries + 1):
+            answer, error = None, None
+            try:
+                answer = self.http.request("GET" if body is None else "POST", path, json=body)
+                answer = await answer if isawaitable(answer) else answer
+            except httpx.TransportError as gone:
+                answer, error = None, gone
+            pause = self._seconds(tried, answer)
+            if pause is None:
+                break
+            if isawaitable(slept := self._sleep(pause)):
+                await slept
+        return self._checked(answer, error)
 
     def _seconds(self, tried: int, answer: httpx.Response | None) -> float | None:
         """Return seconds until another try; None if there is no point in it."""
@@ -298,10 +153,6 @@ class BaseClient:
         wanted = "" if answer is None else answer.headers.get("Retry-After", "")
         wait = float(wanted) if wanted.isdigit() else self._pause * 2**tried
         return min(LONGEST_PAUSE, wait) * random.uniform(1.0, 1.25)  # not all at once
-
-    def _request(self, call: Call[Any], body: Answer | None) -> dict[str, Any]:
-        method = "GET" if body is None else "POST"
-        return {"method": method, "url": call.path, "json": body}
 
     def _checked(self, answer: httpx.Response | None, error: Exception | None) -> Answer:
         """Return what was answered, or an error of ours."""
@@ -318,6 +169,27 @@ class BaseClient:
         if answer.status_code == 422:
             raise InputError(message)
         raise ServerError(message, answer.status_code)
+
+
+def verb(
+    method: Callable[Concatenate[Client, P], Result],
+) -> Callable[Concatenate[Client, P], Result]:
+    """Have a method of a client say what arguments it takes, where others are given."""
+    _, *given = signature(method).parameters.values()
+    named = [one.name for one in given if one.kind is Parameter.KEYWORD_ONLY]
+    placed = [one.name for one in given if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    takes = f"{method.__name__} takes {', '.join(placed) or 'nothing'}"
+    takes += f", and by name {', '.join(named)}" if named else ""
+
+    @wraps(method)
+    def ask(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        try:
+            signature(method).bind(client, *args, **kwargs)
+        except TypeError as error:
+            raise InputError(f"{error}; {takes}") from None
+        return method(client, *args, **kwargs)
+
+    return ask
 
 
 class Client(BaseClient):
@@ -342,7 +214,7 @@ class Client(BaseClient):
 
     def __init__(self, url: str, token: str | None = None, **options: Any) -> None:
         super().__init__(url, token, **options)
-        self.http = httpx.Client(**self._options)
+        self.http, self._sleep = httpx.Client(**self._options), time.sleep
 
     def __enter__(self) -> Self:
         return self
@@ -350,22 +222,144 @@ class Client(BaseClient):
     def __exit__(self, *_: object) -> None:
         self.http.close()
 
-    def send(self, call: Call[Result]) -> Result:
-        """Send the requests of a call, one after the other."""
-        return call.read([self._sent(call, body) for body in call.bodies])
+    def send(self, path: str, reader: Callable[..., Result], *bodies: Answer | None) -> Result:
+        """Send requests to one path, and read all answers together."""
+        try:
+            self._answers(path, bodies).send(None)
+        except StopIteration as done:
+            return reader(*done.value)
+        raise AssertionError("a request was to be awaited")
 
-    def _sent(self, call: Call[Any], body: Answer | None) -> Answer:
-        for tried in range(self._retries + 1):
-            answer, error = None, None
-            try:
-                answer = self.http.request(**self._request(call, body))
-            except httpx.TransportError as gone:
-                error = gone
-            pause = self._seconds(tried, answer)
-            if pause is None:
-                break
-            time.sleep(pause)
-        return self._checked(answer, error)
+    @verb
+    def compare(
+        self, /, source: str, target: str, *, spelling: Spelling = "keep", **settings: Any
+    ) -> Comparison:
+        """Compare two sentences."""
+        body = {"source": source, "target": target, "spelling": spelling, **settings}
+        return self.send("/v1/compare", ServedComparison.of, body)
+
+    @verb
+    def differences(
+        self, /, source: str, target: str, *, spelling: Spelling = "keep", **settings: Any
+    ) -> tuple[Difference, ...]:
+        """Find what two sentences differ in."""
+        body = {"source": source, "target": target, "spelling": spelling, **settings}
+        kind = tuple[Difference, ...]
+        return self.send("/v1/differences", lambda answer: read(kind, answer["differences"]), body)
+
+    @verb
+    def align(
+        self, /, source: str, target: str, *, aligner: str = DEFAULT_ALIGNER, **settings: Any
+    ) -> Alignment:
+        """Link the words of two sentences."""
+        body = {"source": source, "target": target, "aligner": aligner, **settings}
+        return self.send("/v1/align", lambda answer: read(Alignment, answer), body)
+
+    @verb
+    def distances(
+        self, /, pairs: Any, targets: Iterable[str] | None = None, **settings: Any
+    ) -> Floats:
+        """Return distance of every pair, NaN where there is none."""
+        return self.send("/v1/score", *_score("distances", read_pairs(pairs, targets), **settings))
+
+    @verb
+    def similarities(
+        self, /, pairs: Any, targets: Iterable[str] | None = None, **settings: Any
+    ) -> Floats:
+        """Return similarity of every pair, from 0 to 1, NaN where there is none."""
+        texts = read_pairs(pairs, targets)
+        return self.send("/v1/score", *_score("similarities", texts, **settings))
+
+    @verb
+    def matrix(
+        self,
+        /,
+        sources: Iterable[str],
+        targets: Iterable[str] | None = None,
+        *,
+        method: str = "movers",
+        **settings: Any,
+    ) -> Floats:
+        """Return all distances between sources and targets, shape ``(sources, targets)``."""
+        left = check_sentences(sources, "source")
+        right = left if targets is None else check_sentences(targets, "target")
+        mirrored = targets is None and _symmetric(method)
+        cells = np.ones((len(left), len(right)), bool)
+        rows, columns = np.nonzero(np.triu(cells) if mirrored else cells)
+        pairs = [(left[i], right[j]) for i, j in zip(rows, columns, strict=True)]
+        reader, *bodies = _score("distances", pairs, method=method, **settings)
+
+        def placed(*answers: Answer) -> Floats:
+            matrix = np.zeros(cells.shape)
+            matrix[rows, columns] = distances = reader(*answers)
+            if mirrored:
+                matrix[columns, rows] = distances
+            return matrix
+
+        return self.send("/v1/score", placed, *bodies)
+
+    @verb
+    def rank(
+        self,
+        /,
+        query: str,
+        corpus: Sequence[Any],
+        *,
+        top_k: int | None = 10,
+        key: Callable[[Any], str] | None = None,
+        **settings: Any,
+    ) -> Ranking:
+        """Rank a corpus by distance to a query."""
+        texts = check_sentences(corpus if key is None else map(key, corpus), "corpus sentence")
+        body = {"query": query, "candidates": texts, "top_k": top_k, **settings}
+        return self.send("/v1/rank", lambda answer: Ranking(**_ranked(answer)), body)
+
+    @verb
+    def search(
+        self,
+        query: str,
+        top_k: int = 10,
+        *,
+        index: str | None = None,
+        within: float | None = None,
+        guards: str | Sequence[str] = (),
+        align: int = 0,
+    ) -> SearchRanking:
+        """Find the nearest sentences of an index."""
+        if isinstance(top_k, str):
+            raise InputError(f"top_k is the number to find, got {top_k!r}", Choose("index", top_k))
+        check_count("top_k", top_k)
+        query = check_sentence(query, "query")
+        body: Answer = {"query": query, "index": index, "top_k": top_k, "within": within}
+        body |= {"guards": [*listed(guards)], "explain": align}
+
+        def reader(answer: Answer) -> SearchRanking:
+            return SearchRanking(
+                **_ranked(answer),
+                pruning=Pruning(**answer["pruning"]),
+                comparisons=tuple(map(ServedComparison.of, answer["comparisons"])),
+                certified=answer["certified"],
+                bound=answer["bound"],
+            )
+
+        return self.send("/v1/search", reader, body)
+
+    @verb
+    def indexes(self) -> list[Answer]:
+        """List the indexes."""
+        return self.send("/v1/indexes", lambda answer: answer["indexes"], None)
+
+    @verb
+    def models(self) -> list[Answer]:
+        """List the models."""
+        return self.send("/v1/models", lambda answer: answer["models"], None)
+
+
+def awaited(
+    method: Callable[Concatenate[Client, P], Result],
+) -> Callable[Concatenate[AsyncClient, P], Awaitable[Result]]:
+    """Return a verb of `Client` as one of `AsyncClient`, whose `send` is to be awaited."""
+    return method  # type: ignore[return-value]
 
 
 class AsyncClient(BaseClient):
@@ -373,7 +367,7 @@ class AsyncClient(BaseClient):
 
     def __init__(self, url: str, token: str | None = None, **options: Any) -> None:
         super().__init__(url, token, **options)
-        self.http = httpx.AsyncClient(**self._options)
+        self.http, self._sleep = httpx.AsyncClient(**self._options), asyncio.sleep
 
     async def __aenter__(self) -> Self:
         return self
@@ -381,64 +375,41 @@ class AsyncClient(BaseClient):
     async def __aexit__(self, *_: object) -> None:
         await self.http.aclose()
 
-    async def send(self, call: Call[Result]) -> Result:
-        """Send the requests of a call, one after the other."""
-        return call.read([await self._sent(call, body) for body in call.bodies])
+    async def send(self, path: str, reader: Callable[..., Any], *bodies: Answer | None) -> Any:
+        """Send requests to one path, and read all answers together."""
+        return reader(*await self._answers(path, bodies))
 
-    async def _sent(self, call: Call[Any], body: Answer | None) -> Answer:
-        for tried in range(self._retries + 1):
-            answer, error = None, None
-            try:
-                answer = await self.http.request(**self._request(call, body))
-            except httpx.TransportError as gone:
-                error = gone
-            pause = self._seconds(tried, answer)
-            if pause is None:
-                break
-            await asyncio.sleep(pause)
-        return self._checked(answer, error)
+    compare, differences = awaited(Client.compare), awaited(Client.differences)
+    align, distances = awaited(Client.align), awaited(Client.distances)
+    similarities, matrix = awaited(Client.similarities), awaited(Client.matrix)
+    rank, search = awaited(Client.rank), awaited(Client.search)
+    indexes, models = awaited(Client.indexes), awaited(Client.models)
 
 
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value
+def _score(
+    what: str, pairs: Sequence[tuple[str, str]], *, method: str = "movers", **settings: Any
+) -> tuple[Any, ...]:
+    """Return what reads numbers of every pair, NaN for none, and the requests for them."""
+
+    def reader(*answers: Answer) -> Floats:
+        values = (value for answer in answers for value in answer["methods"][method][what])
+        return np.array([*values], np.float64)
+
+    some = (pairs[low : low + PAIRS] for low in range(0, len(pairs), PAIRS))
+    bodies = [{"pairs": [*map(list, part)], "methods": [method], **settings} for part in some]
+    return reader, *bodies
 
 
-def with_tuples(record: Answer, *names: str) -> Answer:
-    """Return a record with some of its lists as tuples."""
-    lists = {name: record[name] for name in names}
-    return record | {name: one if one is None else tuple(one) for name, one in lists.items()}
+def _symmetric(method: str) -> bool:
+    """Tell whether a measure is known, here too, to be the same in both directions."""
+    try:
+        return find_measure(method).symmetric
+    except MoversError:
+        return False
 
 
-def _difference(answer: Answer) -> Difference:
-    return Difference(**with_tuples(answer, "source_span", "target_span"))
-
-
-def _alignment(answer: Answer) -> Alignment:
-    links = (Link(**with_tuples(one, "source_span", "target_span")) for one in answer["links"])
-    source, target = (tuple((a, b) for a, b in answer[f"{side}_spans"]) for side in SIDES)
-    texts = answer["source"], answer["target"]
-    return Alignment(*texts, source, target, tuple(links), answer["signature"])
-
-
-def _matches(answer: Answer) -> tuple[Match, ...]:
-    return tuple(map(_match, answer["matches"]))
-
-
-def _match(answer: Answer) -> Match:
-    similarity, unread = answer["similarity"], int(answer.get("unread", 0))
-    facts = answer["index"], answer["text"], _number(answer["distance"]), similarity, unread
-    if "passages" in answer:
-        return TextMatch(*facts, tuple(map(_match, answer["passages"])))
-    return Match(*facts)
-
-
-def _search_ranking(answer: Answer) -> SearchRanking:
-    return SearchRanking(
-        answer["query"],
-        _matches(answer),
-        Signature.parse(answer["signature"]),
-        Pruning(**answer["pruning"]),
-        tuple(map(ServedComparison.of, answer["comparisons"])),
-        answer["certified"],
-        answer["bound"],
-    )
+def _ranked(answer: Answer) -> Answer:
+    """Read what all rankings have; their texts may come with the nearest sentences."""
+    matches = (read(TextMatch if "passages" in one else Match, one) for one in answer["matches"])
+    signature = Signature.parse(answer["signature"])
+    return {"query": answer["query"], "matches": tuple(matches), "signature": signature}

@@ -164,6 +164,7 @@ EXTRAS = {
     "httpx": "client",
     "langchain_core": "langchain",
     "llama_index": "llama-index",
+    **dict.fromkeys(("mteb", "scikit-learn", "sentence-transformers", "torchmetrics"), "plugins"),
 }
 """The extra that brings each package that the base installation does without."""
 

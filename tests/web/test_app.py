@@ -12,11 +12,11 @@ from servers import serving
 from movers.errors import Do, InputError
 from movers.measures.registry import JUDGES, METHODS
 from movers.settings import table
+from movers.web.app import Service
 from movers.web.batcher import Job
 from movers.web.failures import PAGE
 from movers.web.limits import Limits
 from movers.web.models import Models, Setup
-from movers.web.queues import Queues
 from tiny_models import SENTENCES
 
 pytestmark = pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
@@ -346,7 +346,7 @@ def test_a_full_queue_answers_429_and_recovers(bert):
 
 
 def test_a_short_request_does_not_wait_for_long_ones(bert, monkeypatch):
-    monkeypatch.setattr("movers.web.queues.QUICK", 0.015)  # long is short for a tiny model
+    monkeypatch.setattr("movers.web.app.QUICK", 0.015)  # long is short for a tiny model
 
     class Stuck(Slow):
         """Answers explanations only when told to."""
@@ -376,17 +376,14 @@ def test_a_short_request_does_not_wait_for_long_ones(bert, monkeypatch):
 
 
 def test_measures_of_trees_keep_to_one_thread(models):
-    queues = Queues(models, Limits(), lambda *_: None)
-    jobs = [
-        Job(Setup("tiny", method), lambda *_: [None], [("a", "b")], [0.01])
-        for method in ("wmd", "rots")
-    ]
+    service = Service(models, Limits())
+    jobs = [Job(Setup("tiny", method), None, [("a", "b")], [0.01]) for method in ("wmd", "rots")]
     chosen = []
-    queues.quick.submit = lambda jobs: chosen.append(("quick", *jobs))
-    queues.long.submit = lambda jobs: chosen.append(("long", *jobs))
+    service.quick.submit = lambda jobs: chosen.append(("quick", *jobs))
+    service.long.submit = lambda jobs: chosen.append(("long", *jobs))
     for job in jobs:
-        queues.submit([job])
-    queues.close()
+        service.submit([job])
+    service.close()
     assert chosen == [("quick", jobs[0]), ("long", jobs[1])]
 
 

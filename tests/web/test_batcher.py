@@ -6,12 +6,7 @@ from starlette.exceptions import HTTPException
 
 from movers.errors import InputError
 from movers.runtime.interrupts import end_if_unwanted
-from movers.web.batcher import (
-    BATCH_PAIRS,
-    Batcher,
-    Job,
-    Pace,
-)
+from movers.web.batcher import BATCH_PAIRS, Batcher, Job
 
 
 class Desk:
@@ -23,24 +18,21 @@ class Desk:
         self.open.set()
         self.busy = threading.Event()
 
-    def make(self, setup):
+    def answer(self, setup, kind, pairs):
         if setup == "impossible":
             raise ValueError("no such setup")
-        return setup
-
-    def answer(self, scorer, pairs):
-        self.calls.append((scorer, [source for source, _ in pairs]))
+        self.calls.append((setup, [source for source, _ in pairs]))
         self.busy.set()
         self.open.wait()
         if any(source == "poison" for source, _ in pairs):
             raise RuntimeError("poisoned")
         return [
-            InputError("no") if source == "refused" else f"{scorer}:{source}" for source, _ in pairs
+            InputError("no") if source == "refused" else f"{setup}:{source}" for source, _ in pairs
         ]
 
     def job(self, setup, *sources, effort=0.001):
         pairs = [(source, "") for source in sources]
-        return Job(setup, self.answer, pairs, [effort] * len(pairs))
+        return Job(setup, "echo", pairs, [effort] * len(pairs))
 
 
 @pytest.fixture
@@ -50,7 +42,7 @@ def desk():
 
 @pytest.fixture
 def batcher(desk):
-    batcher = Batcher(desk.make, capacity=1000)
+    batcher = Batcher(desk.answer, capacity=1000)
     yield batcher
     desk.open.set()
     batcher.close()
@@ -59,7 +51,7 @@ def batcher(desk):
 @pytest.fixture
 def steady(monkeypatch):
     """Efforts are seconds, however quick the desk is."""
-    monkeypatch.setattr(Pace, "learn", lambda *_: None)
+    monkeypatch.setattr(Batcher, "learn", lambda *_: None)
 
 
 def block(desk, batcher):
@@ -106,21 +98,21 @@ def test_a_long_job_lets_a_short_one_pass(desk, batcher):
 
 
 def test_batches_take_no_longer_than_a_stride(desk, steady):
-    batcher = Batcher(desk.make, capacity=1000, stride=1.0)
+    batcher = Batcher(desk.answer, capacity=1000, stride=1.0)
     block(desk, batcher)
     batcher.submit([desk.job("a", *"xxxxxxxx", effort=0.4)])
     assert list(map(len, finish(desk, batcher))) == [2, 2, 2, 2]
 
 
 def test_a_pair_longer_than_a_stride_is_a_batch_of_its_own(desk, steady):
-    batcher = Batcher(desk.make, capacity=1000, stride=1.0)
+    batcher = Batcher(desk.answer, capacity=1000, stride=1.0)
     block(desk, batcher)
     batcher.submit([desk.job("a", *"xyz", effort=5)])
     assert finish(desk, batcher) == [["x"], ["y"], ["z"]]
 
 
 def test_short_jobs_overtake_long_ones_which_still_get_every_other_turn(desk, steady):
-    batcher = Batcher(desk.make, capacity=1000, stride=1.0)
+    batcher = Batcher(desk.answer, capacity=1000, stride=1.0)
     block(desk, batcher)  # the turn of the shortest
     for name in "ABC":
         batcher.submit([desk.job("a", name, effort=5)])
@@ -141,7 +133,7 @@ def test_a_full_queue_turns_away_all_or_nothing(desk, batcher):
 
 
 def test_a_long_job_keeps_every_other_turn_until_it_is_done(desk, steady):
-    batcher = Batcher(desk.make, capacity=1000, stride=1.0)
+    batcher = Batcher(desk.answer, capacity=1000, stride=1.0)
     block(desk, batcher)  # the turn of the shortest
     for name in "AB":
         batcher.submit([desk.job("a", name, name, name, effort=1)])
@@ -151,7 +143,7 @@ def test_a_long_job_keeps_every_other_turn_until_it_is_done(desk, steady):
 
 
 def test_jobs_that_would_come_too_late_are_turned_away(desk, steady):
-    batcher = Batcher(desk.make, capacity=1000, timeout=30)
+    batcher = Batcher(desk.answer, capacity=1000, timeout=30)
     desk.open.clear()
     first = desk.job("a", "x", effort=60)
     batcher.submit([first])  # nothing else is there to do, so that this is taken in any case
@@ -168,7 +160,7 @@ def test_jobs_that_would_come_too_late_are_turned_away(desk, steady):
 
 
 def test_a_long_job_needs_twice_its_time_for_others_overtake(desk, steady):
-    batcher = Batcher(desk.make, capacity=1000, timeout=30)
+    batcher = Batcher(desk.answer, capacity=1000, timeout=30)
     block(desk, batcher)
     batcher.submit([desk.job("a", "x", effort=9)])
     batcher.submit([desk.job("a", "short", effort=0.1)])  # overtakes
@@ -180,7 +172,7 @@ def test_a_long_job_needs_twice_its_time_for_others_overtake(desk, steady):
 
 
 def test_a_job_that_proves_too_long_is_given_up_after_its_first_share(desk, steady):
-    batcher = Batcher(desk.make, capacity=1000, timeout=30, stride=1.0)
+    batcher = Batcher(desk.answer, capacity=1000, timeout=30, stride=1.0)
     long, longer = (desk.job("a", *["x"] * 100, effort=effort) for effort in (0.5, 0.7))
     batcher.submit([long])
     assert long.future.result(10)  # 50 at a pace that may double
@@ -192,7 +184,7 @@ def test_a_job_that_proves_too_long_is_given_up_after_its_first_share(desk, stea
 
 
 def test_short_jobs_are_turned_away_when_too_many_are_as_short(desk, steady):
-    batcher = Batcher(desk.make, capacity=1000, timeout=30)
+    batcher = Batcher(desk.answer, capacity=1000, timeout=30)
     block(desk, batcher)
     batcher.submit([desk.job("a", "long", effort=9)])
     for _ in range(5):
@@ -202,17 +194,16 @@ def test_short_jobs_are_turned_away_when_too_many_are_as_short(desk, steady):
     finish(desk, batcher)
 
 
-def test_the_pace_is_what_was_answered_in_the_time():
-    pace = Pace()
-    assert pace.value == 1
+def test_the_pace_is_what_was_answered_in_the_time(batcher):
+    assert batcher.pace == 1
     for _ in range(100):
-        pace.learn(6, 2)
-    pace.learn(0, 50)
-    pace.learn(0.01, 50)  # something else kept the machine busy
-    assert pace.value == 3
+        batcher.learn(6, 2)
+    batcher.learn(0, 50)
+    batcher.learn(0.01, 50)  # something else kept the machine busy
+    assert batcher.pace == 3
     for _ in range(9):
-        pace.learn(6, 6)
-    assert pace.value == 1
+        batcher.learn(6, 6)
+    assert batcher.pace == 1
 
 
 @pytest.mark.parametrize("source", ["refused", "poison"])
@@ -222,7 +213,7 @@ def test_failures_do_not_count_as_served(desk, batcher, source):
     for job in jobs:
         assert job.future.exception(10) or job.future.result(0)
     batcher.close()
-    assert batcher.pace.value == 1
+    assert batcher.pace == 1
 
 
 def test_cancelled_jobs_make_room_and_are_never_computed(desk, batcher):
@@ -239,7 +230,9 @@ def test_cancelled_jobs_make_room_and_are_never_computed(desk, batcher):
 
 def test_cancelling_everything_leaves_the_thread_alive(desk):
     sizes = []
-    batcher = Batcher(desk.make, capacity=1000, observe=lambda pairs, seconds: sizes.append(pairs))
+    batcher = Batcher(
+        desk.answer, capacity=1000, observe=lambda pairs, seconds: sizes.append(pairs)
+    )
     block(desk, batcher)
     job = desk.job("a", "late")
     batcher.submit([job])
@@ -268,14 +261,17 @@ def test_a_cancelled_long_job_stops_between_batches(desk, batcher):
     assert sum(len(sources) for _, sources in desk.calls) == BATCH_PAIRS + 1
 
 
-def test_a_cancelled_job_stops_within_a_batch(desk, batcher):
-    def answer(scorer, pairs):
+def test_a_cancelled_job_stops_within_a_batch(desk):
+    def answer(setup, kind, pairs):
+        if kind == "echo":
+            return desk.answer(setup, kind, pairs)
         desk.busy.set()
         while True:
             end_if_unwanted()
             time.sleep(0.001)
 
-    jobs = [Job("a", answer, [("x", "")], [0.001]) for _ in range(2)]
+    batcher = Batcher(answer, capacity=1000)
+    jobs = [Job("a", "endless", [("x", "")], [0.001]) for _ in range(2)]
     batcher.submit(jobs)
     assert desk.busy.wait(10)
     after = desk.job("a", "after")
@@ -285,6 +281,7 @@ def test_a_cancelled_job_stops_within_a_batch(desk, batcher):
     assert not after.future.done()  # the other one is still waited for
     jobs[1].future.cancel()
     assert after.future.result(10) == ["a:after"]
+    batcher.close()
 
 
 def test_one_bad_job_does_not_spoil_its_neighbours(desk, batcher):
@@ -302,7 +299,7 @@ def test_one_bad_job_does_not_spoil_its_neighbours(desk, batcher):
 
 
 def test_closing_finishes_what_was_accepted(desk):
-    batcher = Batcher(desk.make, capacity=1000)
+    batcher = Batcher(desk.answer, capacity=1000)
     block(desk, batcher)
     job = desk.job("a", *map(str, range(900)))
     batcher.submit([job])

@@ -8,12 +8,11 @@ from movers.encode import encoding_cache
 from movers.encode.encoding_cache import STORES
 from movers.encode.encodings import Encodings
 from movers.errors import InputError
-from movers.web.answers import Answers
-from movers.web.models import Effort, Models, Setup
-from movers.web.queues import QUICK
+from movers.web.answers import answer_pairs, distances
+from movers.web.app import QUICK
+from movers.web.models import SMALL, Models, Setup, estimate
 from tiny_models import PAIRS, SENTENCES
 
-LIGHT = Effort(size=1, heads=12, plans=False, most=200)
 PAIR = ("word " * 20, "word " * 20)
 
 pytestmark = pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnwhitenedWarning")
@@ -29,14 +28,13 @@ def test_endless_new_sentences_and_settings_keep_memory_flat(tiny, monkeypatch):
     monkeypatch.setattr(encoding_cache, "GROWTH_BYTES", bound)
     monkeypatch.setattr(encoding_cache, "KEEP_BYTES", bound)
     models = Models({"tiny": movers.load("wsmd", tiny("bert"))})
-    answers = Answers(max_words=50)
     before = living_encodings()
     for number in range(120):
         options = {"recipe": ("paper", "reference")[number % 2], "layers": 1 + number % 3 % 2}
         options |= {"subwords": ("first", "mean")[number // 2 % 2], "mix": number / 120}
         setup = models.setup(None, ("wmd", "wsmd", "smd")[number % 3], tuple(options.items()))
         pairs = [(f"{text} {number} dogs", f"dogs {number} {text}") for text in SENTENCES[:4]]
-        assert len(answers.distances(models.scorer(setup), pairs)) == 4
+        assert len(answer_pairs(models, 50, setup, distances, pairs)) == 4
     alive = [one for one in living_encodings() if not any(one is old for old in before)]
     assert all(one.nbytes < 2 * bound for one in alive)
     assert 0 < sum(one.nbytes for one in alive) <= 3 * bound * STORES
@@ -73,8 +71,11 @@ def test_effort_goes_by_the_heads_that_are_solved(bert):
 
     def solved(method, *, every_head=False, **options):
         setup = models.setup(None, method, tuple(options.items()))
-        return models.effort(setup, plans=False, every_head=every_head, most_words=200).heads
+        (effort,) = models.efforts(setup, [PAIR], most_words=200, every_head=every_head)
+        per_head = estimate(*PAIR, size=size, heads=1) - estimate(*PAIR, size=size, heads=0)
+        return round((effort - estimate(*PAIR, size=size, heads=0)) / per_head)
 
+    size = layers * bert.encoder.dimension**2 / SMALL
     assert solved("wsmd", layers=2) == solved("wsmd", layers="2") == heads
     assert solved("wsmd", layers=2, heads="1") == 1
     assert solved("wsmd", layers="all") == layers * heads
@@ -93,43 +94,46 @@ def test_models_set_apart_share_weights_but_nothing_that_changes(bert):
 
 
 @pytest.mark.parametrize(
-    ("effort", "pair"),
+    ("more", "pair"),
     [
-        (LIGHT, ("word " * 40, "word " * 20)),
-        (Effort(1, 72, False, 200), PAIR),
-        (Effort(1, 12, True, 200), PAIR),
-        (Effort(2, 12, False, 200), PAIR),
-        (LIGHT, ("字" * 60, "字" * 60)),
+        ({}, ("word " * 40, "word " * 20)),
+        ({"heads": 72}, PAIR),
+        ({"plans": True}, PAIR),
+        ({"size": 2}, PAIR),
+        ({}, ("字" * 60, "字" * 60)),
     ],
 )
-def test_more_of_anything_is_more_effort(effort, pair):
-    assert effort.of(*pair) > LIGHT.of(*PAIR)
+def test_more_of_anything_is_more_effort(more, pair):
+    assert estimate(*pair, **{"heads": 12, **more}) > estimate(*PAIR, heads=12)
 
 
 def test_what_is_cut_or_refused_takes_none():
-    assert LIGHT.of("word " * 200, "a") == LIGHT.of("word " * 2000, "a")
+    assert estimate("word " * 200, "a") == estimate("word " * 2000, "a")
 
 
 def test_texts_that_are_compared_by_sentences_are_not_cut():
-    by_sentences = Effort(1, 1, False, 200, by_sentences=True)
-    assert by_sentences.of(*PAIR) == Effort(1, 1, False, 200).of(*PAIR)
-    quick = by_sentences.of("word " * 200, "word " * 200)
-    assert by_sentences.of("word " * 20_000, "word " * 20_000) > 100 * quick > QUICK
+    assert estimate(*PAIR, by_sentences=True) == estimate(*PAIR)
+    quick = estimate("word " * 200, "word " * 200, by_sentences=True)
+    long = estimate("word " * 20_000, "word " * 20_000, by_sentences=True)
+    assert long > 100 * quick > QUICK
 
 
 @pytest.mark.parametrize(("texts", "grows"), [("auto", True), ("whole", False)])
 def test_long_texts_take_effort_under_measures_that_compare_them(models, texts, grows):
     setup = models.setup(None, "movers", (("texts", texts),))
-    effort = models.effort(setup, most_words=200)
-    assert (effort.of("word " * 9000, "word " * 9000) > 5) is grows
+    (effort,) = models.efforts(setup, [("word " * 9000, "word " * 9000)], most_words=200)
+    assert (effort > 5) is grows
 
 
-def test_a_text_of_many_pairs_is_read_once():
+def test_a_text_of_many_pairs_is_read_once(models, monkeypatch):
+    monkeypatch.setattr("movers.web.models.SMALL", 1)  # reading is most of the work
     pairs = [("word " * 150, "a dog", mix) for mix in range(9)]
-    first, *others = LIGHT.of_all(pairs)
-    assert first == LIGHT.of(*pairs[0][:2]) and max(others) < first / 2
+    setup = models.setup(None, "movers", ())
+    first, *others = models.efforts(setup, pairs, most_words=200)
+    (alone,) = models.efforts(setup, pairs[:1], most_words=200)
+    assert first == alone and max(others) < first / 2
 
 
 def test_long_explanations_are_worth_hundreds_of_short_comparisons():
-    short = Effort(1, 12, True, 200).of("a dog", "a cat")
-    assert Effort(1, 72, True, 200).of("word " * 150, "word " * 150) > 100 * short
+    short = estimate("a dog", "a cat", heads=12, plans=True)
+    assert estimate("word " * 150, "word " * 150, heads=72, plans=True) > 100 * short

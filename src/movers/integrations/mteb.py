@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from movers.arrays import Floats
-from movers.errors import InputError
-from movers.integrations import missing
+from movers.errors import InputError, missing
 from movers.loading import load
 from movers.scorer import Scorer
 
 try:
     from mteb.models import ModelMeta
 except ImportError as error:
-    raise missing("mteb") from error
+    raise missing("mteb", "movers.integrations") from error
 
 if TYPE_CHECKING:
     import torch

@@ -11,8 +11,7 @@ import numpy as np
 
 from movers.encode.models import quiet
 from movers.encode.transformer import TransformerEncoder
-from movers.errors import InputError
-from movers.integrations import missing
+from movers.errors import InputError, missing
 from movers.io.pairs import read_pairs
 from movers.loading import load
 from movers.scorer import Scorer
@@ -23,7 +22,7 @@ try:
     from sentence_transformers.base.model import BaseModel
     from sentence_transformers.cross_encoder import CrossEncoderModelCardData
 except ImportError as error:
-    raise missing("sentence-transformers") from error
+    raise missing("sentence-transformers", "movers.integrations") from error
 
 
 class MoversReranker:

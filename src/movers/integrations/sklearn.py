@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from movers.arrays import Floats
-from movers.errors import InputError
-from movers.integrations import missing
+from movers.errors import InputError, missing
 from movers.io.pairs import check_sentences
 from movers.loading import load
 from movers.measures.parts.structure import Selection
@@ -19,7 +18,7 @@ try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
-    raise missing("scikit-learn") from error
+    raise missing("scikit-learn", "movers.integrations") from error
 
 
 class SentenceDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from movers.integrations import missing
+from movers.errors import missing
 from movers.loading import load
 from movers.references import best_of
 from movers.scorer import Scorer
@@ -15,7 +15,7 @@ from movers.scorer import Scorer
 try:
     from torchmetrics import Metric
 except ImportError as error:
-    raise missing("torchmetrics") from error
+    raise missing("torchmetrics", "movers.integrations") from error
 
 
 class MoversDistance(Metric):

@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import compress, islice
@@ -18,9 +18,9 @@ from starlette.exceptions import HTTPException
 from movers.runtime.interrupts import UnwantedError, only_while
 
 Pair = tuple[Any, ...]
-"""Two sentences, and of a step of a curve the mix."""
-Answer = Callable[[Any, Sequence[Pair]], list[Any]]
-"""From a scorer and pairs to one result each; a result may be an exception."""
+"""Two sentences, and what one kind of answer needs besides: the mix of a step, the aligner."""
+Answer = Callable[[Any, Any, Sequence[Pair]], list[Any]]
+"""From a setup, a kind of answer and pairs to one result each; a result may be an exception."""
 
 BATCH_PAIRS = 256
 SLOWEST_RETRY = 60
@@ -58,13 +58,13 @@ def late(timeout: float) -> HTTPException:
 class Job:
     """Pairs of one request that get the same treatment.
 
-    The setup, which is hashable, decides about the scorer; jobs with the same setup and answer
-    share a call. Efforts are the seconds that each pair takes, roughly, at a pace of 1. The future
-    gets one result per pair; cancel it to drop the job, also while it is worked on.
+    Jobs with the same setup and kind of answer, which are hashable, share a call. Efforts are the
+    seconds that each pair takes, roughly, at a pace of 1. The future gets one result per pair;
+    cancel it to drop the job, also while it is worked on.
     """
 
     setup: Any
-    answer: Answer
+    kind: Any
     pairs: Sequence[Pair]
     efforts: Sequence[float]
     future: Future[list[Any]] = field(default_factory=Future)
@@ -113,32 +113,6 @@ class Job:
 Share = tuple[Job, slice]
 
 
-class Pace:
-    """Effort that is answered in a second: the median of late, which one long pause leaves alone.
-
-    Examples
-    --------
-    >>> pace = Pace()
-    >>> for seconds in (2, 2, 100):
-    ...     pace.learn(6, seconds)
-    >>> pace.value
-    3.0
-    """
-
-    def __init__(self) -> None:
-        self._known: deque[float] = deque(maxlen=REMEMBERED)
-
-    @property
-    def value(self) -> float:
-        """The pace: 1 on the core that efforts are told for, and until more is known."""
-        return median(self._known or [1.0])
-
-    def learn(self, effort: float, seconds: float) -> None:
-        """Add what was answered, which failures are no part of, and the time it took."""
-        if effort:
-            self._known.append(effort / max(seconds, 1e-6))
-
-
 @dataclass(eq=False)
 class Batcher:
     """A bounded queue of jobs and the thread that works on them.
@@ -147,14 +121,23 @@ class Batcher:
     first, so that these overtake; on the next turn the oldest first, so that a long one gets half
     of the time until it is done, however many short ones come.
 
-    ``make`` gives the scorer of a setup and is called, like every answer, by the thread alone. At
-    most ``capacity`` pairs wait. A job that would not be answered within ``timeout`` seconds, going
-    by the pace of late, is turned away at once, unless the thread has nothing else to do: then the
-    first share shows how long it takes, and it is given up if that is too long. A batch takes about
-    ``stride`` seconds at that pace; ``observe`` is told the pairs and the seconds of every one.
+    Parameters
+    ----------
+    answer
+        What answers pairs; called by this thread alone.
+    capacity
+        Pairs that wait at most.
+    timeout
+        Seconds for an answer. A job that would come later, going by the pace of late, is turned
+        away at once, unless the thread has nothing else to do: then the first share shows how long
+        it takes, and it is given up if that is too long.
+    stride
+        Seconds that a batch takes, roughly, at that pace.
+    observe
+        Told the pairs and the seconds of every batch.
     """
 
-    make: Callable[[Any], Any]
+    answer: Answer
     _: KW_ONLY
     capacity: int
     timeout: float = math.inf
@@ -164,11 +147,24 @@ class Batcher:
     def __post_init__(self) -> None:
         self._jobs: list[Job] = []
         self._batch: list[Share] = []  # in work
+        self._paces: deque[float] = deque(maxlen=REMEMBERED)
         self._changed = threading.Condition()
         self._closed = self._shortest_first = False
-        self.pace = Pace()
         self._thread = threading.Thread(target=self._work, name="movers-batcher", daemon=True)
         self._thread.start()
+
+    @property
+    def pace(self) -> float:
+        """Effort that is answered in a second: the median of late, which no long pause changes.
+
+        It is 1 on the core that efforts are told for, and until more is known.
+        """
+        return median(self._paces or [1.0])
+
+    def learn(self, effort: float, seconds: float) -> None:
+        """Add what was answered, which failures are no part of, and the time it took."""
+        if effort:
+            self._paces.append(effort / max(seconds, 1e-6))
 
     @property
     def waiting(self) -> int:
@@ -203,8 +199,8 @@ class Batcher:
         """Return seconds by which jobs of an effort would be too late; below 0 they would not."""
         ahead = [job.effort_left for job in self._jobs]
         overtaking = 2 * sum(effort for effort in ahead if effort <= own)
-        wait = (under_way + min(sum(ahead), overtaking)) / self.pace.value
-        answered = wait + 2 * own / self.pace.value
+        wait = (under_way + min(sum(ahead), overtaking)) / self.pace
+        answered = wait + 2 * own / self.pace
         return max(wait - PATIENCE * self.timeout, answered - self.timeout)
 
     def close(self) -> None:
@@ -222,7 +218,7 @@ class Batcher:
         """Fail the jobs that were begun and will be too late."""
         latest = time.monotonic() - self.timeout
         for job in self._jobs:
-            if job.taken and job.begun < latest + job.effort_left / (HOPE * self.pace.value):
+            if job.taken and job.begun < latest + job.effort_left / (HOPE * self.pace):
                 job.fail(late(self.timeout))
 
     def _something_to_do(self) -> bool:
@@ -232,20 +228,14 @@ class Batcher:
         return bool(self._jobs) or self._closed
 
     def _work(self) -> None:
-        """Take batches until the end, and answer in one call what has the same setup and answer."""
+        """Take batches until the end, and answer in one call what has the same setup and kind."""
         while self._next_batch():
             started = time.perf_counter()
-            scorers: dict[Hashable, Any] = {}
             alike: dict[Any, list[Share]] = {}
             for job, share in self._batch:
-                alike.setdefault((job.setup, job.answer), []).append((job, share))
-                if job.setup not in scorers:
-                    try:
-                        scorers[job.setup] = self.make(job.setup)
-                    except Exception as error:
-                        scorers[job.setup] = error
-            for (setup, _), group in alike.items():
-                self._answer(scorers[setup], group)
+                alike.setdefault((job.setup, job.kind), []).append((job, share))
+            for group in alike.values():
+                self._answer(group)
             pairs = sum(share.stop - share.start for _, share in self._batch)
             self.observe(pairs, time.perf_counter() - started)
 
@@ -258,7 +248,7 @@ class Batcher:
             order = list(self._jobs)
             if self._shortest_first:
                 order.sort(key=lambda job: job.effort_left)
-            room, effort = BATCH_PAIRS, self.stride * self.pace.value
+            room, effort = BATCH_PAIRS, self.stride * self.pace
             for job in order:
                 if self._batch and (room <= 0 or effort < job.efforts[job.taken]):
                     break
@@ -269,27 +259,25 @@ class Batcher:
             self._jobs = [job for job in self._jobs if job.left]
         return bool(self._batch)
 
-    def _answer(self, scorer: Any, group: list[Share]) -> None:
+    def _answer(self, group: list[Share]) -> None:
         """Answer the pairs of a group in one call; if that fails, every job on its own."""
+        (first, _), *others = group
         pairs = [pair for job, share in group for pair in job.pairs[share]]
         started = time.perf_counter()
         try:
-            if isinstance(scorer, Exception):
-                raise scorer
             with only_while(lambda: any(job.wanted for job, _ in group)):
-                results = group[0][0].answer(scorer, pairs)
+                results = self.answer(first.setup, first.kind, pairs)
         except UnwantedError:
             return
         except Exception as error:
-            if len(group) == 1:
-                group[0][0].fail(error)
-            else:
-                for member in group:
-                    self._answer(scorer, [member])
+            if not others:
+                return first.fail(error)
+            for member in group:
+                self._answer([member])
             return
         efforts = [effort for job, share in group for effort in job.efforts[share]]
         answered = [not isinstance(result, Exception) for result in results]
-        self.pace.learn(sum(compress(efforts, answered)), time.perf_counter() - started)
+        self.learn(sum(compress(efforts, answered)), time.perf_counter() - started)
         left = iter(results)
         for job, share in group:
             job.deliver([*islice(left, share.stop - share.start)])

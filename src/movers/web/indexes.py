@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from starlette.exceptions import HTTPException
 
-from movers.difference.guards import check_guards
 from movers.encode.encoder import Encoder
 from movers.errors import InputError
 from movers.explain.compared import Signature
@@ -24,21 +22,8 @@ KEPT_BYTES = 1 << 26
 """Encodings that a thread keeps of a model for requests to come; beyond that it begins anew."""
 SENTENCE, MATCH, EXPLAINED = 5e-8, 0.015, 0.05
 """Seconds on one ordinary core: for a sentence of an index, for a match, for one with reasons."""
-
 LETTERS = 100
 """Letters of a sentence, of which a long query has many: each is searched for."""
-
-
-@dataclass(frozen=True)
-class SearchSetup:
-    """An index and the options of a search, all but the query; can be compared and hashed."""
-
-    index: str
-    top_k: int = 10
-    within: float | None = None
-    guards: tuple[str, ...] = ()
-    explain: int = 0
-    alone: ClassVar = False
 
 
 def parse_indexes(given: Iterable[str]) -> dict[str, Path]:
@@ -81,30 +66,36 @@ class Indexes:
         every = self.opened.items()
         return Indexes({name: _opened(index, index.scorer.encoder) for name, index in every})
 
-    def setup(self, name: str | None, guards: Sequence[str], **asked: Any) -> SearchSetup:
+    def name(self, wanted: str | None) -> str:
         """Look an index up; None is the first."""
-        if name is None and self.opened:
-            name = next(iter(self.opened))
-        if name not in self.opened:
+        name = next(iter(self.opened), None) if wanted is None else wanted
+        if name is None or name not in self.opened:
             there = ", ".join(self.opened) or "none; start the server with --index NAME=FOLDER"
             what = "is served" if name is None else f"{name[:80]!r} here"
             raise HTTPException(404, f"no index {what}; there are: {there}")
-        return SearchSetup(name, guards=check_guards(guards), **asked)
+        return name
 
-    def takes_texts(self, setup: SearchSetup) -> bool:
+    def takes_texts(self, name: str) -> bool:
         """Return whether a query that is too long for the model is asked by its sentences."""
-        scorer = self.opened[setup.index].scorer
+        scorer = self.opened[name].scorer
         return scorer.settings.texts != "whole" and scorer.measure.by_sentences
 
-    def effort(self, setup: SearchSetup, letters: int) -> float:
+    def effort(self, name: str, letters: int, top_k: int, explain: int) -> float:
         """Return seconds that a search for so long a query takes, roughly, on one ordinary core."""
-        work = MATCH * setup.top_k + EXPLAINED * min(setup.explain, setup.top_k)
-        return max(1.0, letters / LETTERS) * (SENTENCE * len(self.opened[setup.index]) + work)
+        work = MATCH * top_k + EXPLAINED * min(explain, top_k)
+        return max(1.0, letters / LETTERS) * (SENTENCE * len(self.opened[name]) + work)
 
-    def search(self, setup: SearchSetup) -> Search:
-        """Return what searches under a setup."""
-        forget_much(self.opened[setup.index].scorer)
-        return Search(self, setup)
+    def search(self, name: str, queries: Sequence[str], **options: Any) -> list[dict[str, Any]]:
+        """Search an index for every query, all in one state of it."""
+        while True:
+            index = self.opened[name]
+            try:
+                rankings = index.search_many(queries, **options)
+            except ReplacedError:
+                self.opened[name] = _opened(index, index.scorer.encoder)
+                continue
+            facts = {"index": name, "state": index.state, "sentences": len(index)}
+            return [{**ranking.to_dict(), **facts, "far": index.scorer.far} for ranking in rankings]
 
     def warm_up(self, query: str) -> None:
         """Search every index once, so that the first request is quick."""
@@ -121,38 +112,6 @@ class Indexes:
             method = dict(Signature.parse(manifest.signature).fields)["method"]
             described.append({**facts, "method": method, "signature": manifest.signature})
         return described
-
-
-@dataclass(frozen=True)
-class Search:
-    """A search of one index under one setup, for any query."""
-
-    indexes: Indexes
-    setup: SearchSetup
-
-    @property
-    def scorer(self) -> Scorer:
-        """The measure of the index."""
-        return self.indexes.opened[self.setup.index].scorer
-
-    def run(self, queries: Sequence[str]) -> list[dict[str, Any]]:
-        """Search for every query, all in one state of the index."""
-        setup = self.setup
-        while True:
-            index = self.indexes.opened[setup.index]
-            try:
-                rankings = index.search_many(
-                    queries,
-                    setup.top_k,
-                    within=setup.within,
-                    guards=setup.guards,
-                    align=setup.explain,
-                )
-            except ReplacedError:
-                self.indexes.opened[setup.index] = _opened(index, index.scorer.encoder)
-                continue
-            facts = {"index": setup.index, "state": index.state, "sentences": len(index)}
-            return [{**ranking.to_dict(), **facts, "far": index.scorer.far} for ranking in rankings]
 
 
 def _opened(index: Index, encoder: Encoder) -> Index:

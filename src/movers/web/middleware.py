@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,35 +23,58 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _PORT = re.compile(r":\d*$")
 BODIES_HELD = 64
 """Full-size bodies the server holds at a time, over all connections."""
+UNKNOWN = "this server needs its token: Authorization: Bearer TOKEN", "Bearer"
+WRONG = "this is not the token of this server", 'Bearer error="invalid_token"'
+"""What is said without a token and with another, and what the header asks for."""
 
 
-Refuse = Callable[[Headers, str], JSONResponse | None]
-"""From headers and path to what to answer to a request that goes no further; else None."""
+def check_token(token: str | None) -> None:
+    """Refuse a token that no client could send; None is no token."""
+    if token is not None and token.split() != [token]:
+        what = "has blanks in it" if token.strip() else "is empty"
+        raise InputError(f"the token {what}; set MOVERS_TOKEN to one without, or unset it")
 
 
-def refusing(app: ASGIApp, refusals: Sequence[Refuse]) -> ASGIApp:
-    """Return an application whose requests are answered by the first refusal, if there is one."""
+def guard(
+    app: ASGIApp, *, token: str | None = None, hosts: Collection[str] | None = None
+) -> ASGIApp:
+    """Return an application that gets only requests that `refusal` has nothing against."""
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        answer: ASGIApp | None = None
         if scope["type"] == "http":
-            headers = Headers(scope=scope)
-            for refuse in refusals:
-                if (refusal := refuse(headers, scope["path"])) is not None:
-                    return await refusal(scope, receive, send)
-        await app(scope, receive, send)
+            answer = refusal(Headers(scope=scope), scope["path"], token, hosts)
+        await (answer or app)(scope, receive, send)
 
     return guarded
 
 
-def refuse_framing(headers: Headers, _: str) -> JSONResponse | None:
-    """Answer 400 to a body whose length is told in two ways, and close.
+def refusal(
+    headers: Headers, path: str, token: str | None, hosts: Collection[str] | None
+) -> JSONResponse | None:
+    """Return what to answer to a request that goes no further; None for all others.
 
-    Servers and proxies differ in which they believe, and a second request can hide between.
+    It is 400 for a body whose length is told in two ways: servers and proxies differ in which they
+    believe, and a second request can hide between. It is 421 for what is not meant for this server
+    by name: else any page could have its own name point to this machine and read answers as its
+    own. It is 401 without the token.
     """
-    if not {"content-length", "transfer-encoding"} <= set(headers):
-        return None
-    why = "a request has Content-Length or Transfer-Encoding, not both"
-    return failure(400, why, headers=CLOSING)
+    if {"content-length", "transfer-encoding"} <= set(headers):
+        why = "a request has Content-Length or Transfer-Encoding, not both"
+        return failure(400, why, headers=CLOSING)
+    if hosts is not None:
+        name = _PORT.sub("", headers.get("host", "")).strip("[]").lower()
+        ours = sorted({host.lower() for host in hosts})
+        if name and name not in ours:
+            why = f"this server is not {name!r} but {', '.join(ours)}; start it with --name if a "
+            return failure(421, f"{why}proxy calls it so")
+    if token is not None and path.startswith(GUARDED):
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        known = scheme.lower() == "bearer" and given
+        if not known or not hmac.compare_digest(given.strip().encode("latin-1"), token.encode()):
+            message, asked = WRONG if known else UNKNOWN
+            return failure(401, message, headers={"WWW-Authenticate": asked})
+    return None
 
 
 @dataclass(eq=False)
@@ -130,45 +153,6 @@ async def _left(receive: Receive) -> None:
     """Wait until the client leaves, or has its answer."""
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-def check_token(token: str | None) -> None:
-    """Refuse a token that no client could send; None is no token."""
-    if token is not None and token.split() != [token]:
-        what = "has blanks in it" if token.strip() else "is empty"
-        raise InputError(f"the token {what}; set MOVERS_TOKEN to one without, or unset it")
-
-
-UNKNOWN = "this server needs its token: Authorization: Bearer TOKEN", "Bearer"
-WRONG = "this is not the token of this server", 'Bearer error="invalid_token"'
-"""What is said without a token and with another, and what the header asks for."""
-
-
-def refuse_strangers(wanted: str, headers: Headers, path: str) -> JSONResponse | None:
-    """Answer 401 unless the token is there."""
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    known = scheme.lower() == "bearer" and token
-    right = known and hmac.compare_digest(token.strip().encode("latin-1"), wanted.encode())
-    if right or not path.startswith(GUARDED):
-        return None
-    message, asked = WRONG if known else UNKNOWN
-    return failure(401, message, headers={"WWW-Authenticate": asked})
-
-
-def refuse_hosts(hosts: Collection[str], headers: Headers, _: str) -> JSONResponse | None:
-    """Answer 421 to what is not meant for this server by name.
-
-    Without it, any page could have its own name point to this machine and read answers as its own.
-    """
-    name = _PORT.sub("", headers.get("host", "")).strip("[]").lower()
-    ours = sorted({host.lower() for host in hosts})
-    if not name or name in ours:
-        return None
-    return failure(
-        421,
-        f"this server is not {name!r} but {', '.join(ours)}; start it with --name if a proxy "
-        "calls it so",
-    )
 
 
 HEADERS = (

@@ -18,7 +18,7 @@ from movers.measures.base import Measure
 from movers.measures.parts.statistics import Statistics
 from movers.measures.registry import find_measure
 from movers.scorer import Scorer
-from movers.web.indexes import Indexes, Search, SearchSetup, for_another_thread, forget_much
+from movers.web.indexes import Indexes, for_another_thread, forget_much
 
 SMALL = 6 * 384**2
 """Layers times dimension squared of the model that efforts are told for."""
@@ -37,62 +37,57 @@ WORD = 6
 """Bytes of a word of text that is not cut into words by blanks."""
 
 
-@dataclass(frozen=True)
-class Effort:
-    """An estimate of what pairs take; sizes of models count in those of six layers of 384.
+def estimate(
+    source: str,
+    target: str,
+    *,
+    size: float = 1.0,
+    heads: int = 1,
+    plans: bool = False,
+    most: int = 200,
+    by_sentences: bool = False,
+    known: Collection[str] = (),
+) -> float:
+    """Return seconds that a pair takes, roughly, on one ordinary core.
 
-    There is a problem for each of the heads, of which plans may be asked for and not only values;
-    beyond ``most`` words a sentence is cut or refused, or compared ``by_sentences``.
+    Parameters
+    ----------
+    source, target
+        The pair.
+    size
+        How large the model is, counted in those of six layers of 384.
+    heads, plans
+        How many problems there are to solve, and whether for their plans.
+    most, by_sentences
+        Words beyond which a sentence is cut or refused, unless such are compared by sentences.
+    known
+        Texts that the model has read already.
     """
-
-    size: float
-    heads: int
-    plans: bool
-    most: int
-    by_sentences: bool = False
-
-    def of(self, source: str, target: str, known: Collection[str] = ()) -> float:
-        """Return seconds that a pair takes, roughly, on one ordinary core.
-
-        The model has read ``known`` texts already.
-        """
-        n, m = count_words(source), count_words(target)
-        long = self.by_sentences and max(n, m) > self.most
-        if not long:
-            n, m = min(self.most, n), min(self.most, m)
-        fresh = n * (source not in known) + m * (target not in known)
-        reading = PAIR + TOKEN * self.size * fresh
-        if long:
-            return reading + TEXTS * n * m
-        return reading + self.heads * (STEP * n * m * (n + m) + CELL * n * m * self.plans)
-
-    def of_all(self, pairs: Iterable[Sequence[Any]]) -> list[float]:
-        """Return seconds for each of some pairs, whose texts are read once."""
-        known: set[str] = set()
-        efforts = []
-        for source, target, *_ in pairs:
-            efforts.append(self.of(source, target, known))
-            known |= {source, target}
-        return efforts
-
-
-def count_words(text: str) -> int:
-    """Return about how many words a text has for a model."""
-    return max(len(text.split()), len(text.encode("utf-8", "replace")) // WORD)
+    n, m = (
+        max(len(text.split()), len(text.encode("utf-8", "replace")) // WORD)
+        for text in (source, target)
+    )
+    long = by_sentences and max(n, m) > most
+    if not long:
+        n, m = min(most, n), min(most, m)
+    reading = PAIR + TOKEN * size * (n * (source not in known) + m * (target not in known))
+    if long:
+        return reading + TEXTS * n * m
+    return reading + heads * (STEP * n * m * (n + m) + CELL * n * m * plans)
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A model, a method and options, all but the sentences; can be compared and hashed."""
+    """A measure of a model, or an index and no measure, and the options; can be hashed."""
 
-    model: str
-    method: str
+    name: str
+    method: str | None
     options: tuple[tuple[str, Any], ...] = ()
 
     @property
     def alone(self) -> bool:
         """Whether no two threads may work on it: parsers are made for one."""
-        return "parser" in find_measure(self.method).settings
+        return self.method is not None and "parser" in find_measure(self.method).settings
 
 
 LACKING = {
@@ -152,21 +147,22 @@ class Models:
             raise HTTPException(404, f"no model {name[:80]!r} here; this server has: {there}")
         return Setup(name, find_measure(method).name, options)
 
-    def make(self, setup: Setup | SearchSetup) -> Scorer | Search:
-        """Return what answers under a setup."""
-        if isinstance(setup, SearchSetup):
-            return self.indexes.search(setup)
-        return self.scorer(setup)
-
     def scorer(self, setup: Setup) -> Scorer:
         """Make the scorer of a setup, sharing its model and what that has encoded lately.
 
         Scorers are made anew for every batch: one that is kept would keep old encodings alive.
         """
-        scorer = self.scorers[setup.model].using(setup.method, **dict(setup.options))
+        if setup.method is None:
+            scorer = self.indexes.opened[setup.name].scorer
+            forget_much(scorer)
+            return scorer
+        scorer = self._chosen(setup)
         forget_much(scorer)
         scorer.prepare()
         return scorer
+
+    def _chosen(self, setup: Setup) -> Scorer:
+        return self.scorers[setup.name].using(setup.method, **dict(setup.options))
 
     def apart(self) -> Models:
         """Return the same models with encodings and tokenizers of their own, for another thread."""
@@ -178,19 +174,34 @@ class Models:
         other.indexes = self.indexes.apart()
         return other
 
-    def effort(
-        self, setup: Setup, *, most_words: int, plans: bool = False, every_head: bool = False
-    ) -> Effort:
-        """Return what a pair takes under a setup."""
-        scorer = self.scorers[setup.model].using(setup.method, **dict(setup.options))
+    def efforts(
+        self,
+        setup: Setup,
+        pairs: Iterable[Sequence[Any]],
+        *,
+        most_words: int,
+        plans: bool = False,
+        every_head: bool = False,
+    ) -> list[float]:
+        """Return seconds that each of some pairs takes, whose texts are read once."""
+        scorer = self._chosen(setup)
         if every_head and scorer.heads:
             scorer = scorer.using(layers="all", heads="all")
+        encoder, measure = scorer.encoder, scorer.measure
         # Without plans the default measure solves one problem, whatever the heads charge for it.
-        solved = len(scorer.heads) if plans or scorer.measure.by_head else 1
-        encoder, heads = scorer.encoder, max(1, solved)
-        size = encoder.layers * encoder.dimension**2 / SMALL
-        by_sentences = scorer.settings.texts != "whole" and scorer.measure.by_sentences
-        return Effort(size, heads, plans, min(most_words, encoder.max_length), by_sentences)
+        facts: dict[str, Any] = {
+            "size": encoder.layers * encoder.dimension**2 / SMALL,
+            "heads": max(1, len(scorer.heads) if plans or measure.by_head else 1),
+            "plans": plans,
+            "most": min(most_words, encoder.max_length),
+            "by_sentences": scorer.settings.texts != "whole" and measure.by_sentences,
+        }
+        known: set[str] = set()
+        efforts = []
+        for source, target, *_ in pairs:
+            efforts.append(estimate(source, target, known=known, **facts))
+            known |= {source, target}
+        return efforts
 
     def missing(self, measure: Measure) -> dict[str, str]:
         """Return what a measure lacks, by the models with which it does."""

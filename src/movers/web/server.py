@@ -36,15 +36,6 @@ SILENT = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, Resource
 """Warnings for programmers, which Python does not show either."""
 
 
-class Server(uvicorn.Server):
-    """Uvicorn's server, which says in a line what it would show a page of tracebacks for."""
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept connections."""
-        asyncio.get_running_loop().set_exception_handler(report)
-        await super().startup(sockets)
-
-
 def bind(host: str, port: int) -> Listener:
     """Open the port before anything slow happens; 0 picks a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -65,7 +56,7 @@ def make_server(
     *,
     token: str | None = None,
     hosts: Collection[str] | None = None,
-) -> Server:
+) -> uvicorn.Server:
     """Make a server for loaded models; `run` is the way to start it as a program."""
     most = most_connections(limits.connections)
     config = uvicorn.Config(
@@ -81,7 +72,7 @@ def make_server(
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=int(limits.timeout) + 5,
     )
-    return Server(config)
+    return uvicorn.Server(config)
 
 
 def run(
@@ -118,9 +109,14 @@ def run(
     # is done: a stop that was asked for is no error.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
+
+    async def serve() -> None:
+        asyncio.get_running_loop().set_exception_handler(report)
+        await server.serve(sockets=[listener])
+
     with counted_warnings():
         ready()
-        server.run(sockets=[listener])
+        asyncio.run(serve())
 
 
 @contextmanager
