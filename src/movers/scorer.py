@@ -55,7 +55,6 @@ from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scale import random_pairs, similarity_of
 from movers.settings import Empty, Settings, check_names, table
-from movers.solve.solution import NUMBERS, Many, joined
 from movers.version import __version__
 
 KEPT = 4096
@@ -810,21 +809,6 @@ class Scorer:
         if (undefined := np.isnan(out[:, 0])).any():
             blocks.warn_undefined(undefined)
         return out
-
-    def parts(self, pairs: Any) -> Many:
-        """Return the distance of every pair under every head, with its parts.
-
-        Pairs without a proper distance get its limit.
-        """
-        solutions = []
-        for _, sentences, rows in self._blocks(read_pairs(pairs)):
-            defined = self.measure.undefined(sentences, rows) == 0
-            limits = self.measure.limits(sentences, rows)
-            solved = self.measure.solve(sentences, rows[defined])
-            for name in NUMBERS:
-                getattr(limits, name)[defined] = getattr(solved, name)
-            solutions.append(limits)
-        return joined(solutions, max(1, len(self.heads)))
 
     def score(
         self,

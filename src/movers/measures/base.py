@@ -400,7 +400,7 @@ class Measure(ABC):
             structural=structural,
             plans=plans,
             heads=tuple(
-                HeadValue.of(layer, head, pick(solution, 0, k, plans[k]), factors[0, k])
+                HeadValue.of(layer, head, pick(solution, k, plans[k]), factors[0, k])
                 for k, (layer, head) in enumerate(self.heads)
             ),
             source_spans=encodings.places(source),

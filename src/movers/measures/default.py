@@ -61,8 +61,7 @@ from movers.measures.sentences import WeightedSentences
 from movers.measures.structural_transport import choose_heads
 from movers.results import Comparison
 from movers.runtime.notices import Notice, notify
-from movers.solve.batch import broken_batch, emd_batch, price_batch
-from movers.solve.problems import Problems
+from movers.solve.batch import Problems, broken_batch, emd_batch, price_batch
 from movers.solve.solution import NUMBERS, Many
 
 PRICE = 0.28

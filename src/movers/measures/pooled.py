@@ -9,8 +9,8 @@ import numpy as np
 from movers.arrays import Floats, Ints
 from movers.encode.products import product
 from movers.errors import Do
-from movers.measures import baseline_kernels as kernels
 from movers.measures.base import FitCorpus, Measure
+from movers.measures.parts import kernels
 from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences, renumbered
 from movers.runtime.notices import UnfittedWarning, notify

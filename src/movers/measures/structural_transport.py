@@ -25,9 +25,8 @@ from movers.measures.parts.structure import Selection, select_heads
 from movers.measures.sentences import WeightedSentences
 from movers.measures.word_transport import WordTransport
 from movers.results import Comparison
-from movers.solve.batch import fgw_batch
+from movers.solve.batch import Problems, fgw_batch
 from movers.solve.linear import emd
-from movers.solve.problems import Problems
 from movers.solve.solution import Many
 
 CONSTANT = 1e-12

@@ -23,8 +23,7 @@ from movers.measures.bounds import Bound, WordBound, relaxed_transport
 from movers.measures.parts.costs import pair_costs
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison
-from movers.solve.batch import emd_batch
-from movers.solve.problems import Problems
+from movers.solve.batch import Problems, emd_batch
 from movers.solve.solution import Many
 
 

@@ -16,8 +16,7 @@ from movers.measures.base import Measure
 from movers.measures.parts.costs import pair_costs
 from movers.measures.parts.weights import ALL_WORDS
 from movers.measures.sentences import WeightedSentences
-from movers.solve.batch import emd_batch
-from movers.solve.problems import Problems
+from movers.solve.batch import Problems, emd_batch
 from movers.solve.solution import Many
 
 

@@ -20,8 +20,8 @@ from movers.errors import Choose, Do, InputError
 from movers.measures.base import FitCorpus
 from movers.measures.bounds import Bound
 from movers.measures.parts.context import Context
-from movers.measures.parts.cost_kernels import Between, cosine, fill_subtrees
 from movers.measures.parts.costs import COSTS, Cost, norms_of, pair_cells, pair_costs
+from movers.measures.parts.kernels import cosine
 from movers.measures.parts.statistics import Statistics
 from movers.measures.parts.weights import WEIGHTS
 from movers.measures.parts.wordtable import WordTable, spelled
@@ -29,6 +29,7 @@ from movers.measures.sentences import WeightedSentences
 from movers.measures.structural_transport import StructuralTransport, WordPart
 from movers.measures.word_transport import WordTransport
 from movers.runtime.threads import share_out
+from movers_research.baselines.subtree_kernels import Between, fill_subtrees
 from movers_research.trees import Tree
 
 EDGES = 3

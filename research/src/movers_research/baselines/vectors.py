@@ -12,7 +12,7 @@ from movers.arrays import Floats, Ints
 from movers.encode.encodings import Encodings
 from movers.encode.products import product
 from movers.errors import Do, InputError
-from movers.measures import baseline_kernels as kernels
+from movers.measures.parts import kernels
 from movers.measures.parts.context import Context
 from movers.measures.parts.frequencies import SENTENCE_LENGTH, load_frequencies
 from movers.measures.parts.weights import FREQUENCY_WEIGHTS, WEIGHTS

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from movers.arrays import Array, Floats, Ints, Ragged
-from movers.measures.parts.cost_kernels import CostCells, cosine, euclidean, fill_norms
+from movers.measures.parts.kernels import CostCells, cosine, euclidean, fill_norms
 from movers.runtime.threads import share_out
 
 
