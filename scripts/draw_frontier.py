@@ -18,9 +18,9 @@ from scipy.stats import rankdata, spearmanr
 
 import movers
 from movers.measures import calibration, default
-from movers.measures.bounds import sentence_distances
 from movers.measures.calibration import Calibration, contrasts, to_fit
 from movers.measures.parts.shifts import shifts
+from movers.measures.sentences import sentence_distances
 from movers_research.datasets import read_dataset
 from movers_research.default_measure import FAMILIES
 

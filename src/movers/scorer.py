@@ -44,12 +44,16 @@ from movers.io.pairs import (
 )
 from movers.judge.learning import learn, suggest
 from movers.judge.report import JudgeReport
-from movers.measures.base import FitCorpus, Measure
+from movers.measures.base import Measure
 from movers.measures.evidence import names_of
 from movers.measures.judge import SAME, SHIPPED, Judge, judge_of
-from movers.measures.parts.fitting import corpus_digest, fit_statistics
-from movers.measures.parts.statistics import Statistics, statistics_of_model
-from movers.measures.sentences import WeightedSentences
+from movers.measures.parts.statistics import (
+    Statistics,
+    corpus_digest,
+    fit_statistics,
+    statistics_of_model,
+)
+from movers.measures.sentences import FitCorpus, WeightedSentences
 from movers.results import Comparison, Match, Ranking
 from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar

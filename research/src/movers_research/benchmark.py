@@ -19,8 +19,7 @@ from movers.encode.encoder import Encoder
 from movers.encode.encodings import Request
 from movers.evaluate.labelled import Dataset
 from movers.measures.base import Measure
-from movers.measures.parts.fitting import statistics_of
-from movers.measures.parts.statistics import Statistics
+from movers.measures.parts.statistics import Statistics, statistics_of
 from movers.measures.parts.structure import attention_variability
 from movers.measures.registry import find_measure
 from movers.measures.word_transport import WordTransport
@@ -35,7 +34,17 @@ from movers_research.scores import Column, grouped
 CHUNK_PAIRS = 1024
 CHUNK_BYTES = 1 << 27
 """About what the encodings of the sentences of a chunk take."""
-LABELS = ("name", "title", "paper", "recipes", "base", "reference", "bound_to", "symmetric")
+LABELS = (
+    "name",
+    "title",
+    "paper",
+    "recipes",
+    "base",
+    "reference",
+    "bound_to",
+    "symmetric",
+    "word_part",
+)
 """Fields of a measure that do not change what is solved."""
 
 

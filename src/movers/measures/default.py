@@ -35,7 +35,7 @@ from movers.encode.encodings import Head, Request
 from movers.encode.pooling import mean_distance, unrelated_sentences
 from movers.explain.compared import WordPlan
 from movers.measures.base import SOURCE_EMPTY, TARGET_EMPTY, Measure
-from movers.measures.bounds import Bound, CosineBound, sentence_distances
+from movers.measures.bounds import Bound, CosineBound
 from movers.measures.calibration import (
     APART,
     DIRECTIONS,
@@ -57,7 +57,7 @@ from movers.measures.parts.context import Context
 from movers.measures.parts.costs import pair_costs
 from movers.measures.parts.shifts import differences, principal, shifts, spreads
 from movers.measures.parts.statistics import Statistics
-from movers.measures.sentences import WeightedSentences
+from movers.measures.sentences import WeightedSentences, sentence_distances
 from movers.measures.structural_transport import choose_heads
 from movers.results import Comparison
 from movers.runtime.notices import Notice, notify

@@ -64,20 +64,15 @@ def pair_costs(
     threads
         Most threads to use.
     """
-    out = Ragged.zeros(vectors.lengths[sources] * vectors.lengths[targets])
-    cells = pair_cells(vectors.starts, sources, targets, out)
+    starts, lengths = vectors.starts, vectors.lengths
+    shapes = np.stack([lengths[sources], lengths[targets]], axis=1)
+    out = Ragged.zeros(shapes.prod(axis=1))
+    cells = CostCells(starts[sources], starts[targets], shapes, out.starts, out.data)
     work = out.lengths * vectors.data.shape[1]
     share_out(
         lambda low, high: COSTS[kind].fill(low, high, vectors.data, norms, cells), work, threads
     )
     return out
-
-
-def pair_cells(words: Ints, sources: Ints, targets: Ints, out: Ragged) -> CostCells:
-    """Return the cells of pairs of sentences whose words start where ``words`` says."""
-    lengths = np.diff(words)
-    shapes = np.stack([lengths[sources], lengths[targets]], axis=1)
-    return CostCells(words[sources], words[targets], shapes, out.starts, out.data)
 
 
 def mean_costs(
