@@ -17,7 +17,7 @@ from movers.arrays import Array, Floats
 from movers.encode.encoder import Encoder
 from movers.encode.encodings import Encodings, Request
 from movers.encode.models import EMBEDDED, EMBEDDED_FINGERPRINT
-from movers.encode.tokens import TokenRules
+from movers.encode.tokens import Recipe, TokenRules
 from movers.encode.whiten import Moments, OrderedMoments, Whitening, WhiteningKind
 from movers.errors import InputError
 from movers.measures.parts.structure import attention_variability
@@ -68,6 +68,14 @@ class Statistics:
     def variability(self) -> Floats | None:
         """BV_A of every head, shape ``(layers, heads)``, if it was measured."""
         return self.arrays.get("variability")
+
+    def fitted_on(
+        self, counts: Mapping[str, int], layer: int, whitening: WhiteningKind | None, recipe: Recipe
+    ) -> bool:
+        """Tell whether a layer's whitening and idf were fitted on these sentences, in this way."""
+        white, idf = self.whitening.get(layer), self.tables.get("idf")
+        same = self.corpus == corpus_digest(counts) and (white and white.kind) == whitening
+        return same and idf is not None and idf.recipe == recipe
 
     @cached_property
     def digest(self) -> str:
