@@ -29,9 +29,8 @@ from pathlib import Path
 import numpy as np
 
 import movers
-from movers.measures.bounds import sentence_distances
 from movers.measures.default import PRICE, calibrate, gates
-from movers.measures.sentences import WeightedSentences
+from movers.measures.sentences import WeightedSentences, sentence_distances
 from movers.search.cosine import CosineLayout, pooled_vectors, stored_vectors
 from movers.search.dedupe import dedupe_file
 from movers.search.folder import Folder

@@ -26,6 +26,8 @@ LAYERS = [
     ("settings",),
     ("blocks",),
     ("documents",),
+    ("distances",),
+    ("fitting",),
     ("scorer",),
     ("loading", "references", "plugins"),
     ("shortcuts",),

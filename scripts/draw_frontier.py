@@ -17,10 +17,10 @@ from scipy.stats import rankdata, spearmanr
 
 import movers
 from movers.measures import calibration, default
-from movers.measures.bounds import sentence_distances
 from movers.measures.calibration import Calibration, contrasts, to_fit
 from movers.measures.parts.exchanges import exchanged
 from movers.measures.parts.shifts import shifts
+from movers.measures.sentences import sentence_distances
 from movers_research.datasets import read_dataset
 
 SHARES = (0.2, 0.4, 0.67, 1.3, 2.6)

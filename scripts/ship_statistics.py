@@ -18,9 +18,8 @@ from movers.encode.encodings import Request
 from movers.encode.models import EMBEDDED
 from movers.encode.transformer import TransformerEncoder
 from movers.loading import load_encoder
-from movers.measures.base import FitCorpus
-from movers.measures.parts.fitting import fit_statistics
-from movers.measures.parts.statistics import Statistics
+from movers.measures.parts.statistics import Statistics, fit_statistics
+from movers.measures.sentences import FitCorpus
 from movers.scorer import Scorer
 from movers.settings import Settings
 

@@ -63,9 +63,8 @@ def test_the_picture_is_that_of_the_code(architecture):
 
 
 ROAD = ("blocks.py", "measures/**/*.py", "solve/*.py")
-LOOSE = {"lists", "describe", "reasons", "comparison", "raw_version", "from_json", "trees"}
-"""Lists come from users, JSON from files and trees from parsers as they are; the others fill
-fields by name."""
+LOOSE = {"describe", "reasons", "comparison", "raw_version", "from_json", "trees"}
+"""JSON comes from files and trees from parsers as they are; the others fill fields by name."""
 
 
 def test_the_road_says_what_goes_along_it():

@@ -16,8 +16,8 @@ from nbclient import NotebookClient
 
 from movers.cli import app, main
 from movers.measures.parts.costs import COSTS
-from movers.measures.parts.weights import WEIGHTS
 from movers.measures.registry import METHODS
+from movers.measures.sentences import WEIGHTS
 from movers_research.datasets import DATASETS
 
 ROOT = Path(__file__).parents[1]

@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 import movers
-from movers import scorer as scorer_file
+from movers import distances as distances_file
 from movers.encode.encoding_cache import STORES, EncodingCache
 from movers.measures.default import DefaultMeasure
 from movers.measures.parts.statistics import Statistics
@@ -560,7 +560,7 @@ def test_what_ships_with_a_model_is_read_by_measures_that_look_at_it(monkeypatch
         asked.append(fingerprint)
         return Statistics(fingerprint)
 
-    monkeypatch.setattr(scorer_file, "statistics_of_model", shipped)
+    monkeypatch.setattr(distances_file, "statistics_of_model", shipped)
     scorer = movers.load()
     scorer.distances(PAIRS[:3])
     assert not asked

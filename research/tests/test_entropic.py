@@ -5,7 +5,7 @@ import ot
 import pytest
 
 from movers.arrays import boundaries
-from movers.solve.problems import Problems
+from movers.solve.batch import Problems
 from movers_research.entropic import sinkhorn_batch
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Bools, Ints
+from movers.arrays import Bools, Floats, Ints
 from movers.errors import Choose, InputError
 from movers.measures.base import SOURCE_EMPTY
 from movers.measures.sentences import WeightedSentences
 from movers.runtime.notices import UndefinedWarning, notify
+from movers.runtime.progress import progress_bar
 
 CHUNK = 4096
 """Pairs compared at once."""
@@ -49,6 +50,58 @@ def cells(rows: int, columns: int, size: int, *, triangle: bool) -> Iterator[tup
         row, column = np.divmod(np.arange(start, min(start + size, rows * columns)), columns)
         kept = (column >= row) if triangle else slice(None)
         yield row[kept], column[kept]
+
+
+def fill_matrix(
+    left: Sequence[str],
+    right: Sequence[str],
+    weigh: Callable[[list[str]], WeightedSentences],
+    compare: Callable[[WeightedSentences, Ints], Floats],
+    size: int,
+    *,
+    mirrored: bool,
+    progress: bool,
+) -> Floats:
+    """Return the distances of all sentences from all others, ``(left, right)``.
+
+    Parameters
+    ----------
+    left, right
+        The sentences.
+    weigh, compare
+        What weighs sentences, and gives distances of pairs by row.
+    size
+        Most sentences of a side to weigh at once.
+    mirrored
+        Whether both sides are the same, and so are both halves of the matrix.
+    progress
+        Show a progress bar.
+    """
+    out = np.zeros((len(left), len(right)))
+    total = len(left) * (len(left) + 1) // 2 if mirrored else out.size
+    with progress_bar(*PAIRS, total, progress=progress) as bar:
+        for i, j in blocks(out.shape, size, triangle=mirrored):
+            sentences = weigh([*left[i], *right[j]])
+            a, b = sentences.numbers(left[i]), sentences.numbers(right[j])
+            for r, c in cells(len(a), len(b), CHUNK, triangle=mirrored and i == j):
+                distances = compare(sentences, np.stack([a[r], b[c]], axis=1))
+                out[i, j][r, c] = distances
+                if mirrored:
+                    out[j, i][c, r] = distances
+                bar.update(len(distances))
+    if (undefined := np.isnan(out)).any():
+        warn_undefined(undefined)
+    return out
+
+
+def long_cells(
+    left: Sequence[object], right: Sequence[object], long: Set[object], *, mirrored: bool
+) -> tuple[Ints, tuple[Ints, Ints]]:
+    """Return the cells with a long text, on request of the upper triangle, and the other places."""
+    sides = [np.array([text in long for text in side], bool) for side in (left, right)]
+    apart = sides[0][:, None] | sides[1]
+    texts = np.argwhere(np.triu(apart) if mirrored else apart)
+    return texts, (np.flatnonzero(~sides[0]), np.flatnonzero(~sides[1]))
 
 
 def without_words(sentences: WeightedSentences, rows: Ints, why: NDArray[np.int8]) -> InputError:

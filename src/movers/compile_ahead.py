@@ -9,14 +9,12 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.encode.products import product
 from movers.encode.subword_kernels import PooledAttention, WordRanges, pool_attention
-from movers.measures import baseline_kernels as kernels
-from movers.measures.parts.cost_kernels import Between, fill_subtrees
-from movers.measures.parts.costs import COSTS, norms_of, pair_cells, pair_costs
+from movers.measures.parts import kernels
+from movers.measures.parts.costs import COSTS, norms_of, pair_costs
 from movers.runtime import compiling
 from movers.search.vector_kernels import halves_products, integer_products
-from movers.solve.batch import broken_batch, emd_batch, fgw_batch, price_batch
+from movers.solve.batch import Problems, broken_batch, emd_batch, fgw_batch, price_batch
 from movers.solve.bounds import word_bounds
-from movers.solve.problems import Problems
 
 WORDS = 2
 """Of either sentence in the pair that everything is tried with."""
@@ -44,13 +42,6 @@ def _cutting() -> None:
     pool_attention(
         matrices, np.ones((1, 1), bool), one, one, words, kept, True, np.ones(1, np.float32)
     )
-
-
-def _subtrees() -> None:
-    words, one = WORD_VECTORS, np.ones(1, np.int64)
-    between = Between(np.ones(1), one, one, one, one, one)
-    cells = pair_cells(words.starts, ROWS[:, 0], ROWS[:, 1], Ragged.zeros([WORDS * WORDS]))
-    fill_subtrees(0, 0, between, cells, np.zeros(1))
 
 
 def _pooling() -> None:
@@ -91,7 +82,6 @@ STEPS: dict[str, Callable[[], object]] = {
     "structure": lambda: fgw_batch(_problems(), mix=0.5, threads=1),
     "bounds": _bounds,
     "partial structure": lambda: fgw_batch(_problems(), mix=0.5, null=1.0, threads=1),
-    "sub-trees": _subtrees,
     "pooling": _pooling,
     "matching": _matching,
     "scanning": _scanning,

@@ -17,17 +17,19 @@ from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_h
 
 from movers.encode.encoder import Encoder
 from movers.encode.engines import Engine
-from movers.encode.stopwords import load_stopwords
+from movers.encode.stopwords import describe_stopwords, load_stopwords
 from movers.encode.tokens import Recipe, Subwords, TokenRules
 from movers.encode.trees import Parser, load_parser
 from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError, no_such
+from movers.explain.compared import Signature
 from movers.measures.base import Measure
 from movers.measures.judge import Judge, find_judge
 from movers.measures.parts.context import Context
 from movers.measures.parts.statistics import Statistics, load_statistics
 from movers.measures.parts.structure import Selection, check_notation
 from movers.measures.registry import find_measure
+from movers.version import __version__
 
 Empty = Literal["raise", "keep", "nan"]
 Texts = Literal["auto", "whole", "sentences"]
@@ -357,6 +359,26 @@ class Settings:
             warned=warned,
             **{name: getattr(self, name) for name in names},
         )
+
+    def signature(
+        self, encoder: Encoder, measured: Mapping[str, str], far: float | None
+    ) -> Signature:
+        """Return all settings that change a number, with what the measure adds and its scale."""
+        fields = {
+            "movers": __version__,
+            "method": self.measure.name,
+            "model": f"{Path(encoder.name).name}@{encoder.fingerprint}",
+            **measured,
+            "recipe": self.recipe,
+            "stopwords": describe_stopwords(self.rules.stopwords),
+            "subwords": self.subwords,
+            "dtype": encoder.dtype,
+            "engine": encoder.engine,
+            "empty": "keep" if self.empty == "keep" else "",
+            "texts": "" if self.texts == "auto" else self.texts,
+            "scale": "" if far is None else f"{far:.4g}",
+        }
+        return Signature(tuple((name, value) for name, value in fields.items() if value))
 
     @property
     def by_variability(self) -> bool:

@@ -11,7 +11,6 @@ from sklearn.metrics import roc_auc_score
 
 import movers
 from movers.measures import calibration, default
-from movers.measures.bounds import sentence_distances
 from movers.measures.calibration import (
     Calibration,
     Network,
@@ -22,6 +21,7 @@ from movers.measures.calibration import (
     kept,
 )
 from movers.measures.default import PRICE, WIDTH, calibrate, gates
+from movers.measures.sentences import sentence_distances
 from tiny_models import ATTENTIVE, PAIRS
 
 PROSE = (

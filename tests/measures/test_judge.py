@@ -184,6 +184,6 @@ def test_a_comparison_of_a_judge_becomes_json(judge):
 def test_labels_may_be_written_out(judge, learned):
     words = ["yes" if label else "no" for label in LABELS]
     again = judge.learn(LABELLED, words, report=False)
-    assert again._judge.knowledge.digest == learned._judge.knowledge.digest
+    assert again.measure.knowledge.digest == learned.measure.knowledge.digest
     with pytest.raises(InputError, match="label 1: 'maybe' is not a number, and not yes"):
         judge.learn(LABELLED, ["maybe"] * len(LABELLED))

@@ -5,7 +5,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 import movers
-from movers.measures.parts.frequencies import load_frequencies
+from movers.measures.parts.word_tables import load_frequencies
 from movers.measures.pooled import ComponentRemoval, Pooled
 from movers.runtime.notices import UnfittedWarning
 from sentence_vectors import (

@@ -8,8 +8,8 @@ import pytest
 import movers
 from movers.measures import registry
 from movers.measures.parts.costs import COSTS
-from movers.measures.parts.weights import WEIGHTS
 from movers.measures.registry import ALIASES, METHODS, find_measure
+from movers.measures.sentences import WEIGHTS
 from movers_research.baselines import MEASURES
 from tiny_models import SENTENCES
 from tree_parsers import MadeUp

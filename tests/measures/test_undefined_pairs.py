@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from movers.measures.base import SOURCE_EMPTY, TARGET_EMPTY
+from movers_research.benchmark import solve_parts
 from tiny_models import SENTENCES
 
 TEXTS = [SENTENCES[0], "", SENTENCES[1], "dog", "fox"]
@@ -17,7 +18,7 @@ def texts(*numbers):
 @pytest.mark.parametrize("name", ["wmd", "wrd-idf", "smd", "wsmd", "lambda-wmd", "average"])
 def test_empty_pairs_do_not_disturb_the_others(bert, name):
     scorer = bert.using(name)
-    mixed, plain = scorer.parts(texts(*range(6))), scorer.parts(texts(0, 4, 5))
+    mixed, plain = (solve_parts(scorer, texts(*chosen)) for chosen in (range(6), (0, 4, 5)))
     for part in ("value", "linear", "structural", "gap", "iterations", "home"):
         np.testing.assert_array_equal(getattr(mixed, part)[[0, 4, 5]], getattr(plain, part))
     assert (mixed.value[[1, 2]] == np.inf).all() and (mixed.value[3] == 0).all()
@@ -46,13 +47,15 @@ def test_punctuation_has_a_distance_under_the_default_measure_alone(bert):
 @pytest.mark.parametrize("name", ["wmd", "smd", "wsmd"])
 def test_words_may_stay_at_home_for_a_price(bert, name):
     pairs = texts(0, 5)
-    whole, cheap, dear = (bert.using(name, null=null).parts(pairs) for null in (None, 0.4, 1e6))
+    whole, cheap, dear = (
+        solve_parts(bert.using(name, null=null), pairs) for null in (None, 0.4, 1e6)
+    )
     assert (cheap.value <= whole.value * (1 + 1e-9)).all()
     assert (cheap.home > 0.05).any()
     # More starts than the whole problem has: it may find a better plan, never a worse one.
     assert (dear.value <= whole.value * (1 + 1e-6)).all()
     np.testing.assert_allclose(dear.home, 0, atol=1e-9)
-    endless = bert.using(name, null=np.inf).parts(pairs)
+    endless = solve_parts(bert.using(name, null=np.inf), pairs)
     np.testing.assert_array_equal(endless.value, whole.value)
     priced = bert.using(name, null=0.4)
     assert "null:0.4" in str(priced.signature)

@@ -23,7 +23,7 @@ SCORERS = []
 
 
 def compute(pairs):
-    return SCORERS[0].distances(pairs).sum() + emd(COST, threads=2).value
+    return SCORERS[0].distances(pairs).sum() + emd(COST).value
 
 
 def compute_and_fork():

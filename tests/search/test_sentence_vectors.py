@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from movers.measures.bounds import sentence_distances
+from movers.measures.sentences import sentence_distances
 from movers.search.corpus import Corpus
 from movers.search.vectors import make_vectors, put_together, scan, taken_apart
 from movers.search.walk import Nearest, walk

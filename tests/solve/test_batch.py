@@ -11,8 +11,7 @@ from movers.errors import InputError
 from movers.runtime import threads as parallel
 from movers.runtime.compiling import entries
 from movers.solve import Problems, emd_batch, fgw, fgw_batch
-from movers.solve.batch import price_batch
-from movers.solve.problems import KINDS
+from movers.solve.batch import KINDS, price_batch
 
 
 def flat_batch(seed=0, pairs=40, heads=3, dtype=np.float64):

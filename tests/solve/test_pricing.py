@@ -8,8 +8,7 @@ from problems import taken
 
 from movers.arrays import Ragged
 from movers.errors import InputError
-from movers.solve.batch import broken_batch, price_batch
-from movers.solve.problems import Problems
+from movers.solve.batch import Problems, broken_batch, price_batch
 
 
 def energy(plan, a, b):

@@ -192,18 +192,6 @@ def test_negative_costs_and_structures():
         assert found.gap <= 1e-8
 
 
-def test_a_list_is_a_batch():
-    problems = mixed_problems(seed=17, count=30)
-    columns = [list(column) for column in zip(*(p[:5] for p in problems), strict=True)]
-    for problem, found in zip(problems, fgw(*columns, scale=2.0), strict=True):
-        alone = fgw(*problem[:5], scale=2.0)
-        assert found.value == alone.value
-        assert np.array_equal(found.plan, alone.plan)
-    for problem, found in zip(problems, gw(*columns[1:]), strict=True):
-        assert found.value == gw(*problem[1:5]).value
-    assert fgw([], [], []) == []
-
-
 def ones(n, m):
     return np.ones((n, m))
 
@@ -223,7 +211,6 @@ def ones(n, m):
         (gw, (ones(1, 1),) * 2, {"scale": "x"}, "scale == 'x' is not a number"),
         (gw, (ones(1, 1),) * 2, {"scale": None}, "scale == None is not a number"),
         (gw, (ones(1, 1), ones(1, 1) + 1j), {}, "B is not an array of numbers"),
-        (gw, ([ones(2, 2)], [ones(2, 2), ones(1, 1)]), {}, r"len\(B\) == 2 while there are 1"),
     ],
 )
 def test_wrong_input_is_explained(solver, arrays, options, message):

@@ -40,8 +40,8 @@ def wide_problems(seed, count=COUNT, most=6):
     return found
 
 
-def columns(problems, *names):
-    return [[getattr(problem, name) for problem in problems] for name in names]
+def solved(solver, problems, *names, **options):
+    return [solver(*(getattr(one, name) for name in names), **options) for one in problems]
 
 
 def check_plans(problems, found):
@@ -61,7 +61,7 @@ def problems():
 
 @pytest.fixture(scope="module")
 def moved(problems):
-    return emd(*columns(problems, "cost", "u", "v"))
+    return solved(emd, problems, "cost", "u", "v")
 
 
 def test_a_large_cost_beside_small_ones():
@@ -95,7 +95,7 @@ def test_two_rows_are_solved_to_all_digits():
             u = np.full(2, 0.5) if uniform else rng.dirichlet([0.05, 1.0]) + 1e-12
             cost = 10.0 ** rng.uniform(-9, 9, (2, m))
             problems.append(problem._replace(cost=cost, u=u / u.sum()))
-    found = emd(*columns(problems, "cost", "u", "v"))
+    found = solved(emd, problems, "cost", "u", "v")
     expected = [two_rows(p.cost, p.u, p.v) for p in problems]
     # a weight has about 16 digits, beside a cost that may be 1e18 times as large as another
     slack = [4 * LEAST * p.cost.max() for p in problems]
@@ -143,9 +143,9 @@ def marginals(n, m):
 def test_structure_is_rarely_worse_than_pot(problems, mix):
     posed = [p._replace(mix=mix, cost=p.cost if mix < 1 else 0 * p.cost) for p in problems]
     if mix < 1:
-        found = fgw(*columns(problems, "cost", "source", "target", "u", "v"), mix=mix)
+        found = solved(fgw, problems, "cost", "source", "target", "u", "v", mix=mix)
     else:
-        found = gw(*columns(problems, "source", "target", "u", "v"))
+        found = solved(gw, problems, "source", "target", "u", "v")
     check_plans(problems, found)
     ours = np.array([one.value for one in found])
     pots = np.array([pot_value(problem, max_iter=100) for problem in posed[::2]])
@@ -170,9 +170,9 @@ def test_every_kind_of_range_ends(kind):
         p._replace(**{name: kinds[kind](getattr(p, name).shape) for name in p._fields[:3]})
         for p in wide_problems(seed=6, count=500, most=20)
     ]
-    check_plans(problems, emd(*columns(problems, "cost", "u", "v")))
-    check_plans(problems, fgw(*columns(problems, "cost", "source", "target", "u", "v")))
-    check_plans(problems, gw(*columns(problems, "source", "target", "u", "v")))
+    check_plans(problems, solved(emd, problems, "cost", "u", "v"))
+    check_plans(problems, solved(fgw, problems, "cost", "source", "target", "u", "v"))
+    check_plans(problems, solved(gw, problems, "source", "target", "u", "v"))
 
 
 def test_a_square_problem_of_far_apart_costs():
@@ -215,8 +215,8 @@ def test_a_search_that_is_cut_short_says_so(monkeypatch):
         (fgw, ("cost", "source", "target", "u", "v")),
     )
     for solver, names in solvers:
-        with pytest.warns(ConvergenceWarning, match=r"of 60 transport problems reached the bound"):
-            found = solver(*columns(problems, *names))
+        with pytest.warns(ConvergenceWarning, match=r"1 of 1 transport problems reached the bound"):
+            found = solved(solver, problems, *names)
         assert not all(one.converged for one in found)
         for problem, one in zip(problems, found, strict=True):
             np.testing.assert_allclose(one.plan.sum(1), problem.u, rtol=0, atol=1e-14)

@@ -16,8 +16,8 @@ from movers.align.aligners import Aligner
 from movers.align.alignment import LinkScores
 from movers.align.reading import Words, centred_cosines, cosines
 from movers.arrays import Bools, Floats, Ragged
+from movers.solve.batch import Problems
 from movers.solve.linear import emd
-from movers.solve.problems import Problems
 from movers_research.entropic import sinkhorn_batch
 
 Transport = Callable[[Floats, Floats, Floats], Floats]
@@ -92,7 +92,7 @@ def choose_match(similarity: Floats) -> Bools:
     size = max(n, m)
     cost = np.zeros((size, size))
     cost[:n, :m] = 1.0 - similarity
-    plan = emd(cost, threads=1).plan[:n, :m]
+    plan = emd(cost).plan[:n, :m]
     return np.asarray(plan > 0.5 / size)
 
 

@@ -19,13 +19,13 @@ from movers.encode.encoder import Encoder
 from movers.encode.encodings import Request
 from movers.evaluate.labelled import Dataset
 from movers.measures.base import Measure
-from movers.measures.parts.fitting import statistics_of
-from movers.measures.parts.statistics import Statistics
+from movers.measures.parts.statistics import Statistics, statistics_of
 from movers.measures.parts.structure import attention_variability
 from movers.measures.registry import find_measure
 from movers.measures.word_transport import WordTransport
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
+from movers.solve.solution import NUMBERS, Many
 from movers_research.encoded_corpus import CorpusEncoder
 from movers_research.outcomes import Stage
 from movers_research.runs import RunFolder, is_whole, read_column, write_chunk
@@ -34,7 +34,17 @@ from movers_research.scores import Column, grouped
 CHUNK_PAIRS = 1024
 CHUNK_BYTES = 1 << 27
 """About what the encodings of the sentences of a chunk take."""
-LABELS = ("name", "title", "paper", "recipes", "base", "reference", "bound_to", "symmetric")
+LABELS = (
+    "name",
+    "title",
+    "paper",
+    "recipes",
+    "base",
+    "reference",
+    "bound_to",
+    "symmetric",
+    "word_part",
+)
 """Fields of a measure that do not change what is solved."""
 
 
@@ -169,7 +179,7 @@ class Benchmark:
         shared = grouped(scorers, lambda column: (problem_of(scorers[column].measure), column.mix))
         for columns in shared.values():
             started = monotonic()
-            parts = scorers[columns[0]].parts(pairs)
+            parts = solve_parts(scorers[columns[0]], pairs)
             for column in columns:
                 measure = scorers[column].measure
                 found = measure.reported(parts)
@@ -208,6 +218,21 @@ class Benchmark:
             if type(scorer.measure).fit is not Measure.fit:
                 root = scorer.fit(self.counts.elements())
         return root.statistics
+
+
+def solve_parts(scorer: Scorer, pairs: Sequence[tuple[str, str]]) -> Many:
+    """Return the distance of every pair under every head, with its parts.
+
+    Pairs without a proper distance get its limit.
+    """
+    sides, measure = [text for pair in pairs for text in pair], scorer.measure
+    sentences = scorer.weigh(sides)
+    rows = sentences.numbers(sides).reshape(-1, 2)
+    defined = measure.undefined(sentences, rows) == 0
+    parts, solved = measure.limits(sentences, rows), measure.solve(sentences, rows[defined])
+    for name in NUMBERS:
+        getattr(parts, name)[defined] = getattr(solved, name)
+    return parts
 
 
 def problem_of(measure: Measure) -> Hashable:

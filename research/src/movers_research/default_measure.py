@@ -24,9 +24,9 @@ from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import RESAMPLES, Estimate, apply_empty_policy, interval
-from movers.measures.bounds import sentence_distances
 from movers.measures.calibration import Contrasts, contrasts
 from movers.measures.default import calibrate
+from movers.measures.sentences import sentence_distances
 from movers.runtime.notices import UndefinedWarning
 from movers.runtime.progress import progress_bar
 from movers.scale import similarity_of

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.runtime.compiling import entry, kernel
 from movers.runtime.threads import share_out
-from movers.solve.kernels.batch_arrays import Batch
-from movers.solve.problems import Problems
+from movers.solve.batch import Problems
+from movers.solve.kernels.workspace import Batch
 from movers.solve.solution import Many, linear_solution
 
 ITERATIONS = 1000

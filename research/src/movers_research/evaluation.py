@@ -18,8 +18,8 @@ from movers.errors import Choose, Do, InputError
 from movers.evaluate import metrics
 from movers.evaluate.evaluation import describe_software
 from movers.evaluate.labelled import Dataset
-from movers.measures.parts.frequencies import load_frequencies
 from movers.measures.parts.structure import contextual_layers, describe_numbers, parse_numbers
+from movers.measures.parts.word_tables import load_frequencies
 from movers.measures.registry import find_measure
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer

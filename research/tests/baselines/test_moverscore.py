@@ -7,7 +7,7 @@ import ot
 import pytest
 
 import movers
-from movers.measures.parts.frequencies import load_frequencies
+from movers.measures.parts.word_tables import load_frequencies
 from tiny_models import PAIRS, SENTENCES
 
 

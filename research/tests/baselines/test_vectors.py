@@ -5,7 +5,7 @@ import pytest
 
 import movers
 from movers.errors import InputError
-from movers.measures.parts.frequencies import load_frequencies
+from movers.measures.parts.word_tables import load_frequencies
 from movers.runtime.notices import UnfittedWarning
 from movers_research.baselines.vectors import usif_constant
 from sentence_vectors import TEXTS, check, check_removal, vectors_of, words_of, write_counts

@@ -16,8 +16,7 @@ from movers.errors import InputError
 from movers.io import tables
 from movers.io.columns import UNREAD, all_columns, count_unread, fill_columns
 from movers.io.texts import read_texts
-from movers.measures.parts.fitting import fit_statistics
-from movers.measures.parts.statistics import Statistics
+from movers.measures.parts.statistics import Statistics, fit_statistics
 from movers.measures.parts.structure import parse_numbers
 from movers.measures.registry import METHODS
 from movers.runtime.progress import progress_bar

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from movers.arrays import Bools, Floats, Ints
-from movers.solve.batch import emd_batch
-from movers.solve.problems import Problems
+from movers.solve.batch import Problems, emd_batch
 
 CELLS = 1 << 22
 """Pairs of sentences that are looked at together; larger problems are cut along the texts."""

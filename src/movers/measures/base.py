@@ -10,7 +10,7 @@ learns from a corpus (`fit`) and what its numbers depend on (`signature`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -28,11 +28,16 @@ from movers.explain.compared import WordPlan
 from movers.measures.bounds import Bound
 from movers.measures.parts.context import Context
 from movers.measures.parts.costs import norms_of
-from movers.measures.parts.frequencies import load_frequencies
 from movers.measures.parts.statistics import Statistics
 from movers.measures.parts.structure import describe_heads
-from movers.measures.parts.weights import FREQUENCY_WEIGHTS, normalised, raw_weights
-from movers.measures.sentences import WeightedSentences
+from movers.measures.parts.word_tables import load_frequencies
+from movers.measures.sentences import (
+    FREQUENCY_WEIGHTS,
+    FitCorpus,
+    WeightedSentences,
+    normalised,
+    raw_weights,
+)
 from movers.results import Comparison, HeadValue
 from movers.runtime.notices import UnwhitenedWarning, notify
 from movers.solve.solution import Many, Solution, linear_solution, pick
@@ -43,25 +48,6 @@ WORDS_ONLY: frozenset[str] = frozenset()
 """Stop words that are none, so that punctuation alone is left out."""
 SETTINGS = ("embedding", "layers", "heads", "mix", "null", "stopwords", "parser")
 """Settings that do not concern every measure, in the order in which they are named."""
-CHUNK = 4096
-"""Sentences of a corpus weighed at once."""
-
-
-@dataclass(frozen=True)
-class FitCorpus:
-    """A corpus to learn from: how often each sentence occurs, and how to weigh some of them."""
-
-    counts: Mapping[str, int]
-    weigh: Callable[[Sequence[str]], WeightedSentences]
-
-    def blocks(self) -> Iterator[tuple[WeightedSentences, Ints, Ints]]:
-        """Yield weighted sentences, which of their rows to take, and how often each occurs."""
-        texts = list(self.counts)
-        for start in range(0, len(texts), CHUNK):
-            part = texts[start : start + CHUNK]
-            sentences = self.weigh(part)
-            counts = np.array([self.counts[text] for text in part], np.int64)
-            yield sentences, sentences.numbers(part), counts
 
 
 @dataclass(frozen=True)
@@ -77,7 +63,7 @@ class Measure(ABC):
     paper
         Where it was published.
     weights
-        Row of `movers.measures.parts.weights.WEIGHTS`.
+        Row of `movers.measures.sentences.WEIGHTS`.
     unit, stopwords, whitened
         What is compared: words, pieces or tokens; without stop words (True), with all words
         but without punctuation, or with everything (False); whitened.
@@ -94,6 +80,8 @@ class Measure(ABC):
         Name of the word measure that one with structure builds on.
     parsed
         Whether dependency trees enter it.
+    word_part
+        Whether it reports the words alone of a measure with structure.
     bound_to
         Model, statistics and settings; see `bind`.
     """
@@ -111,6 +99,7 @@ class Measure(ABC):
     reference: Measure | None = None
     base: str | None = None
     parsed: bool = False
+    word_part: bool = False
     bound_to: Context | None = field(default=None, repr=False, compare=False)
 
     reads_vectors: ClassVar[bool] = True
@@ -122,8 +111,6 @@ class Measure(ABC):
     """Whether it compares longer texts sentence by sentence; takes `far` and a `CosineBound`."""
     asks_judge: ClassVar[bool] = False
     """Whether a comparison has the verdict of a judge beside it, where one ships."""
-    word_part: ClassVar[bool] = False
-    """Whether it reports the words alone of a measure with structure."""
 
     # unbound: what it is called, and what users can choose
 
@@ -328,7 +315,7 @@ class Measure(ABC):
 
     def reported(self, parts: Many) -> Floats:
         """Return which part of a solution is the distance, ``(pairs, heads)``."""
-        return parts.value
+        return parts.linear if self.word_part else parts.value
 
     # reasons, bounds, learning, signature
 
@@ -400,7 +387,7 @@ class Measure(ABC):
             structural=structural,
             plans=plans,
             heads=tuple(
-                HeadValue.of(layer, head, pick(solution, 0, k, plans[k]), factors[0, k])
+                HeadValue.of(layer, head, pick(solution, k, plans[k]), factors[0, k])
                 for k, (layer, head) in enumerate(self.heads)
             ),
             source_spans=encodings.places(source),
@@ -442,11 +429,14 @@ class Measure(ABC):
         white = self.whitening.get(self.embedding) if self.reads_vectors else None
         whitening = "none" if white is None else f"{white.kind}@{white.digest}"
         vectors = {"embedding": str(self.embedding), "whitening": whitening}
+        chosen = {"mix": self.share, "null": self.context.null}
+        concern = {name: value for name, value in chosen.items() if name in self._settings()}
         return {
             **(vectors if self.reads_vectors else {}),
             **self._calibrated(),
             **self._fitted(),
             **describe_heads(self.heads),
+            **{name: "" if value is None else str(value) for name, value in concern.items()},
         }
 
     def _calibrated(self) -> dict[str, str]:

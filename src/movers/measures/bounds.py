@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from movers.arrays import Floats, Ints, Ragged, Singles
+from movers.arrays import Floats, Ragged, Singles
 from movers.measures.sentences import WeightedSentences
 from movers.solve.bounds import word_bounds
 
@@ -16,23 +16,6 @@ SINGLE = 1e-5
 largest rounding errors seen are a hundredth of it."""
 SLACK = 4e-6
 """Rounding of a dot product of normalised vectors in single precision, generously."""
-NEAR = 128
-"""Pairs of sentence vectors that stay near the processor together."""
-
-
-def sentence_distances(pooled: Singles, rows: Ints) -> Floats:
-    """Return one minus the cosine of the vectors of two sentences, for every pair.
-
-    Half the squared distance of unit vectors: 0 exactly for the same vector, never below.
-    """
-    out = np.empty(len(rows))
-    for start in range(0, len(rows), NEAR):
-        place = slice(start, start + NEAR)
-        vectors = pooled[rows[place]].astype(np.float64)
-        lengths = np.sqrt(np.square(vectors).sum(axis=2, keepdims=True))
-        units = vectors / np.where(lengths > 0, lengths, 1.0)
-        out[place] = np.square(units[:, 0] - units[:, 1]).sum(axis=1) / 2
-    return out
 
 
 @dataclass(frozen=True)

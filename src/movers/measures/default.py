@@ -36,7 +36,7 @@ from movers.encode.encodings import Head, Request
 from movers.encode.pooling import mean_distance, unrelated_sentences
 from movers.explain.compared import WordPlan
 from movers.measures.base import SOURCE_EMPTY, TARGET_EMPTY, Measure
-from movers.measures.bounds import Bound, CosineBound, sentence_distances
+from movers.measures.bounds import Bound, CosineBound
 from movers.measures.calibration import (
     APART,
     DIRECTIONS,
@@ -59,12 +59,11 @@ from movers.measures.parts.costs import pair_costs
 from movers.measures.parts.exchanges import exchanged
 from movers.measures.parts.shifts import differences, principal, shifts, spreads
 from movers.measures.parts.statistics import Statistics
-from movers.measures.sentences import WeightedSentences
+from movers.measures.sentences import WeightedSentences, sentence_distances
 from movers.measures.structural_transport import choose_heads
 from movers.results import Comparison
 from movers.runtime.notices import Notice, notify
-from movers.solve.batch import broken_batch, emd_batch, price_batch
-from movers.solve.problems import Problems
+from movers.solve.batch import Problems, broken_batch, emd_batch, price_batch
 from movers.solve.solution import NUMBERS, Many
 
 PRICE = 0.28

@@ -19,11 +19,10 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.difference.finder import differences
 from movers.difference.kinds import KINDS
-from movers.measures.bounds import sentence_distances
 from movers.measures.default import DefaultMeasure
 from movers.measures.parts.costs import norms_of, pair_costs
 from movers.measures.parts.exchanges import exchanged
-from movers.measures.sentences import WeightedSentences
+from movers.measures.sentences import WeightedSentences, sentence_distances
 
 MATCHED = 0.5
 """Share of a word that a plan moves to another if the two are matched."""

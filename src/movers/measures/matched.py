@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from movers.arrays import Floats, Ints, Ragged
-from movers.measures import baseline_kernels as kernels
 from movers.measures.base import Measure
+from movers.measures.parts import kernels
 from movers.measures.sentences import WeightedSentences
 from movers.runtime.threads import share_out
 

@@ -11,12 +11,11 @@ from typing import Any
 
 from movers.errors import DependencyError, InputError, no_such
 from movers.measures.base import Measure
-from movers.measures.bow import WordCounts
 from movers.measures.default import DefaultMeasure
 from movers.measures.judge import SAME, Judge
 from movers.measures.matched import BertScore
-from movers.measures.pooled import ComponentRemoval, Pooled
-from movers.measures.structural_transport import StructuralTransport, WordPart
+from movers.measures.pooled import ComponentRemoval, Pooled, WordCounts
+from movers.measures.structural_transport import StructuralTransport
 from movers.measures.word_transport import WordTransport
 from movers.runtime.entry_points import add_rows
 
@@ -97,29 +96,28 @@ DEFAULT_BASE = "wrd"
 
 
 def with_structure(
-    base: WordTransport, kind: type[StructuralTransport], prefix: str, title: str
+    base: WordTransport,
+    kind: type[StructuralTransport] = StructuralTransport,
+    *,
+    word_part: bool = False,
 ) -> StructuralTransport:
-    """Make a measure with structure of one of words."""
+    """Make a measure with structure of one of words, or its word part."""
     facts: dict[str, Any] = {part.name: getattr(base, part.name) for part in fields(base)}
-    facts |= {"name": f"{prefix}-{base.name}", "title": title.format(base.name)}
+    prefix, title = "wsmd", f"words and structure: {base.name} with attention"
+    if word_part:
+        prefix, title = "lambda", f"{base.name} under the plan of wsmd-{base.name}"
+    facts |= {"name": f"{prefix}-{base.name}", "title": title, "word_part": word_part}
     return kind(**facts | {"paper": YAMAGIWA, "base": base.name, "recipes": SCALE})
 
 
-FUSED = [
-    with_structure(base, StructuralTransport, "wsmd", "words and structure: {} with attention")
-    for base in WORDS
-]
-LINEAR = [
-    with_structure(base, WordPart, "lambda", "{0} under the plan of wsmd-{0}") for base in WORDS
-]
 METHODS: dict[str, Measure] = {
     measure.name: measure
     for measure in (
         DEFAULT,
         *WORDS,
         *STRUCTURES,
-        *FUSED,
-        *LINEAR,
+        *(with_structure(base) for base in WORDS),
+        *(with_structure(base, word_part=True) for base in WORDS),
         *POOLED,
         *MATCHED,
     )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -25,9 +24,8 @@ from movers.measures.parts.structure import Selection, select_heads
 from movers.measures.sentences import WeightedSentences
 from movers.measures.word_transport import WordTransport
 from movers.results import Comparison
-from movers.solve.batch import fgw_batch
+from movers.solve.batch import Problems, fgw_batch
 from movers.solve.linear import emd
-from movers.solve.problems import Problems
 from movers.solve.solution import Many
 
 CONSTANT = 1e-12
@@ -79,7 +77,10 @@ def structure_scales(mean_costs: Floats, errors: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class StructuralTransport(WordTransport):
-    """Fused Gromov-Wasserstein transport; Gromov-Wasserstein alone where ``cost`` is None."""
+    """Fused Gromov-Wasserstein transport; Gromov-Wasserstein alone where ``cost`` is None.
+
+    As a ``word_part`` it is the cost of the words alone, under the plan structure takes part in.
+    """
 
     reads_attention = True
     by_head = True
@@ -123,18 +124,6 @@ class StructuralTransport(WordTransport):
             return super().home_prices(sentences, rows, problems)
         return np.asarray(null * structure_errors(sentences, *rows.T))
 
-    def reasons(self, parts: Many, paid: Floats | None) -> dict[str, Any]:
-        """Return what the distance adds up from."""
-        words, structure = shares = 1.0 - self.share, self.share
-        added = {}
-        if words:
-            added["words"] = words * float(parts.linear.mean())
-        if structure:
-            added["structure"] = structure * float(parts.structural.mean())
-        if paid is not None:
-            added["at home"] = float(paid.mean())
-        return {"shares": shares, "parts": added}
-
     def words_alone(self, found: Comparison) -> WordPlan | None:
         """Return the plan of the words without structure; None where words cost nothing."""
         if not found.cost.size:
@@ -143,34 +132,3 @@ class StructuralTransport(WordTransport):
         price = null * found.cost.mean() if found.home and null is not None else None
         alone = emd(found.cost, *found.weights, null=price)
         return WordPlan(self.base or self.name, alone.value, alone.plan)
-
-    @property
-    def word_share(self) -> float:
-        """Factor of the word cost in the distance."""
-        return 1.0 - self.share
-
-    def signature(self) -> dict[str, str]:
-        """Return every setting and statistic that the measure looks at."""
-        fields = super().signature()
-        null = fields.pop("null")
-        return {**fields, "mix": "" if self.cost is None else str(self.share), "null": null}
-
-
-@dataclass(frozen=True)
-class WordPart(StructuralTransport):
-    """The cost of the words alone, under the plan that structure takes part in."""
-
-    word_part = True
-
-    def reported(self, parts: Many) -> Floats:
-        """Return which part of a solution is the distance: what the words cost."""
-        return parts.linear
-
-    def reasons(self, parts: Many, paid: Floats | None) -> dict[str, Any]:
-        """Return what the distance adds up from: the words, whatever stays at home."""
-        return {"shares": (1.0, 0.0), "parts": {"words": float(parts.linear.mean())}}
-
-    @property
-    def word_share(self) -> float:
-        """Factor of the word cost in the distance: all of it."""
-        return 1.0

@@ -23,8 +23,7 @@ from movers.measures.bounds import Bound, WordBound, relaxed_transport
 from movers.measures.parts.costs import pair_costs
 from movers.measures.sentences import WeightedSentences
 from movers.results import Comparison
-from movers.solve.batch import emd_batch
-from movers.solve.problems import Problems
+from movers.solve.batch import Problems, emd_batch
 from movers.solve.solution import Many
 
 
@@ -115,10 +114,15 @@ class WordTransport(Measure):
 
     def reasons(self, parts: Many, paid: Floats | None) -> dict[str, Any]:
         """Return what the distance adds up from; ``paid`` is what mass at home costs by head."""
-        added = {"words": float(parts.linear.mean())}
-        if paid is not None:
+        words, structure = shares = self.word_share, 1.0 - self.word_share
+        added = {}
+        if words:
+            added["words"] = words * float(parts.linear.mean())
+        if structure:
+            added["structure"] = structure * float(parts.structural.mean())
+        if paid is not None and not self.word_part:
             added["at home"] = float(paid.mean())
-        return {"shares": (1.0, 0.0), "parts": added}
+        return {"shares": shares, "parts": added}
 
     def words_alone(self, found: Comparison) -> WordPlan | None:
         """Return the plan of the words without structure; None where words cost nothing."""
@@ -139,9 +143,4 @@ class WordTransport(Measure):
     @property
     def word_share(self) -> float:
         """Factor of the word cost in the distance."""
-        return 1.0
-
-    def signature(self) -> dict[str, str]:
-        """Return every setting and statistic that the measure looks at."""
-        null = self.context.null
-        return {**super().signature(), "null": "" if null is None else str(null)}
+        return 1.0 if self.word_part else 1.0 - self.share

@@ -18,8 +18,8 @@ from movers.arrays import Floats, Ints, Singles
 from movers.encode.encoding_cache import Store
 from movers.encode.encodings import Request
 from movers.errors import InputError
-from movers.measures.bounds import CosineBound, sentence_distances
-from movers.measures.sentences import WeightedSentences
+from movers.measures.bounds import CosineBound
+from movers.measures.sentences import WeightedSentences, sentence_distances
 from movers.scorer import Scorer
 from movers.search.corpus import Corpus
 from movers.search.search_ranking import SearchResult

@@ -11,7 +11,7 @@ import numpy as np
 from movers.arrays import Floats, Ints, Singles
 from movers.errors import InputError
 from movers.runtime.threads import share_out
-from movers.solve.kernels.lower_bounds import WordCosts, words_range
+from movers.solve.kernels.lower_bounds import words_range
 
 
 def word_bounds(
@@ -42,11 +42,12 @@ def word_bounds(
             f"cost.shape == {cost.shape} while there are {len(u)} and {len(v)} weights, and "
             f"targets from {starts[0]} to {starts[-1]}; give every word its weight, in order"
         )
-    out, words = np.zeros(len(starts) - 1), WordCosts(cost, starts, u, v)
+    out = np.zeros(len(starts) - 1)
     most = int(np.diff(starts).max(initial=1))
 
     def solve(low: int, high: int) -> None:
-        words_range(low, high, words, np.empty((len(u) + 1, most), np.float32), out)
+        room = np.empty((len(u) + 1, most), np.float32)
+        words_range(low, high, cost, starts, u, v, room, out)
 
     share_out(solve, np.diff(starts) * len(u), threads)
     return out

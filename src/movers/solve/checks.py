@@ -1,15 +1,13 @@
 """The border between arrays of users and the kernels: everything is checked here."""
 
-from collections.abc import Sequence
 from typing import Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from movers.arrays import Floats, Ragged
+from movers.arrays import Floats
 from movers.errors import Choose, InputError
-from movers.solve.kernels.batch_arrays import HEAVIEST, LARGEST
-from movers.solve.problems import Problems
+from movers.solve.kernels.workspace import HEAVIEST, LARGEST
 
 NUMBERS = "biufO"
 """Kinds of arrays that can be real numbers; objects are tried one by one."""
@@ -54,19 +52,20 @@ def weights(
         )
     if array.min() < 0:
         raise InputError(f"{name} has a negative weight ({array.min():g}); weights must be >= 0")
-    total = _total(array)
+    total = total_of(array)
     if null is not None and abs(total - 1.0) > ONE:
         return _masses(name, array, total)
     if total <= 0:
         raise InputError(f"{name} sums to {total:g}; at least one weight must be positive")
     if total == np.inf:  # their shares are finite all the same
         array = array / array.max()
-        total = _total(array)
+        total = total_of(array)
     shares: Floats = array / total
     return shares
 
 
-def _total(array: Floats) -> float:
+def total_of(array: Floats) -> float:
+    """Return the sum of weights, which may be infinite."""
     with np.errstate(over="ignore"):
         return float(array.sum())
 
@@ -120,68 +119,6 @@ def prices(given: float | Floats, shape: tuple[int, ...]) -> Floats:
         factor("null", every.min())  # which says what is wrong
         factor("null", every.max())
     return every
-
-
-def is_list(given: object) -> bool:
-    """Tell whether `given` is a list of problems: a list or tuple of two-dimensional arrays."""
-    if not isinstance(given, list | tuple):
-        return False
-    try:
-        return not given or np.ndim(given[0]) == 2
-    except ValueError:  # rows of unequal length
-        return False
-
-
-def lists(count: int, **given: Any) -> list[Sequence[Any]]:
-    """Check lists of one item per problem; None stands for all of them."""
-    for name, one in given.items():
-        if one is not None and not isinstance(one, list | tuple):
-            raise InputError(f"{name} must be a list of {count} arrays, one per problem")
-        if one is not None and len(one) != count:
-            raise InputError(f"len({name}) == {len(one)} while there are {count} problems")
-    return [[None] * count if one is None else one for one in given.values()]
-
-
-def pose(
-    cost: Sequence[Floats],
-    u: Sequence[ArrayLike | None],
-    v: Sequence[ArrayLike | None],
-    of: tuple[str, str],
-    null: float | None,
-) -> Problems:
-    """Check the weights of problems, named by what each side is ``of``, and lay all of it flat."""
-    flat_u = flat([weights("u", x, len(c), of[0], null) for x, c in zip(u, cost, strict=True)])
-    flat_v = flat([weights("v", x, c.shape[1], of[1], null) for x, c in zip(v, cost, strict=True)])
-    shapes = np.array([c.shape for c in cost], np.int64).reshape(-1, 2)
-    starts = flat_u.starts[:-1], flat_v.starts[:-1]
-    return Problems(shapes, flat(cost).data, flat_u.data, flat_v.data, *starts)
-
-
-def flat(arrays: Sequence[Floats]) -> Ragged:
-    """Return the arrays, row-major, one after another."""
-    return Ragged.from_rows([array.ravel() for array in arrays], np.float64)
-
-
-def refusal(problems: Problems, pair: int, structured: bool) -> InputError:
-    """Say what is wrong with a problem that a kernel refused."""
-    n, m = problems.shapes[pair].tolist()
-    u, v = problems.u[problems.u_start[pair] :][:n], problems.v[problems.v_start[pair] :][:m]
-    blocks = [("cost", problems.costs[pair].reshape(n, m))]
-    if structured:
-        for name, start, size in (("A", problems.a_start, n), ("B", problems.b_start, m)):
-            heads = problems.structure[start[pair] :][: problems.heads * size * size]
-            blocks.append((name, heads.reshape(-1, size)))
-    try:
-        weights("u", u, n, "cost")
-        weights("v", v, m, "cost")
-        for name, block in blocks:
-            matrix(name, block)
-    except InputError as error:
-        return error.about(f"pair {pair}")
-    return InputError(
-        f"pair {pair}: u sums to {_total(u):g} and v to {_total(v):g}; divide them, so that "
-        f"neither is above {HEAVIEST / 2:g}"
-    )
 
 
 def _finite(name: str, given: ArrayLike) -> Floats:

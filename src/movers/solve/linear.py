@@ -2,69 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import overload
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from movers.arrays import Floats
 from movers.solve import checks
-from movers.solve.batch import emd_batch
-from movers.solve.solution import One, split
-
-Matrix = NDArray[np.generic]
-Weights = ArrayLike | None
-Weighings = Sequence[Weights] | None
+from movers.solve.batch import Problems, emd_batch
+from movers.solve.solution import One, pick
 
 
-@overload
 def emd(
-    cost: Matrix,
-    u: Weights = None,
-    v: Weights = None,
+    cost: ArrayLike,
+    u: ArrayLike | None = None,
+    v: ArrayLike | None = None,
     *,
     null: float | None = None,
-    threads: int | None = None,
-) -> One: ...
-
-
-@overload
-def emd(
-    cost: Sequence[Matrix],
-    u: Weighings = None,
-    v: Weighings = None,
-    *,
-    null: float | None = None,
-    threads: int | None = None,
-) -> list[One]: ...
-
-
-def emd(cost, u=None, v=None, *, null=None, threads=None):  # type: ignore[no-untyped-def]
+) -> One:
     """Solve the transport problem exactly.
 
     ::
 
         min <C, P>   over   P >= 0,  P 1 = u,  Pᵀ 1 = v
 
+    `emd_batch` solves many problems at once.
+
     Parameters
     ----------
-    cost : (n, m), or a list of such arrays
-        Cost of moving one unit; a list is a batch of independent problems.
-    u, v : (n,) and (m,), or lists of them
+    cost : (n, m)
+        Cost of moving one unit.
+    u, v : (n,) and (m,)
         Weights, scaled to sum to one on each side; None is uniform. Shares below 2**-53, about
         1e-16, count as 0.
     null
         Price of a unit of mass that stays at home: ``min <C, P> + null * home`` over plans with
         ``P 1 <= u`` and ``Pᵀ 1 <= v``, as `movers.solve.kernels.partial` explains. Weights are then
         masses, which are not scaled and need not weigh the same. None or infinite: all mass moves.
-    threads
-        Number of threads, by default one per available processor.
 
     Returns
     -------
-    Solution, or a list of them for a list of problems. Costs may differ by any factor: the plan is
-    optimal to the digits of the weights. Every search is bounded, and one that reaches its bound
-    says so in ``converged`` and by a `ConvergenceWarning`; Ctrl-C ends a long batch.
+    The solution. Costs may differ by any factor: the plan is optimal to the digits of the weights.
+    Every search is bounded, and one that reaches its bound says so in ``converged`` and by a
+    `ConvergenceWarning`; Ctrl-C ends a long one.
 
     Examples
     --------
@@ -75,9 +53,26 @@ def emd(cost, u=None, v=None, *, null=None, threads=None):  # type: ignore[no-un
     >>> apart.value, apart.home, apart.plan.tolist()
     (4.0, 1.0, [[1.0, 0.0], [0.0, 0.0]])
     """
-    many = checks.is_list(cost)
-    cost, u, v = checks.lists(len(cost), cost=cost, u=u, v=v) if many else ([cost], [u], [v])
-    null = checks.price(null)
-    posed = checks.pose([checks.matrix("cost", one) for one in cost], u, v, ("cost", "cost"), null)
-    solutions = split(emd_batch(posed, null=null, threads=threads, plans=True), posed.shapes)
-    return solutions if many else solutions[0]
+    null, costs = checks.price(null), checks.matrix("cost", cost)
+    posed = pose(costs, u, v, ("cost", "cost"), null)
+    solved = emd_batch(posed, null=null, threads=1, plans=True)
+    return pick(solved, 0, solved.plan.reshape(costs.shape))
+
+
+def pose(
+    cost: Floats,
+    u: ArrayLike | None,
+    v: ArrayLike | None,
+    of: tuple[str, str],
+    null: float | None,
+    *structure: Floats,
+    scale: float = 1.0,
+) -> Problems:
+    """Check the weights of a problem, named by what each side is ``of``, and lay all of it flat."""
+    (n, m), start = cost.shape, np.zeros(1, np.int64)
+    sides = checks.weights("u", u, n, of[0], null), checks.weights("v", v, m, of[1], null)
+    linear = np.array([cost.shape]), cost.ravel(), *sides, start, start
+    if not structure:
+        return Problems(*linear)
+    both = np.concatenate([side.ravel() for side in structure])
+    return Problems(*linear, both, start, start + n * n, np.full((1, 1), scale))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Bools, Floats, Ints
+from movers.arrays import Bools, Floats
 
 Number = TypeVar("Number")
 Count = TypeVar("Count")
@@ -74,25 +73,7 @@ def linear_solution(
     return Solution(column, column.copy(), nothing, plan, effort, nothing, ended, nothing)
 
 
-def joined(found: Iterable[Many], heads: int) -> Many:
-    """Batches under as many heads, one after another, without their plans."""
-    every, kinds = list(found), {"iterations": np.int32, "converged": np.bool_}
-    arrays: dict[str, Any] = {
-        name: np.concatenate(
-            [np.zeros((0, heads), kinds.get(name)), *(getattr(one, name) for one in every)]
-        )
-        for name in NUMBERS
-    }
-    return Solution(plan=np.zeros(0), **arrays)
-
-
-def split(found: Many, shapes: Ints) -> list[One]:
-    """Cut the results of a batch with one head into one solution per problem."""
-    plans = np.split(found.plan, np.cumsum(shapes.prod(axis=1))[:-1])
-    return [pick(found, p, 0, plans[p].reshape(shape)) for p, shape in enumerate(shapes)]
-
-
-def pick(found: Many, pair: int, head: int, plan: Floats) -> One:
-    """Return what a batch found for one problem, given its plan."""
-    numbers: dict[str, Any] = {name: getattr(found, name)[pair, head].item() for name in NUMBERS}
+def pick(found: Many, head: int, plan: Floats) -> One:
+    """Return what a batch of one pair found under a head, given its plan."""
+    numbers: dict[str, Any] = {name: getattr(found, name)[0, head].item() for name in NUMBERS}
     return Solution(plan=plan, **numbers)

@@ -11,9 +11,8 @@ import movers
 from movers.encode.encodings import Request
 from movers.encode.whiten import Whitening
 from movers.errors import InputError
-from movers.measures.parts.fitting import fit_statistics
-from movers.measures.parts.statistics import FORMAT, Statistics
-from movers.measures.parts.wordtable import WordTable
+from movers.measures.parts.statistics import FORMAT, Statistics, fit_statistics
+from movers.measures.parts.word_tables import WordTable
 from tiny_models import SENTENCES
 
 

@@ -11,7 +11,7 @@ from movers_research.baselines.dynamax import DynaMax
 from movers_research.baselines.moverscore import MoverScore
 from movers_research.baselines.opwd import OrderPreserving
 from movers_research.baselines.rots import RecursiveTransport
-from movers_research.baselines.syntax import Syntactic, SyntacticStructure, SyntacticWordPart
+from movers_research.baselines.syntax import Syntactic, SyntacticStructure
 from movers_research.baselines.vectors import ConceptorNegation, ScaledRemoval, StartToken
 from movers_research.baselines.wmdo import OrderPenalty
 
@@ -90,14 +90,11 @@ ORDERED = (
     ),
 )
 FUSED = [
-    with_structure(base, SyntacticStructure, "wsmd", "words and structure: {} with attention")
-    for base in SYNTACTIC
-]
-LINEAR = [
-    with_structure(base, SyntacticWordPart, "lambda", "{0} under the plan of wsmd-{0}")
+    with_structure(base, SyntacticStructure, word_part=part)
+    for part in (False, True)
     for base in SYNTACTIC
 ]
 MEASURES: dict[str, Measure] = {
-    measure.name: measure for measure in (*VECTORS, *SYNTACTIC, *FUSED, *LINEAR, *ORDERED)
+    measure.name: measure for measure in (*VECTORS, *SYNTACTIC, *FUSED, *ORDERED)
 }
 METHODS.update(MEASURES)

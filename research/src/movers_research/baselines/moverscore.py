@@ -14,10 +14,8 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.measures.base import Measure
 from movers.measures.parts.costs import pair_costs
-from movers.measures.parts.weights import ALL_WORDS
-from movers.measures.sentences import WeightedSentences
-from movers.solve.batch import emd_batch
-from movers.solve.problems import Problems
+from movers.measures.sentences import ALL_WORDS, WeightedSentences
+from movers.solve.batch import Problems, emd_batch
 from movers.solve.solution import Many
 
 

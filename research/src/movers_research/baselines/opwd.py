@@ -20,7 +20,7 @@ from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.measures.base import Measure
 from movers.measures.parts.costs import pair_costs
 from movers.measures.sentences import WeightedSentences
-from movers.solve.problems import Problems
+from movers.solve.batch import Problems
 from movers.solve.solution import Many
 from movers_research.entropic import sinkhorn_batch
 

@@ -17,7 +17,7 @@ from movers.measures.base import Measure
 from movers.measures.parts.costs import norms_of, pair_costs
 from movers.measures.pooled import cosine_distances
 from movers.measures.sentences import WeightedSentences, renumbered
-from movers.solve.problems import Problems
+from movers.solve.batch import Problems
 from movers_research.baselines.opwd import Grid
 from movers_research.baselines.vectors import moments_in_use, negation
 from movers_research.entropic import sinkhorn_batch

@@ -17,18 +17,17 @@ from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.encode.encodings import Encodings, Request
 from movers.encode.tokens import Recipe
 from movers.errors import Choose, Do, InputError
-from movers.measures.base import FitCorpus
 from movers.measures.bounds import Bound
 from movers.measures.parts.context import Context
-from movers.measures.parts.cost_kernels import Between, cosine, fill_subtrees
-from movers.measures.parts.costs import COSTS, Cost, norms_of, pair_cells, pair_costs
+from movers.measures.parts.costs import COSTS, Cost, norms_of, pair_costs
+from movers.measures.parts.kernels import CostCells, cosine
 from movers.measures.parts.statistics import Statistics
-from movers.measures.parts.weights import WEIGHTS
-from movers.measures.parts.wordtable import WordTable, spelled
-from movers.measures.sentences import WeightedSentences
-from movers.measures.structural_transport import StructuralTransport, WordPart
+from movers.measures.parts.word_tables import WordTable, spelled
+from movers.measures.sentences import WEIGHTS, FitCorpus, WeightedSentences
+from movers.measures.structural_transport import StructuralTransport
 from movers.measures.word_transport import WordTransport
 from movers.runtime.threads import share_out
+from movers_research.baselines.subtree_kernels import Between, fill_subtrees
 from movers_research.trees import Tree
 
 EDGES = 3
@@ -126,12 +125,7 @@ class Syntactic(WordTransport):
 
 @dataclass(frozen=True)
 class SyntacticStructure(Syntactic, StructuralTransport):
-    """The same fused with attention."""
-
-
-@dataclass(frozen=True)
-class SyntacticWordPart(Syntactic, WordPart):
-    """The cost of the words alone under the plan of `SyntacticStructure`."""
+    """The same fused with attention, or the words alone under that plan."""
 
 
 def fit_swf(
@@ -310,7 +304,9 @@ def add_subtree_costs(
     found = pair_costs("cosine", trees, subtrees.norms, sources, targets, threads=threads)
     widths, words = trees.lengths[targets], (members.data, members.starts, subtrees.pieces)
     between = Between(found.data, found.starts, widths, *words)
-    cells = pair_cells(subtrees.words, sources, targets, costs)
+    starts, lengths = subtrees.words, np.diff(subtrees.words)
+    shapes = np.stack([lengths[sources], lengths[targets]], axis=1)
+    cells = CostCells(starts[sources], starts[targets], shapes, costs.starts, costs.data)
     apart = np.zeros(len(sources))
     share_out(
         lambda low, high: fill_subtrees(low, high, between, cells, apart),

@@ -12,13 +12,11 @@ from movers.arrays import Floats, Ints
 from movers.encode.encodings import Encodings
 from movers.encode.products import product
 from movers.errors import Do, InputError
-from movers.measures import baseline_kernels as kernels
+from movers.measures.parts import kernels
 from movers.measures.parts.context import Context
-from movers.measures.parts.frequencies import SENTENCE_LENGTH, load_frequencies
-from movers.measures.parts.weights import FREQUENCY_WEIGHTS, WEIGHTS
-from movers.measures.parts.wordtable import all_spelled
+from movers.measures.parts.word_tables import SENTENCE_LENGTH, all_spelled, load_frequencies
 from movers.measures.pooled import ComponentRemoval, Pooled
-from movers.measures.sentences import WeightedSentences
+from movers.measures.sentences import FREQUENCY_WEIGHTS, WEIGHTS, WeightedSentences
 from movers.runtime.notices import UnfittedWarning, notify
 
 APERTURE = 2.0

@@ -11,10 +11,9 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged
 from movers.measures.base import Measure
 from movers.measures.parts.costs import pair_costs
-from movers.measures.parts.wordtable import spelled
+from movers.measures.parts.word_tables import spelled
 from movers.measures.sentences import WeightedSentences, renumbered
-from movers.solve.batch import emd_batch
-from movers.solve.problems import Problems
+from movers.solve.batch import Problems, emd_batch
 from movers.solve.solution import Many
 
 SHARE = 0.2

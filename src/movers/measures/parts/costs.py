@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from movers.arrays import Array, Floats, Ints, Ragged
-from movers.measures.parts.cost_kernels import CostCells, cosine, euclidean, fill_norms
+from movers.measures.parts.kernels import CostCells, cosine, euclidean, fill_norms
 from movers.runtime.threads import share_out
 
 
@@ -64,20 +64,15 @@ def pair_costs(
     threads
         Most threads to use.
     """
-    out = Ragged.zeros(vectors.lengths[sources] * vectors.lengths[targets])
-    cells = pair_cells(vectors.starts, sources, targets, out)
+    starts, lengths = vectors.starts, vectors.lengths
+    shapes = np.stack([lengths[sources], lengths[targets]], axis=1)
+    out = Ragged.zeros(shapes.prod(axis=1))
+    cells = CostCells(starts[sources], starts[targets], shapes, out.starts, out.data)
     work = out.lengths * vectors.data.shape[1]
     share_out(
         lambda low, high: COSTS[kind].fill(low, high, vectors.data, norms, cells), work, threads
     )
     return out
-
-
-def pair_cells(words: Ints, sources: Ints, targets: Ints, out: Ragged) -> CostCells:
-    """Return the cells of pairs of sentences whose words start where ``words`` says."""
-    lengths = np.diff(words)
-    shapes = np.stack([lengths[sources], lengths[targets]], axis=1)
-    return CostCells(words[sources], words[targets], shapes, out.starts, out.data)
 
 
 def mean_costs(

@@ -4,7 +4,7 @@ The costs of all targets stand side by side in one matrix, ``cost[i, start + j]`
 precision is enough for a bound; `movers.solve.bounds` allows for its rounding.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,34 +14,34 @@ from movers.runtime.compiling import entry, kernel
 HIGH = np.float32(np.inf)
 
 
-class WordCosts(NamedTuple):
-    """Costs, where the words of each target start, and the weights of both sides."""
-
-    cost: Singles
-    starts: Ints
-    u: Singles
-    v: Singles
-
-
 @entry
-def words_range(low: int, high: int, words: WordCosts, room: Singles, out: Floats) -> None:
+def words_range(
+    low: int,
+    high: int,
+    cost: Singles,
+    starts: Ints,
+    u: Singles,
+    v: Singles,
+    room: Singles,
+    out: Floats,
+) -> None:
     """Bound ``min <C, P>`` for the targets ``low .. high-1``, in room for one of them and a row."""
-    n = len(words.u)
+    n = len(u)
     for p in range(low, high):
-        start, m = words.starts[p], words.starts[p + 1] - words.starts[p]
+        start, m = starts[p], starts[p + 1] - starts[p]
         for i in range(n):
             for j in range(m):
-                room[i, j] = words.cost[i, start + j]
-        out[p] = dual_value(room, words, start, n, m)
+                room[i, j] = cost[i, start + j]
+        out[p] = dual_value(room, u, v, start, n, m)
 
 
 @kernel
-def dual_value(room: Singles, words: WordCosts, start: int, n: int, m: int) -> Any:
+def dual_value(room: Singles, u: Singles, v: Singles, start: int, n: int, m: int) -> Any:
     """The better of two dual points: minima of rows, then columns of the rest; or vice versa.
 
     The row behind the n of the costs is room for the lowest of every column.
     """
-    u, v, lowest = words.u, words.v, room[n]
+    lowest = room[n]
     by_rows = np.float32(0.0)
     for j in range(m):
         lowest[j] = HIGH

@@ -4,11 +4,10 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import inlined, kernel
-from movers.solve.kernels.batch_arrays import LARGEST, Batch
 from movers.solve.kernels.gradient import FORBIDDEN, padded
 from movers.solve.kernels.simplex import PARENT, improve_exactly, northwest
 from movers.solve.kernels.vertices import find_vertex, list_cells, on_cells
-from movers.solve.kernels.workspace import LINKS, Optimum, Workspace
+from movers.solve.kernels.workspace import LARGEST, LINKS, Batch, Optimum, Workspace
 
 WHOLE = 2.0**52
 LIGHT = 1e-8

@@ -34,23 +34,36 @@ the words alone, from the product plan, and from the best plan of the mass that 
 the best local minimum is returned.
 
 Entry points solve the pairs ``low .. high-1`` of a batch. Plans have homes
-(`movers.solve.kernels.unmatched_mass`) and marginals that vary (`movers.solve.kernels.margins`).
+(`movers.solve.kernels.unmatched_mass`) and marginals that vary (`movers.solve.kernels.gradient`).
 """
 
 import numpy as np
 
 from movers.arrays import Floats
 from movers.runtime.compiling import entry, inlined, kernel
-from movers.solve.kernels.batch_arrays import LARGEST, Batch, Outputs, Structures, refuse
 from movers.solve.kernels.frank_wolfe import descend
-from movers.solve.kernels.gradient import at_product, padded, set_gradient
-from movers.solve.kernels.margins import add_margins, margin_energy, set_margins
+from movers.solve.kernels.gradient import (
+    add_margins,
+    at_product,
+    margin_energy,
+    padded,
+    set_gradient,
+    set_margins,
+)
 from movers.solve.kernels.pair_setup import WHOLE, copy_optimum, optimum, solve_linear, total_of
-from movers.solve.kernels.plans import bent, gather, write_plan
 from movers.solve.kernels.simplex import northwest
 from movers.solve.kernels.unmatched_mass import Masses, load_head, load_home_cost, load_masses
-from movers.solve.kernels.vertices import energy, list_cells, on_cells
-from movers.solve.kernels.workspace import Margins, PartialWorkspace, Workspace
+from movers.solve.kernels.vertices import bent, energy, gather, list_cells, on_cells, write_plan
+from movers.solve.kernels.workspace import (
+    LARGEST,
+    Batch,
+    Margins,
+    Outputs,
+    PartialWorkspace,
+    Structures,
+    Workspace,
+    refuse,
+)
 
 FLOOR = 1e-12
 FROM_PRODUCT, STARTS = 1, 6

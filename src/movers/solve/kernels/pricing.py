@@ -4,8 +4,7 @@ import numpy as np
 
 from movers.arrays import Floats, Singles
 from movers.runtime.compiling import entry, kernel
-from movers.solve.kernels.batch_arrays import Batch, Structures
-from movers.solve.kernels.workspace import Cells
+from movers.solve.kernels.workspace import Batch, Cells, Structures
 
 CONSTANT = 1e-12
 """Below this share of the squares, two structures differ by rounding only."""

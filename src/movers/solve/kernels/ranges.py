@@ -7,7 +7,6 @@ on the batch around it or on how the batch is cut into ranges.
 import numpy as np
 
 from movers.runtime.compiling import entry, inlined
-from movers.solve.kernels.batch_arrays import LARGEST, Batch, Outputs, Structures, refuse
 from movers.solve.kernels.frank_wolfe import descend
 from movers.solve.kernels.gradient import at_product, load_structures
 from movers.solve.kernels.pair_setup import (
@@ -17,9 +16,8 @@ from movers.solve.kernels.pair_setup import (
     optimum,
     solve_linear,
 )
-from movers.solve.kernels.plans import bent, gather, write_plan
-from movers.solve.kernels.vertices import energy, list_cells, on_cells
-from movers.solve.kernels.workspace import Workspace
+from movers.solve.kernels.vertices import bent, energy, gather, list_cells, on_cells, write_plan
+from movers.solve.kernels.workspace import LARGEST, Batch, Outputs, Structures, Workspace, refuse
 
 FLOOR = 1e-12
 FREE = 1e-14

@@ -11,9 +11,7 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import kernel
-from movers.solve.kernels.batch_arrays import HEAVIEST, Batch, Structures
-from movers.solve.kernels.gradient import FORBIDDEN, load_structures, padded
-from movers.solve.kernels.margins import load_squares
+from movers.solve.kernels.gradient import FORBIDDEN, load_squares, load_structures, padded
 from movers.solve.kernels.pair_setup import (
     LIGHT,
     WHOLE,
@@ -22,7 +20,7 @@ from movers.solve.kernels.pair_setup import (
     load_cost,
     total_of,
 )
-from movers.solve.kernels.workspace import Margins, Workspace
+from movers.solve.kernels.workspace import HEAVIEST, Batch, Margins, Structures, Workspace
 
 SAME = 2.0**-50
 

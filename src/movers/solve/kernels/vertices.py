@@ -1,12 +1,13 @@
-"""Vertices of the transport polytope: found by a linear problem, kept as lists of cells."""
+"""Plans: vertices of the transport polytope, kept as lists of cells, and dense sums of them."""
 
 import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import inlined, kernel
 from movers.solve.kernels.assignment import assign, still_optimal
+from movers.solve.kernels.gradient import padded
 from movers.solve.kernels.simplex import PARENT, improve, real_flows
-from movers.solve.kernels.workspace import Cells, Workspace
+from movers.solve.kernels.workspace import Batch, Cells, Outputs, Workspace
 
 SAME = 1e-14
 
@@ -121,3 +122,54 @@ def energy(a: Floats, b: Floats, cells: Cells, at: int, count: int) -> float:
             inner += mass[d] * difference * difference
         total += mass[c] * inner
     return total
+
+
+@kernel
+def gather(w: Workspace, n: int, m: int, active: int, start: Floats | None, plan: Floats) -> None:
+    """Add up the active vertices, and in slot 0 the start: None is the product plan."""
+    rows, columns, mass = w.cells
+    for i in range(n):
+        for j in range(m):
+            plan[i, j] = 0.0
+    for k in range(active):
+        slot = w.active[k]
+        x, at = w.weight[slot], slot * (n + m)
+        if slot == 0:
+            for i in range(n):
+                for j in range(m):
+                    plan[i, j] += x * w.u[i] * w.v[j] if start is None else x * start[i, j]
+        elif x > 0.0:
+            for c in range(at, at + w.counts[slot]):
+                plan[rows[c], columns[c]] += x * mass[c]
+
+
+@kernel
+def bent(a: Floats, b: Floats, plan: Floats, n: int, m: int, scratch: Floats) -> float:
+    """Evaluate ``<A, P B Pᵀ>``."""
+    total = 0.0
+    for i in range(n):
+        for j in range(padded(m)):
+            scratch[j] = 0.0
+        for j in range(m):
+            if plan[i, j] > 0.0:
+                for k in range(padded(m)):
+                    scratch[k] += plan[i, j] * b[j, k]
+        for k in range(n):
+            s = 0.0
+            for j in range(m):
+                s += scratch[j] * plan[k, j]
+            total += a[i, k] * s
+    return total
+
+
+@kernel
+def write_plan(
+    w: Workspace, plan: Floats, n: int, m: int, x: float, batch: Batch, p: int, h: int, out: Outputs
+) -> None:
+    """Write x times a plan of n x m kept tokens; tokens without mass keep their zeros."""
+    rows, columns = batch.shapes[p, 0], batch.shapes[p, 1]
+    start = out.linear.shape[1] * batch.cost_start[p] + h * rows * columns
+    for i in range(n):
+        row = start + w.keep_rows[i] * columns
+        for j in range(m):
+            out.plans[row + w.keep_columns[j]] = x * plan[i, j]

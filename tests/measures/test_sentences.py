@@ -12,10 +12,9 @@ from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError
 from movers.measures.parts.context import Context
-from movers.measures.parts.frequencies import load_frequencies
 from movers.measures.parts.statistics import Statistics
-from movers.measures.parts.weights import normalised, raw_weights
-from movers.measures.parts.wordtable import count_words, idf_table
+from movers.measures.parts.word_tables import count_words, idf_table, load_frequencies
+from movers.measures.sentences import normalised, raw_weights
 from tiny_models import SENTENCES
 
 CORPUS = ["the dog sees a fox", "The fox, the dog!", "a dog-house in 1999", "the dog sees a fox"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from movers.errors import InputError
-from movers.measures.parts.frequencies import Frequencies, load_frequencies
+from movers.measures.parts.word_tables import Frequencies, load_frequencies
 
 
 def test_constants_of_the_published_file(data):

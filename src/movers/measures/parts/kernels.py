@@ -1,4 +1,4 @@
-"""Compiled loops of `movers.measures.parts.costs` and `syntax`, and what they take and fill."""
+"""Compiled loops of the measures, and what they take and fill."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from movers.arrays import Array, Floats, Ints
-from movers.runtime.compiling import summing
+from movers.runtime.compiling import entry, summing
 
 
 class CostCells(NamedTuple):
@@ -23,17 +23,6 @@ class CostCells(NamedTuple):
     shapes: Ints
     starts: Ints
     out: Floats
-
-
-class Between(NamedTuple):
-    """Distances of all sub-trees of every pair with their row lengths, and `SubTrees` by word."""
-
-    distances: Floats
-    starts: Ints
-    widths: Ints
-    members: Ints
-    member_starts: Ints
-    pieces: Ints
 
 
 @summing
@@ -85,24 +74,50 @@ def cosine(low: int, high: int, vectors: Array, lengths: Floats, cells: CostCell
                 cell += 1
 
 
+@entry
+def pool(vectors: Array, weights: Floats, starts: Ints, picked: Ints, out: Floats) -> None:
+    """Add the weighted word vectors of every picked sentence."""
+    for place in range(len(picked)):
+        for t in range(starts[picked[place]], starts[picked[place] + 1]):
+            for k in range(vectors.shape[1]):
+                out[place, k] += weights[t] * np.float64(vectors[t, k])
+
+
 @summing
-def fill_subtrees(low: int, high: int, between: Between, cells: CostCells, apart: Floats) -> None:
-    """Add to the pairs ``low .. high-1`` the mean distance between the sub-trees of two words."""
-    a, b, shapes, starts, out = cells
-    distances, distance_start, widths, members, member_start, pieces = between
+def match(
+    low: int,
+    high: int,
+    vectors: Array,
+    scale: Floats,
+    starts: Ints,
+    rows: Ints,
+    forth_starts: Ints,
+    back_starts: Ints,
+    forth: Floats,
+    back: Floats,
+    chosen: Ints,
+) -> None:
+    """Find the best match of every word in the pairs ``low .. high-1``.
+
+    Similarity is the dot product times the scales of both words. ``forth`` gets the best of
+    each source word and ``chosen`` where it stands in the target, ``back`` the best of each
+    target word.
+    """
     for p in range(low, high):
-        cell = starts[p]
-        for i in range(a[p], a[p] + shapes[p, 0]):
-            for j in range(b[p], b[p] + shapes[p, 1]):
+        a, b = starts[rows[p, 0]], starts[rows[p, 1]]
+        n, m = starts[rows[p, 0] + 1] - a, starts[rows[p, 1] + 1] - b
+        for j in range(m):
+            back[back_starts[p] + j] = -np.inf
+        for i in range(n):
+            best, where = -np.inf, 0
+            for j in range(m):
                 total = 0.0
-                for s in range(member_start[i], member_start[i + 1]):
-                    row = distance_start[p] + members[s] * widths[p]
-                    for t in range(member_start[j], member_start[j + 1]):
-                        total += distances[row + members[t]]
-                count = (member_start[i + 1] - member_start[i]) * (
-                    member_start[j + 1] - member_start[j]
-                )
-                if count > 0:
-                    out[cell] += total / count
-                    apart[p] += (pieces[i] * pieces[j] - 1) * total / count
-                cell += 1
+                for k in range(vectors.shape[1]):
+                    total += np.float64(vectors[a + i, k]) * np.float64(vectors[b + j, k])
+                total *= scale[a + i] * scale[b + j]
+                if total > best:
+                    best, where = total, j
+                if total > back[back_starts[p] + j]:
+                    back[back_starts[p] + j] = total
+            forth[forth_starts[p] + i] = best
+            chosen[forth_starts[p] + i] = where
