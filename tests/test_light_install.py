@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from movers.building import build
+from movers.compile_ahead import build
 from movers.errors import EXTRAS
-from movers.runtime.kernel_library import best_level
+from movers.runtime.compiling import best_level
 
 BLOCKED = f"""
 import sys
@@ -26,8 +26,8 @@ sys.meta_path[:] = map(Without, sys.meta_path)
 """
 BUILT = """
 import ctypes
-from movers.runtime import kernel_library
-kernel_library.library = lambda: ctypes.CDLL({path!r})
+from movers.runtime import compiling
+compiling.library = lambda: ctypes.CDLL({path!r})
 """
 pytestmark = pytest.mark.timeout(900)  # kernels of other sources are built first, for a minute
 KERNELS = Path(__file__).parents[1] / "build" / "kernels"

@@ -180,7 +180,7 @@ def test_a_build_adds_kernels_and_the_model(hook, monkeypatch, tmp_path, version
     made, ran = hook
     data = {"force_include": {}}
     made.initialize(version, data)
-    assert ran[0][-1] == kinds and any("movers.building" in word for word in ran[0])
+    assert ran[0][-1] == kinds and any("movers.compile_ahead" in word for word in ran[0])
     if version == "editable":
         assert (tmp_path / "src" / "movers" / "model" / "model.safetensors").is_file()
     else:

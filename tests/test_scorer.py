@@ -12,13 +12,13 @@ import pytest
 
 import movers
 from movers import distances as distances_file
-from movers.encode.encoding_cache import STORES, EncodingCache
+from movers.encode.encodings import STORES, EncodingCache
 from movers.measures.default import DefaultMeasure
 from movers.measures.parts.statistics import Statistics
 from movers.measures.registry import METHODS
 from movers.measures.structural_transport import StructuralTransport
 from movers.measures.word_transport import WordTransport
-from movers.runtime.notices import UndefinedWarning, UnwhitenedWarning
+from movers.runtime.notices import UndefinedWarning, UnfittedWarning
 from tiny_models import PAIRS, SENTENCES
 from tree_parsers import MadeUp
 
@@ -103,7 +103,7 @@ def test_large_batches_are_chunked_without_a_trace(bert, monkeypatch):
 
 def test_a_full_cache_is_dropped(bert, monkeypatch):
     expected = bert.using().distances(PAIRS[:6])
-    monkeypatch.setattr("movers.encode.encoding_cache.GROWTH_BYTES", 10)
+    monkeypatch.setattr("movers.encode.encodings.GROWTH_BYTES", 10)
     scorer = alone(bert)
     assert [scorer.distances([pair])[0] for pair in PAIRS[:6]] == expected.tolist()
     (store,) = scorer.cache
@@ -121,7 +121,7 @@ def test_a_full_cache_is_dropped(bert, monkeypatch):
 
 
 def test_a_corpus_beyond_the_growth_is_encoded_once(bert, spy, monkeypatch):
-    monkeypatch.setattr("movers.encode.encoding_cache.GROWTH_BYTES", 10)
+    monkeypatch.setattr("movers.encode.encodings.GROWTH_BYTES", 10)
     scorer = alone(bert)
     expected = bert.using().matrix(SENTENCES[:2], SENTENCES[2:])
     spy.clear()
@@ -319,7 +319,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnwhitenedWarning")
+@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnfittedWarning")
 @pytest.mark.filterwarnings("ignore::movers.runtime.notices.UndefinedWarning")
 def test_the_signature_changes_with_every_number(bert):
     pairs = [("to the", "quick fox"), ("quick zebras jumped", "zebras did not"), *PAIRS]
@@ -439,7 +439,7 @@ def test_real_pairs_with_words_on_both_sides_have_a_distance(data, embedded):
 def test_an_unwhitened_model_warns_exactly_once(tiny):
     scorer = movers.load("wsmd", tiny("bert"))
     with pytest.warns(
-        UnwhitenedWarning, match=r"layer 3 .*try both .*call fit\(sentences\)"
+        UnfittedWarning, match=r"layer 3 .*try both .*call fit\(sentences\)"
     ) as caught:
         scorer.distances(PAIRS[:3])
     assert len(caught) == 1
@@ -496,8 +496,8 @@ def test_a_matrix_is_the_same_in_blocks(bert, method, monkeypatch):
     np.testing.assert_allclose(own.ravel(), scorer.distances(pairs), rtol=1e-9, atol=1e-9)
     monkeypatch.setattr("movers.blocks.CHUNK", 3)
     monkeypatch.setattr("movers.blocks.BLOCK_BYTES", 10)
-    monkeypatch.setattr("movers.encode.encoding_cache.GROWTH_BYTES", 10)
-    monkeypatch.setattr("movers.encode.encoding_cache.KEEP_BYTES", 10)
+    monkeypatch.setattr("movers.encode.encodings.GROWTH_BYTES", 10)
+    monkeypatch.setattr("movers.encode.encodings.KEEP_BYTES", 10)
     blocked = alone(scorer)
     np.testing.assert_array_equal(blocked.matrix(SENTENCES[:7], SENTENCES[2:]), both)
     assert len(blocked.cache[0].blocks[0]) <= 6
@@ -549,7 +549,7 @@ def test_scorers_pickled_together_encode_together(bert):
 
 
 def test_preparing_tells_what_whitening_is_missing(tiny):
-    with pytest.warns(UnwhitenedWarning, match="no whitening statistics"):
+    with pytest.warns(UnfittedWarning, match="no whitening statistics"):
         movers.load("wmd", tiny("bert")).prepare()
 
 
@@ -564,7 +564,7 @@ def test_what_ships_with_a_model_is_read_by_measures_that_look_at_it(monkeypatch
     scorer = movers.load()
     scorer.distances(PAIRS[:3])
     assert not asked
-    with pytest.warns(UnwhitenedWarning):
+    with pytest.warns(UnfittedWarning):
         scorer.using("wmd").distances(PAIRS[:3])
     assert set(asked) == {scorer.encoder.fingerprint}
 

@@ -8,10 +8,12 @@ import warnings
 import pytest
 
 import movers
-from movers.encode.trees import load_parser
+from movers.measures.parts import context
+from movers.measures.parts.context import Context, load_parser
+from movers.measures.parts.statistics import Statistics
 from movers_research.datasets import read_dataset
-from movers_research.parsers import ConlluParser, SpacyParser
-from tree_parsers import EXAMPLES, train_spacy
+from movers_research.parsers import CachedParser, ConlluParser, SpacyParser, parse
+from tree_parsers import EXAMPLES, MadeUp, train_spacy
 
 CONLLU = """# text = Don't  see the-fox.
 1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_
@@ -162,3 +164,24 @@ def test_stanza_counts_heads_over_sentences(monkeypatch):
 def test_what_is_no_parser(wrong):
     with pytest.raises(movers.InputError, match=r"no parser|no CoNLL-U file|parser must be"):
         load_parser(wrong)
+
+
+def test_a_sentence_is_parsed_once():
+    made_up = MadeUp()
+    parser = load_parser(made_up)
+    parser.parse(["a fox", "a dog", "a fox"])
+    parser.parse(["a dog", "the fox"])
+    assert made_up.calls == ["a fox", "a dog", "the fox"]
+    assert load_parser(parser) is parser and isinstance(parser, CachedParser)
+    assert load_parser(None) is None
+
+
+def test_no_parser_names_option_and_extra():
+    with pytest.raises(movers.InputError, match=r"pass parser='spacy.*movers\[parse\]"):
+        parse(Context(None, Statistics("")), ["a fox"])
+
+
+def test_parsers_by_name_say_where_they_come_from(monkeypatch):
+    monkeypatch.setattr(context, "load_entries", lambda group: [])
+    with pytest.raises(movers.DependencyError, match=r"'spacy:x' needs .*pip install \./research"):
+        load_parser("spacy:x")

@@ -15,8 +15,7 @@ from movers.arrays import Floats, Ints, Singles
 from movers.documents.measure import TextMeasure
 from movers.documents.splitting import Document, Text, read_document
 from movers.encode.encoder import Encoder
-from movers.encode.encoding_cache import EncodingCache, Store
-from movers.encode.encodings import Encodings, Head, Request
+from movers.encode.encodings import EncodingCache, Encodings, Head, Request, Store
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Signature
 from movers.io.pairs import check_sentences, check_text, read_pairs

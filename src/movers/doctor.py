@@ -85,7 +85,7 @@ def examine(checks: Mapping[str, Callable[[], str]] | None = None) -> DoctorRepo
 def facts() -> dict[str, dict[str, str]]:
     """Return versions, processor, matrix libraries, threads, caches and settings."""
     from movers.runtime.answer_cache import cache_folder
-    from movers.runtime.kernel_library import best_level, library
+    from movers.runtime.compiling import best_level, library
 
     core = import_module("numpy._core._multiarray_umath")
     features: dict[str, bool] = getattr(core, "__cpu_features__", {})

@@ -13,6 +13,7 @@ import numpy as np
 
 from movers.arrays import Floats
 from movers.distances import Distances
+from movers.encode.encodings import Store
 from movers.errors import Choose, Do, InputError
 from movers.explain.compared import Judged
 from movers.judge import learning
@@ -54,7 +55,8 @@ def _fit_common(scorer: Distances, corpus: Sequence[str], origin: str, *, progre
     if scorer.measure.requirements.union(request) == request:
         scorer.measure.whiten(fresh)
         # In place: scorers that share the cache and get these statistics find it there.
-        scorer.cache.new(request, scorer.measure.whitening_key).add(fresh)
+        store = Store(request, scorer.measure.whitening_key, blocks=[fresh])
+        scorer.cache.insert(0, store)
 
 
 def _fit_scale(scorer: Distances, sentences: Sequence[str]) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from movers.runtime.entry_points import find_entries, is_offered, load_entries
+from movers.runtime.entry_points import load_entries
 
 MEASURES = "movers.measures"
 """Entry points of this group lead to measures; the registry reads them."""
@@ -20,7 +22,7 @@ def add_outside_measures() -> list[str]:
     A package offers one by an entry point of the group ``movers.measures`` that leads to a
     `Measure`; see "Adding a measure" in the documentation. The command line calls this.
     """
-    if not is_offered(MEASURES):
+    if not entry_points(group=MEASURES):
         return []
     from movers.measures import registry
 
@@ -29,7 +31,12 @@ def add_outside_measures() -> list[str]:
 
 def command_places() -> dict[str, tuple[Path, str]]:
     """Return file and function of commands of installed packages, without importing these."""
-    return find_entries(COMMANDS)
+    places = {}
+    for entry in entry_points(group=COMMANDS):
+        spec = find_spec(entry.module)
+        if spec is not None and spec.origin is not None:
+            places[entry.name] = Path(spec.origin), entry.attr
+    return places
 
 
 def outside_commands() -> list[Callable[..., Any]]:

@@ -19,13 +19,12 @@ from movers.encode.encoder import Encoder
 from movers.encode.engines import Engine
 from movers.encode.stopwords import describe_stopwords, load_stopwords
 from movers.encode.tokens import Recipe, Subwords, TokenRules
-from movers.encode.trees import Parser, load_parser
 from movers.encode.whiten import WhiteningKind
 from movers.errors import InputError, no_such
 from movers.explain.compared import Signature
 from movers.measures.base import Measure
 from movers.measures.judge import Judge, find_judge
-from movers.measures.parts.context import Context
+from movers.measures.parts.context import Context, Parser, load_parser
 from movers.measures.parts.statistics import Statistics, load_statistics
 from movers.measures.parts.structure import Selection, check_notation
 from movers.measures.registry import find_measure

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from movers.documents.splitting import TextSentence, cut, read_document, split
-from movers.runtime.interrupts import UnwantedError, only_while
+from movers.runtime.threads import UnwantedError, only_while
 
 HERE = Path(__file__).parent
 

@@ -24,7 +24,8 @@ class Pieces:
     def __init__(self, pieces):
         self.pieces = list(dict.fromkeys(pieces))
 
-    def get_vocab(self):
+    @property
+    def vocab(self):
         return {piece: number for number, piece in enumerate(self.pieces)}
 
 

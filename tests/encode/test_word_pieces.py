@@ -17,10 +17,11 @@ from movers.encode.models import embedded_folder
 from movers.encode.word_pieces import WordPieces
 from movers.errors import ModelError
 
-FILE = embedded_folder() / "tokenizer.json"
+FOLDER = embedded_folder()
+FILE = FOLDER / "tokenizer.json"
 TWIN = pytest.importorskip("tokenizers").Tokenizer.from_file(str(FILE))
 TWIN.no_padding()
-OURS = WordPieces(FILE)
+OURS = WordPieces(FOLDER)
 NEWEST = {*map(chr, (0xA7CE, 0xA7D2, 0xA7D4, *range(0x16EA0, 0x16EB9)))}
 """Capitals of Unicode 17, which not every build of tokenizers knows."""
 CODES = (*range(0xD800), *range(0xE000, 0x110000))
@@ -116,7 +117,7 @@ def test_sentences_of_data(data):
 
 def test_kept_words_are_bounded(monkeypatch):
     monkeypatch.setattr(word_pieces, "REMEMBERED", 50)
-    ours = WordPieces(FILE)
+    ours = WordPieces(FOLDER)
     for text in (f"word{number} {number * 'x'}" for number in range(90)):
         ours.encode_batch([text])
         assert len(ours._words) <= 50
@@ -146,5 +147,5 @@ def test_another_kind_is_refused(tmp_path, part, change, told):
     facts[part] = {**facts[part], **change} if isinstance(change, dict) else change
     (tmp_path / "tokenizer.json").write_text(json.dumps(facts), "utf-8")
     with pytest.raises(ModelError, match=told) as caught:
-        WordPieces(tmp_path / "tokenizer.json")
+        WordPieces(tmp_path)
     assert "engine='torch'" in str(caught.value)

@@ -18,7 +18,7 @@ from movers.integrations.ray import DeathCounter, Workers, import_ray, plain_err
 from movers.integrations.ray import cluster as session
 from movers.integrations.ray_files import score_files
 from movers.runtime.atomic import UNFINISHED
-from movers.runtime.notices import ClusterWarning
+from movers.runtime.notices import Notice
 from processes import Command
 from tiny_models import PAIRS
 
@@ -217,7 +217,7 @@ def test_columns_are_checked_before_anything_runs(cluster, bert):
 
 
 def test_too_large_a_worker_is_told(cluster, bert):
-    with pytest.warns(ClusterWarning, match="4 CPUs and 0 GPUs, too few for a worker of 90 CPUs"):
+    with pytest.warns(Notice, match="4 CPUs and 0 GPUs, too few for a worker of 90 CPUs"):
         score(ray.data.from_arrow(table_of(PAIRS)), bert, workers=Workers(cpus=90))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from movers.errors import InputError
 from movers.io import tables
-from movers.runtime.notices import HeaderWarning
+from movers.runtime.notices import Notice
 
 COLUMNS = {"id": ["1", "2"], "source": ["a dog", 'a "cat"'], "target": ["le chien", "猫 🐈"]}
 
@@ -172,7 +172,7 @@ def test_pick_columns(columns, chosen, expected):
 
 
 def test_the_only_two_columns_are_taken_with_a_word_of_warning():
-    with pytest.warns(HeaderWarning, match="names of the columns: left, right"):
+    with pytest.warns(Notice, match="names of the columns: left, right"):
         assert tables.pick_columns(["left", "right"], None, None) == ("left", "right")
 
 

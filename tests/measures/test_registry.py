@@ -42,7 +42,6 @@ def test_an_unbound_measure_says_so():
 
 @pytest.mark.parametrize("recipe", ["paper", "reference"])
 @pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnfittedWarning")
-@pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnwhitenedWarning")
 def test_every_row_works_at_once_unless_it_needs_a_parser(tiny, recipe):
     base = movers.load("wmd", tiny("bert"), recipe=recipe)
     for name in METHODS:

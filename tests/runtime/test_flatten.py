@@ -7,7 +7,7 @@ import pytest
 from numba.core.errors import NumbaValueError
 
 from movers.errors import DependencyError
-from movers.runtime import kernel_library
+from movers.runtime import compiling
 from movers.runtime.compiling import entry, flatten
 
 
@@ -74,15 +74,15 @@ def test_what_no_kernel_takes_is_named():
 @pytest.mark.parametrize(
     ("place", "name", "value", "message"),
     [
-        (kernel_library.sys, "byteorder", "big", "is 64-bit and big-endian"),
-        (kernel_library.struct, "calcsize", lambda _: 4, "is 32-bit and little-endian"),
-        (kernel_library.sysconfig, "get_config_var", lambda _: 1, "free-threaded Python"),
+        (compiling.sys, "byteorder", "big", "is 64-bit and big-endian"),
+        (compiling.struct, "calcsize", lambda _: 4, "is 32-bit and little-endian"),
+        (compiling.sysconfig, "get_config_var", lambda _: 1, "free-threaded Python"),
     ],
 )
 def test_machines_whose_arrays_would_be_misread_are_refused(
     monkeypatch, place, name, value, message
 ):
-    kernel_library.check_machine()
+    compiling.check_machine()
     monkeypatch.setattr(place, name, value)
     with pytest.raises(DependencyError, match=message):
-        kernel_library.check_machine()
+        compiling.check_machine()

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import movers
-from movers.runtime import kernel_library, machine_code, threads
+from movers.runtime import compiling, machine_code, threads
 from movers.runtime.machine_code import compile_here
 from movers.solve import emd
 from processes import PROCESSES
@@ -61,7 +61,7 @@ def compile_and_fork():
         return compile_here(*given)
 
     machine_code.compile_here = slowly
-    kernel_library.library = lambda: None
+    compiling.library = lambda: None
     thread = threading.Thread(target=emd, args=(COST[:3, :4],))
     thread.start()
     began.wait(60)

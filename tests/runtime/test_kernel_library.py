@@ -14,15 +14,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from movers import building
+from movers import compile_ahead
 from movers.compile_ahead import _problems
-from movers.runtime import kernel_library
-from movers.runtime.answer_cache import cache_folder
-from movers.runtime.compiling import Entry, entries, flatten, symbol
+from movers.runtime import compiling
+from movers.runtime.answer_cache import CacheWarning, cache_folder
+from movers.runtime.compiling import Kernel, entries, flatten, symbol
 from movers.solve.batch import emd_batch
 
-PACKAGE = kernel_library.PACKAGE
-LEVELS = [*kernel_library.levels()]
+PACKAGE = compiling.PACKAGE
+LEVELS = [*compiling.LEVELS]
 pytestmark = pytest.mark.skipif(
     not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler"
 )
@@ -32,50 +32,50 @@ pytestmark = pytest.mark.skipif(
 def built(tmp_path_factory):
     """The kernels of one step, linked for every kind of processor."""
     folder = tmp_path_factory.mktemp("kernels")
-    find, calls = Entry.find, [(one, one.calls) for one in entries]
+    find, calls = Kernel.find, [(one, one.calls) for one in entries]
     try:
         for one, _ in calls:
             one.calls = {}
-        made = building.compile_step("transport", tuple(LEVELS))
+        made = compile_ahead.compile_step("transport", tuple(LEVELS))
     finally:
-        Entry.find = find
+        Kernel.find = find
         for one, before in calls:
             one.calls = before
     for kind in LEVELS:
-        building.link(made[kind], folder / kernel_library.library_name(kind))
+        compile_ahead.link(made[kind], folder / compiling.library_name(kind))
     return folder
 
 
 @pytest.fixture
 def shipped(built, monkeypatch):
     """Only these come with the package."""
-    monkeypatch.setattr(kernel_library, "FOLDER", built)
-    for name in kernel_library.SETTINGS:
+    monkeypatch.setattr(compiling, "FOLDER", built)
+    for name in compiling.SETTINGS:
         monkeypatch.delenv(name, raising=False)
-    kernel_library.library.cache_clear()
+    compiling.library.cache_clear()
     yield
-    kernel_library.library.cache_clear()
+    compiling.library.cache_clear()
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     """An empty cache of the user's, and nothing that comes with the package."""
     monkeypatch.setenv("MOVERS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(kernel_library, "FOLDER", tmp_path / "none")
-    for name in kernel_library.SETTINGS:
+    monkeypatch.setattr(compiling, "FOLDER", tmp_path / "none")
+    for name in compiling.SETTINGS:
         monkeypatch.delenv(name, raising=False)
-    kernel_library.library.cache_clear()
+    compiling.library.cache_clear()
     yield tmp_path / "cache" / "kernels"
-    kernel_library.library.cache_clear()
+    compiling.library.cache_clear()
 
 
 @pytest.fixture
 def kept(cache, built, monkeypatch):
     """A library in the user's cache; none is built."""
-    monkeypatch.setattr(kernel_library, "_build", lambda path: None)
+    monkeypatch.setattr(compiling, "_build", lambda path: None)
     cache.mkdir(0o700, parents=True)
     cache.parent.chmod(0o700)
-    name = kernel_library.library_name(kernel_library.best_level())
+    name = compiling.library_name(compiling.best_level())
     path = Path(shutil.copy(built / name, cache / name))
     path.chmod(0o644)
     return path
@@ -85,12 +85,16 @@ def afresh(monkeypatch):
     """Forget code that was found, and refuse to compile any."""
     for one in entries:
         monkeypatch.setattr(one, "calls", {})
-    monkeypatch.setattr(Entry, "_compile", None)
+    monkeypatch.setattr(Kernel, "_compile", None)
+
+
+def sources():
+    return [path for pattern in compiling.SOURCES for path in PACKAGE.glob(pattern)]
 
 
 def able(level):
     features = import_module("numpy._core._multiarray_umath").__cpu_features__
-    return all(features.get(one) for one in kernel_library.levels()[level])
+    return all(features.get(one) for one in compiling.LEVELS[level])
 
 
 @pytest.mark.usefixtures("shipped")
@@ -99,31 +103,31 @@ def test_built_kernels_run_without_a_compiler(monkeypatch, level):
     if not able(level):
         pytest.skip(f"this processor is no {level}")
     expected = emd_batch(_problems(), threads=1).value
-    monkeypatch.setattr(kernel_library, "best_level", lambda: level)
-    kernel_library.library.cache_clear()
+    monkeypatch.setattr(compiling, "best_level", lambda: level)
+    compiling.library.cache_clear()
     afresh(monkeypatch)
     np.testing.assert_allclose(emd_batch(_problems(), threads=1).value, expected, rtol=1e-12)
-    assert level in kernel_library.library()._name
+    assert level in compiling.library()._name
 
 
 @pytest.mark.usefixtures("shipped")
 def test_settings_of_numba_ask_for_code_of_their_own(monkeypatch):
-    assert kernel_library.library() is not None
-    kernel_library.library.cache_clear()
+    assert compiling.library() is not None
+    compiling.library.cache_clear()
     monkeypatch.setenv("NUMBA_CPU_NAME", "haswell")
-    assert kernel_library.library() is None
+    assert compiling.library() is None
 
 
 @pytest.mark.usefixtures("shipped")
 def test_other_arguments_are_not_built():
     kinds, _ = flatten((np.zeros((1, 1, 1, 1, 1)),))
-    assert not hasattr(kernel_library.library(), symbol(entries[0].name, kinds))
+    assert not hasattr(compiling.library(), symbol(entries[0].name, kinds))
 
 
 def test_this_processor_is_of_some_kind(monkeypatch):
-    assert kernel_library.best_level() in LEVELS
-    monkeypatch.setattr("platform.machine", lambda: "riscv64")
-    assert kernel_library.best_level() == "generic"
+    assert compiling.best_level() in LEVELS
+    monkeypatch.setattr(compiling, "LEVELS", {"made-up": ("NO_SUCH_FEATURE",), "generic": ()})
+    assert compiling.best_level() == "generic"
 
 
 def test_without_numba_the_extra_is_named(monkeypatch):
@@ -149,18 +153,20 @@ def imported(path):
 
 
 def test_all_that_kernels_are_made_of_is_in_the_digest():
-    builds = {PACKAGE / name for name in ("building.py", "compile_ahead.py")}
+    callers = {
+        PACKAGE / name for name in ("compile_ahead.py", "doctor.py", "cli/examine_commands.py")
+    }
     made_of = {
         path
         for path in PACKAGE.rglob("*.py")
-        if "from movers.runtime.compiling" in path.read_text("utf-8") and path not in builds
+        if "from movers.runtime.compiling" in path.read_text("utf-8") and path not in callers
     }
     made_of |= {other for path in tuple(made_of) for other in imported(path)}
     # These hold no numbers, or find and call what others made.
-    beside = {PACKAGE / name for name in ("arrays.py", "errors.py", "runtime/kernel_library.py")}
+    beside = {PACKAGE / name for name in ("arrays.py", "errors.py", "runtime/threads.py")}
     beside |= {PACKAGE / "__init__.py", *PACKAGE.glob("*/__init__.py")}
-    assert made_of - beside <= set(kernel_library.sources())
-    assert PACKAGE / "solve" / "kernels" / "__init__.py" in kernel_library.sources()
+    assert made_of - beside <= set(sources())
+    assert PACKAGE / "solve" / "kernels" / "__init__.py" in sources()
 
 
 @pytest.mark.parametrize(
@@ -168,15 +174,15 @@ def test_all_that_kernels_are_made_of_is_in_the_digest():
     ["solve/kernels/simplex.py", "measures/parts/kernels.py", "compile_ahead.py"],
 )
 def test_any_change_of_a_kernel_leads_to_another_library(tmp_path, changed):
-    for path in kernel_library.sources():
+    for path in sources():
         copy = tmp_path / path.relative_to(PACKAGE)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy)
-    before = kernel_library.library_name("generic", tmp_path)
-    assert before == kernel_library.library_name("generic")  # wherever the installation lies
+    before = compiling.library_name("generic", tmp_path)
+    assert before == compiling.library_name("generic")  # wherever the installation lies
     with (tmp_path / changed).open("a") as file:
         file.write("# another\n")
-    assert kernel_library.library_name("generic", tmp_path) != before
+    assert compiling.library_name("generic", tmp_path) != before
 
 
 # the user's cache
@@ -202,11 +208,11 @@ def test_place(monkeypatch, settings, expected):
 ONE_STEP = """
 import sys
 from pathlib import Path
-from movers import building
-from movers.runtime.kernel_library import best_level
+from movers import compile_ahead
+from movers.runtime.compiling import best_level
 if __name__ == "__main__":
-    building.STEPS = {"whitening": building.STEPS["whitening"]}
-    building.build(Path(sys.argv[1]), (best_level(),))
+    compile_ahead.STEPS = {"whitening": compile_ahead.STEPS["whitening"]}
+    compile_ahead.build(Path(sys.argv[1]), (best_level(),))
 """
 
 
@@ -220,7 +226,7 @@ def quick(tmp_path, monkeypatch):
         commands.append(command)
         return run([sys.executable, script, *command[3:]], **options)
 
-    monkeypatch.setattr(kernel_library.subprocess, "run", run_one_step)
+    monkeypatch.setattr(compiling.subprocess, "run", run_one_step)
     return commands
 
 
@@ -229,19 +235,19 @@ def test_it_is_built_once_and_open_to_nobody_else(cache, quick, caplog, umask):
     before = os.umask(umask)
     try:
         with caplog.at_level(logging.WARNING, "movers"):
-            kernel_library.announce.cache_clear()
-            assert kernel_library.library() is not None
+            compiling.announce.cache_clear()
+            assert compiling.library() is not None
     finally:
         os.umask(before)
-    assert quick[0][1:] == ["-m", "movers.building", str(cache), "--host"]
-    assert kernel_library.MESSAGE in caplog.messages
+    assert quick[0][1:] == ["-m", "movers.compile_ahead", str(cache), "--host"]
+    assert compiling.MESSAGE in caplog.messages
     if os.name == "posix":
         assert not any(path.stat().st_mode & 0o022 for path in (cache.parent, *cache.rglob("*")))
     for path in (*cache.iterdir(), cache):
         path.chmod(0o555)
-    kernel_library.library.cache_clear()
+    compiling.library.cache_clear()
     try:
-        assert kernel_library.library() is not None and len(quick) == 1
+        assert compiling.library() is not None and len(quick) == 1
     finally:
         cache.chmod(0o755)
 
@@ -254,8 +260,8 @@ def test_only_the_libraries_made_last_stay(cache, quick):
         old.touch()
         os.utime(old, (time.time() - 1000 * age,) * 2)
     (cache / "another").touch()
-    name = Path(kernel_library.library()._name).name
-    stay = {f"kernels-{age}" for age in range(building.KEPT)}
+    name = Path(compiling.library()._name).name
+    stay = {f"kernels-{age}" for age in range(compile_ahead.KEPT)}
     assert {path.name for path in cache.iterdir()} - {"lock"} == stay | {
         *(name, f"checksum-{name}", "another")
     }
@@ -265,13 +271,13 @@ def test_only_the_libraries_made_last_stay(cache, quick):
     "damage", [lambda raw: raw[:1000], lambda raw: raw[:999] + b"x" + raw[1000:]]
 )
 def test_a_damaged_library_is_built_again(cache, quick, caplog, damage):
-    path = Path(kernel_library.library()._name)
+    path = Path(compiling.library()._name)
     sound = path.read_bytes()
     path.unlink()  # the process has it open
     path.write_bytes(damage(sound))
     path.chmod(0o644)
-    kernel_library.library.cache_clear()
-    assert Path(kernel_library.library()._name) == path and kernel_library.is_whole(path)
+    compiling.library.cache_clear()
+    assert Path(compiling.library()._name) == path and compiling.is_whole(path)
     assert len(quick) == 2 and "are damaged; building others" in caplog.text
 
 
@@ -279,23 +285,23 @@ def test_a_damaged_library_is_built_again(cache, quick, caplog, damage):
 @pytest.mark.parametrize(
     ("place", "name", "value", "reason"),
     [
-        (kernel_library, "find_linker", lambda: None, "there is no C compiler"),
+        (compiling, "find_linker", lambda: None, "there is no C compiler"),
         (sys, "executable", shutil.which("false"), "could not be built in .*no reason given"),
     ],
 )
 def test_what_cannot_be_built_is_told(monkeypatch, place, name, value, reason):
     monkeypatch.setattr(place, name, value)
-    with pytest.warns(kernel_library.CacheWarning, match=f"{reason}.*every process will compile"):
-        assert kernel_library.library() is None
+    with pytest.warns(CacheWarning, match=f"{reason}.*every process will compile"):
+        assert compiling.library() is None
 
 
 def test_without_a_place_there_is_one_warning(cache):
     cache.parent.parent.mkdir(exist_ok=True)
     cache.parent.touch()
-    with pytest.warns(kernel_library.CacheWarning, match="set MOVERS_CACHE") as caught:
-        assert kernel_library.library() is None
+    with pytest.warns(CacheWarning, match="set MOVERS_CACHE") as caught:
+        assert compiling.library() is None
     assert len(caught) == 1
-    assert kernel_library.library() is None
+    assert compiling.library() is None
 
 
 # other users
@@ -307,37 +313,37 @@ modes = pytest.mark.skipif(os.name != "posix", reason="modes mean something else
 
 
 def test_a_library_of_the_user_is_used(kept):
-    assert Path(kernel_library.library()._name) == kept
+    assert Path(compiling.library()._name) == kept
 
 
 @only_root
 @pytest.mark.parametrize("foreign", ["folder", "file"])
 def test_what_belongs_to_another_user_is_not_executed(kept, foreign):
     os.chown(kept if foreign == "file" else kept.parent, 65534, 65534)
-    with pytest.warns(kernel_library.CacheWarning, match="it belongs to user 65534"):
-        assert kernel_library.library() is None
+    with pytest.warns(CacheWarning, match="it belongs to user 65534"):
+        assert compiling.library() is None
 
 
 @modes
 @pytest.mark.parametrize("place", ["cache", "folder", "file"])
 def test_what_others_may_write_to_is_not_executed(kept, place):
     {"cache": kept.parents[1], "folder": kept.parent, "file": kept}[place].chmod(0o777)
-    with pytest.warns(kernel_library.CacheWarning, match=r"written by others \(mode 0777\)"):
-        assert kernel_library.library() is None
+    with pytest.warns(CacheWarning, match=r"written by others \(mode 0777\)"):
+        assert compiling.library() is None
 
 
 @modes
 def test_a_folder_of_the_user_in_a_shared_one_is_used(kept):
     kept.parents[1].chmod(0o1777)
-    assert Path(kernel_library.library()._name) == kept
+    assert Path(compiling.library()._name) == kept
 
 
 @only_root
 def test_a_shared_folder_of_another_user_is_not_used(kept):
     kept.parents[1].chmod(0o1777)
     os.chown(kept.parents[1], 65534, 65534)
-    with pytest.warns(kernel_library.CacheWarning, match="it belongs to user 65534"):
-        assert kernel_library.library() is None
+    with pytest.warns(CacheWarning, match="it belongs to user 65534"):
+        assert compiling.library() is None
 
 
 SOMEBODY_ELSE = """
@@ -353,7 +359,7 @@ def one(out):
 
 # what is imported late may lie out of the other user's reach
 numba.njit(lambda x: x)(1)
-movers.runtime.kernel_library.FOLDER = movers.runtime.kernel_library.Path("/nonexistent")
+movers.runtime.compiling.FOLDER = movers.runtime.compiling.Path("/nonexistent")
 os.setgroups([])
 os.setgid(65534)
 os.setuid(65534)

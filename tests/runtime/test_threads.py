@@ -10,8 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from movers.runtime import threads as parallel
-from movers.runtime.interrupts import UnwantedError, only_while
-from movers.runtime.threads import available_threads, read_ahead, share_out
+from movers.runtime.threads import (
+    UnwantedError,
+    available_threads,
+    only_while,
+    read_ahead,
+    share_out,
+)
 
 
 @given(

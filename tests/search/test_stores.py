@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from corpus import make_corpus
 
-from movers.encode.encoding_cache import Store
+from movers.encode.encodings import Store
 from movers.errors import InputError
 from movers.search import Candidate, embed, rerank
 from movers.search.index import Index

@@ -5,7 +5,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from movers.errors import InputError
-from movers.runtime.interrupts import end_if_unwanted
+from movers.runtime.threads import end_if_unwanted
 from movers.web.batcher import BATCH_PAIRS, Batcher, Job
 
 

@@ -4,9 +4,8 @@ import pytest
 from starlette.exceptions import HTTPException
 
 import movers
-from movers.encode import encoding_cache
-from movers.encode.encoding_cache import STORES
-from movers.encode.encodings import Encodings
+from movers.encode import encodings
+from movers.encode.encodings import STORES, Encodings
 from movers.errors import InputError
 from movers.web.answers import answer_pairs, distances
 from movers.web.app import QUICK
@@ -15,7 +14,7 @@ from tiny_models import PAIRS, SENTENCES
 
 PAIR = ("word " * 20, "word " * 20)
 
-pytestmark = pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnwhitenedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::movers.runtime.notices.UnfittedWarning")
 
 
 def living_encodings():
@@ -25,8 +24,8 @@ def living_encodings():
 
 def test_endless_new_sentences_and_settings_keep_memory_flat(tiny, monkeypatch):
     bound = 200_000
-    monkeypatch.setattr(encoding_cache, "GROWTH_BYTES", bound)
-    monkeypatch.setattr(encoding_cache, "KEEP_BYTES", bound)
+    monkeypatch.setattr(encodings, "GROWTH_BYTES", bound)
+    monkeypatch.setattr(encodings, "KEEP_BYTES", bound)
     models = Models({"tiny": movers.load("wsmd", tiny("bert"))})
     before = living_encodings()
     for number in range(120):

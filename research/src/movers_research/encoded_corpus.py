@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Array, Ragged, gathered
-from movers.encode.collect import Batch, Collector
+from movers.encode.collect import Batch, Collector, allocate
 from movers.encode.encoder import Encoder, Layers, Take
 from movers.encode.encodings import Encodings, Request, Spellings
-from movers.encode.tokens import Text
+from movers.encode.tokens import Text, read
 from movers.encode.whiten import Moments, OrderedMoments
 from movers.io.mapped import map_arrays
 from movers.runtime.atomic import replacing
@@ -54,6 +55,7 @@ class CorpusEncoder(Encoder):
         self.runs = encoder
         self.store, self.counts, self.requests = store, counts, tuple(requests)
         self.ordered = ordered
+        self.beside: list[tuple[Request, Encodings, Ragged]] = []
         self.layers_kept = sorted({layer for one in requests for layer in one.embeddings})
 
     @property
@@ -79,7 +81,11 @@ class CorpusEncoder(Encoder):
         return self.runs._forward(batch, layers, attention, take)
 
     def _collector(self, collector: Collector) -> Any:
-        return self.runs._collector(collector)
+        others = [
+            Collector(request, words, room, *collector.span, self.pooling)
+            for request, room, words in self.beside
+        ]
+        return SeveralCollectors([self.runs._collector(one) for one in (collector, *others)])
 
     def run(self, *, progress: bool = False) -> None:
         """Encode the parts that are not there yet."""
@@ -98,10 +104,16 @@ class CorpusEncoder(Encoder):
         from safetensors.numpy import save_file
 
         counts = [self.counts[text] for text in sentences]
-        found = super().encode_all(
-            sentences, self.requests, moments=moments, counts=counts, progress=progress
-        )
-        groups = {str(place): _arrays(one) for place, one in enumerate(found)}
+        text = read(self.tokenizer, sentences, self.max_length)
+        first, *others = self.requests
+        self.beside = [
+            (one, *allocate(sentences, text, self.finder(one.rules), one, self.dimension))
+            for one in others
+        ]
+        found = super().encode(sentences, first, moments=moments, counts=counts, progress=progress)
+        rooms = [found, *(room for _, room, _ in self.beside)]
+        self.beside = []
+        groups = {str(place): _arrays(one) for place, one in enumerate(rooms)}
         groups |= {f"moments-{layer}": sums_of(moment) for layer, moment in moments.items()}
         arrays = {
             f"{group}/{name}": np.ascontiguousarray(array)
@@ -170,6 +182,43 @@ class CorpusEncoder(Encoder):
             room -= size
         if part:
             yield part
+
+
+class SeveralCollectors:
+    """Collectors of several requests, which take what they keep from one pass."""
+
+    def __init__(self, collectors: Sequence[Any]) -> None:
+        self.collectors = collectors
+        asked = [one.request for one in collectors]
+        layers = {layer for one in asked for layer in one.embeddings}
+        heads = {head for one in asked for head in one.heads}
+        pooled = any(one.pooled for one in asked)
+        self.request = Request(tuple(sorted(layers)), tuple(sorted(heads)), pooled=pooled)
+
+    def begin(self, batch: Batch) -> None:
+        """Turn to the next batch."""
+        for one in self.collectors:
+            one.begin(batch)
+
+    def take_states(self, states: dict[int, Any]) -> None:
+        """Keep vectors."""
+        for one in self.collectors:
+            one.take_states(states)
+
+    def take_attention(self, layer: int, matrices: Any) -> None:
+        """Keep attention."""
+        for one in self.collectors:
+            one.take_attention(layer, matrices)
+
+    def finish(self, courier: ThreadPoolExecutor) -> Future[None]:
+        """Send off what was gathered; returns what to wait for."""
+        sent = [one.finish(courier) for one in self.collectors]
+
+        def arrive() -> None:
+            for one in sent:
+                one.result()
+
+        return courier.submit(arrive)
 
 
 @dataclass(eq=False)

@@ -14,9 +14,43 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from movers.encode.trees import EXTRA, Parser
-from movers.errors import DependencyError, InputError
+from movers.errors import Choose, DependencyError, InputError
+from movers.measures.parts.context import Context, Parser
 from movers_research.trees import Tree
+
+EXTRA = "pip install movers[parse]"
+CACHED = 1 << 17
+"""Trees to keep; a cache that is full starts afresh."""
+
+
+class CachedParser:
+    """A parser that parses a sentence once."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser = parser
+        self.name = str(getattr(parser, "name", type(parser).__name__))
+        self.lookup = bool(getattr(parser, "lookup", False))
+        self._trees: dict[str, Tree] = {}
+
+    def parse(self, sentences: Sequence[str]) -> list[Tree]:
+        """Parse the sentences not seen before."""
+        if len(self._trees) > CACHED:
+            self._trees = {}
+        missing = [text for text in dict.fromkeys(sentences) if text not in self._trees]
+        if missing:
+            self._trees.update(zip(missing, self.parser.parse(missing), strict=True))
+        return [self._trees[text] for text in sentences]
+
+
+def parse(context: Context, sentences: Sequence[str]) -> list[Tree]:
+    """Return the trees of sentences; say how to get a parser where there is none."""
+    if context.parser is None:
+        raise InputError(
+            "this measure needs dependency trees and no parser is set",
+            Choose("parser", "spacy:en_core_web_sm", f"after {EXTRA!r}"),
+            Choose("parser", "conllu:PATH", "for sentences parsed already"),
+        )
+    return context.parser.parse(sentences)
 
 
 class ConlluParser:
@@ -209,12 +243,19 @@ KINDS: dict[str, Callable[[str], Parser]] = {
 }
 
 
-def make_parser(parser: Any) -> Parser | None:
-    """Make a parser of what a user names; None of anything else.
+def make_parser(parser: Any) -> CachedParser | None:
+    """Make a parser of what a user passes, one that parses a sentence once; None of anything else.
 
     ``"spacy:en_core_web_sm"``, ``"conllu:PATH"``, ``"stanza:en"``, the path of a CoNLL-U file or
-    folder, several paths, or a loaded spaCy pipeline.
+    folder, several paths, a loaded spaCy pipeline, or an object with ``parse``.
     """
+    if isinstance(parser, CachedParser):
+        return parser
+    made = parser if hasattr(parser, "parse") else _named(parser)
+    return None if made is None else CachedParser(made)
+
+
+def _named(parser: Any) -> Parser | None:
     if isinstance(parser, str):
         kind, colon, rest = parser.partition(":")
         if colon and rest and kind in KINDS:

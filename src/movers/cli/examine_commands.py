@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from movers.cli.messages import print_json, say
 from movers.cli.options import Device, Flag, Json
 from movers.cli.quick import print_installation, print_measures, print_topics
@@ -86,11 +88,11 @@ def warm_up() -> None:
     Example: movers warm-up
     """
     from movers.compile_ahead import STEPS, warm_up
-    from movers.runtime.kernel_library import library, numba_settings
+    from movers.runtime.compiling import SETTINGS, library
 
-    if given := numba_settings():
+    if given := next((name for name in SETTINGS if name in os.environ), None):
         raise MoversError(
-            f"kernels are not kept while {given[0]} is set, and every process compiles its own; "
+            f"kernels are not kept while {given} is set, and every process compiles its own; "
             "unset it"
         )
     if (built := library()) is None:

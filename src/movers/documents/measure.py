@@ -22,8 +22,8 @@ from movers.arrays import Floats, Ints, Singles
 from movers.documents.changes import COUNTERPART, Change, judge_pair, terms_of
 from movers.documents.matching import equal_pairs, kept_order, match
 from movers.documents.splitting import Document
-from movers.runtime.interrupts import end_if_unwanted
 from movers.runtime.progress import Bar
+from movers.runtime.threads import end_if_unwanted
 from movers.scale import similarity_of
 
 ORDER = 0.25

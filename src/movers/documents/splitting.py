@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from movers.runtime.interrupts import end_if_unwanted
+from movers.runtime.threads import end_if_unwanted
 
 LISTS = {
     "abbreviations": """

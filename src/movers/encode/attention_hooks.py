@@ -15,21 +15,13 @@ from collections.abc import Callable, Collection
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 NAME = "movers"
 """What the attention function is called among those of transformers."""
-
-
-class InputVectors(NamedTuple):
-    """Input vectors, which of them each token of a batch has, row 0 for that of its id, and ids."""
-
-    vectors: Tensor
-    numbers: Tensor
-    ids: Tensor
 
 
 @dataclass
@@ -39,14 +31,14 @@ class AttentionReader:
     ``take`` is called with each of the ``layers``, counted from 1, and its matrices, ``(sentences,
     heads, tokens, tokens)``. ``states`` are hidden states to find, 0 for what goes into the first
     layer, where the model is to stop as soon as all is read; None lets it run to its end. ``own``
-    are input vectors to read, None if all are those of the vocabulary. ``seen`` counts the layers
-    whose attention has run.
+    are input vectors to read, which of them each token has, 0 for that of its id, and the ids; None
+    if all are those of the vocabulary. ``seen`` counts the layers whose attention has run.
     """
 
     layers: Collection[int]
     take: Callable[[int, Any], None]
     states: Collection[int] | None
-    own: InputVectors | None
+    own: tuple[Tensor, Tensor, Tensor] | None
     seen: int = 0
     found: dict[int, Any] = field(default_factory=dict)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from movers.arrays import Bools, Ints, Ragged, Singles, places
 from movers.encode.encodings import MEAN_HEAD, Encodings, Request, Spellings
-from movers.encode.subword_kernels import PooledAttention, WordRanges, pool_attention
+from movers.encode.kernels import pool_attention
 from movers.encode.tokens import Text, WordFinder
 
 
@@ -150,13 +150,13 @@ class Collector:
         high: int,
         pooling: str,
     ) -> None:
-        self.request, self.pooling = request, pooling
+        self.request, self.pooling, self.span = request, pooling, (low, high)
         starts, cells = words.starts[low : high + 1], out.structure.starts[low : high + 1]
         data = words.data[starts[0] : starts[-1]].astype(np.int64)
         self.most = 1
         if request.rules.subwords == "mean" and len(data):
             self.most = int((data[:, 1] - data[:, 0]).max())
-        self.located = WordRanges(starts - starts[0], data, self.most)
+        self.located = starts - starts[0], data, self.most
         self.cell_starts = cells - cells[0]
         self.vectors = {
             layer: rows.data[starts[0] : starts[-1]] for layer, rows in out.vectors.items()
@@ -168,30 +168,26 @@ class Collector:
     def begin(self, batch: Batch) -> None:
         """Turn to the next batch, its rows counted from ``low``."""
         self.batch = batch
-        starts = self.located.starts
+        starts, ranges, _ = self.located
         counts = starts[batch.rows + 1] - starts[batch.rows]
         self.numbers = places(starts, batch.rows)
-        first, end = self.located.ranges[self.numbers].T
+        first, end = ranges[self.numbers].T
         self.first, self.sizes = first + np.repeat(batch.first, counts), end - first
 
     def take_states(self, states: dict[int, Any]) -> None:
         """Keep the vectors of words, and of sentences, from the hidden states of layers."""
         for layer, room in self.vectors.items():
-            room[self.numbers] = self._of_words(states[layer])
+            total: Singles = states[layer][self.first]
+            if self.most > 1:  # the mean of all pieces, not the first
+                rest = np.zeros_like(total)
+                for piece in range(1, self.most):
+                    longer = np.flatnonzero(self.sizes > piece)
+                    rest[longer] += states[layer][self.first[longer] + piece]
+                total = (total + rest) / self.sizes[:, None].astype(np.float32)
+            room[self.numbers] = total
         if self.request.pooled:
             pool, last = POOLINGS[self.pooling], states[max(states)]
             self.pooled[self.batch.rows] = pool(last, self.batch.first, self.batch.lengths)
-
-    def _of_words(self, states: Singles) -> Singles:
-        """Return vectors of words from those of tokens: that of the first piece, or the mean."""
-        total: Singles = states[self.first]
-        if self.most == 1:
-            return total
-        rest = np.zeros_like(total)
-        for piece in range(1, self.most):
-            longer = np.flatnonzero(self.sizes > piece)
-            rest[longer] += states[self.first[longer] + piece]
-        return np.asarray((total + rest) / self.sizes[:, None].astype(np.float32))
 
     def take_attention(self, layer: int, matrices: Any) -> None:
         """Keep the attention among words from the matrices of a layer."""
@@ -199,7 +195,7 @@ class Collector:
         if slots:
             heads = [self.request.heads[slot][1] for slot in slots]
             given = np.ascontiguousarray(picked(matrices, heads, np.stack))
-            kept = PooledAttention(self.cell_starts, self.structure, self.sums, self.squares)
+            kept = self.cell_starts, self.structure, self.sums, self.squares
             paper, row = self.request.rules.recipe == "paper", np.empty(given.shape[3], np.float32)
             batch = self.batch.genuine, self.batch.rows, np.array(slots)
             pool_attention(given, *batch, self.located, kept, paper, row)

@@ -1,6 +1,9 @@
 """Padded batches of torch, and what a request keeps of them where a GPU runs the model.
 
-It is gathered on the device and sent off at once.
+It is gathered on the device and sent off at once. Words are padded with copies of the last one of
+their sentence: what is computed for a copy is computed twice, with the same result, and may be
+written twice. Sums go term by term in their order, so that no bit of a sentence depends on how far
+others made it be padded.
 """
 
 from __future__ import annotations
@@ -14,9 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Array, Ints, Singles
-from movers.encode.attention_hooks import InputVectors
 from movers.encode.collect import Batch, BatchLimits, Collector, picked
-from movers.encode.subword_pooling import WordPieces, in_order, totals
 from movers.encode.tokens import Text
 
 if TYPE_CHECKING:
@@ -28,13 +29,14 @@ class PaddedBatch(Batch):
     """A batch of torch's, on the device of the model.
 
     ``places`` are its rows; ``ids`` and ``mask`` have the shape ``(batch, tokens)``; ``own`` holds
-    vectors of unknown words, and which of them each token has, or None if all are known.
+    vectors of unknown words, which of them each token has, from 1 on, and the ids; None if all are
+    known.
     """
 
     places: Tensor
     ids: Tensor
     mask: Tensor
-    own: InputVectors | None = None
+    own: tuple[Tensor, Tensor, Tensor] | None = None
 
     def array(self, values: Tensor | Singles) -> Singles:
         """Return a tensor as an array; hidden states as one matrix."""
@@ -72,7 +74,7 @@ def padded_batches(
         tokens = torch.where(mask, data[cells].long(), padding)
         own = None
         if vectors is not None and strange[rows].any():
-            own = InputVectors(vectors, torch.where(mask, numbers[cells].long(), 0), tokens)
+            own = vectors, torch.where(mask, numbers[cells].long(), 0), tokens
         begin, genuine = width * np.arange(len(rows)), np.arange(width) < sizes[rows, None]
         yield PaddedBatch(rows, sizes[rows], begin, genuine, None, places, tokens, mask, own)
 
@@ -85,6 +87,113 @@ def on_device(array: NDArray[Any], device: str) -> Tensor:
     if device.startswith("cuda"):
         return tensor.pin_memory().to(device, non_blocking=True)
     return tensor.to(device)
+
+
+@dataclass(frozen=True)
+class PaddedWords:
+    """The kept words of the sentences of a batch that have any.
+
+    ``sentences`` are their places in the batch and ``counts`` their words; ``first`` and ``sizes``
+    are the first token and the number of tokens of every word, ``(sentences, words)``; ``most``
+    pieces are looked at: 1 where the first stands for its word.
+    """
+
+    sentences: Tensor
+    counts: Tensor
+    first: Tensor
+    sizes: Tensor
+    most: int
+
+    @property
+    def columns(self) -> Tensor:
+        """Number of every word in its sentence; the copies have that of the last."""
+        import torch
+
+        numbers = torch.arange(self.first.shape[1], device=self.first.device)
+        return torch.minimum(numbers, self.counts[:, None] - 1)
+
+    @property
+    def genuine(self) -> Tensor:
+        """Which words are no copies, ``(sentences, words)``."""
+        import torch
+
+        return torch.arange(self.first.shape[1], device=self.first.device) < self.counts[:, None]
+
+    def states(self, states: Tensor) -> Tensor:
+        """Return vectors of the words, from those of all tokens."""
+        return self._pooled(self._of(states), 1)
+
+    def attention(self, matrices: Tensor) -> Tensor:
+        """Attention among the words, ``(words, sentences, heads, words)``, *to* words first.
+
+        Attention *to* a word is the sum over its pieces, attention *from* it their mean (Clark et
+        al., 2019), so that rows keep adding up to the same total.
+        """
+        rows = self._pooled(self._of(matrices), 2)
+        return self._pooled(rows.movedim(3, 0), 0, sentences=1, add=True)
+
+    def normalised(self, attention: Tensor) -> Tensor:
+        """Attention *from* every word scaled to sum 1, or uniform where there is none."""
+        import torch
+
+        total = torch.zeros_like(attention[0])
+        for to, genuine in zip(attention, self.genuine.T[:, :, None, None], strict=True):
+            total += to * genuine
+        uniform = (1.0 / self.counts.double()).float()[:, None, None]
+        return torch.where(total > 0, attention / torch.where(total > 0, total, 1.0), uniform)
+
+    def _of(self, values: Tensor) -> Tensor:
+        """Return what belongs to sentences with words."""
+        return values if len(values) == len(self.sentences) else values[self.sentences]
+
+    def _pooled(
+        self, values: Tensor, axis: int, *, sentences: int = 0, add: bool = False
+    ) -> Tensor:
+        """Reduce an axis from tokens to words: first piece, or mean (sum) of pieces."""
+        import torch
+
+        shape, narrow = [*values.shape], [1] * values.ndim
+        shape[axis] = narrow[axis] = self.first.shape[1]
+        narrow[sentences] = len(self.first)
+        swapped = axis < sentences
+        first, sizes = (
+            (table.T if swapped else table).reshape(narrow) for table in (self.first, self.sizes)
+        )
+        total = values.gather(axis, first.expand(shape)).float()
+        if self.most == 1:
+            return total
+        rest = torch.zeros_like(total)
+        for piece in range(1, self.most):
+            place = torch.minimum(first + piece, first + sizes - 1)
+            more = values.gather(axis, place.expand(shape)).float()
+            rest += torch.where(sizes > piece, more, 0.0)
+        return total + rest if add else (total + rest) / sizes
+
+
+def totals(attention: Tensor, genuine: Tensor) -> tuple[Tensor, Tensor]:
+    """Sum and sum of squares over the genuine words (or tokens) of every sentence and head.
+
+    ``attention`` has the layout of `PaddedWords.attention`; the sums are doubles.
+    """
+    import torch
+
+    sums = torch.zeros_like(attention[0], dtype=torch.float64)
+    squares = torch.zeros_like(sums)
+    for to, counted in zip(attention, genuine.T[:, :, None, None], strict=True):
+        term = (to * counted).double()
+        sums += term
+        squares.addcmul_(term, term)
+    rows = genuine[:, None]
+    return in_order(sums * rows, 2), in_order(squares * rows, 2)
+
+
+def in_order(values: Tensor, axis: int) -> Tensor:
+    """Sum over an axis, term after term."""
+    first, *others = values.unbind(axis)
+    total = first.clone()
+    for term in others:
+        total += term
+    return total
 
 
 def _mean(states: Tensor, genuine: Tensor) -> Tensor:
@@ -131,7 +240,7 @@ class DeviceCollector:
         filled = np.flatnonzero(self.counts[batch.rows])
         self.words = self._words(batch, filled) if len(filled) else None
 
-    def _words(self, batch: PaddedBatch, filled: Ints) -> WordPieces:
+    def _words(self, batch: PaddedBatch, filled: Ints) -> PaddedWords:
         import torch
 
         width = int(self.counts[batch.rows].max())
@@ -142,7 +251,7 @@ class DeviceCollector:
             columns, counts[:, None] - 1
         )
         first, end = self.ranges[self.numbers].unbind(-1)
-        return WordPieces(on_device(filled, self.device), counts, first, end - first, self.most)
+        return PaddedWords(on_device(filled, self.device), counts, first, end - first, self.most)
 
     def take_states(self, states: dict[int, Tensor]) -> None:
         """Keep the vectors of words, and of sentences, from the hidden states of layers."""
@@ -163,7 +272,7 @@ class DeviceCollector:
             self._cut(picked(matrices, heads, torch.stack), np.array(slots))
 
     def _cut(self, matrices: Tensor, slots: Ints) -> None:
-        """What `movers.encode.subword_kernels` does, where kernels do not run."""
+        """What `movers.encode.kernels` does, where kernels do not run."""
         paper = self.request.rules.recipe == "paper"
         if not paper:
             full = matrices.float().movedim(3, 0).contiguous()

@@ -18,18 +18,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Ragged, Singles
+from movers.arrays import Ints, Ragged, Singles
 from movers.encode import models
 from movers.encode.collect import Batch, BatchLimits, Collector, allocate
 from movers.encode.encodings import Encodings, Request
-from movers.encode.pooling import unrelated_sentences
+from movers.encode.pooling import pooling_of, unrelated_sentences
 from movers.encode.stopwords import english, not_english
 from movers.encode.tokens import Text, TokenRules, Vocabulary, WordFinder, read
 from movers.encode.whiten import Moments
 from movers.errors import Choose, InputError
-from movers.runtime.interrupts import end_if_unwanted
 from movers.runtime.notices import ForeignWarning, TruncationWarning, UnknownWarning, notify
 from movers.runtime.progress import progress_bar
+from movers.runtime.threads import end_if_unwanted
 
 MARKS = 2
 """Tokens that begin and end what a model reads."""
@@ -61,6 +61,10 @@ class Encoder(ABC):
         Whether what is kept stays with the model until a window of sentences is done.
     pooling
         How token vectors become the vector of a sentence: a row of `POOLINGS`.
+    vocabulary, finder
+        The tokenizer's pieces, and the finder of words by some rules.
+    calibrations
+        What measures found out about the model, by name.
     architecture, fingerprint, max_length
         What kind of model it is, eight hex digits that pin the weights, and how many tokens it can
         read, special ones included.
@@ -69,8 +73,6 @@ class Encoder(ABC):
     engine: ClassVar[str]
     batch_size: int | None = None
     gathers: bool = False
-    name: str
-    folder: Path | None
     device: str
     dtype: str
     layers: int
@@ -79,9 +81,14 @@ class Encoder(ABC):
     architecture: str
     fingerprint: str
     max_length: int
-    tokenizer: Any
     limits: BatchLimits
-    pooling: str = "mean"
+
+    def __init__(self, name: str, folder: Path | None, tokenizer: Any) -> None:
+        self.name, self.folder, self.tokenizer = name, folder, tokenizer
+        self.pooling = pooling_of(folder or name)
+        self.vocabulary = Vocabulary(tokenizer)
+        self.finder = lru_cache(maxsize=8)(partial(WordFinder, self.vocabulary))
+        self.calibrations: dict[str, object] = {}
 
     @property
     @abstractmethod
@@ -106,18 +113,13 @@ class Encoder(ABC):
         """
 
     def _collector(self, collector: Collector) -> Any:
-        """Return what gathers on the device for one that writes at once, where a device does."""
+        """Return what keeps the sentences of a collector: itself, or what gathers on a device."""
         return collector
 
     @property
     def default_layers(self) -> str:
         """Attention layers to use when nobody chose."""
         return models.recommended_layers(self.fingerprint, None if self.folder else self.name)
-
-    @cached_property
-    def calibrations(self) -> dict[str, object]:
-        """What measures found out about the model, by name."""
-        return {}
 
     @cached_property
     def typical(self) -> Callable[[int], Singles]:
@@ -130,16 +132,6 @@ class Encoder(ABC):
             return np.asarray(words.mean(axis=0, dtype=np.float64), np.float32)
 
         return mean
-
-    @cached_property
-    def vocabulary(self) -> Vocabulary:
-        """The tokenizer's pieces."""
-        return Vocabulary(self.tokenizer)
-
-    @cached_property
-    def finder(self) -> Callable[[TokenRules], WordFinder]:
-        """The word finder of some rules; kept, because making one reads the whole vocabulary."""
-        return lru_cache(maxsize=8)(partial(WordFinder, self.vocabulary))
 
     def describe(self) -> dict[str, Any]:
         """Return facts about the model worth printing."""
@@ -175,101 +167,66 @@ class Encoder(ABC):
         progress
             Show a progress bar on standard error.
         """
-        (found,) = self.encode_all(
-            sentences, [request], moments=moments, counts=counts, progress=progress
-        )
-        return found
-
-    def encode_all(
-        self,
-        sentences: Sequence[str],
-        requests: Sequence[Request],
-        *,
-        moments: dict[int, Moments] | None = None,
-        counts: Sequence[int] | None = None,
-        progress: bool = False,
-    ) -> list[Encodings]:
-        """Encode distinct sentences for several requests in one forward pass; see `encode`."""
-        for layer in [layer for request in requests for layer in request.embeddings]:
+        for layer in request.embeddings:
             if not 0 <= layer <= self.layers:
                 raise InputError(
                     f"embedding layer {layer} is out of range; {self.name} has 0 (input) to "
                     f"{self.layers}"
                 )
         text = read(self.tokenizer, sentences, self.max_length)
-        self._warn(sentences, requests, text)
-        rooms = [
-            allocate(sentences, text, self.finder(request.rules), request, self.dimension)
-            for request in requests
-        ]
-        whole = (0, len(sentences))
-        windows = self._windows(requests, rooms) if self.gathers else [whole]
+        self._warn(sentences, request, text)
+        room, words = allocate(sentences, text, self.finder(request.rules), request, self.dimension)
+        windows = [(0, len(sentences))]
+        if self.gathers:
+            windows = self._windows(request.nbytes(words.lengths, self.dimension))
         with (
             progress_bar("encoding", "sentences", len(sentences), progress=progress) as bar,
             ThreadPoolExecutor(1, "encodings") as courier,
         ):
             under_way: list[Future[None]] = []
             for low, high in windows if len(sentences) else ():
-                collectors: list[Any] = [
-                    Collector(request, words, room, low, high, self.pooling)
-                    for request, (room, words) in zip(requests, rooms, strict=True)
-                ]
-                if self.gathers:
-                    collectors = [self._collector(each) for each in collectors]
-                part = text if (low, high) == whole else text.between(low, high)
+                host = Collector(request, words, room, low, high, self.pooling)
+                collector = self._collector(host)
+                part = text.between(low, high) if len(windows) > 1 else text
                 times = None if counts is None else np.asarray(counts[low:high])
-                self._run(collectors, self._batches(part), moments or {}, times, low, bar)
+                self._run(collector, self._batches(part), moments or {}, times, low, bar)
                 for sent in under_way:  # the sentences before, while the GPU works on these
                     sent.result()
-                if self.gathers:
-                    under_way = [collector.finish(courier) for collector in collectors]
+                under_way = [collector.finish(courier)] if self.gathers else []
             for sent in under_way:
                 sent.result()
         for moment in (moments or {}).values():
             moment.complete(len(sentences))
-        return [room for room, _ in rooms]
+        return room
 
-    def _windows(
-        self, requests: Sequence[Request], rooms: Sequence[tuple[Encodings, Ragged]]
-    ) -> list[tuple[int, int]]:
+    def _windows(self, sizes: Ints) -> list[tuple[int, int]]:
         """Return sentences to sort and run together: as many as a GPU has room to keep."""
-        size = sum(
-            request.nbytes(words.lengths, self.dimension)
-            for request, (_, words) in zip(requests, rooms, strict=True)
-        )
-        number = np.cumsum(size) // WINDOW_BYTES
+        number = np.cumsum(sizes) // WINDOW_BYTES
         cuts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(number)]
         return [(low, high) for low, high in pairwise(cuts) if high > low]
 
     def _run(
         self,
-        collectors: Sequence[Any],
+        collector: Any,
         batches: Iterable[Batch],
         moments: dict[int, Moments],
         counts: NDArray[np.int64] | None,
         low: int,
         bar: Any,
     ) -> None:
-        """Run sentences through the model and let every collector take what it keeps."""
-        requests = [collector.request for collector in collectors]
-        layers = {*moments, *(layer for one in requests for layer in one.embeddings)}
-        if any(one.pooled for one in requests):
+        """Run sentences through the model, and let a collector take what it keeps."""
+        request = collector.request
+        layers = {*moments, *request.embeddings}
+        if request.pooled:
             layers.add(self.layers)
-        attention = {layer for one in requests for layer, _ in one.heads}
+        attention = {layer for layer, _ in request.heads}
         if not layers and not attention:  # the words are all that is asked for
             return
-
-        def take(layer: int, matrices: Any) -> None:
-            for collector in collectors:
-                collector.take_attention(layer, matrices)
-
         for batch in batches:
             end_if_unwanted()
-            for collector in collectors:
-                collector.begin(batch)
-            states = self._forward(batch, layers, attention, take)
-            for collector in collectors:
-                collector.take_states(states)
+            collector.begin(batch)
+            states = self._forward(batch, layers, attention, collector.take_attention)
+            collector.take_states(states)
             for layer, moment in moments.items():
                 rows = batch.rows
                 times = np.ones(len(rows), np.int64) if counts is None else counts[rows]
@@ -335,7 +292,7 @@ class Encoder(ABC):
                 length = len(text.ids[row])
                 yield matrices[:, :length, :length]
 
-    def _warn(self, sentences: Sequence[str], requests: Sequence[Request], text: Text) -> None:
+    def _warn(self, sentences: Sequence[str], request: Request, text: Text) -> None:
         """Say which sentences are cut, which mostly unknown, and whether they look foreign."""
         if text.truncated:
             cut = [sentences[row] for row in text.truncated]
@@ -355,8 +312,7 @@ class Encoder(ABC):
                 "sees only whether they are the same, so take a model of that language or script",
                 UnknownWarning,
             )
-        filtered = any(request.rules.stopwords == english() for request in requests)
-        if filtered and not_english(self.tokenizer, sentences):
+        if request.rules.stopwords == english() and not_english(self.tokenizer, sentences):
             notify(
                 "these sentences do not look English, but the stop words left out of them are",
                 ForeignWarning,

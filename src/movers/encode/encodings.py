@@ -1,8 +1,11 @@
-"""What an encoder returns: the kept words of many sentences, their vectors and attention."""
+"""What an encoder returns: the kept words of many sentences, their vectors and attention.
+
+It is kept in memory by text (`Store`): what a scorer has compared, or an index compared lately.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -26,6 +29,14 @@ Head = tuple[int, int]
 """A layer and a head, both counted from 1 as in the paper."""
 MEAN_HEAD = 0
 """In place of a head: the mean of all heads of the layer."""
+GROWTH = 8
+"""How many times what is new a block may hold and still be joined with it."""
+GROWTH_BYTES = 1 << 26
+"""Up to this size blocks are joined; of a larger one only what is asked for is copied."""
+STORES = 4
+"""Stores that a family of scorers keeps."""
+KEEP_BYTES = 1 << 30
+"""Up to this size blocks are held beside the one used last."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -240,3 +251,79 @@ class Encodings:
         words = int(self.counts[row])
         block = self.structure[row] if heads else self.structure.data[:0]
         return block.reshape(heads, words, words).astype(np.float64)
+
+
+@dataclass(eq=False)
+class Store:
+    """Encoded sentences by text, each run through a model once, in blocks, the last used first.
+
+    The ``request`` tells what is kept of each sentence, ``whitening`` names the one applied to the
+    vectors. Beyond the ``limit`` of bytes, blocks that were not used for longest are forgotten.
+    """
+
+    request: Request
+    whitening: str = ""
+    limit: int = KEEP_BYTES
+    blocks: list[Encodings] = field(default_factory=list)
+
+    def get(
+        self, sentences: Iterable[str], encode: Callable[[list[str], Request], Encodings]
+    ) -> Encodings:
+        """Return encodings of all the sentences, and maybe others; only new ones are encoded."""
+        missing, blocks = list(dict.fromkeys(sentences)), self.blocks
+        for block in blocks:
+            if all(text in block.rows for text in missing):
+                self._hold(block, blocks)
+                return block
+        new = [text for text in missing if not any(text in block.rows for block in blocks)]
+        parts = [encode(new, self.request)] if new or not blocks else []
+        kept: list[Encodings] = []
+        for block in blocks:
+            known = [text for text in missing if text in block.rows]
+            missing = [text for text in missing if text not in block.rows]
+            if block.nbytes < GROWTH_BYTES and len(block) <= GROWTH * sum(map(len, parts)):
+                parts.append(block)
+                continue
+            if known:
+                parts.append(block.take(block.numbers(known), self.request, self.request.heads))
+            if 2 * len(known) < len(block):
+                kept.append(block)
+        made = parts[0]
+        if len(parts) > 1:
+            made = gathered(Encodings, [(part, slice(None)) for part in parts])
+        self._hold(made, kept)
+        return made
+
+    def _hold(self, block: Encodings, others: Iterable[Encodings]) -> None:
+        """Move a block to the front (LRU); drop those beyond the limit of bytes."""
+        behind = [other for other in others if other is not block]
+        room = self.limit - np.cumsum([other.nbytes for other in behind])
+        self.blocks = [block, *behind[: int((room >= 0).sum())]]
+
+
+class EncodingCache(list[Store]):
+    """The stores of a family of scorers, newest first, one for each set of words or heads.
+
+    Pickling leaves the content behind, yet scorers pickled together go on sharing one cache.
+    """
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(block.nbytes for store in self for block in store.blocks)
+
+    def __reduce__(self) -> tuple[type[EncodingCache], tuple[()]]:
+        return EncodingCache, ()
+
+    def find(self, request: Request, whitening: str) -> Store:
+        """Return the store that serves a request: one that is widened if need be, or a new one."""
+        for store in self:
+            same = store.request == request
+            union = request if same else store.request.union(request)
+            if union is not None and store.whitening == whitening:
+                if union != store.request:
+                    store.request, store.blocks = union, []
+                return store
+        self.insert(0, Store(request, whitening))
+        del self[STORES:]
+        return self[0]

@@ -14,16 +14,14 @@ import json
 import os
 from collections.abc import Iterator
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from movers.arrays import Array, places
+from movers.arrays import places
 from movers.encode import models
 from movers.encode.collect import Batch, BatchLimits
 from movers.encode.encoder import Encoder, Layers, Take
-from movers.encode.pooling import pooling_of
 from movers.encode.tokens import Text, own_vectors
 from movers.encode.word_pieces import WordPieces
 from movers.io.mapped import map_arrays
@@ -38,36 +36,22 @@ MASKED = -1e4
 """Added to the attention to what is padding; what is left of it is multiplied by zero."""
 
 
-class LightTokenizer:
-    """The tokenizer of the embedded model, with the names that transformers has for its parts."""
-
-    def __init__(self, folder: Path) -> None:
-        self.backend_tokenizer = WordPieces(folder / "tokenizer.json")
-        config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
-        self.model_max_length = int(config["model_max_length"])
-        self.unk_token = config["unk_token"]
-        marks = (config[f"{name}_token"] for name in ("unk", "cls", "sep", "pad"))
-        numbers = (self.backend_tokenizer.token_to_id(mark) for mark in marks)
-        self.unk_token_id, self.cls_token_id, self.sep_token_id, self.pad_token_id = numbers
-        self.get_vocab = self.backend_tokenizer.get_vocab
-
-
 class LightEncoder(Encoder):
     """The embedded model, in single precision on a processor."""
 
     engine = "light"
 
     def __init__(self) -> None:
+        folder = models.embedded_folder()  # which checks the hash of the weights
+        super().__init__(models.EMBEDDED, folder, WordPieces(folder))
         self.architecture, self.device, self.dtype = "BertModel", "cpu", "float32"
-        self.fingerprint = models.EMBEDDED_FINGERPRINT  # the hash of the weights is checked below
-        self.name, self.folder = models.EMBEDDED, models.embedded_folder()
-        config = json.loads((self.folder / "config.json").read_text("utf-8"))
-        self.tokenizer, self.pooling = LightTokenizer(self.folder), pooling_of(self.folder)
+        self.fingerprint = models.EMBEDDED_FINGERPRINT
+        config = json.loads((folder / "config.json").read_text("utf-8"))
         self.layers, self.heads = config["num_hidden_layers"], config["num_attention_heads"]
         self.dimension, self.positions = config["hidden_size"], config["max_position_embeddings"]
         self.max_length = int(min(self.positions, self.tokenizer.model_max_length))
         # some installers leave a link, and onnxruntime reads nothing outside the folder it is given
-        weights = (self.folder / "model.safetensors").resolve()
+        weights = (folder / "model.safetensors").resolve()
         self._weights_folder, arrays = weights.parent, map_arrays(weights)[1]
         names = (f"embeddings.{name}_embeddings.weight" for name in KINDS_OF_INPUT)
         self._inputs = tuple(arrays[name] for name in names)
@@ -142,22 +126,19 @@ class LightEncoder(Encoder):
         options.only_execute_path_to_fetches = True
         names = [f"attention_{layer}" for layer in attention]
         names += [f"hidden_{layer}" for layer in layers]
-        found = self._session().run(names, self._feed(batch), options)
-        for layer, matrices in zip(attention, found, strict=False):
-            take(layer, matrices)
-        return dict(zip(layers, found[len(attention) :], strict=True))
-
-    def _feed(self, batch: Batch) -> dict[str, Array]:
-        """Return what the graph is given; it explains the names."""
         heads, number, width = self.heads, np.arange(self.heads), batch.genuine.shape[1]
         tokens = np.where(batch.genuine, batch.first[:, None] + np.arange(width), 0)
         owner = np.repeat(np.arange(len(batch.rows)), batch.lengths)
         place = np.arange(len(owner)) - batch.first[owner]
         shown = batch.genuine[:, None, None, :]
-        return {
+        feed = {  # the graph explains the names
             "input": batch.vectors,
             "spread": tokens[:, None, :] * heads + number[None, :, None],
             "collect": (owner[:, None] * heads + number) * width + place[:, None],
             "mask": np.where(shown, np.float32(0.0), np.float32(MASKED)),
             "genuine": shown.astype(np.float32),
         }
+        found = self._session().run(names, feed, options)
+        for layer, matrices in zip(attention, found, strict=False):
+            take(layer, matrices)
+        return dict(zip(layers, found[len(attention) :], strict=True))

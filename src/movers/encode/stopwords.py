@@ -96,7 +96,8 @@ def _other_words(tokenizer: Any, words: Sequence[str]) -> bool:
     glue = sum(len(word) <= SHORT and word not in known for word in words)
     wanted = CUT if glue > GLUE * len(words) else SHATTERED
     backend = tokenizer.backend_tokenizer
-    backend.no_padding()
+    if backend.padding is not None:
+        backend.no_padding()
     # A blank before a word tells byte-level tokenizers that it begins there.
     pieces = backend.encode_batch([f" {word}" for word in words], add_special_tokens=False)
-    return sum(len(one) > 1 for one in pieces) > wanted * len(words)
+    return sum(len(one.ids) > 1 for one in pieces) > wanted * len(words)

@@ -110,7 +110,7 @@ class Vocabulary:
     """
 
     def __init__(self, tokenizer: Any) -> None:
-        vocabulary: dict[str, int] = tokenizer.get_vocab()
+        vocabulary: dict[str, int] = tokenizer.vocab
         pieces = np.full(max(vocabulary.values()) + 1, "", dtype=object)
         for piece, number in vocabulary.items():
             pieces[number] = piece
@@ -219,7 +219,8 @@ class WordFinder:
 def read(tokenizer: Any, sentences: Sequence[str], max_length: int) -> Text:
     """Tokenize sentences, each cut to ``max_length`` tokens."""
     backend = tokenizer.backend_tokenizer
-    backend.no_padding()
+    if backend.padding is not None:
+        backend.no_padding()
     backend.enable_truncation(max_length)
     texts = [list(sentences[at : at + CHUNK]) for at in range(0, len(sentences), CHUNK)]
     several = read_ahead if len(texts) > 1 else map
@@ -257,12 +258,12 @@ def _columns(encodings: Sequence[Any]) -> tuple[NDArray[Any], ...]:
 
     All that is done sentence by sentence is to ask the tokenizer, which has no arrays.
     """
-    flat = chain.from_iterable
+    flat, ids = chain.from_iterable, [one.ids for one in encodings]
     return (
-        np.fromiter(flat(one.ids for one in encodings), np.int32),
+        np.fromiter(flat(ids), np.int32),
         np.fromiter(flat(one.special_tokens_mask for one in encodings), bool),
         np.fromiter(flat(flat(one.offsets for one in encodings)), np.int32).reshape(-1, 2),
-        np.fromiter((len(one) for one in encodings), np.int64),
+        np.fromiter(map(len, ids), np.int64),
         np.fromiter((bool(one.overflowing) for one in encodings), bool),
     )
 

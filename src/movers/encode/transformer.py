@@ -14,7 +14,6 @@ from movers.encode.attention_hooks import AttentionReader, install_hooks
 from movers.encode.collect import Batch, BatchLimits, Collector
 from movers.encode.device_collect import DeviceCollector, PaddedBatch, padded_batches
 from movers.encode.encoder import Encoder, Layers, Take
-from movers.encode.pooling import pooling_of
 from movers.encode.tokens import Text, own_vectors
 from movers.errors import InputError, ModelError
 
@@ -68,15 +67,14 @@ class TransformerEncoder(Encoder):
         if kind == "cpu":
             models.check_processor(dtype)
         self.dtype = dtype
-        self.name = models.EMBEDDED if model in (None, models.EMBEDDED) else str(model)
-        self.folder: Path | None = None
-        if self.name == models.EMBEDDED:
-            self.folder = models.embedded_folder()
-        elif Path(self.name).is_dir():
-            self.folder = Path(self.name)
-        source = self.folder or (model if isinstance(model, Path) else self.name)
-        self.tokenizer, self.model = models.load_pretrained(source, self.device, dtype)
-        self.config, self.pooling = self.model.config, pooling_of(self.folder or self.name)
+        name = models.EMBEDDED if model in (None, models.EMBEDDED) else str(model)
+        folder = Path(name) if Path(name).is_dir() else None
+        if name == models.EMBEDDED:
+            folder = models.embedded_folder()
+        source = folder or (model if isinstance(model, Path) else name)
+        tokenizer, self.model = models.load_pretrained(source, self.device, dtype)
+        super().__init__(name, folder, tokenizer)
+        self.config = self.model.config
         self.architecture = type(self.model).__name__
         self.fingerprint, self.max_length = self._fingerprint(), self._max_length()
         self.layers = int(self.config.num_hidden_layers)
@@ -136,8 +134,8 @@ class TransformerEncoder(Encoder):
                 limit = module.num_embeddings - (0 if padding is None else padding + 1)
         return int(min(limit, self.tokenizer.model_max_length))
 
-    def _collector(self, collector: Collector) -> DeviceCollector:
-        return DeviceCollector(collector, self.device)
+    def _collector(self, collector: Collector) -> Any:
+        return DeviceCollector(collector, self.device) if self.gathers else collector
 
     def _batches(self, text: Text) -> Iterator[PaddedBatch]:
         vectors = self._own_vectors(text.unknown) if text.unknown else None

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from movers.arrays import Array, Floats, Ints, Ragged, Singles, boundaries
-from movers.encode.products import product
+from movers.encode.kernels import product
 from movers.errors import Choose, Do, InputError
 
 WhiteningKind = Literal["clean", "as-coded"]

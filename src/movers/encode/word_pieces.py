@@ -13,10 +13,10 @@ import json
 import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unicodedata import normalize
 
@@ -27,7 +27,7 @@ APART, JAMO, SIGN = "apart", "jamo", "sign"
 PLAIN = re.compile(r"[ -~]*")
 """Texts of which every character becomes one, its small letter."""
 PLAIN_WORDS = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
-BEGIN, END, UNKNOWN, INSIDE = "[CLS]", "[SEP]", "[UNK]", "##"
+BEGIN, END, UNKNOWN, PADDING, INSIDE = "[CLS]", "[SEP]", "[UNK]", "[PAD]", "##"
 LONGEST = 100
 REMEMBERED, SHORT = 1 << 14, 24
 """Words whose pieces are kept, and how long they are at most; together some megabytes."""
@@ -61,78 +61,66 @@ Piece = tuple[int, int, int]
 """Number, first and end character."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A text in pieces, with the names that the tokenizers package has for its parts."""
-
-    ids: list[int]
-    offsets: list[tuple[int, int]]
-    special_tokens_mask: list[int]
-    overflowing: bool
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
 class WordPieces:
-    """A tokenizer, with the names that the tokenizers package has for what is asked of it here."""
+    """The tokenizer in a folder, by the names of the packages tokenizers and transformers."""
 
-    def __init__(self, file: Path) -> None:
+    unk_token = UNKNOWN
+    padding = None
+
+    def __init__(self, folder: Path) -> None:
+        file = folder / "tokenizer.json"
         facts = json.loads(file.read_text("utf-8"))
         _check(facts, file)
-        self.vocabulary: dict[str, int] = facts["model"]["vocab"]
-        self._begin, self._end = (self.vocabulary[mark] for mark in (BEGIN, END))
-        marks = (re.escape(mark["content"]) for mark in facts["added_tokens"])
-        self._marks = re.compile(f"({'|'.join(marks)})")
-        self._words = Words(self.vocabulary)
+        config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+        self.model_max_length: int = config["model_max_length"]
+        self.vocab: dict[str, int] = facts["model"]["vocab"]
+        marks = (self.vocab[mark] for mark in (UNKNOWN, BEGIN, END, PADDING))
+        self.unk_token_id, self.cls_token_id, self.sep_token_id, self.pad_token_id = marks
+        written = (re.escape(mark["content"]) for mark in facts["added_tokens"])
+        self._marks = re.compile(f"({'|'.join(written)})")
+        self._words: dict[str, list[Piece]] = {}
+        self._longest = max(map(len, self.vocab))
         self._limit: int | None = None
-        self.normalizer = self
-
-    def token_to_id(self, token: str) -> int | None:
-        """Return the number of a piece."""
-        return self.vocabulary.get(token)
-
-    def get_vocab(self) -> dict[str, int]:
-        """Return the numbers of all pieces."""
-        return self.vocabulary
+        self.backend_tokenizer = self.normalizer = self
 
     def normalize_str(self, text: str) -> str:
         """Return a text as words are looked up: small letters without accents."""
         return _normalise(text)[0]
 
-    def no_padding(self) -> None:
-        """Add nothing to short texts, which is all that is done here."""
-
     def enable_truncation(self, max_length: int) -> None:
         """Cut texts to so many pieces, with the marks around them."""
         self._limit = max_length
 
-    def encode_batch(self, texts: Sequence[str], add_special_tokens: bool = True) -> list[Reading]:
-        """Read several texts."""
-        return [self._read(text, add_special_tokens) for text in texts]
-
-    def _read(self, text: str, framed: bool) -> Reading:
-        room = len(text) if self._limit is None else self._limit - 2 * framed
-        pieces: list[Piece] = []
-        for some in self._pieces(text):
-            pieces += some
-            if len(pieces) > room:
-                break
-        kept = pieces[:room]
-        ids = [number for number, _, _ in kept]
-        offsets = [(start, end) for _, start, end in kept]
-        mask = [0] * len(kept)
-        if framed:
-            ids, offsets = [self._begin, *ids, self._end], [(0, 0), *offsets, (0, 0)]
-            mask = [1, *mask, 1]
-        return Reading(ids, offsets, mask, len(pieces) > room)
+    def encode_batch(
+        self, texts: Sequence[str], add_special_tokens: bool = True
+    ) -> list[SimpleNamespace]:
+        """Return ids, offsets, special tokens and "was cut" of every text."""
+        begin = [(self.cls_token_id, 0, 0)] * add_special_tokens
+        end = [(self.sep_token_id, 0, 0)] * add_special_tokens
+        readings = []
+        for text in texts:
+            room = len(text) if self._limit is None else self._limit - len(begin + end)
+            pieces: list[Piece] = []
+            for some in self._pieces(text):
+                pieces += some
+                if len(pieces) > room:
+                    break
+            kept = [*begin, *pieces[:room], *end]
+            reading = SimpleNamespace(ids=[number for number, _, _ in kept])
+            reading.offsets = [(first, last) for _, first, last in kept]
+            reading.special_tokens_mask = (
+                [1] * len(begin) + [0] * len(pieces[:room]) + [1] * len(end)
+            )
+            reading.overflowing = len(pieces) > room
+            readings.append(reading)
+        return readings
 
     def _pieces(self, text: str) -> Iterator[list[Piece]]:
         """Yield the pieces of every word, and of every mark that is written in the text."""
         at = 0
         for place, part in enumerate(self._marks.split(text)):
             if place % 2:
-                yield [(self.vocabulary[part], at, at + len(part))]
+                yield [(self.vocab[part], at, at + len(part))]
             else:
                 letters, origins = _normalise(part)
                 pattern = PLAIN_WORDS if letters.isascii() else _word_pattern()
@@ -140,39 +128,32 @@ class WordPieces:
                     first = word.start()
                     yield [
                         (number, at + origins[first + start], at + origins[first + end - 1] + 1)
-                        for number, start, end in self._words[word[0]]
+                        for number, start, end in self._words.get(word[0]) or self._cut(word[0])
                     ]
             at += len(part)
 
-
-class Words(dict[str, list[Piece]]):
-    """The pieces of words, by the characters of the word; those of many are kept."""
-
-    def __init__(self, vocabulary: dict[str, int]) -> None:
-        super().__init__()
-        self.vocabulary, self.longest = vocabulary, max(map(len, vocabulary))
-
-    def __missing__(self, word: str) -> list[Piece]:
-        pieces = self._cut(word) or [(self.vocabulary[UNKNOWN], 0, len(word))]
-        if len(word) <= SHORT:
-            if len(self) >= REMEMBERED:
-                self.clear()
-            self[word] = pieces
-        return pieces
-
     def _cut(self, word: str) -> list[Piece]:
-        """Return the longest piece there is, again and again; none where there is none."""
+        """Return the longest piece there is, again and again; the unknown one where there is none.
+
+        Those of short words are remembered.
+        """
         pieces: list[Piece] = []
         start, prefix = 0, ""
         while start < len(word) <= LONGEST:
-            for end in range(min(len(word), start + self.longest), start, -1):
-                number = self.vocabulary.get(prefix + word[start:end])
+            for end in range(min(len(word), start + self._longest), start, -1):
+                number = self.vocab.get(prefix + word[start:end])
                 if number is not None:
                     break
             else:
-                return []
+                pieces = []
+                break
             pieces.append((number, start, end))
             start, prefix = end, INSIDE
+        pieces = pieces or [(self.unk_token_id, 0, len(word))]
+        if len(word) <= SHORT:
+            if len(self._words) >= REMEMBERED:
+                self._words.clear()
+            self._words[word] = pieces
         return pieces
 
 

@@ -25,7 +25,7 @@ from movers.bulk.score_files import named_columns
 from movers.errors import DependencyError, InputError, MoversError
 from movers.io.columns import UNREAD, all_columns, count_unread
 from movers.io.tables import check_texts, pick_columns, refuse_taken
-from movers.runtime.notices import ClusterWarning, notify
+from movers.runtime.notices import notify
 from movers.runtime.threads import available_threads
 from movers.scorer import Scorer
 
@@ -156,7 +156,6 @@ class Workers:
                 f"the cluster has {cpus:g} CPUs and {gpus:g} GPUs, too few for a worker of "
                 f"{self.cpus:g} CPUs and {self.gpus:g} GPUs and one CPU to read and write with; "
                 "Ray waits until nodes join",
-                ClusterWarning,
             )
         return max(1, int(min(rooms)))
 

@@ -17,7 +17,7 @@ from typing import IO, Any, BinaryIO
 from movers.errors import Choose, Do, InputError
 from movers.io.pairs import is_missing, known_columns, pick_pair
 from movers.runtime.json_text import parse_json
-from movers.runtime.notices import HeaderWarning, notify
+from movers.runtime.notices import notify
 
 Chunk = dict[str, Any]
 """Rows as columns: lists with one entry per row, or Arrow arrays where they come from Arrow."""
@@ -289,8 +289,7 @@ def pick_columns(columns: list[str], source: str | None, target: str | None) -> 
     if source is None and target is None and known_columns(columns) is None:
         notify(
             f"taking the first line as the names of the columns: {', '.join(columns)}; if it "
-            "is a pair of sentences, put a header line above it",
-            HeaderWarning,
+            "is a pair of sentences, put a header line above it"
         )
     return picked
 

@@ -39,7 +39,7 @@ from movers.measures.sentences import (
     raw_weights,
 )
 from movers.results import Comparison, HeadValue
-from movers.runtime.notices import UnwhitenedWarning, notify
+from movers.runtime.notices import UnfittedWarning, notify
 from movers.solve.solution import Many, Solution, linear_solution, pick
 
 SOURCE_EMPTY, TARGET_EMPTY = 1, 2
@@ -252,7 +252,7 @@ class Measure(ABC):
                     f"no whitening statistics for layer {layer} of {context.encoder.name}: word "
                     "vectors are used as they are. Models differ in which is better, so try both "
                     "on labelled pairs:",
-                    UnwhitenedWarning,
+                    UnfittedWarning,
                     Do("fit", "for the paper's whitening"),
                     Choose("whitening", "none", "to stay with this and silence the warning"),
                 )

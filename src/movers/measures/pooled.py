@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from movers.arrays import Floats, Ints
-from movers.encode.products import product
+from movers.encode.kernels import product
 from movers.errors import Do
 from movers.measures.base import Measure
 from movers.measures.parts import kernels

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from importlib.metadata import entry_points
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, TypeVar
 
 from movers.errors import DependencyError, InputError
@@ -32,21 +30,6 @@ def add_rows(table: dict[str, Row], group: str, kind: type[Row]) -> list[str]:
             table.setdefault(name, row)
             names.append(name)
     return names
-
-
-def is_offered(group: str) -> bool:
-    """Tell whether any installed package has an entry point of a group."""
-    return bool(entry_points(group=group))
-
-
-def find_entries(group: str) -> dict[str, tuple[Path, str]]:
-    """Return file and function that every entry point of a group leads to, not imported."""
-    places = {}
-    for entry in entry_points(group=group):
-        spec = find_spec(entry.module)
-        if spec is not None and spec.origin is not None:
-            places[entry.name] = Path(spec.origin), entry.attr
-    return places
 
 
 def load_entries(group: str) -> list[tuple[str, str, Any]]:

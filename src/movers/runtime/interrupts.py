@@ -1,7 +1,4 @@
-"""Ends of work before its time: signals that end a process, and work that nobody waits for.
-
-Signals end the work instead of the process, so that what is finished can be kept.
-"""
+"""Signals end the work instead of the process, so that what is finished can be kept."""
 
 from __future__ import annotations
 
@@ -9,9 +6,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from types import FrameType
 from typing import Any
 
@@ -100,35 +96,6 @@ def undisturbed() -> Iterator[None]:
     finally:
         _current[-1].held = False
     end_if_asked()
-
-
-class UnwantedError(Exception):
-    """Nobody waits for the work any more."""
-
-
-_wanted: ContextVar[Callable[[], bool]] = ContextVar("wanted", default=lambda: True)
-
-
-@contextmanager
-def only_while(wanted: Callable[[], bool]) -> Iterator[None]:
-    """Raise `UnwantedError` in a block of this thread soon after its work is not wanted any more.
-
-    Examples
-    --------
-    >>> with only_while(lambda: True):
-    ...     end_if_unwanted()
-    """
-    token = _wanted.set(wanted)
-    try:
-        yield
-    finally:
-        _wanted.reset(token)
-
-
-def end_if_unwanted() -> None:
-    """Raise `UnwantedError` if that holds of what this thread does."""
-    if not _wanted.get()():
-        raise UnwantedError
 
 
 def _quiet(unraisable: Any) -> None:

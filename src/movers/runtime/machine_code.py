@@ -20,10 +20,7 @@ from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
-from numba.extending import typeof_impl
 from numba.np.numpy_support import as_dtype
-
-from movers.runtime.kernel import Kernel, Operation
 
 WORD = ir.IntType(64)
 STATUS = ir.IntType(32)
@@ -60,7 +57,7 @@ class Drafting(Compiler):
 
 
 @cache
-def draft(kernel: Kernel) -> Any:
+def draft(kernel: Any) -> Any:
     """What numba knows a kernel by.
 
     It is compiled for numbers of a type only once, not again for a constant among them.
@@ -78,16 +75,9 @@ def draft(kernel: Kernel) -> Any:
     return made
 
 
-@typeof_impl.register(Kernel)
-def _type_of_kernel(kernel: Kernel, _: Any) -> Any:
+def type_of(kernel: Any) -> Any:
+    """Return the type that a kernel has in others."""
     return typeof(draft(kernel))
-
-
-@typeof_impl.register(Operation)
-def _type_of_operation(operation: Operation, _: Any) -> Any:
-    built = operation.build()
-    cpu_target.typing_context.refresh()  # which has not heard of it if it was only just made
-    return cpu_target.typing_context.resolve_value_type(built)
 
 
 class Closed(JITCodeLibrary):
@@ -123,9 +113,7 @@ portable = cache(Portable)
 
 
 @global_compiler_lock  # type: ignore[untyped-decorator]
-def compile_object(
-    kernel: Kernel, arguments: tuple[Any, ...], function: str, processor: str
-) -> bytes:
+def compile_object(kernel: Any, arguments: tuple[Any, ...], function: str, processor: str) -> bytes:
     """Return the object file of a kernel, to be linked into a library.
 
     Parameters
@@ -144,7 +132,7 @@ def compile_object(
 
 
 @global_compiler_lock  # type: ignore[untyped-decorator]
-def compile_here(kernel: Kernel, arguments: tuple[Any, ...], function: str) -> int:
+def compile_here(kernel: Any, arguments: tuple[Any, ...], function: str) -> int:
     """Compile a kernel for this processor, and return where its function of words lies."""
     library = _optimised(kernel, arguments, function, cpu_target.target_context.codegen())
     _loaded.append(library)
@@ -154,7 +142,7 @@ def compile_here(kernel: Kernel, arguments: tuple[Any, ...], function: str) -> i
 _loaded: list[Any] = []  # which own the memory that code lies in
 
 
-def _optimised(kernel: Kernel, arguments: tuple[Any, ...], function: str, codegen: Any) -> Any:
+def _optimised(kernel: Any, arguments: tuple[Any, ...], function: str, codegen: Any) -> Any:
     """Compile a kernel for arguments of such types, with a function that takes words."""
     kinds = tuple(typeof(one) for one in arguments)
     draft(kernel).compile(kinds)

@@ -29,10 +29,6 @@ class ForeignWarning(Notice):
     """Stop words of one language are taken from sentences in another."""
 
 
-class UnwhitenedWarning(Notice):
-    """Word vectors are used as the model gives them, for lack of statistics."""
-
-
 class UnfittedWarning(Notice):
     """A measure goes without what it would learn from sentences, for want of a fit."""
 
@@ -43,14 +39,6 @@ class UndefinedWarning(Notice):
 
 class ConvergenceWarning(Notice):
     """Some transport problems were given up at the bound on their effort."""
-
-
-class HeaderWarning(Notice):
-    """A first line was taken as the header of a table, for lack of anything better."""
-
-
-class ClusterWarning(Notice):
-    """A cluster has no room for what was asked of it, and the work waits."""
 
 
 def notify(message: str | Notice, category: type[Notice] = Notice, *remedies: Remedy) -> None:

@@ -1,10 +1,15 @@
-"""Work shared out over threads; kernels release the interpreter lock while they run."""
+"""Work shared out over threads, and ended where nobody waits for it any more.
+
+Kernels release the interpreter lock while they run.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
 from typing import TypeVar
 
@@ -12,7 +17,6 @@ import numpy as np
 
 from movers.arrays import Ints
 from movers.errors import InputError
-from movers.runtime.interrupts import end_if_unwanted
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -24,6 +28,35 @@ LOOK_SECONDS = 0.1
 """How often whoever waits for threads looks whether the work is still wanted."""
 LONGEST_RANGE = 5e7
 """Work between two looks at whether to go on, some tenths of a second."""
+
+
+class UnwantedError(Exception):
+    """Nobody waits for the work any more."""
+
+
+_wanted: ContextVar[Callable[[], bool]] = ContextVar("wanted", default=lambda: True)
+
+
+@contextmanager
+def only_while(wanted: Callable[[], bool]) -> Iterator[None]:
+    """Raise `UnwantedError` in a block of this thread soon after its work is not wanted any more.
+
+    Examples
+    --------
+    >>> with only_while(lambda: True):
+    ...     end_if_unwanted()
+    """
+    token = _wanted.set(wanted)
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
+
+
+def end_if_unwanted() -> None:
+    """Raise `UnwantedError` if that holds of what this thread does."""
+    if not _wanted.get()():
+        raise UnwantedError
 
 
 def share_out(

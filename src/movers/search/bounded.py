@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Floats, Ints, Singles
-from movers.encode.encoding_cache import Store
+from movers.encode.encodings import Store
 from movers.errors import InputError
 from movers.measures.bounds import FeatureBound, WordBound
 from movers.runtime.progress import progress_bar

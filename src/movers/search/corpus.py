@@ -112,7 +112,7 @@ class Corpus(Generic[Kind]):
     """Sentences by number, without those that were deleted.
 
     A *row* counts all sentences of all shards; a *number* only those that are still there. They
-    are found by short keys and not by text, as in `movers.encode.encoding_cache`: the texts of a
+    are found by short keys and not by text, as in `movers.encode.encodings`: the texts of a
     million sentences stay on the disk.
 
     ``hidden`` are rows of deleted sentences, ascending.

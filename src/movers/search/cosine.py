@@ -15,8 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from movers.arrays import Floats, Ints, Singles
-from movers.encode.encoding_cache import Store
-from movers.encode.encodings import Request
+from movers.encode.encodings import Request, Store
 from movers.errors import InputError
 from movers.measures.bounds import CosineBound
 from movers.measures.sentences import WeightedSentences, sentence_distances

@@ -204,7 +204,8 @@ def _decide(
         guarded += any((other, group) in kept for other in spared.get(row, ()))
     stay = {*range(1, number + 1)} - {one.line for one in gone}
     reasons = Counter(one.reason for one in gone)
-    return gone, stay, Deduplicated(number, len(stay), guarded=guarded, **reasons)
+    counts = reasons["repeated"], reasons["near"], reasons["blank"]
+    return gone, stay, Deduplicated(number, len(stay), *counts, guarded=guarded)
 
 
 def _neighbours(

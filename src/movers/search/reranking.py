@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Floats, Ints, Singles
-from movers.encode.encoding_cache import Store
+from movers.encode.encodings import Store
 from movers.errors import InputError
 from movers.io.pairs import check_count, check_queries, check_sentence, check_sentences
 from movers.loading import load

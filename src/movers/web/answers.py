@@ -9,7 +9,7 @@ from typing import Any
 from movers.difference.misspelt import Spelling
 from movers.errors import InputError
 from movers.explain.curve import Step, curve_step
-from movers.runtime.interrupts import end_if_unwanted
+from movers.runtime.threads import end_if_unwanted
 from movers.scorer import Scorer
 from movers.web.batcher import Pair
 from movers.web.failures import HTTP, sendable

@@ -15,7 +15,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
-from movers.runtime.interrupts import UnwantedError, only_while
+from movers.runtime.threads import UnwantedError, only_while
 
 Pair = tuple[Any, ...]
 """Two sentences, and what one kind of answer needs besides: the mix of a step, the aligner."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from movers.arrays import Bools, Floats, Ints, Ragged, boundaries
-from movers.encode.products import product
+from movers.encode.kernels import product
 from movers.encode.tokens import PUNCTUATION, START_MARKERS
 from movers.measures.base import Measure
 from movers.measures.parts.costs import norms_of, pair_costs
@@ -21,6 +21,7 @@ from movers.solve.batch import Problems
 from movers_research.baselines.opwd import Grid
 from movers_research.baselines.vectors import moments_in_use, negation
 from movers_research.entropic import sinkhorn_batch
+from movers_research.parsers import parse
 from movers_research.trees import Tree
 
 LEVELS = 5
@@ -100,7 +101,7 @@ class RecursiveTransport(Measure):
                 for row, words in zip(pieces, ranges, strict=True)
             ]
             texts, places = [" ".join(row) for row in first], [_places(row) for row in first]
-        return [tree.over(row) for tree, row in zip(context.trees(texts), places, strict=True)]
+        return [tree.over(row) for tree, row in zip(parse(context, texts), places, strict=True)]
 
 
 @dataclass(frozen=True)

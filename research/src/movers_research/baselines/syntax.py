@@ -28,6 +28,7 @@ from movers.measures.structural_transport import StructuralTransport
 from movers.measures.word_transport import WordTransport
 from movers.runtime.threads import share_out
 from movers_research.baselines.subtree_kernels import Between, fill_subtrees
+from movers_research.parsers import parse
 from movers_research.trees import Tree
 
 EDGES = 3
@@ -77,7 +78,7 @@ class Syntactic(WordTransport):
         """Return the statistics with the weights that the trees of a corpus give."""
         context, statistics = self.context, self.context.statistics
         encodings = context.encoder.encode(list(corpus.counts), Request(rules=context.rules))
-        trees = context.trees(encodings.sentences)
+        trees = parse(context, encodings.sentences)
         times = [corpus.counts[text] for text in encodings.sentences]
         table = fit_swf(encodings, times, trees, context.recipe)
         return replace(statistics, tables={**statistics.tables, "swf": table})
@@ -92,7 +93,7 @@ class Syntactic(WordTransport):
             return sentences
         vectors, norms, context = sentences.vectors, sentences.norms, self.context
         assert vectors is not None and norms is not None
-        trees = context.trees(encodings.sentences)
+        trees = parse(context, encodings.sentences)
         pieces = None  # tokens of every word
         if context.recipe == "reference":
             first, end = context.locate(encodings.sentences)[1].data.T

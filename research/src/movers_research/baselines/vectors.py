@@ -10,7 +10,7 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.encode.encodings import Encodings
-from movers.encode.products import product
+from movers.encode.kernels import product
 from movers.errors import Do, InputError
 from movers.measures.parts import kernels
 from movers.measures.parts.context import Context

@@ -6,15 +6,51 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, cast
 
 from movers.arrays import Ragged
 from movers.encode.encoder import Encoder
 from movers.encode.tokens import Recipe, TokenRules
-from movers.encode.trees import EXTRA, Parser
-from movers.errors import Choose, InputError
+from movers.errors import DependencyError, InputError
 from movers.measures.parts.statistics import Statistics
 from movers.measures.parts.structure import Selection
+from movers.runtime.entry_points import load_entries
+
+PARSERS = "movers.parsers"
+"""Entry points of this group lead to functions that make a parser of what users name."""
+
+
+class Parser(Protocol):
+    """Anything that parses sentences into trees, as the measures of other packages take them.
+
+    It may have a ``name`` for signatures, and ``lookup = True`` if it only knows certain sentences.
+    """
+
+    def parse(self, sentences: Sequence[str]) -> list[Any]:
+        """Parse sentences, in order."""
+
+
+def load_parser(parser: Any) -> Parser | None:
+    """Make a parser of what a user passes; None stays None.
+
+    An object with ``parse``, or what a package that offers parsers takes; those of movers-research
+    are ``"spacy:en_core_web_sm"``, ``"conllu:PATH"``, ``"stanza:en"``, paths of CoNLL-U files or
+    folders, and a loaded spaCy pipeline.
+    """
+    if parser is None:
+        return None
+    offered = load_entries(PARSERS)
+    made = (make(parser) for _, _, make in offered)
+    if found := next((one for one in made if one is not None), None):
+        return cast(Parser, found)
+    if hasattr(parser, "parse"):
+        return cast(Parser, parser)
+    if not offered:
+        raise DependencyError(
+            f"the parser {parser!r} needs movers-research, which is not installed; in a checkout "
+            "of movers: pip install ./research, or pass an object with parse()"
+        )
+    raise InputError(f"parser must be a name, a path or an object with parse(), got {parser!r}")
 
 
 @dataclass(frozen=True)
@@ -62,16 +98,6 @@ class Context:
     def statistics(self) -> Statistics:
         """What was fitted for the model."""
         return self.source() if callable(self.source) else self.source
-
-    def trees(self, sentences: Sequence[str]) -> list[Any]:
-        """Parse sentences; say how to get a parser where there is none."""
-        if self.parser is None:
-            raise InputError(
-                "this measure needs dependency trees and no parser is set",
-                Choose("parser", "spacy:en_core_web_sm", f"after {EXTRA!r}"),
-                Choose("parser", "conllu:PATH", "for sentences parsed already"),
-            )
-        return self.parser.parse(sentences)
 
     def locate(
         self, sentences: Sequence[str], rules: TokenRules | None = None

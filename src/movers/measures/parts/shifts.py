@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from movers.arrays import Array, Floats, Ints, Ragged, boundaries
-from movers.encode.products import product
+from movers.encode.kernels import product
 
 
 def differences(vectors: Ragged, rows: Ints, shapes: Ints, plan: Floats) -> tuple[Ragged, Floats]:

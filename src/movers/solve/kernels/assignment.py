@@ -10,8 +10,7 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import kernel
-from movers.solve.kernels import LANES
-from movers.solve.kernels.instructions import cheapest_rows
+from movers.solve.kernels import LANES, instructions
 from movers.solve.kernels.workspace import Matching
 
 SWEEPS = 6
@@ -28,7 +27,7 @@ def still_optimal(cost: Floats, n: int, x: Matching, slack: float) -> bool:
         for i in range(n):
             x.prices[i] = cost[i, x.match[i]] - x.duals[x.match[i]]
         for j in range(0, n, LANES):
-            cheapest_rows(cost, x.prices, n, j, x.distance, x.previous)
+            instructions.cheapest_rows(cost, x.prices, n, j, x.distance, x.previous)
         moved = 0.0
         for j in range(n):
             moved = max(moved, x.duals[j] - x.distance[j])

@@ -1,12 +1,14 @@
-"""Instructions that kernels use by name; the modules that build them load the compiler."""
+"""Instructions that kernels use by name; what builds them loads the compiler, and late."""
 
 from typing import Any
 
-from movers.runtime.kernel import Operation
 
+def __getattr__(name: str) -> Any:
+    if name not in ("product_tile", "cheapest_rows"):
+        raise AttributeError(f"no instruction {name!r}")
+    from numba.core.registry import cpu_target
 
-def _in(module: str, *names: str) -> list[Any]:
-    return [Operation(f"{__package__}.{module}", name) for name in names]
+    from movers.solve.kernels import simd
 
-
-product_tile, cheapest_rows = _in("simd", "product_tile", "cheapest_rows")
+    cpu_target.typing_context.refresh()  # which has not heard of them if they were only just made
+    return getattr(simd, name)

@@ -12,8 +12,7 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.runtime.compiling import inlined, kernel
-from movers.solve.kernels import LANES
-from movers.solve.kernels.instructions import cheapest_rows
+from movers.solve.kernels import LANES, instructions
 from movers.solve.kernels.workspace import LINKS, Network
 
 PARENT, DEPTH, CHILD, NEXT, BEFORE = range(LINKS)
@@ -80,7 +79,7 @@ def improve(cost: Floats, n: int, m: int, x: Network, slack: float, stop: Ints) 
 def _price(cost: Floats, n: int, m: int, x: Network, slack: float) -> int:
     """Find for every column the row with the lowest reduced cost; return the best column, or -1."""
     for j in range(0, m, LANES):
-        cheapest_rows(cost, x.potential, n, j, x.lowest, x.rows)
+        instructions.cheapest_rows(cost, x.potential, n, j, x.lowest, x.rows)
     best, at = -slack, -1
     for j in range(m):
         reduced = x.lowest[j] - x.potential[n + j]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from movers.encode.products import product
+from movers.encode.kernels import product
 
 
 def in_order(row, matrix):

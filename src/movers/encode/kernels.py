@@ -1,37 +1,28 @@
-"""Compiled loops of `movers.encode.subword_pooling`: attention of words on a CPU.
+"""Compiled loops of encoding: attention cut down to words, and rows times a matrix.
 
-They add up what `movers.encode.subword_pooling.WordPieces` does, in the same order, and round it
-the same way.
+Sums take their terms in an order of ours, as on a GPU (`movers.encode.device_collect`), and are
+rounded the same way. A matrix library picks its order by processor and by shape, so that the bits
+of a row would depend on how many others are multiplied with it.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from movers.arrays import Bools, Floats, Ints, Singles
 from movers.runtime.compiling import exact, inlined
+from movers.runtime.threads import share_out
 
-
-class WordRanges(NamedTuple):
-    """The words of sentences: where each sentence has its first, their tokens, pieces to look at.
-
-    ``ranges`` holds the first token of every word and the one behind its last.
-    """
-
-    starts: Ints
-    ranges: Ints
-    most: int
-
-
-class PooledAttention(NamedTuple):
-    """What becomes of attention: matrices of words from their ``starts`` on, sums and squares."""
-
-    starts: Ints
-    structure: Singles
-    sums: Floats
-    squares: Floats
+WordRanges = tuple[Ints, Ints, int]
+"""Words of sentences: where each sentence has its first; the first token of every word and the one
+behind its last; pieces of a word to look at, 1 where the first stands for it."""
+PooledAttention = tuple[Ints, Singles, Floats, Floats]
+"""What becomes of attention: where each sentence's begins, matrices of words, sums and squares."""
+ROWS, TERMS = 32, 4
+"""Rows, and rows of the matrix, that a product takes at once."""
 
 
 @exact
@@ -51,22 +42,23 @@ def pool_attention(
     words; else sums go over the genuine tokens. ``row`` has room for a number per token.
     """
     starts, ranges, most = words
+    cells, structure, totals, squares = kept
     for b in range(len(sentences)):
         sentence = sentences[b]
         low, count = starts[sentence], starts[sentence + 1] - starts[sentence]
         for h in range(len(slots)):
-            first = kept.starts[sentence] + slots[h] * count * count
+            first = cells[sentence] + slots[h] * count * count
             for i in range(count):
                 _from_word(matrices, b, h, ranges[low + i, 0], ranges[low + i, 1], most, row)
                 for j in range(count):
-                    kept.structure[first + i * count + j] = _to_word(
+                    structure[first + i * count + j] = _to_word(
                         row, ranges[low + j, 0], ranges[low + j, 1], most
                     )
             if paper:
-                sums = _word_sums(kept.structure, first, count)
+                sums = _word_sums(structure, first, count)
             else:
                 sums = _token_sums(matrices, b, h, genuine)
-            kept.sums[sentence, slots[h]], kept.squares[sentence, slots[h]] = sums
+            totals[sentence, slots[h]], squares[sentence, slots[h]] = sums
 
 
 @inlined
@@ -134,3 +126,41 @@ def _token_sums(matrices: Singles, b: int, h: int, genuine: Bools) -> tuple[floa
         total += part
         squares += part_squares
     return total, squares
+
+
+def product(rows: NDArray[Any], matrix: Floats, threads: int | None = None) -> Floats:
+    """Multiply rows by a matrix in double precision: the same bits in any company, anywhere.
+
+    ``threads`` is the most to use; None takes one per processor.
+    """
+    given = np.ascontiguousarray(rows, np.float64)
+    factor = np.ascontiguousarray(matrix, np.float64)
+    out = np.zeros((len(given), factor.shape[1]))
+    work = np.full(len(given), factor.size)
+    share_out(lambda low, high: multiply(low, high, given, factor, out), work, threads)
+    return out
+
+
+@exact
+def multiply(low: int, high: int, rows: Floats, matrix: Floats, out: Floats) -> None:
+    """Add to the rows ``low .. high-1`` of ``out`` those of ``rows`` times the matrix.
+
+    Every sum takes its terms one by one in their order, whichever rows it shares a pass with;
+    only neighbouring columns are summed side by side. Four rows of the matrix stay in the
+    fastest cache while a block of rows goes by.
+    """
+    size, width = matrix.shape
+    whole = size - size % TERMS
+    for first in range(low, high, ROWS):
+        for k in range(0, whole, TERMS):
+            for i in range(first, min(first + ROWS, high)):
+                x, y, z, w = rows[i, k], rows[i, k + 1], rows[i, k + 2], rows[i, k + 3]
+                for j in range(width):
+                    total = out[i, j] + x * matrix[k, j]
+                    total = total + y * matrix[k + 1, j]
+                    total = total + z * matrix[k + 2, j]
+                    out[i, j] = total + w * matrix[k + 3, j]
+        for k in range(whole, size):
+            for i in range(first, min(first + ROWS, high)):
+                for j in range(width):
+                    out[i, j] += rows[i, k] * matrix[k, j]

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from movers.encode.encoding_cache import Store
-from movers.encode.encodings import Request
+from movers.encode.encodings import Request, Store
 from movers.encode.tokens import TokenRules
 from movers.encode.transformer import TransformerEncoder
 from tiny_models import SENTENCES
@@ -39,7 +38,7 @@ def assert_same(found, expected, texts):
 
 
 def test_what_lies_apart_is_put_together(encoder, encoded, monkeypatch):
-    monkeypatch.setattr("movers.encode.encoding_cache.GROWTH_BYTES", 0)
+    monkeypatch.setattr("movers.encode.encodings.GROWTH_BYTES", 0)
     store, whole = Store(REQUEST), encoder.encode(SENTENCES, REQUEST)
     for low in range(0, 6, 2):
         store.get(SENTENCES[low : low + 2], encoded)
@@ -55,7 +54,7 @@ def test_small_blocks_grow_and_the_least_used_are_forgotten(encoded, monkeypatch
         store.get([text], encoded)
     assert [len(block) for block in store.blocks] == [4]
     store.limit = 0
-    monkeypatch.setattr("movers.encode.encoding_cache.GROWTH", 1)  # too large to be joined
+    monkeypatch.setattr("movers.encode.encodings.GROWTH", 1)  # too large to be joined
     store.get([SENTENCES[5]], encoded)
     assert [len(block) for block in store.blocks] == [1]
     assert [*store.blocks[0].rows] == [SENTENCES[5]]
