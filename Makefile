@@ -35,7 +35,7 @@ OLDER_PROCESSOR := OPENBLAS_CORETYPE=Haswell MKL_ENABLE_INSTRUCTIONS=AVX2 MKL_CB
 	ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 NUMBA_CPU_NAME=haswell \
 	NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR" \
 	NUMBA_CACHE_DIR=$(VENV)/older-processor
-NUMBERS := tests/encode/test_products.py tests/encode/test_whiten.py \
+NUMBERS := tests/encode/test_kernels.py tests/encode/test_whiten.py \
 	tests/encode/test_transformer.py tests/solve/test_batch.py tests/solve/test_linear.py \
 	tests/measures/parts/test_costs.py tests/measures/test_pooled.py tests/test_doctor.py
 test-processors: $(TOOLS_READY)

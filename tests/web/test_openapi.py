@@ -11,7 +11,7 @@ from movers.measures.registry import ALIASES, JUDGES, METHODS
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::movers.runtime.notices.{name}Warning")
-    for name in ("Undefined", "Unwhitened", "Unfitted", "Truncation")
+    for name in ("Undefined", "Unfitted", "Truncation")
 ]
 
 UNCHECKED = "positive_data_acceptance"

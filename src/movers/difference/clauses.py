@@ -17,6 +17,9 @@ from movers.difference.plain_words import CONTENT, FUNCTION, NAME, NUMBER, Word
 CROSSED = 2
 """Words that went from either clause to the other, from which clauses may be exchanged."""
 LONG_CLAUSE = 8
+RELATIVE = frozenset(("that", "who", "which"))
+SINGULAR = frozenset(("is", "was", "has", "does"))
+"""Verbs of one person, before whom a list of two has ended."""
 CLOSE = 3
 """Words of a clause, and words between *was* and its verb, with *not* and an adverb."""
 
@@ -129,6 +132,59 @@ def is_verb(word: Word) -> bool:
     if word.part != CONTENT or not word.form:
         return False
     return word.form != "base" or lexicon.words().get(word.key, "")[:1] == "v"
+
+
+def between_clauses(words: Sequence[str], start: int, end: int) -> bool:
+    """Tell whether what stands from one place to another belongs to two clauses, not to a list.
+
+    *Tom likes [Ann and Bob] likes Sue*: a verb before it that takes an object, and a finite verb
+    behind it. Words are lower-case. A clause that another opens (*said Ann and Bob left*) has its
+    subject there; one that tells of a subject has ended there (*who saw Ann and Bob left*).
+
+    Examples
+    --------
+    >>> between_clauses("tom likes ann and bob likes sue".split(), 2, 5)
+    True
+    >>> between_clauses("tom thinks ann and bob like sue".split(), 2, 5)
+    False
+    """
+    cues = lexicon.cues()
+    if end >= len(words) or not _is_finite(words, end):
+        return False
+    opening = cues["conjunction"].keys() | cues["question"].keys() | cues["complement"].keys()
+    for place in range(start - 1, -1, -1):
+        word = words[place]
+        if word in opening or word in cues["coordinator"]:
+            return False
+        if word not in cues["auxiliary"] and _takes_object(words, place):
+            relative = not RELATIVE.isdisjoint(words[max(0, place - 2) : place])
+            return not relative and lexicon.lemma_of(word)[0] not in cues["complement"]
+    return False
+
+
+def _is_finite(words: Sequence[str], place: int) -> bool:
+    """Tell whether a word is the finite verb of a clause, more often than anything else.
+
+    What looks like the past is no verb before a preposition (*ordered in 1921*), nor is the
+    present at the end (*finite sets*), unless it cannot be a thing.
+    """
+    word, behind = words[place], words[place + 1 : place + 2]
+    lemma, form = lexicon.lemma_of(word)
+    parts = lexicon.words().get(lemma, "")
+    if form == lexicon.PAST and word not in SINGULAR:
+        return lexicon.cues()["preposition"].keys().isdisjoint(behind)
+    verb = parts.startswith("v") and (bool(behind) or "n" not in parts)
+    return word in SINGULAR or (form == lexicon.PRESENT and verb)
+
+
+def _takes_object(words: Sequence[str], place: int) -> bool:
+    """Tell whether a word is a verb; one that may be a noun stands behind nothing that nouns do."""
+    lemma, form = lexicon.lemma_of(words[place])
+    if form in (lexicon.PAST, lexicon.PARTICIPLE):
+        return True
+    before = words[place - 1] if place else ""
+    noun = before in lexicon.cues()["determiner"] or before in lexicon.cues()["preposition"]
+    return bool(form) and lexicon.words().get(lemma, "").startswith("v") and not noun
 
 
 def passives_of(words: Sequence[Word]) -> set[int]:

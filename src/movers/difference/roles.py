@@ -15,6 +15,7 @@ from itertools import combinations, islice
 from movers.difference import lexicon
 from movers.difference.clauses import (
     arguments_kept,
+    between_clauses,
     clauses_exchanged,
     is_turned,
     is_verb,
@@ -209,7 +210,8 @@ def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
             continue
         joined = own & lexicon.cues()["coordinator"].keys()
         if joined and not _left_behind(words, between, here):
-            return True
+            texts = [word.text.lower() for word in words]
+            return not between_clauses(texts, between.start - 1, between.stop + 1)
         plain = all(words[place].part == FUNCTION for place in between)
         if plain and _adjuncts(source, first, second):
             return True

@@ -13,9 +13,10 @@ from itertools import product
 import numpy as np
 
 from movers.arrays import Bools, Ints
+from movers.difference.clauses import between_clauses
 
 JOINING = frozenset(
-    "and or nor & plus versus vs und oder sowie et ou y e o oppure och og eller oraz albo lub i "
+    "and or nor & plus versus vs und oder sowie et ou y e o oppure och og eller oraz albo lub "
     "и или та або και ή ve veya 和 或".split()
 )
 """Words whose two sides may change places, and that say nothing else in another language."""
@@ -38,6 +39,7 @@ def exchanged(texts: Sequence[str], rows: Ints) -> Bools:
     """Say of which pairs the sentences differ by the order of joined members alone.
 
     Beside these, words that only one of the two has may stand for each other in the same place.
+    Between two clauses there is no list: *Tom likes Ann and Bob likes Sue*.
 
     Parameters
     ----------
@@ -98,6 +100,7 @@ def _end_of_exchange(source: list[str], target: list[str], start: int) -> int:
                     and source[end : end + before] == middle[:before]
                     and source[start - after : start] == middle[before + 1 :]
                     and (source[joint] != COMMA or _joins(source, end))
+                    and not any(between_clauses(words, start, end) for words in (source, target))
                 ):
                     return end
     return 0

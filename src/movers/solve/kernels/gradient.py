@@ -19,8 +19,7 @@ from typing import Any
 
 from movers.arrays import Floats
 from movers.runtime.compiling import inlined, kernel
-from movers.solve.kernels import LANES, ROWS
-from movers.solve.kernels.instructions import product_tile
+from movers.solve.kernels import LANES, ROWS, instructions
 from movers.solve.kernels.workspace import Batch, Cells, Margins, Structures, Workspace
 
 FORBIDDEN = 1e100
@@ -116,7 +115,7 @@ def set_gradient(
         left, right, pick, share = w.left, w.right, w.counting, factor
     for i in range(0, n, ROWS):
         for j in range(0, m, LANES):
-            product_tile(w.linear, share, w.a, left, right, pick, n, i, j, out)
+            instructions.product_tile(w.linear, share, w.a, left, right, pick, n, i, j, out)
     if margins is not None:
         set_margins(margins, w.cells, at, w.counts[slot], n - 1, m - 1)
         add_margins(margins, n - 1, m - 1, factor / 2.0, out)
