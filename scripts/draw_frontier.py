@@ -18,7 +18,7 @@ from scipy.stats import rankdata, spearmanr
 import movers
 from movers.measures import calibration, default
 from movers.measures.calibration import Calibration, contrasts, to_fit
-from movers.measures.parts.exchanges import exchanged
+from movers.measures.parts.exchanges import HARMLESS, effects_of_order
 from movers.measures.parts.shifts import shifts
 from movers.measures.sentences import sentence_distances
 from movers_research.datasets import read_dataset
@@ -69,7 +69,7 @@ def look(
         along = shifts(directions, sentences.vectors, rows, problems.shapes, solution.plan)
         moved = np.ones(len(rows))
         moved[default._in_place(problems.shapes, solution.plan)] = 0.0
-        moved[exchanged(sentences.sentences, rows)] = 0.0
+        moved[effects_of_order(sentences.sentences, rows) == HARMLESS] = 0.0
         words = sentences.weights.lengths[rows].sum(axis=1)
         apart = sentence_distances(sentences.pooled, rows)
         parts.append((apart, np.hstack([broken, along]), words, moved))

@@ -13,11 +13,11 @@ they went to, by ``t_k`` along direction k (`movers.measures.parts.shifts`). The
     z_u = a_u(n) + sum over heads of w_uh(n) sqrt(b_h) + sum over directions of v_uk(n) t_k
 
 with m the mean of sqrt(b_h): how much changed places, times the probability that this changed the
-meaning; S is 0 where every word went to the word in its place, and where only members of a list
-changed places (`movers.measures.parts.exchanges`). The weights, of either sign, depend
-on the number n of words; they and the directions are learned from contrasts, once for an encoder
-(`movers.measures.calibration`). As c < w, d grows with x wherever S stays: a further change makes a
-swap nearer only where S falls by it.
+meaning; S is 0 where every word went to the word in its place. Where words alone tell what another
+order does (`movers.measures.parts.exchanges`), S is 0, or that probability at least 0.95. The
+weights, of either sign, depend on the number n of words; they and the directions are learned from
+contrasts, once for an encoder (`movers.measures.calibration`). As c < w, d grows with x wherever S
+stays: a further change makes a swap nearer only where S falls by it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from movers.measures.calibration import (
 )
 from movers.measures.parts.context import Context
 from movers.measures.parts.costs import pair_costs
-from movers.measures.parts.exchanges import exchanged
+from movers.measures.parts.exchanges import HARMLESS, TELLING, effects_of_order
 from movers.measures.parts.shifts import differences, principal, shifts, spreads
 from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences, sentence_distances
@@ -76,6 +76,8 @@ HOME = 0.7
 """Price of a word that stays at home, in mean costs of the pair."""
 ELSEWHERE = 1e-6
 """Words that may leave their places where none counts as having left it."""
+CERTAIN = 0.95
+"""Probability that the meaning changed where words alone tell it."""
 SAMPLE = 256
 """Contrasts looked at together."""
 NAMED = 8
@@ -193,9 +195,13 @@ def _look(
 
 def meaning_changed(known: Calibration, signs: Floats, words: Ints) -> Floats:
     """Return S in [0, 1): how much changed places, times the probability that it matters."""
+    return words_moved(known, signs) / (1.0 + np.exp(-known.network.odds(signs, words)))
+
+
+def words_moved(known: Calibration, signs: Floats) -> Floats:
+    """Return how much changed places, from 0 to 1."""
     broken = signs[:, : len(known.heads)]
-    moved = -np.expm1(-ANY * (broken.sum(axis=1) / broken.shape[1]))
-    return np.asarray(moved / (1.0 + np.exp(-known.network.odds(signs, words))))
+    return np.asarray(-np.expm1(-ANY * (broken.sum(axis=1) / broken.shape[1])))
 
 
 def arguments(known: Calibration, signs: Floats, words: Ints) -> Floats:
@@ -281,12 +287,12 @@ class DefaultMeasure(Measure):
             parts[name] = np.zeros(shape, numbers.dtype)
             parts[name][filled] = numbers / words if name in ("linear", "home") else numbers
         counts = sentences.weights.lengths[rows[filled]].sum(axis=1)
-        parts["structural"][filled] = self._charges(signs, counts)
+        effects = effects_of_order(sentences.sentences, rows)
+        parts["structural"][filled] = self._charges(signs, counts, effects[filled])
         # The same sentence breaks nothing, whichever of its equal words went where; nor do other
         # words, or other signs, in the same places.
-        # Nor do members of a list that changed places.
         parts["structural"][filled[_in_place(problems.shapes, moved.plan)]] = 0.0
-        parts["structural"][(rows[:, 0] == rows[:, 1]) | exchanged(sentences.sentences, rows)] = 0.0
+        parts["structural"][(rows[:, 0] == rows[:, 1]) | (effects == HARMLESS)] = 0.0
         sentence = sentence_distances(sentences.pooled, rows)
         gate = gates(sentence, self.calibration.chance)
         parts["value"] = sentence[:, None] + gate[:, None] * parts["structural"]
@@ -315,7 +321,7 @@ class DefaultMeasure(Measure):
         along = shifts(self.calibration.directions, sentences.vectors, *where, threads=threads)
         return problems, moved, np.hstack([broken, along])
 
-    def _charges(self, signs: Floats, words: Ints) -> Floats:
+    def _charges(self, signs: Floats, words: Ints, effects: NDArray[np.int8]) -> Floats:
         """Return s c S for every pair, shared out to the heads, ``(pairs, heads)``."""
         count = len(self.heads)
         if not count:
@@ -325,6 +331,8 @@ class DefaultMeasure(Measure):
             argued = signs
         else:
             charge = meaning_changed(self.calibration, signs, words)
+            certain = CERTAIN * words_moved(self.calibration, signs)
+            charge = np.where(effects == TELLING, np.maximum(charge, certain), charge)
             argued = arguments(self.calibration, signs, words)
         whole = argued.sum(axis=1, keepdims=True)
         shares = np.where(whole > 0, argued / np.where(whole > 0, whole, 1.0), 1 / count)

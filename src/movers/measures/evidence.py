@@ -21,7 +21,7 @@ from movers.difference.finder import differences
 from movers.difference.kinds import KINDS
 from movers.measures.default import DefaultMeasure
 from movers.measures.parts.costs import norms_of, pair_costs
-from movers.measures.parts.exchanges import exchanged
+from movers.measures.parts.exchanges import effects_of_order
 from movers.measures.sentences import WeightedSentences, sentence_distances
 
 MATCHED = 0.5
@@ -42,7 +42,7 @@ PRODUCTS = (
 """Columns multiplied with each other; "broken" is the mean over all heads."""
 TOLD = tuple(kind for kind in KINDS if kind != "removed")
 """Kinds of differences; what one text has and the other has not is "added" either way round."""
-LISTED = "members exchanged"
+ORDERED = "order that words tell of"
 PLAIN = (*WHOLE, *(f"{name}, {layer} layer" for layer in LAYERS for name in LAYERED), *ORDER)
 
 
@@ -52,7 +52,7 @@ def names_of(measure: DefaultMeasure) -> tuple[str, ...]:
     known = measure.calibration
     pinned = known.digest_of_directions
     shifted = (f"shift {place + 1} of {pinned}" for place in range(len(known.directions)))
-    seen = (*PLAIN, *TOLD, LISTED, *read, *shifted)
+    seen = (*PLAIN, *TOLD, ORDERED, *read, *shifted)
     return (
         *seen,
         *(f"{name} while near" for name in seen),
@@ -82,7 +82,8 @@ def evidence(measure: DefaultMeasure, sentences: WeightedSentences, rows: Ints) 
     known["broken"] = signs[:, :heads].sum(axis=1) / max(1, heads)
     products = [known[name] * known[other] for name, other in PRODUCTS]
     near = np.maximum(0.0, 1.0 - apart / measure.calibration.chance) ** NEARNESS
-    told = _differing(sentences.sentences, rows), exchanged(sentences.sentences, rows)
+    texts = sentences.sentences
+    told = _differing(texts, rows), effects_of_order(texts, rows)
     seen = np.column_stack([plain, *told, signs])
     return np.column_stack([seen, near[:, None] * seen, plain**2, *products])
 

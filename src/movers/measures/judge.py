@@ -53,7 +53,7 @@ FAMILIES = (
         ("matched", "worst match", "nearest", "mean cost", "shift"),
     ),
     ("the order of the words", ("displaced", "neighbours", "inverted", "roles", "reordered")),
-    ("members of a list that changed places", ("members exchanged",)),
+    ("the order of lists, or around a verb", ("order that words tell of",)),
     ("a negation", ("negation",)),
     ("an opposite", ("opposite",)),
     ("a number", ("number",)),

@@ -4,12 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from movers.measures.calibration import contrasts
-from movers.measures.parts.exchanges import exchanged
+from movers.measures.parts.exchanges import HARMLESS, TELLING, effects_of_order
 
 
 def told(*pairs):
     texts = [text for pair in pairs for text in pair]
-    return exchanged(texts, np.arange(len(texts)).reshape(-1, 2)).tolist()
+    effects = effects_of_order(texts, np.arange(len(texts)).reshape(-1, 2))
+    return (effects == HARMLESS).tolist()
 
 
 @pytest.mark.parametrize(
@@ -67,13 +68,17 @@ def test_other_orders_say_something_else(source, target):
 
 def test_contrasts_of_coordination_are_told_and_hardly_any_with_another_meaning():
     every = contrasts()
-    alike = exchanged(
+    effects = effects_of_order(
         [text for pair in every.pairs for text in pair],
         np.arange(2 * len(every.pairs)).reshape(-1, 2),
     )
+    alike = effects == HARMLESS
     joined = np.array([kind.startswith("coordination") for kind in every.kinds])
     assert alike[joined & every.same].all()
     assert alike[~every.same].sum() <= 2  # why we say "salt and pepper" and not "pepper and salt"
+    compared = every.same & (np.array(every.kinds) != "change")  # whose same pairs are both swaps
+    telling = effects == TELLING
+    assert telling[compared].sum() < 0.02 * telling[~every.same].sum()
 
 
 words = st.lists(st.sampled_from(["ann", "bob", "the", "sang", "red"]), min_size=1, max_size=4)

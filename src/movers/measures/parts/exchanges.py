@@ -1,7 +1,7 @@
-"""Members of a list that changed places: *Ann and Bob*, *Bob and Ann*.
+"""What words alone tell of another order: of lists, and of the two sides of a verb.
 
-Attention and vectors see that words stand elsewhere, and hardly that *and* or *or* makes both
-orders say the same. The words themselves tell it.
+Attention and vectors see that words stand elsewhere, and hardly that *and* makes both orders say
+the same, that *borders* does and that *beat* does not. The words themselves tell it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,14 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
-from movers.arrays import Bools, Ints
+from movers.arrays import Ints
 from movers.difference.clauses import between_clauses
+from movers.measures.parts.sides import changes_roles, find_sides, holds_both_ways
+
+HARMLESS, TELLING = 1, -1
+"""What another order is: without effect, or another meaning."""
 
 JOINING = frozenset(
     "and or nor & plus versus vs und oder sowie et ou y e o oppure och og eller oraz albo lub "
@@ -35,10 +40,12 @@ COMMA = ","
 _WORD = re.compile(r"\w+|&|,")
 
 
-def exchanged(texts: Sequence[str], rows: Ints) -> Bools:
-    """Say of which pairs the sentences differ by the order of joined members alone.
+def effects_of_order(texts: Sequence[str], rows: Ints) -> NDArray[np.int8]:
+    """Return what words tell of another order: `HARMLESS`, `TELLING`, or 0 where they do not.
 
-    Beside these, words that only one of the two has may stand for each other in the same place.
+    It is harmless if members of a list changed places and nothing else did, beside which words that
+    only one of the two has may stand for each other in the same place; or the two sides of a
+    relation that holds both ways. It is telling if the sides of any other verb changed places.
     Between two clauses there is no list: *Tom likes Ann and Bob likes Sue*.
 
     Parameters
@@ -48,22 +55,33 @@ def exchanged(texts: Sequence[str], rows: Ints) -> Bools:
     rows : (pairs, 2)
         Which of them are compared.
     """
-    words = {row: _joined_words(texts[row]) for row in np.unique(rows).tolist()}
+    words = {row: _words(texts[row]) for row in np.unique(rows).tolist()}
     counts = np.zeros(len(texts), np.int64)
     counts[list(words)] = [len(read) - read.count(COMMA) for read in words.values()]
     first, second = counts[rows.T]
-    alike = (first == second) & (first > 0)
-    for pair in np.flatnonzero(alike).tolist():
-        source, target = sorted(words[row] for row in rows[pair].tolist())  # alike both ways
-        plain = ([word for word in read if word != COMMA] for read in (source, target))
-        alike[pair] = _only_exchanged(*plain) or _only_exchanged(source, target)
-    return np.asarray(alike)
+    effects = np.zeros(len(rows), np.int8)
+    for pair in np.flatnonzero((first == second) & (first > 0)).tolist():
+        effects[pair] = _effect(*sorted(words[row] for row in rows[pair].tolist()))
+    return effects
 
 
-def _joined_words(text: str) -> list[str]:
-    """Return the words and commas of a sentence; nothing if no words can be exchanged."""
+def _words(text: str) -> list[str]:
+    """Return the words and commas of a sentence; nothing if the order of all lists matters."""
     words = _WORD.findall(text.casefold())
-    return words if not JOINING.isdisjoint(words) and ORDERED.isdisjoint(words) else []
+    return words if ORDERED.isdisjoint(words) else []
+
+
+def _effect(source: list[str], target: list[str]) -> int:
+    """Return what the order of two sentences with as many words tells."""
+    plain = [[word for word in read if word != COMMA] for read in (source, target)]
+    if not JOINING.isdisjoint(source) and (
+        _only_exchanged(*plain) or _only_exchanged(source, target)
+    ):
+        return HARMLESS
+    sides = find_sides(*plain)
+    if sides is None:
+        return 0
+    return HARMLESS if holds_both_ways(sides) else TELLING if changes_roles(sides) else 0
 
 
 def _only_exchanged(source: list[str], target: list[str]) -> bool:
