@@ -1,11 +1,13 @@
 import pytest
 
 import movers
-from movers.measures.parts.sides import changes_roles, find_sides, holds_both_ways
+from movers.measures.parts.sides import changes_roles, find_sides, holds_both_ways, shared_words
 
 
 def told(asked, source, target):
-    pair = source.lower().split(), target.lower().split()
+    pair = shared_words(source.lower().split(), target.lower().split())
+    if pair is None:
+        return [False, False]
     sides = find_sides(*pair), find_sides(*pair[::-1])
     return [one is not None and asked(one) for one in sides]
 
@@ -58,7 +60,8 @@ def test_other_relations_say_something_else(source, target):
     [
         ("Our team beat the champions", "The champions beat our team"),
         ("The museum bought it from a farmer", "A farmer bought it from the museum"),
-        ("Does Ann admire Bob", "Does Bob admire Ann"),
+        ("Did Ann forgive Bob", "Did Bob forgive Ann"),
+        ("Our team beat the champions", "On Friday the champions clearly beat our old team"),
         ("Tom was succeeded by Ann in 1911", "Ann was succeeded by Tom in 1911"),
     ],
 )
@@ -73,6 +76,9 @@ def test_sides_of_a_verb_have_roles(source, target):
         ("From the hill came a cry", "A cry came from the hill"),
         ("On Monday the shop closed", "The shop closed on Monday"),
         ("Paris is the capital", "The capital is Paris"),
+        ("The cat chased the mouse", "The mouse was chased by the cat"),
+        ("Ann bought a car from Bob", "Bob sold a car to Ann"),
+        ("I 'm sure she is right", "I is sure she 'm right"),
         ("Go home said Ann", "Ann said go home"),
         ("Here comes Ann", "Ann comes here"),
         ("Italy borders Austria", "Austria borders Italy"),

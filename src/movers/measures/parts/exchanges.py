@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from movers.arrays import Ints
 from movers.difference.clauses import between_clauses
-from movers.measures.parts.sides import changes_roles, find_sides, holds_both_ways
+from movers.measures.parts.sides import changes_roles, find_sides, holds_both_ways, shared_words
 
 HARMLESS, TELLING = 1, -1
 """What another order is: without effect, or another meaning."""
@@ -45,8 +45,8 @@ def effects_of_order(texts: Sequence[str], rows: Ints) -> NDArray[np.int8]:
 
     It is harmless if members of a list changed places and nothing else did, beside which words that
     only one of the two has may stand for each other in the same place; or the two sides of a
-    relation that holds both ways. It is telling if the sides of any other verb changed places.
-    Between two clauses there is no list: *Tom likes Ann and Bob likes Sue*.
+    relation that holds both ways. It is telling if the sides of any other verb changed places,
+    whatever else was added. Clauses are no list: *Tom likes Ann and Bob likes Sue*.
 
     Parameters
     ----------
@@ -56,13 +56,8 @@ def effects_of_order(texts: Sequence[str], rows: Ints) -> NDArray[np.int8]:
         Which of them are compared.
     """
     words = {row: _words(texts[row]) for row in np.unique(rows).tolist()}
-    counts = np.zeros(len(texts), np.int64)
-    counts[list(words)] = [len(read) - read.count(COMMA) for read in words.values()]
-    first, second = counts[rows.T]
-    effects = np.zeros(len(rows), np.int8)
-    for pair in np.flatnonzero((first == second) & (first > 0)).tolist():
-        effects[pair] = _effect(*sorted(words[row] for row in rows[pair].tolist()))
-    return effects
+    effects = [_effect(*sorted(words[row] for row in pair)) for pair in rows.tolist()]
+    return np.array(effects, np.int8)
 
 
 def _words(text: str) -> list[str]:
@@ -72,16 +67,18 @@ def _words(text: str) -> list[str]:
 
 
 def _effect(source: list[str], target: list[str]) -> int:
-    """Return what the order of two sentences with as many words tells."""
+    """Return what the order of the words and commas of two sentences tells."""
     plain = [[word for word in read if word != COMMA] for read in (source, target)]
     if not JOINING.isdisjoint(source) and (
         _only_exchanged(*plain) or _only_exchanged(source, target)
     ):
         return HARMLESS
     sides = find_sides(*plain)
-    if sides is None:
-        return 0
-    return HARMLESS if holds_both_ways(sides) else TELLING if changes_roles(sides) else 0
+    if sides is not None and holds_both_ways(sides):
+        return HARMLESS
+    kept = shared_words(*plain)
+    sides = None if kept is None else find_sides(*kept)
+    return TELLING if sides is not None and changes_roles(sides) else 0
 
 
 def _only_exchanged(source: list[str], target: list[str]) -> bool:

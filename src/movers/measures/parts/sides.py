@@ -8,6 +8,7 @@ ways are rows of the English cues by lemmas; a star stands for one word or two.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
@@ -31,6 +32,13 @@ SAYING = frozenset("say reply add shout cry whisper exclaim".split())
 """Verbs before which stands what is said, or behind which."""
 OPENING = frozenset("that who which whom whose than and or nor".split())
 """Words across which sides that change places are no longer those of one verb."""
+
+TURNING = frozenset("by to from that who whom which whose it".split())
+"""Words that may tell who does what, as auxiliaries and verbs do."""
+CONTRACTED = frozenset("s m re ve ll d t".split())
+"""What follows an apostrophe."""
+ADDED = 6
+"""Different words that may be added."""
 
 
 class Sides(NamedTuple):
@@ -72,6 +80,27 @@ def find_sides(source: list[str], target: list[str]) -> Sides | None:
     return None
 
 
+def shared_words(source: list[str], target: list[str]) -> tuple[list[str], list[str]] | None:
+    """Return the words that both sentences have as often; None if others may have turned roles.
+
+    Examples
+    --------
+    >>> shared_words("a cat saw dogs".split(), "often dogs saw a cat".split())
+    (['a', 'cat', 'saw', 'dogs'], ['dogs', 'saw', 'a', 'cat'])
+    >>> shared_words("a cat saw dogs".split(), "dogs were seen by a cat".split())
+    """
+    other = {*source} ^ {*target}
+    if len(other) > ADDED:
+        return None
+    if len(source) + len(target) > 2 * len({*source, *target}) - len(other):  # some stand twice
+        other = {word for word, _ in Counter(source).items() ^ Counter(target).items()}
+    turning = not TURNING.isdisjoint(other) or not other.isdisjoint(lexicon.cues()["auxiliary"])
+    if turning or len(other) > ADDED or any(_is_verb(word) for word in other):
+        return None
+    first, second = ([word for word in words if word not in other] for words in (source, target))
+    return first, second
+
+
 def holds_both_ways(sides: Sides) -> bool:
     """Tell whether a relation stands between both sides that says the same either way round."""
     around = [*sides.before, *sides.behind]
@@ -95,7 +124,7 @@ def changes_roles(sides: Sides) -> bool:
         any(_is_verb(word) for word in sides.between)
         and lemmas.isdisjoint(cues["symmetric"].keys() | SAYING)
         and OPENING.isdisjoint(sides.between)
-        and not any(_is_verb(word) for word in (*sides.first, *sides.second))
+        and not any(_is_clausal(word) for word in (*sides.first, *sides.second))
         and not any(
             _is_open(side[-1]) or _is_adverbial(side[0]) for side in (sides.first, sides.second)
         )
@@ -138,6 +167,15 @@ def _is_open(word: str) -> bool:
 def _is_adverbial(word: str) -> bool:
     """Tell whether a place, a time or a manner begins with a word."""
     return word in lexicon.cues()["preposition"] or lexicon.words().get(word, "")[:1] == "r"
+
+
+def _is_clausal(word: str) -> bool:
+    """Tell whether a word makes more of a side than a thing: a verb that cannot be one."""
+    lemma, form = lexicon.lemma_of(word)
+    auxiliary = word in lexicon.cues()["auxiliary"] or word in CONTRACTED
+    return auxiliary or (
+        _is_verb(word) and (form == lexicon.PAST or "n" not in lexicon.words()[lemma])
+    )
 
 
 def _is_verb(word: str) -> bool:
