@@ -1,4 +1,4 @@
-"""What words alone tell of another order: of lists, and of the two sides of a verb.
+"""What words alone tell of another order: of lists, of the two sides of a verb, and of its voice.
 
 Attention and vectors see that words stand elsewhere, and hardly that *and* makes both orders say
 the same, that *borders* does and that *beat* does not. The words themselves tell it.
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from movers.arrays import Ints
 from movers.difference.clauses import between_clauses
 from movers.measures.parts.sides import changes_roles, find_sides, holds_both_ways, shared_words
+from movers.measures.parts.voices import keeps_roles
 
 HARMLESS, TELLING = 1, -1
 """What another order is: without effect, or another meaning."""
@@ -44,9 +45,10 @@ def effects_of_order(texts: Sequence[str], rows: Ints) -> NDArray[np.int8]:
     """Return what words tell of another order: `HARMLESS`, `TELLING`, or 0 where they do not.
 
     It is harmless if members of a list changed places and nothing else did, beside which words that
-    only one of the two has may stand for each other in the same place; or the two sides of a
-    relation that holds both ways. It is telling if the sides of any other verb changed places,
-    whatever else was added. Clauses are no list: *Tom likes Ann and Bob likes Sue*.
+    only one of the two has may stand for each other in the same place; if the sides of a relation
+    that holds both ways did; and if the sides of a verb did with its voice. It is telling if the
+    sides of any other verb changed places, whatever else was added, or the voice alone changed.
+    Clauses are no list: *Tom likes Ann and Bob likes Sue*.
 
     Parameters
     ----------
@@ -76,8 +78,11 @@ def _effect(source: list[str], target: list[str]) -> int:
     sides = find_sides(*plain)
     if sides is not None and holds_both_ways(sides):
         return HARMLESS
-    kept = shared_words(*plain)
-    sides = None if kept is None else find_sides(*kept)
+    kept = keeps_roles(*plain)
+    if kept is not None:
+        return HARMLESS if kept else TELLING
+    shared = shared_words(*plain)
+    sides = None if shared is None else find_sides(*shared)
     return TELLING if sides is not None and changes_roles(sides) else 0
 
 

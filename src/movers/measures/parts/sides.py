@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from movers.difference import lexicon
@@ -30,11 +31,12 @@ BEHIND = frozenset(
 """Words behind both sides with which something begins that belongs to neither."""
 SAYING = frozenset("say reply add shout cry whisper exclaim".split())
 """Verbs before which stands what is said, or behind which."""
-OPENING = frozenset("that who which whom whose than and or nor".split())
+OPENING = frozenset("that who which whom whose and or nor".split())
 """Words across which sides that change places are no longer those of one verb."""
 
 TURNING = frozenset("by to from that who whom which whose it".split())
 """Words that may tell who does what, as auxiliaries and verbs do."""
+DEGREES = frozenset("more less as".split())
 CONTRACTED = frozenset("s m re ve ll d t".split())
 """What follows an apostrophe."""
 ADDED = 6
@@ -81,7 +83,7 @@ def find_sides(source: list[str], target: list[str]) -> Sides | None:
 
 
 def shared_words(source: list[str], target: list[str]) -> tuple[list[str], list[str]] | None:
-    """Return the words that both sentences have as often; None if others may have turned roles.
+    """Return words that both sentences have as often, *he* for *him*; None if others turn roles.
 
     Examples
     --------
@@ -89,13 +91,17 @@ def shared_words(source: list[str], target: list[str]) -> tuple[list[str], list[
     (['a', 'cat', 'saw', 'dogs'], ['dogs', 'saw', 'a', 'cat'])
     >>> shared_words("a cat saw dogs".split(), "dogs were seen by a cat".split())
     """
+    case = lexicon.cues()["case"]
+    source, target = ([case.get(word, word) for word in words] for words in (source, target))
     other = {*source} ^ {*target}
     if len(other) > ADDED:
         return None
     if len(source) + len(target) > 2 * len({*source, *target}) - len(other):  # some stand twice
         other = {word for word, _ in Counter(source).items() ^ Counter(target).items()}
-    turning = not TURNING.isdisjoint(other) or not other.isdisjoint(lexicon.cues()["auxiliary"])
-    if turning or len(other) > ADDED or any(_is_verb(word) for word in other):
+    compared = {
+        word for words in (source, target) for word, then in pairwise(words) if then == "than"
+    }
+    if len(other) > ADDED or other & compared or any(_turns(word) for word in other):
         return None
     first, second = ([word for word in words if word not in other] for words in (source, target))
     return first, second
@@ -121,7 +127,7 @@ def changes_roles(sides: Sides) -> bool:
     cues = lexicon.cues()
     lemmas = {lexicon.lemma_of(word)[0] for word in sides.between}
     return (
-        any(_is_verb(word) for word in sides.between)
+        any(_is_verb(word) or word == "than" for word in sides.between)
         and lemmas.isdisjoint(cues["symmetric"].keys() | SAYING)
         and OPENING.isdisjoint(sides.between)
         and not any(_is_clausal(word) for word in (*sides.first, *sides.second))
@@ -167,6 +173,12 @@ def _is_open(word: str) -> bool:
 def _is_adverbial(word: str) -> bool:
     """Tell whether a place, a time or a manner begins with a word."""
     return word in lexicon.cues()["preposition"] or lexicon.words().get(word, "")[:1] == "r"
+
+
+def _turns(word: str) -> bool:
+    """Tell whether a word that one sentence has alone may say who does what, or which is more."""
+    known = word in TURNING or word in lexicon.cues()["auxiliary"] or word in DEGREES
+    return known or lexicon.positive_of(word)[1] != "" or _is_verb(word)
 
 
 def _is_clausal(word: str) -> bool:
