@@ -2,8 +2,8 @@
 
 Learned from PAWS-Wiki dev without the pairs of PAWS-X, STS-B dev (gold 4 and above is the same,
 3 and below is not, what lies between is left out), one half of the triples and of the contrasts,
-swaps with one more change, and sentences of the contrasts denied, with another number, or beside
-another one that shares words with it.
+swaps with one more change, and sentences of the contrasts denied, with another number or the
+opposite of a word, or beside another one that shares words with it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from movers.arrays import Floats, Ints
+from movers.difference.lexicon import opposite_of
 from movers.difference.plain_words import CONTENT, read
 from movers.encode.encoder import Encoder
 from movers.evaluate.labelled import Dataset
@@ -46,7 +48,7 @@ SHARES = {
     "contrasts": 0.06,
     "swaps with one more change": 0.09,
     "triples": 0.02,
-    "denied, other numbers": 0.01,
+    "denied, other numbers, opposites": 0.04,
     "other sentences that share words": 0.05,
 }
 """What every source counts, by grouped cross-validation on these sources (results/judge.md)."""
@@ -130,11 +132,15 @@ def _rows(dataset: Dataset, rows: Ints, labels: Floats) -> Rows:
 
 
 def _turned(text: str) -> Iterator[str]:
-    """Yield a sentence denied, and one with another number, where it can be done."""
+    """Yield a sentence denied, with another number, and with an opposite, where it can be done."""
     if AUXILIARY.search(text):
         yield AUXILIARY.sub(r"\1 not", text, count=1)
     if NUMBER.search(text):
         yield NUMBER.sub(lambda number: str(int(number[0]) * 2 + 1), text, count=1)
+    words = [word for word in read(text).words if word.part == CONTENT]
+    others = ((word, opposite_of(word.text)) for word in words)
+    for word, other in islice((one for one in others if one[1]), 1):
+        yield f"{text[: word.start]}{other}{text[word.end :]}"
 
 
 def learn_same(encoder: Encoder, data: Path | None = None) -> Knowledge:

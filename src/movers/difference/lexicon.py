@@ -67,6 +67,17 @@ def has_opposite(word: str) -> bool:
     return word in _with_opposites() or positive_of(word)[0] in _with_opposites()
 
 
+def opposite_of(word: str) -> str | None:
+    """Return the first antonym of a lower-case word as it stands, if there is one.
+
+    Examples
+    --------
+    >>> opposite_of("open"), opposite_of("table")
+    ('shut', None)
+    """
+    return next((other for one, other in _opposites() if one == word), None)
+
+
 def are_opposite(first: str, second: str) -> bool:
     """Tell whether two lemmas are antonyms, or the same degree of two: *taller* and *shorter*."""
     if (first, second) in _opposites():
