@@ -78,6 +78,8 @@ def test_sides_of_a_verb_have_roles(source, target):
         ("Paris is the capital", "The capital is Paris"),
         ("The cat chased the mouse", "The mouse was chased by the cat"),
         ("Ann bought a car from Bob", "Bob sold a car to Ann"),
+        ("Ann looks like Bob", "Bob looks like Ann"),
+        ("Ann flirted with Bob", "Bob flirted with Ann"),
         ("I 'm sure she is right", "I is sure she 'm right"),
         ("Go home said Ann", "Ann said go home"),
         ("Here comes Ann", "Ann comes here"),

@@ -34,6 +34,8 @@ SAYING = frozenset("say reply add shout cry whisper exclaim".split())
 OPENING = frozenset("that who which whom whose and or nor".split())
 """Words across which sides that change places are no longer those of one verb."""
 
+MUTUAL = frozenset("with like alike against together each both".split())
+"""Words with which most verbs hold both ways, more or less."""
 TURNING = frozenset("by to from that who whom which whose it".split())
 """Words that may tell who does what, as auxiliaries and verbs do."""
 DEGREES = frozenset("more less as".split())
@@ -130,6 +132,7 @@ def changes_roles(sides: Sides) -> bool:
         any(_is_verb(word) or word == "than" for word in sides.between)
         and lemmas.isdisjoint(cues["symmetric"].keys() | SAYING)
         and OPENING.isdisjoint(sides.between)
+        and MUTUAL.isdisjoint(sides.between)
         and not any(_is_clausal(word) for word in (*sides.first, *sides.second))
         and not any(
             _is_open(side[-1]) or _is_adverbial(side[0]) for side in (sides.first, sides.second)
