@@ -1,10 +1,12 @@
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from movers.measures.calibration import contrasts
-from movers.measures.parts.exchanges import HARMLESS, TELLING, effects_of_order
+from movers.measures.parts.exchanges import HARMLESS, LONGEST, TELLING, effects_of_order
 
 
 def told(*pairs):
@@ -103,3 +105,11 @@ def test_both_ways_round_are_told_alike(given_words, random):
 def test_a_sentence_of_joining_words_alone_takes_no_time():
     long = "and " * 2000
     assert told((f"ann {long} bob", f"bob {long} ann")) == [False]
+
+
+@pytest.mark.parametrize("word", ["by", "walked", "was walked by", "a"])
+def test_sentences_that_say_one_thing_again_and_again_take_no_time(word):
+    longest = f"{word} " * (LONGEST // len(word.split()) - 1)
+    start = time.process_time()
+    told((f"ann {longest}", f"{longest} ann"), (f"{longest} by ann", f"bob {longest}"))
+    assert time.process_time() - start < 2

@@ -35,6 +35,8 @@ LATER = frozenset(
 """Words with which a member cannot begin that stands as well before as after another."""
 SHARED = 4
 """So many words beside a member may stand beside the other as well: *the* dog and *the* cat."""
+LONGEST = 64
+"""Words of a sentence whose sides and voice are looked at."""
 MOST = 16
 """Joining words of a sentence that are looked at."""
 COMMA = ","
@@ -75,6 +77,8 @@ def _effect(source: list[str], target: list[str]) -> int:
         _only_exchanged(*plain) or _only_exchanged(source, target)
     ):
         return HARMLESS
+    if max(map(len, plain)) > LONGEST:
+        return 0
     sides = find_sides(*plain)
     if sides is not None and holds_both_ways(sides):
         return HARMLESS

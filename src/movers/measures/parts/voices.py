@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from movers.difference import lexicon
 
 AGENT = "by"
+AGENTS, BEFORE = 2, 8
+"""Agents of a sentence that are looked at, and words before its subject."""
 TURNED = frozenset(("be", "get"))
 """Lemmas before the participle of a passive."""
 ADVERBS = frozenset(
@@ -29,7 +31,8 @@ def keeps_roles(source: list[str], target: list[str]) -> bool | None:
     False
     >>> keeps_roles("the dog bit ann".split(), "ann bit the dog".split())
     """
-    if source.count(AGENT) == target.count(AGENT):
+    agents = source.count(AGENT), target.count(AGENT)
+    if agents[0] == agents[1] or max(agents) > AGENTS:
         return None
     active, passive = sorted((source, target), key=lambda words: words.count(AGENT))
     turned = [
@@ -39,7 +42,7 @@ def keeps_roles(source: list[str], target: list[str]) -> bool | None:
         return None
     active, passive = _without_them(active), _without_them(passive)
     alike = 0
-    while alike < min(len(active), len(passive)) and active[alike] == passive[alike]:
+    while alike < min(len(active), len(passive), BEFORE) and active[alike] == passive[alike]:
         alike += 1
     readings = (
         found
