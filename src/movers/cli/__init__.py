@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from movers.cli.quick import QUICK, answer, print_rows, summary
+from movers.cli.quick import QUICK, answer, side_by_side, summary
 from movers.errors import EXTRAS, DependencyError, InputError, MoversError, missing
 from movers.plugins import command_places, outside_commands
 
@@ -93,8 +93,7 @@ def print_help() -> None:
         INSTALL: "Complete commands and options in this shell.",
         "--version": "Display application version.",
     }
-    print(f"Usage: movers COMMAND\n\n{HELP}\n\nCommands:")
-    print_rows(rows)
+    print(f"Usage: movers COMMAND\n\n{HELP}\n\nCommands:\n{side_by_side(rows)}")
     print("\n`movers COMMAND --help` tells about one of them.")
 
 

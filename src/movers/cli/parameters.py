@@ -14,29 +14,20 @@ from inspect import BoundArguments, cleandoc, signature
 from inspect import Parameter as Taken
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import click
 from click import UsageError
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from movers.cli.drawing import styled
+from movers.cli.quick import paragraph, side_by_side
+
 OPTION = re.compile(r"-[^\d.]")
 """How a word begins that is meant as an option, and not as a number or standard input."""
 DESCRIBED = re.compile(r"^([*\w][*\w, ]*?)(?: *:.*)?\n((?: .*(?:\n|$)|\n)+)", re.MULTILINE)
 """Names and what is said of them in the section Parameters of a docstring."""
-COLLECTIONS = (list, tuple, set, frozenset)
-"""Types of options that may be given several times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,19 +171,19 @@ def _rows(thing: Any, within: str = "", section: Section = OPTIONS) -> Iterator[
 
 def _row(place: str, taken: Taken, kind: Any, facts: Parameter, section: Section) -> Row:
     """Return a parameter; one that may be an argument or have a name is an option for click."""
-    collection, word = get_origin(kind) or kind, _spelt(taken.name)
-    several = collection in COLLECTIONS or taken.kind is Taken.VAR_POSITIONAL
-    read = Kind((*get_args(kind), str)[0] if collection in COLLECTIONS else kind, facts)
+    word, one = _spelt(taken.name), _item(kind)
+    several = one is not None or taken.kind is Taken.VAR_POSITIONAL
+    read = Kind(one or kind, facts)
     required = taken.default is Taken.empty and not (several or kind is bool)
     usage = (word.upper() if required else f"[{word.upper()}]") + "..." * several
-    notes = {"choices": ", ".join(read.choices), "env var": facts.env_var}
-    notes["default"] = facts.show_default or _shown(taken.default)
-    said = [facts.help, *(f"[{name}: {note}]" for name, note in notes.items() if note)]
-    help = " ".join([*filter(None, said), *["[required]"] * required])
+    default = _shown(taken.default) if facts.show_default is None else facts.show_default
+    notes = {"choices": ", ".join(read.choices), "env var": facts.env_var, "default": default}
+    noted = [f"[{name}: {note}]" for name, note in notes.items() if note]
+    noted = [note.replace(" ", "\xa0") for note in noted] + ["[required]"] * required
+    help = " ".join([*filter(None, [facts.help]), *noted])
     if section is ARGUMENTS and taken.kind is not Taken.POSITIONAL_OR_KEYWORD:
-        made = click.Argument(
-            [place], type=read, nargs=-1 if several else 1, required=required, metavar=usage
-        )
+        number = -1 if several else 1
+        made = click.Argument([place], type=read, nargs=number, required=required, metavar=usage)
         return Row(section, made, word.upper(), help, usage)
     names = [facts.name] if isinstance(facts.name, str) else [*(facts.name or ())] or [f"--{word}"]
     if kind is bool:
@@ -202,33 +193,39 @@ def _row(place: str, taken: Taken, kind: Any, facts: Parameter, section: Section
     option = click.Option(
         [*names, place], type=read, multiple=several, required=required, envvar=facts.env_var
     )
-    shown = ", ".join([word.upper()] * (section is ARGUMENTS) + option.opts)
-    shown += f" {read.name.upper()}{'...' * several}"
-    return Row(section, option, shown, help, usage)
+    value = f" {read.name.upper()}{'...' * several}"
+    if section is ARGUMENTS:
+        return Row(section, option, ", ".join([word.upper(), *names]) + value, help, usage)
+    return Row(section, option, ", ".join(names) + value, help, (names[0] + value) * required)
+
+
+def _item(kind: Any) -> Any:
+    """Return the type of what is in a collection; None for what is none."""
+    collects = (get_origin(kind) or kind) in (list, tuple, set, frozenset)
+    return (*get_args(kind), str)[0] if collects else None
 
 
 def _shown(default: Any) -> str:
     """Return a default as help shows it, nothing for one that says nothing."""
     if isinstance(default, Enum):
         return _spelt(default.name.lower())
-    if isinstance(default, COLLECTIONS):
+    if isinstance(default, (list, tuple)):
         return ", ".join(map(str, default))
     return "" if default in (None, Taken.empty) or default is False else f"{default}"
 
 
 def _filled(thing: Any, given: Mapping[str, Any], within: str = "") -> dict[str, Any]:
     """Return what a function or dataclass is called with; what was not given has its default."""
-    made = {}
+    made: dict[str, Any] = {}
     for name, taken, kind, _ in _members(thing):
+        make: Any = get_origin(kind) or kind
         if is_dataclass(kind):
-            inner = _filled(kind, given, f"{within}{name}__")
-            if taken.default in (None, Taken.empty) and (inner or taken.default is not None):
-                made[name] = cast(Any, kind)(**inner)
-            elif inner:
-                made[name] = replace(taken.default, **inner)
+            fields, default = _filled(kind, given, f"{within}{name}__"), taken.default
+            if fields or default is Taken.empty:
+                made[name] = replace(default, **fields) if is_dataclass(default) else make(**fields)
         elif within + name in given:
-            value, collection = given[within + name], get_origin(kind)
-            made[name] = collection(value) if collection in COLLECTIONS else value
+            value = given[within + name]
+            made[name] = value if _item(kind) is None else make(value)
     return made
 
 
@@ -237,10 +234,11 @@ class Command(click.Command):
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         self.function, self.rows = function, [*_rows(function)]
-        settings = {"help_option_names": ["--help", "-h"], "max_content_width": 1000}
+        settings = {"help_option_names": ["--help", "-h"]}
         parameters = [row.parameter for row in self.rows]
-        said = described(function)[0].replace("`", "")
-        super().__init__(name, settings, None, parameters, said)
+        super().__init__(name, settings, None, parameters, described(function)[0])
+        usage = (row.usage for row in self.rows if row.usage)
+        self.usage = " ".join([f"movers {name} [OPTIONS]", *usage])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Have click read the words; what is missing is told with the way to help."""
@@ -280,19 +278,17 @@ class Command(click.Command):
                 options += [place.opts[0], words.pop(0)]
         return [*options, "--", *words]
 
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Return what stands behind the command."""
-        return ["[OPTIONS]", *(row.usage for row in self.rows if row.section is ARGUMENTS)]
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the parameters, section by section."""
+    def get_help(self, ctx: click.Context) -> str:
+        """Return usage, what it does, and its parameters section by section."""
+        blocks = [*map(paragraph, [f"Usage: {self.usage}", *(self.help or "").split("\n\n")])]
         for section in dict.fromkeys(row.section for row in self.rows):
-            with formatter.section(click.style(section.title, bold=True)):
-                if section.help:
-                    formatter.write_text(section.help)
-                rows = [row for row in self.rows if row.section is section]
-                shown = [(click.style(row.names, bold=True), row.help) for row in rows]
-                formatter.write_dl([(names, help.replace("`", "")) for names, help in shown])
+            rows = {row.names: row.help for row in self.rows if row.section is section}
+            title = [
+                styled(section.title, "bold") + ":",
+                *[f"{section.help}\n"] * bool(section.help),
+            ]
+            blocks.append("\n".join([*title, side_by_side(rows, styled("{}", "bold"))]))
+        return "\n\n".join(blocks).replace("`", "")
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the function with what does not come from a default."""

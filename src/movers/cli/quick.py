@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from shutil import get_terminal_size
-from textwrap import fill, wrap
+from textwrap import TextWrapper, wrap
 
 from movers.errors import MoversError
 from movers.version import __version__
@@ -25,12 +25,19 @@ def columns() -> int:
     return max(NARROW, min(WIDE, get_terminal_size().columns))
 
 
-def print_rows(rows: Mapping[str, str]) -> None:
-    """Print names and what is said of each side by side."""
-    indent = 4 + max(map(len, rows))
+def paragraph(text: str, first: str = "", rest: str = "") -> str:
+    """Return a text in lines that fit, with what they begin with; words stay whole."""
+    wrapper = TextWrapper(columns(), first, rest, break_on_hyphens=False)
+    return wrapper.fill(text).replace("\xa0", " ")
+
+
+def side_by_side(rows: Mapping[str, str], form: str = "{}") -> str:
+    """Return names and what is said of each side by side."""
+    indent, lines = 4 + max(map(len, rows)), []
     for name, text in rows.items():
-        first = f"  {name}".ljust(indent)
-        print(fill(text, columns(), initial_indent=first, subsequent_indent=" " * indent))
+        said = paragraph(text or " ", f"  {name}".ljust(indent), " " * indent)
+        lines.append(said.replace(name, form.format(name), 1))
+    return "\n".join(lines)
 
 
 def summary(file: Path, function: str) -> str:
@@ -58,7 +65,7 @@ def print_measures() -> None:
     for row in rows:
         name, title, details = row.split("\t")
         if not name:
-            print(fill(title, columns()))
+            print(paragraph(title))
             continue
         print(bold.format(f"{name:<12}"), title)
         for line in wrap(details, columns() - 13):
