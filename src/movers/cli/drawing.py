@@ -87,7 +87,7 @@ def width(text: str) -> int:
 def wrap(text: str, columns: int) -> list[str]:
     """Return the lines of a text, broken at blanks, and in words that are wider than a line."""
     lines = []
-    for paragraph in text.expandtabs().translate(UNSEEN).split("\n"):
+    for paragraph in text.translate(UNSEEN).expandtabs().split("\n"):
         line = ""
         for word in re.findall(" *[^ ]+", paragraph):
             if line and width(line + word) > columns:

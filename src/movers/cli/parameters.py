@@ -201,8 +201,8 @@ def _row(place: str, taken: Taken, kind: Any, facts: Parameter, section: Section
 
 def _item(kind: Any) -> Any:
     """Return the type of what is in a collection; None for what is none."""
-    collects = (get_origin(kind) or kind) in (list, tuple, set, frozenset)
-    return (*get_args(kind), str)[0] if collects else None
+    collections = (list, tuple, set, frozenset, Sequence, Iterable)
+    return (*get_args(kind), str)[0] if (get_origin(kind) or kind) in collections else None
 
 
 def _shown(default: Any) -> str:
@@ -222,10 +222,11 @@ def _filled(thing: Any, given: Mapping[str, Any], within: str = "") -> dict[str,
         if is_dataclass(kind):
             fields, default = _filled(kind, given, f"{within}{name}__"), taken.default
             if fields or default is Taken.empty:
-                made[name] = replace(default, **fields) if is_dataclass(default) else make(**fields)
+                unmade = default is None or default is Taken.empty
+                made[name] = make(**fields) if unmade else replace(default, **fields)
         elif within + name in given:
             value = given[within + name]
-            made[name] = value if _item(kind) is None else make(value)
+            made[name] = make(value) if make in (list, set, frozenset) else value
     return made
 
 
@@ -273,9 +274,10 @@ class Command(click.Command):
                 words.append(word)
             else:
                 raise UsageError(f"Unknown option: {name}.{near(name, known)}")
+        before = sum(place not in every and place.nargs == 1 for place in places)
         for place in places:
-            if isinstance(place, click.Option) and place.name not in ctx.obj and words:
-                options += [place.opts[0], words.pop(0)]
+            if place in every and place.name not in ctx.obj and words[before:]:
+                options += [place.opts[0], words.pop(before)]
         return [*options, "--", *words]
 
     def get_help(self, ctx: click.Context) -> str:

@@ -35,7 +35,7 @@ def side_by_side(rows: Mapping[str, str], form: str = "{}") -> str:
     """Return names and what is said of each side by side."""
     indent, lines = 4 + max(map(len, rows)), []
     for name, text in rows.items():
-        said = paragraph(text or " ", f"  {name}".ljust(indent), " " * indent)
+        said = paragraph(text, f"  {name}".ljust(indent), " " * indent) if text else f"  {name}"
         lines.append(said.replace(name, form.format(name), 1))
     return "\n".join(lines)
 
