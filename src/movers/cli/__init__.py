@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from movers.cli.quick import QUICK, answer, side_by_side, summary
+from movers.cli.quick import COMPLETING, QUICK, answer, side_by_side, summary
 from movers.errors import EXTRAS, DependencyError, InputError, MoversError, missing
 from movers.plugins import command_places, outside_commands
 
@@ -40,8 +40,6 @@ COMMANDS = {command: file for file, commands in FILES.items() for command in com
 """The file of every command."""
 HANGING_UP = 0.2
 """Seconds from the first failure of a terminal that hangs up within which its signal comes."""
-COMPLETING = "_MOVERS_COMPLETE"
-"""Variable by which a shell asks how a line may go on."""
 INSTALL = "--install-completion"
 RESEARCH = ("benchmark", "reproduce", "evaluate-alignment")
 """Commands that the distribution movers-research adds."""
@@ -106,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if COMPLETING in os.environ:
         from movers.cli.completion import complete
 
-        return complete()
+        return complete(summaries(), command_named)
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given in ([], ["--help"], ["-h"]):
         return answer(print_help)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class, shell_complete
 
-from movers.cli import COMPLETING, command_named, summaries
 from movers.cli.options import Target
+from movers.cli.quick import COMPLETING
 from movers.errors import InputError
 
 SCRIPTS = {
@@ -22,23 +23,25 @@ SCRIPTS = {
 
 
 class Commands(click.Group):
-    """All commands, each imported when it is asked for."""
+    """All commands by name with what each says of itself; one is imported when it is asked for."""
+
+    def __init__(self, said: Mapping[str, str], named: Callable[[str], click.Command]) -> None:
+        super().__init__("movers")
+        self.said, self.named = said, named
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a command, if there is one of this name."""
-        return command_named(name) if name in summaries() else None
+        return self.named(name) if name in self.said else None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Offer commands, with what each says of itself."""
-        offered = (
-            (name, said) for name, said in summaries().items() if name.startswith(incomplete)
-        )
+        offered = (row for row in self.said.items() if row[0].startswith(incomplete))
         return [CompletionItem(name, help=said) for name, said in offered]
 
 
-def complete() -> int:
+def complete(said: Mapping[str, str], named: Callable[[str], click.Command]) -> int:
     """Answer a shell that asks how its line may go on."""
-    return shell_complete(Commands("movers"), {}, "movers", COMPLETING, os.environ[COMPLETING])
+    return shell_complete(Commands(said, named), {}, "movers", COMPLETING, os.environ[COMPLETING])
 
 
 def install_completion(
@@ -62,7 +65,7 @@ def install_completion(
         raise InputError("which shell is this? name it: --shell bash, zsh or fish")
     script = output or Path.home() / SCRIPTS[name]
     script.parent.mkdir(parents=True, exist_ok=True)
-    script.write_text(kind(Commands("movers"), {}, "movers", COMPLETING).source(), "utf-8")
+    script.write_text(kind(click.Group("movers"), {}, "movers", COMPLETING).source(), "utf-8")
     print(f"wrote {script}; open a new shell")
     startup, line = Path.home() / f".{name}rc", f'[ -f "{script}" ] && . "{script}"\n'
     before = startup.read_text("utf-8") if startup.is_file() else ""

@@ -16,6 +16,8 @@ NARROW, WIDE = 40, 100
 """Columns that text is wrapped to at least, and at most."""
 VERSIONS = (("wsmd-X", "X with structure", False), ("lambda-X", "words of wsmd-X", True))
 """Name and title of the versions of every word measure, and whether words alone are reported."""
+COMPLETING = "_MOVERS_COMPLETE"
+"""Variable by which a shell asks how a line may go on."""
 MEASURES = Path(__file__).parent.parent / "data" / "measures.tsv"
 """Rows of `measure_rows` for the measures of this package, by scripts/list_measures.py."""
 
