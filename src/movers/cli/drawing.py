@@ -33,14 +33,19 @@ def styled(text: str, style: str) -> str:
     return click.style(text, **STYLES.get(style, {"fg": style}))
 
 
-def echo(line: str = "") -> None:
-    """Print a line, styles on terminals alone, and other characters for those it cannot print."""
+def printable(text: str) -> str:
+    """Return a text with others for the characters that standard output has not."""
     encoding = sys.stdout.encoding or "utf-8"
     try:
-        line.encode(encoding)
+        text.encode(encoding)
     except UnicodeEncodeError:
-        line = line.translate(PLAIN).encode(encoding, "replace").decode(encoding)
-    click.echo(line, color=True if os.environ.get("FORCE_COLOR") else None)
+        return text.translate(PLAIN).encode(encoding, "replace").decode(encoding)
+    return text
+
+
+def echo(line: str = "") -> None:
+    """Print a line, with its styles where these are seen."""
+    click.echo(printable(line), color=True if os.environ.get("FORCE_COLOR") else None)
 
 
 def print_text(text: str, style: str = "", *, wrapped: bool = True) -> None:
@@ -93,8 +98,8 @@ def wrap(text: str, columns: int) -> list[str]:
             if line and width(line + word) > columns:
                 lines.append(line)
                 line, word = "", word.lstrip(" ")
-            while width(word) > columns > 1:
-                fits = next(n for n in range(len(word), 0, -1) if width(word[:n]) <= columns)
+            while width(word[: 2 * columns + 1]) > columns > 1:
+                fits = next(n for n in range(2 * columns, 0, -1) if width(word[:n]) <= columns)
                 lines.append(word[:fits])
                 word = word[fits:]
             line += word

@@ -21,7 +21,7 @@ from click import UsageError
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from movers.cli.drawing import styled
+from movers.cli.drawing import printable, styled
 from movers.cli.quick import paragraph, side_by_side
 
 OPTION = re.compile(r"-[^\d.]")
@@ -290,7 +290,7 @@ class Command(click.Command):
                 *[f"{section.help}\n"] * bool(section.help),
             ]
             blocks.append("\n".join([*title, side_by_side(rows, styled("{}", "bold"))]))
-        return "\n\n".join(blocks).replace("`", "")
+        return printable("\n\n".join(blocks).replace("`", ""))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the function with what does not come from a default."""
