@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from shutil import get_terminal_size
 from typing import Any
 from unicodedata import category, east_asian_width
@@ -99,7 +99,8 @@ def wrap(text: str, columns: int) -> list[str]:
                 lines.append(line)
                 line, word = "", word.lstrip(" ")
             while width(word[: 2 * columns + 1]) > columns > 1:
-                fits = next(n for n in range(2 * columns, 0, -1) if width(word[:n]) <= columns)
+                ends = accumulate(map(width, word[: 2 * columns]))
+                fits = sum(end <= columns for end in ends)
                 lines.append(word[:fits])
                 word = word[fits:]
             line += word
