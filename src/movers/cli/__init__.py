@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return complete(summaries(), command_named)
     given = [*(sys.argv[1:] if arguments is None else arguments)]
-    if given in ([], ["--help"], ["-h"]):
+    if not given or given[0] in ("--help", "-h"):
         return answer(print_help)
     if " ".join(given) in QUICK:
         return answer(QUICK[" ".join(given)])

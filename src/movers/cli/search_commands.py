@@ -79,12 +79,7 @@ class CorpusOptions:
 
     @contextmanager
     def corpus(
-        self,
-        file: Path,
-        texts: Texts | None,
-        output: Path | None,
-        *,
-        keep: bool = False,
+        self, file: Path, texts: Texts | None, output: Path | None, *, keep: bool = False
     ) -> Iterator[Index]:
         """Open the index, or make one beside the output that lasts until the work is done.
 
@@ -318,12 +313,7 @@ def search(
         ray.refuse()
         guards = (*given.guard_names(guard), *judge_guard(judge, at_least))
         ranking = index.search(
-            query,
-            top_k,
-            within=within,
-            candidates=candidates,
-            guards=guards,
-            align=align,
+            query, top_k, within=within, candidates=candidates, guards=guards, align=align
         )
     texts = any(isinstance(match, TextMatch) for match in ranking)
     show(ranking, print_texts if texts else print_ranking, json=json)
