@@ -31,6 +31,7 @@ def completed(*words, shell="zsh"):
 
 def test_commands_options_choices_and_files_are_offered():
     assert completed("movers", "comp")[:2] == ["plain", "compare"]
+    assert "--install-completion" in completed("movers", "--inst")
     assert "--spelling" in completed("movers", "compare", "a", "b", "--sp")
     assert completed("movers", "compare", "a", "b", "--spelling", "r") == ["plain", "repair", "_"]
     assert completed("movers", "score", "--source-file", "x") == ["file", "x", "_"]

@@ -35,8 +35,9 @@ class Commands(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Offer commands, with what each says of itself."""
-        offered = (row for row in self.said.items() if row[0].startswith(incomplete))
-        return [CompletionItem(name, help=said) for name, said in offered]
+        words = {**self.said, "--help": "", "--install-completion": "", "--version": ""}
+        offered = (row for row in words.items() if row[0].startswith(incomplete))
+        return [CompletionItem(word, help=said) for word, said in offered]
 
 
 def complete(said: Mapping[str, str], named: Callable[[str], click.Command]) -> int:
