@@ -110,6 +110,8 @@ def test_options_are_read_by_their_types(monkeypatch):
     expected = (Colour.DARK_RED, ["a", "b"], (1.0, 0.5), 7, False, "secret", depth)
     assert called("s", "me", *given)[1] == expected
     assert called("s", "me", "-tmine")[1][5] == "mine"
+    monkeypatch.setenv("PAINT_TOKEN", "")
+    assert called("s", "me")[1][5] == ""
     assert called("s", "me", "--where", "-")[1][6] == Depth(where=Path("-"))
 
 

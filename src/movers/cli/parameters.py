@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -274,6 +275,9 @@ class Command(click.Command):
                 words.append(word)
             else:
                 raise UsageError(f"Unknown option: {name}.{near(name, known)}")
+        for one in every:  # click takes an empty variable for none
+            if one.name not in ctx.obj and str(one.envvar) in os.environ:
+                options += [one.opts[0], os.environ[str(one.envvar)]]
         before = sum(place not in every and place.nargs == 1 for place in places)
         for place in places:
             if place in every and place.name not in ctx.obj and words[before:]:
