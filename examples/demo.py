@@ -4,10 +4,11 @@ Embeddings find the same words in other roles nearer than the same meaning in ot
 default measure does not, and says why.
 """
 
-from rich.console import Console
-from rich.table import Table
+import os
+from collections.abc import Iterator
 
 import movers
+from movers.cli.drawing import Cell, echo, print_table, print_text
 from movers.cli.terminal import print_comparisons
 
 TRIPLES = (
@@ -36,47 +37,35 @@ MEASURES = {
 
 
 def main() -> None:
-    console = Console(width=100)
+    os.environ.setdefault("COLUMNS", "100")
     scorer = movers.load()
-    console.print(triples(scorer), "\n")
-    console.print(f"(a) {SENTENCE}\n(b) {PARAPHRASE}\n(c) {SWAPPED}\n", highlight=False)
-    console.print(example(scorer), "\n")
+    numbers = ("sentence vectors", "movers")
+    print_table(("similarity to …", *numbers), triples(scorer), numbers)
+    print_text(f"\n\n(a) {SENTENCE}\n(b) {PARAPHRASE}\n(c) {SWAPPED}\n")
+    numbers = ("(a) to (b)", "(a) to (c)", "(c) is farther by")
+    print_table(("measure", "looks at", *numbers), example(scorer), numbers)
+    echo("\n")
     swap = ("the press greets the president", "the president greets the press")
-    print_comparisons(console, [scorer.using(name).compare(*swap) for name in ("wrd", "movers")])
+    print_comparisons([scorer.using(name).compare(*swap) for name in ("wrd", "movers")])
 
 
-def triples(scorer: movers.Scorer) -> Table:
+def triples(scorer: movers.Scorer) -> Iterator[list[Cell]]:
     """Similarity by sentence vectors alone and by movers, 1 for the same and 0 for unrelated."""
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    table.add_column("similarity to …")
-    for heading in ("sentence vectors", "movers"):
-        table.add_column(heading, justify="right")
     for sentence, *others in TRIPLES:
-        table.add_row(f"[bold]{sentence}[/bold]")
+        yield [(sentence, "bold"), "", ""]
         for name, other in zip(("same meaning", "roles swapped"), others, strict=True):
             found = scorer.compare(sentence, other)
             assert found.similarity is not None and scorer.far is not None
             vectors = 1 - found.sentence / scorer.far
-            table.add_row(
-                f"  {other}  [dim]{name}[/dim]", f"{vectors:.2f}", f"{found.similarity:.2f}"
-            )
-    return table
+            yield [f"  {other}  {name}", f"{vectors:.2f}", f"{found.similarity:.2f}"]
 
 
-def example(scorer: movers.Scorer) -> Table:
+def example(scorer: movers.Scorer) -> Iterator[list[Cell]]:
     """The paper's example under measures with and without structure."""
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    table.add_column("measure")
-    table.add_column("looks at")
-    for heading in ("(a) to (b)", "(a) to (c)", "(c) is farther by"):
-        table.add_column(heading, justify="right")
     for name, what in MEASURES.items():
         measure = scorer.using(name, embedding=0 if "input" in what else -1)
         near, far = measure.distances([(SENTENCE, PARAPHRASE), (SENTENCE, SWAPPED)])
-        table.add_row(
-            name, what, f"{near:.4f}", f"{far:.4f}", f"[bold]{far / near - 1:+.1%}[/bold]"
-        )
-    return table
+        yield [name, what, f"{near:.4f}", f"{far:.4f}", (f"{far / near - 1:+.1%}", "bold")]
 
 
 if __name__ == "__main__":

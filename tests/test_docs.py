@@ -14,7 +14,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from nbclient import NotebookClient
 
-from movers.cli import app, main
+from movers.cli import command_named, main
 from movers.measures.parts.costs import COSTS
 from movers.measures.registry import METHODS
 from movers.measures.sentences import WEIGHTS
@@ -109,7 +109,8 @@ def test_every_recipe_of_the_jobs_is_executed(tmp_path, monkeypatch):
 
 def check_movers(arguments):
     """Every command, option and value is one the command line takes."""
-    app.parse_args(arguments, print_error=False, exit_on_error=False)
+    name, *words = arguments
+    command_named(name).make_context(name, words)
 
 
 def check_make(targets):

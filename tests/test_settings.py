@@ -6,11 +6,11 @@ from inspect import signature
 from typing import Literal
 
 import pytest
-from cyclopts import App
 from pydantic import create_model
 
 import movers
 from movers.cli.options import Options, SettingOptions, offering
+from movers.cli.parameters import Command, run
 from movers.loading import loader
 from movers.measures.registry import find_measure
 from movers.scorer import Scorer
@@ -93,12 +93,10 @@ def test_a_new_field_is_an_option_everywhere(bert):
     options = offering(table(WithCare), WithCare)(SettingOptions)
     assert options(care="much").care == "much"
 
-    def command(*, chosen: options = options()) -> None: ...  # noqa: B008
+    def command(*, chosen: options = options()) -> None:  # noqa: B008
+        assert chosen.care == "much"
 
-    app = App()
-    app.default(command)
-    _, bound, _ = app.parse_args(["--care", "much"], exit_on_error=False)
-    assert bound.arguments["chosen"].care == "much"
+    assert run(Command("any", command), ["--care", "much"]) == 0
 
     request = create_model("Request", __base__=ModelRequest, **setting_fields(WithCare))
     assert request(care="much").care == "much"

@@ -427,11 +427,6 @@ def test_methods_fit_into_eighty_columns(capsys, monkeypatch):
     assert "wmd          word mover's distance" in [line.rstrip() for line in lines]
 
 
-def test_completion_can_be_installed(capsys):
-    assert "--install-completion" in run(capsys, "--help")[1]
-    assert "movers" in cli.app.generate_completion(shell="bash")
-
-
 def test_measures_of_other_packages_are_found(capsys, monkeypatch):
     row = replace(movers.METHODS["bow"], name="own-bow")
     entry = SimpleNamespace(name="own-bow", value="own:ROW", load=lambda: row)

@@ -38,7 +38,7 @@ def pairs(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("name", ["cyclopts", "movers.cli.score_commands", "numpy", "torch"])
+@pytest.mark.parametrize("name", ["click", "movers.cli.score_commands", "numpy", "torch"])
 def test_ctrl_c_while_packages_load_is_one_line(tmp_path, name):
     path = tmp_path / "pairs.tsv"
     path.write_text("source\ttarget\na cat\ta dog\n", "utf-8")

@@ -8,7 +8,7 @@ import pytest
 from movers import cli
 from movers.cli import quick
 
-NEEDLESS = ("numpy", "cyclopts", "rich", "torch", "onnxruntime", "numba")
+NEEDLESS = ("numpy", "click", "torch", "onnxruntime", "numba")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["methods"], ["doctor", "--quick"], []])

@@ -10,12 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from cyclopts import Parameter
-
 from movers.cli import options as given
 from movers.cli.evaluate_commands import Scores
 from movers.cli.messages import command_line, say, show
 from movers.cli.options import MODEL_DEFAULTS, method_names
+from movers.cli.parameters import Parameter
 from movers.errors import InputError
 from movers.measures.registry import METHODS
 from movers.runtime.atomic import replacing
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", int, float)
 
 Aligners = Annotated[str, Parameter(name=["--aligners", "--aligner"])]
-Resume = Annotated[given.Flag, Parameter(help="Go on with the run in --output.")]
+Resume = Annotated[bool, Parameter(help="Go on with the run in --output.")]
 
 
 def benchmark(
@@ -228,14 +227,14 @@ def _reported(findings: Any, report: str, folder: Path, *, json: bool) -> None:
     """Write report.md and report.json, and show them."""
     (folder / "report.md").write_text(report, "utf-8")
     (folder / "report.json").write_text(dumps(findings.to_dict(), indent=1), "utf-8")
-    show(findings, lambda *_: print(report), json=json)
+    show(findings, lambda _: print(report), json=json)
     say(f"report: {folder / 'report.md'}")
 
 
 def evaluate_alignment(
     *files: Path,
     aligners: Aligners = "shares,argmax,itermax,match,balanced,partial,unbalanced",
-    one_based: given.Flag = False,
+    one_based: bool = False,
     limit: int | None = None,
     json: given.Json = False,
     output: given.Target | None = None,
@@ -276,7 +275,7 @@ def evaluate_alignment(
     if output is not None:
         with replacing(output) as temporary:
             temporary.write_text(f"`{command_line()}`\n\n{report}\n", "utf-8")
-    show(report, lambda _, table: print(table), json=json)
+    show(report, print, json=json)
 
 
 def _with_files(options: given.ModelOptions, data: Path | None) -> given.ModelOptions:

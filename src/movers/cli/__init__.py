@@ -10,20 +10,19 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from movers.cli.quick import QUICK, answer, print_rows, summary
+from movers.cli.quick import COMPLETING, QUICK, answer, side_by_side, summary
 from movers.errors import EXTRAS, DependencyError, InputError, MoversError, missing
 from movers.plugins import command_places, outside_commands
-from movers.version import __version__
 
 if TYPE_CHECKING:
-    from cyclopts import App
+    from movers.cli.parameters import Command
 
 HELP = "Sentence similarity that sees word order and shows its reasons."
 FILES = {
@@ -41,6 +40,7 @@ COMMANDS = {command: file for file, commands in FILES.items() for command in com
 """The file of every command."""
 HANGING_UP = 0.2
 """Seconds from the first failure of a terminal that hangs up within which its signal comes."""
+INSTALL = "--install-completion"
 RESEARCH = ("benchmark", "reproduce", "evaluate-alignment")
 """Commands that the distribution movers-research adds."""
 
@@ -54,50 +54,44 @@ def added_commands() -> dict[str, Callable[..., Any]]:
 
 def function_of(command: str) -> Callable[..., Any]:
     """Import what a command runs."""
-    if command not in COMMANDS:
+    if command not in COMMANDS and command != INSTALL:
         return added_commands()[command]
-    module = import_module(f"movers.cli.{COMMANDS[command]}")
-    function: Callable[..., Any] = getattr(module, command.replace("-", "_"))
+    module = import_module(f"movers.cli.{COMMANDS.get(command, 'completion')}")
+    function: Callable[..., Any] = getattr(module, command.lstrip("-").replace("-", "_"))
     return function
 
 
-def make_app(commands: Iterable[str]) -> App:
-    """Return the command line with some of its commands."""
-    from cyclopts import App, Parameter
+def command_named(name: str) -> Command:
+    """Return a command with its options."""
+    from click import UsageError
 
-    made = App(
-        name="movers",
-        version=__version__,
-        help=HELP,
-        help_format="markdown",
-        default_parameter=Parameter(negative=()),
-        suppress_keyboard_interrupt=False,
-    )
-    for command in commands:
-        made.command(function_of(command))
-    made.register_install_completion_command(help="Complete commands and options in this shell.")
-    return made
+    from movers.cli.parameters import Command, near
+
+    if name not in COMMANDS and name != INSTALL and name not in added_commands():
+        known = command_names()
+        raise UsageError(
+            f'Unknown command "{name}".{near(name, known)} Available commands: {", ".join(known)}'
+        )
+    return Command(name, function_of(name))
 
 
-def whole_app() -> App:
-    """Return the command line with all of its commands."""
-    return make_app(command_names())
-
-
-def print_help() -> None:
-    """Print all commands, each with a line."""
+def summaries() -> dict[str, str]:
+    """Return the first line of every command, without importing one."""
     rows = {
         name: summary(Path(__file__).with_name(f"{file}.py"), name.replace("-", "_"))
         for name, file in COMMANDS.items()
     }
-    rows |= {name: summary(*place) for name, place in command_places().items()}
-    rows = dict(sorted(rows.items())) | {
+    return rows | {name: summary(*place) for name, place in command_places().items()}
+
+
+def print_help() -> None:
+    """Print all commands, each with a line."""
+    rows = dict(sorted(summaries().items())) | {
         "--help (-h)": "Display this message and exit.",
-        "--install-completion": "Complete commands and options in this shell.",
+        INSTALL: "Complete commands and options in this shell.",
         "--version": "Display application version.",
     }
-    print(f"Usage: movers COMMAND\n\n{HELP}\n\nCommands:")
-    print_rows(rows)
+    print(f"Usage: movers COMMAND\n\n{HELP}\n\nCommands:\n{side_by_side(rows)}")
     print("\n`movers COMMAND --help` tells about one of them.")
 
 
@@ -107,8 +101,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Errors movers raises on purpose give 1, unread text under --strict 3, signals what shells expect
     of them.
     """
+    if COMPLETING in os.environ:
+        from movers.cli.completion import complete
+
+        return complete(summaries(), command_named)
     given = [*(sys.argv[1:] if arguments is None else arguments)]
-    if given in ([], ["--help"], ["-h"]):
+    if not given or given[0] in ("--help", "-h"):
         return answer(print_help)
     if " ".join(given) in QUICK:
         return answer(QUICK[" ".join(given)])
@@ -144,8 +142,11 @@ def _drop_unwritten() -> None:
 
 
 def _run(given: Sequence[str]) -> int:
+    from click import UsageError
+
     from movers.cli.messages import say, worded
     from movers.cli.mistaken import meant
+    from movers.cli.parameters import run
     from movers.plugins import add_outside_measures
     from movers.runtime.atomic import FULL, room
     from movers.runtime.interrupts import end_if_asked
@@ -159,8 +160,10 @@ def _run(given: Sequence[str]) -> int:
         if (instead := meant(given)) is not None:
             raise InputError(instead)
         add_outside_measures()
-        app = make_app([given[0]]) if given[0] in COMMANDS else whole_app()
-        app(given, exit_on_error=True, print_error=True)
+        sys.exit(run(command_named(given[0]), given[1:]))
+    except UsageError as error:
+        say(f"error: {error.message}")
+        return 2
     except MoversError as error:
         say(f"error: {worded(error)}")
         return error.exit_status
@@ -182,7 +185,6 @@ def _run(given: Sequence[str]) -> int:
             why = f"no room left for {error.filename!r}: {room(Path(error.filename))}"
         say(f"error: {why}")
         return 1
-    return 0
 
 
 def command_names() -> list[str]:
@@ -191,14 +193,6 @@ def command_names() -> list[str]:
 
 
 def _options(command: str) -> set[str]:
-    if command not in COMMANDS and command not in added_commands():
+    if command not in command_names():
         return set()
-    arguments = make_app([command])[command].assemble_argument_collection()
-    return {name for argument in arguments for name in argument.names}
-
-
-def __getattr__(name: str) -> App:
-    """Make ``app``, the whole command line, when somebody asks for it."""
-    if name == "app":
-        return whole_app()
-    raise AttributeError(f"module 'movers.cli' has no attribute {name!r}")
+    return {name for parameter in command_named(command).params for name in parameter.opts}

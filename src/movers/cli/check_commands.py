@@ -24,7 +24,7 @@ def check(
     junit: given.Written | None = None,
     markdown: given.Written | None = None,
     method: given.Measure = "movers",
-    json: given.Flag = False,
+    json: bool = False,
     options: given.Options = DEFAULTS,
 ) -> None:
     """Check that texts say what was expected, row by row; fails if too few do.

@@ -21,10 +21,10 @@ def compare(
     /,
     *,
     methods: given.Methods = "movers",
-    figures: given.Flag = False,
+    figures: bool = False,
     spelling: Spelling = "keep",
     strict: given.Strict = False,
-    json: given.Flag = False,
+    json: bool = False,
     options: given.Options = DEFAULTS,
 ) -> None:
     """Compare two sentences: what differs, how much, and which word went where.
@@ -62,11 +62,9 @@ def compare(
     if json:
         print_json([comparison.to_dict() for comparison in comparisons])
     else:
-        from rich.console import Console
-
         from movers.cli.terminal import print_comparisons
 
-        print_comparisons(Console(), comparisons, figures=figures)
+        print_comparisons(comparisons, figures=figures)
     sides = ((comparison.source_unread, comparison.target_unread) for comparison in comparisons)
     refuse_unread(sum(map(bool, chain.from_iterable(sides))), strict)
 
@@ -76,9 +74,9 @@ def diff(
     new: given.Input,
     /,
     *,
-    all: given.Flag = False,
+    all: bool = False,
     html: given.Written | None = None,
-    json: given.Flag = False,
+    json: bool = False,
     quiet: given.Quiet = False,
     options: given.Options = DEFAULTS,
 ) -> int:
@@ -145,9 +143,9 @@ def explain(
     /,
     *,
     html: given.Written | None = None,
-    links: given.Flag = False,
+    links: bool = False,
     method: str = "movers",
-    json: given.Flag = False,
+    json: bool = False,
     options: given.Options = DEFAULTS,
 ) -> None:
     """Show why two sentences are near or far, as a page that needs no server.

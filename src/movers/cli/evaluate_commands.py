@@ -8,18 +8,17 @@ from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from movers.cli import options as given
 from movers.cli.messages import command_line, show
 from movers.cli.options import DEFAULTS, MODEL_DEFAULTS, method_names
+from movers.cli.parameters import Parameter
 from movers.cli.terminal import print_scores, print_thresholds
 from movers.io.pairs import known_columns
 from movers.io.tables import SUFFIXES, open_table
 from movers.io.texts import read_texts
 from movers.measures.registry import METHODS
 
-Scores = Annotated[given.Flag, Parameter(help="Print the scores as JSON.")]
+Scores = Annotated[bool, Parameter(help="Print the scores as JSON.")]
 
 
 def evaluate(

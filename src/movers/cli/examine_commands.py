@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from movers.cli.messages import print_json, say
-from movers.cli.options import Device, Flag, Json
+from movers.cli.options import Device, Json
 from movers.cli.quick import print_installation, print_measures, print_topics
 from movers.errors import MoversError
 from movers.measures.registry import METHODS
@@ -36,14 +36,12 @@ def models(model: str | None = None, /, *, device: Device = "auto", json: Json =
     facts = describe_model(model, device)
     if json:
         return print_json(facts)
-    from rich.console import Console
-
     from movers.cli.terminal import print_facts
 
-    print_facts(Console(), facts)
+    print_facts(facts)
 
 
-def doctor(*, json: Flag = False, quick: Flag = False) -> None:
+def doctor(*, json: bool = False, quick: bool = False) -> None:
     """Print what a number may depend on here, and test solver, encoder and determinism.
 
     The exit code is 1 if a self-test fails.

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
 from movers.cli import options as given
 from movers.cli.messages import print_json, say
 from movers.cli.options import DEFAULTS
+from movers.cli.parameters import Parameter
 from movers.errors import InputError
 from movers.io.tables import STANDARD, format_of, table_writer
 from movers.judge.report import check_kind

@@ -11,12 +11,9 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from movers.errors import Advised, Choose, UnreadError, Wording
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 class CommandLine(Wording):
@@ -110,14 +107,12 @@ def command_line() -> str:
     return shlex.join(["movers", *sys.argv[1:]])
 
 
-def show(result: Any, draw: Callable[[Console, Any], None], *, json: bool) -> None:
+def show(result: Any, draw: Callable[[Any], None], *, json: bool) -> None:
     """Print a result as JSON, or have it drawn."""
     if json:
         print_json(result.to_dict())
     else:
-        from rich.console import Console
-
-        draw(Console(), result)
+        draw(result)
 
 
 def print_json(value: Any) -> None:

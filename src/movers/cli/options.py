@@ -5,13 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, make_dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from cyclopts import Group, Parameter
-from cyclopts.validators import Number
-
+from movers.cli.parameters import Parameter, Section
 from movers.errors import InputError
 from movers.settings import SettingFacts, Settings, defaults, table, types
 
@@ -23,12 +20,13 @@ SEVERAL = {"model", "statistics"}
 """Settings of which a server takes several."""
 NOT_SERVED = {*SEVERAL, "judge"}
 """Settings that are no option of a server; a judge that ships is a method of requests."""
-SETTINGS = Group("Settings", help="What the number depends on; the signature names all of it.")
+SETTINGS = Section("Settings", "What the number depends on; the signature names all of it.")
 
 
 class SettingOptions:
     """Options made from the table of settings, as a frozen dataclass of their names."""
 
+    section: ClassVar = SETTINGS
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
@@ -52,21 +50,15 @@ def offering(settings: Mapping[str, SettingFacts], known: type[Settings] = Setti
         fields = []
         for name, facts in settings.items():
             named = f"--{facts.option}" if facts.option else None
-            shown = partial(_shown, facts.unless) if facts.unless else None
+            shown = f"{values[name]}; for movers: {facts.unless}" if facts.unless else None
             parameter = Parameter(name=named, help=facts.help, show_default=shown)
             kind: Any = Annotated[facts.typed or hints[name], parameter]
             fields.append((name, kind, values[name]))
         space = {"__doc__": options.__doc__, "__module__": options.__module__}
         bases = (options,)
-        made = make_dataclass(options.__name__, fields, bases=bases, namespace=space, frozen=True)
-        return Parameter(name="*", group=SETTINGS)(made)
+        return make_dataclass(options.__name__, fields, bases=bases, namespace=space, frozen=True)
 
     return offer
-
-
-def _shown(unless: str, default: Any) -> str:
-    """Return a default that the default measure does not use."""
-    return f"{default}; for movers: {unless}"
 
 
 OFFERED = {name: facts for name, facts in table().items() if name != "method"}
@@ -93,11 +85,9 @@ class ServerOptions(SettingOptions):
 DEFAULTS = Options()
 MODEL_DEFAULTS = ModelOptions()
 SERVER_DEFAULTS = ServerOptions()
-RAY = Group("Ray", help="Where --engine ray works; none of it changes a number.")
 Engine = Literal["local", "ray"]
 
 
-@Parameter(name="*", group=RAY)
 @dataclass(frozen=True)
 class RayOptions:
     """Options of the Ray engine.
@@ -114,6 +104,7 @@ class RayOptions:
         GPUs of each worker.
     """
 
+    section: ClassVar = Section("Ray", "Where --engine ray works; none of it changes a number.")
     address: str | None = None
     workers: int | None = None
     cpus_per_worker: float = 1
@@ -137,10 +128,16 @@ class RayOptions:
                 raise InputError(f"--{name.replace('_', '-')} needs --engine ray")
 
 
-def in_a_folder(_: Any, output: Path | None) -> None:
+def in_a_folder(output: Path) -> None:
     """Refuse an output whose folder is not there, before any work is done for it."""
-    if output is not None and not output.parent.is_dir():
+    if not output.parent.is_dir():
         raise InputError(f"there is no folder {str(output.parent)!r}; make it first")
+
+
+def some(count: int) -> None:
+    """Refuse to look for nothing."""
+    if count < 1:
+        raise InputError("Must be >= 1.")
 
 
 RAY_DEFAULTS = RayOptions()
@@ -149,13 +146,12 @@ FirstSentence = Annotated[Sentence, Parameter(help="The first sentence.")]
 SecondSentence = Annotated[Sentence, Parameter(help="The second sentence.")]
 Query = Annotated[Sentence, Parameter(help="A sentence.")]
 Input = Annotated[Path, Parameter(allow_leading_hyphen=True)]
-Flag = Annotated[bool, Parameter(negative="", show_default=False)]
-Json = Annotated[Flag, Parameter(help="Print as JSON.")]
-Quiet = Annotated[Flag, Parameter(help="Say nothing but warnings and errors.")]
+Json = Annotated[bool, Parameter(help="Print as JSON.")]
+Quiet = Annotated[bool, Parameter(help="Say nothing but warnings and errors.")]
 Written = Annotated[Path, Parameter(validator=in_a_folder)]
 Target = Annotated[Written, Parameter(name=["--output", "-o"])]
 Out = Annotated[Target, Parameter(allow_leading_hyphen=True)]
-TopK = Annotated[int, Parameter(name=["--top-k", "-k"], validator=Number(gte=1))]
+TopK = Annotated[int, Parameter(name=["--top-k", "-k"], validator=some)]
 Methods = Annotated[str, Parameter(name=["--methods", "--method"])]
 Measure = Annotated[str, Parameter(help="The measure; `movers methods` lists them.")]
 Model = Annotated[str | None, Parameter(help=table()["model"].help)]
@@ -178,11 +174,11 @@ Delimiter = Annotated[str | None, Parameter(help=DELIMITER, allow_leading_hyphen
 TextFormat = Annotated[str | None, Parameter(help=f"Format of the file {FORMAT}: lines, {FORMATS}")]
 TableFormat = Annotated[str | None, Parameter(help=f"Format of the input {FORMAT}: {FORMATS}")]
 RESUME = "Go on behind the rows that a run broken off has left beside the output."
-Resume = Annotated[Flag, Parameter(help=RESUME)]
+Resume = Annotated[bool, Parameter(help=RESUME)]
 BATCH = "Most sentences the model reads at once. Default: as many as suit the device."
 Guards = Annotated[str, Parameter(name="--guard")]
 STRICT = "End with status 3 if the model did not read a text to its end."
-Strict = Annotated[Flag, Parameter(help=STRICT)]
+Strict = Annotated[bool, Parameter(help=STRICT)]
 LEAST = "With --judge: the probability of saying the same that it must find at least."
 AtLeast = Annotated[float, Parameter(help=LEAST)]
 BatchSize = Annotated[int | None, Parameter(help=BATCH)]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from shutil import get_terminal_size
-from textwrap import fill, wrap
+from textwrap import TextWrapper, wrap
 
 from movers.errors import MoversError
 from movers.version import __version__
@@ -16,6 +16,8 @@ NARROW, WIDE = 40, 100
 """Columns that text is wrapped to at least, and at most."""
 VERSIONS = (("wsmd-X", "X with structure", False), ("lambda-X", "words of wsmd-X", True))
 """Name and title of the versions of every word measure, and whether words alone are reported."""
+COMPLETING = "_MOVERS_COMPLETE"
+"""Variable by which a shell asks how a line may go on."""
 MEASURES = Path(__file__).parent.parent / "data" / "measures.tsv"
 """Rows of `measure_rows` for the measures of this package, by scripts/list_measures.py."""
 
@@ -25,12 +27,19 @@ def columns() -> int:
     return max(NARROW, min(WIDE, get_terminal_size().columns))
 
 
-def print_rows(rows: Mapping[str, str]) -> None:
-    """Print names and what is said of each side by side."""
-    indent = 4 + max(map(len, rows))
+def paragraph(text: str, first: str = "", rest: str = "") -> str:
+    """Return a text in lines that fit, with what they begin with; words stay whole."""
+    wrapper = TextWrapper(columns(), first, rest, break_on_hyphens=False)
+    return wrapper.fill(text).replace("\xa0", " ")
+
+
+def side_by_side(rows: Mapping[str, str], form: str = "{}") -> str:
+    """Return names and what is said of each side by side."""
+    indent, lines = 4 + max(map(len, rows)), []
     for name, text in rows.items():
-        first = f"  {name}".ljust(indent)
-        print(fill(text, columns(), initial_indent=first, subsequent_indent=" " * indent))
+        said = paragraph(text, f"  {name}".ljust(indent), " " * indent) if text else f"  {name}"
+        lines.append(said.replace(name, form.format(name), 1))
+    return "\n".join(lines)
 
 
 def summary(file: Path, function: str) -> str:
@@ -58,7 +67,7 @@ def print_measures() -> None:
     for row in rows:
         name, title, details = row.split("\t")
         if not name:
-            print(fill(title, columns()))
+            print(paragraph(title))
             continue
         print(bold.format(f"{name:<12}"), title)
         for line in wrap(details, columns() - 13):

@@ -11,10 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import Parameter
-from rich.console import Console
-
 from movers.cli import options as given
+from movers.cli.drawing import print_text
 from movers.cli.messages import refuse_unread, say, show
 from movers.cli.options import DEFAULTS, RAY_DEFAULTS
 from movers.cli.terminal import print_around, print_matches, print_ranking, print_texts
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from movers.search.index import Index
 
 
-@Parameter(name="*")
 @dataclass(frozen=True)
 class CorpusOptions:
     """Options of commands that read a corpus or an index.
@@ -82,12 +79,7 @@ class CorpusOptions:
 
     @contextmanager
     def corpus(
-        self,
-        file: Path,
-        texts: Texts | None,
-        output: Path | None,
-        *,
-        keep: bool = False,
+        self, file: Path, texts: Texts | None, output: Path | None, *, keep: bool = False
     ) -> Iterator[Index]:
         """Open the index, or make one beside the output that lasts until the work is done.
 
@@ -127,9 +119,8 @@ class CorpusOptions:
                 if output is not None
                 else "; with -o, what was encoded is kept for the run itself"
             )
-        console = Console()
-        console.print(f"{summary(outcome)}; {written}", highlight=False, soft_wrap=True)
-        print_around(console, threshold, outcome.around)
+        print_text(f"{summary(outcome)}; {written}", wrapped=False)
+        print_around(threshold, outcome.around)
 
 
 def _beside(output: Path) -> Path:
@@ -199,11 +190,11 @@ def index(
     output: given.Target | None = None,
     keep: Literal["text", "words"] | None = None,
     vectors: Literal["float32", "int8"] | None = None,
-    add: given.Flag = False,
-    delete: given.Flag = False,
-    compact: given.Flag = False,
-    replace: given.Flag = False,
-    check: given.Flag = False,
+    add: bool = False,
+    delete: bool = False,
+    compact: bool = False,
+    replace: bool = False,
+    check: bool = False,
     work: CorpusOptions = CORPUS_DEFAULTS,
 ) -> None:
     """Encode a corpus for exact search.
@@ -322,12 +313,7 @@ def search(
         ray.refuse()
         guards = (*given.guard_names(guard), *judge_guard(judge, at_least))
         ranking = index.search(
-            query,
-            top_k,
-            within=within,
-            candidates=candidates,
-            guards=guards,
-            align=align,
+            query, top_k, within=within, candidates=candidates, guards=guards, align=align
         )
     texts = any(isinstance(match, TextMatch) for match in ranking)
     show(ranking, print_texts if texts else print_ranking, json=json)
@@ -342,7 +328,7 @@ def mine(
     output: given.Target | None = None,
     guard: given.Guards = "",
     at_least: given.AtLeast = 0.9,
-    dry_run: given.Flag = False,
+    dry_run: bool = False,
     work: CorpusOptions = CORPUS_DEFAULTS,
 ) -> None:
     """Find all pairs of sentences at most so far apart, exactly.
@@ -403,7 +389,7 @@ def dedupe(
     at_least: given.AtLeast = 0.9,
     group_by: str | None = None,
     strict: given.Strict = False,
-    dry_run: given.Flag = False,
+    dry_run: bool = False,
     work: CorpusOptions = CORPUS_DEFAULTS,
 ) -> None:
     """Drop sentences that repeat an earlier one, word order respected.

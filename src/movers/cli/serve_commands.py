@@ -8,15 +8,14 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import Annotated
 
-from cyclopts import Group, Parameter
-
 from movers.cli.messages import say
 from movers.cli.options import SERVER_DEFAULTS, ServerOptions
+from movers.cli.parameters import Parameter, Section
 from movers.errors import DependencyError
 from movers.web.limits import Limits
 
-LIMITS = Group("Limits", help="How much the server takes on; beyond that it says so.")
-Bounds = Annotated[Limits, Parameter(name="*", group=LIMITS)]
+LIMITS = Section("Limits", "How much the server takes on; beyond that it says so.")
+Bounds = Annotated[Limits, LIMITS]
 
 
 def serve(
