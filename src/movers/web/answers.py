@@ -15,15 +15,11 @@ from movers.web.batcher import Pair
 from movers.web.failures import HTTP, sendable
 from movers.web.models import Models, Setup
 
-Kind = Callable[[Scorer, Sequence[Pair]], list[Any]]
-"""From pairs to answers of one kind; a function below."""
 DIFFERENCES = ("source", "target", "differences", "source_repairs", "target_repairs", "signature")
 """What of a comparison tells differences."""
 
 
-def answer_pairs(
-    models: Models, max_words: int, setup: Setup, kind: Kind | None, pairs: Sequence[Pair]
-) -> list[Any]:
+def answer_pairs(models: Models, max_words: int, setup: Setup, pairs: Sequence[Pair]) -> list[Any]:
     """Answer the pairs, or the queries of an index, whose sentences are short enough.
 
     The others get an error.
@@ -34,8 +30,8 @@ def answer_pairs(
         Those of this thread.
     max_words
         Words of a sentence that is compared; of longer texts where these are taken by sentences.
-    setup, kind
-        What answers, and what is wanted of a measure.
+    setup, pairs
+        What answers, with which kind of answer, and what.
     """
     scorer = models.scorer(setup)
     # A word has at least one character, so that short sentences need not be tokenized here.
@@ -44,17 +40,15 @@ def answer_pairs(
     refused = {
         text
         for text, count in zip(wide, words.lengths, strict=True)
-        if count > max_words and not (kind in LONG and scorer.takes_sentences(text))
+        if count > max_words and not (setup.kind in LONG and scorer.takes_sentences(text))
     }
     short = [pair for pair in pairs if refused.isdisjoint(pair)]
-    if kind is not None:
-        answers = kind(scorer, short)
+    if setup.kind is not None:
+        answers = iter(setup.kind(scorer, short))
     else:
-        queries = [query for (query,) in short]
-        answers = models.indexes.search(setup.name, queries, **dict(setup.options)) if short else []
-    left = iter(answers)
+        answers = iter(models.search(setup, [query for (query,) in short]) if short else [])
     return [
-        next(left) if refused.isdisjoint(pair) else _refusal(pair, refused, max_words)
+        next(answers) if refused.isdisjoint(pair) else _refusal(pair, refused, max_words)
         for pair in pairs
     ]
 

@@ -29,11 +29,11 @@ from movers.measures.registry import ALIASES, JUDGES, METHODS, find_measure
 from movers.version import __version__
 from movers.web import answers, schemas
 from movers.web.batcher import Batcher, Job, Pair, closed, late
-from movers.web.counters import Counters, count_requests
+from movers.web.counters import Counters
 from movers.web.failures import INTERNAL, LETTERS, handle_failures
 from movers.web.limits import Limits
-from movers.web.middleware import BodyReader, check_token, guard, safe_answers
-from movers.web.models import Models, Setup
+from movers.web.middleware import BodyReader, check_token, guarded
+from movers.web.models import Kind, Models, Setup
 from movers.web.schemas import ANSWERS
 
 STATIC = Path(str(files("movers.explain") / "static"))
@@ -122,21 +122,24 @@ class Service:
 
     async def search(self, body: schemas.SearchRequest) -> Response:
         """Find the nearest sentences of an index, exactly."""
-        indexes = self.models.indexes
-        name = indexes.name(body.index)
-        options = {"within": body.within, "guards": check_guards(body.guards)}
-        self.limits.check_sentence(body.query, "the query", long=indexes.takes_texts(name))
+        name = self.models.index(body.index)
+        options = {
+            "within": body.within,
+            "guards": check_guards(body.guards),
+            "top_k": body.top_k,
+            "align": body.explain,
+        }
+        setup = Setup(name, options=tuple(options.items()))
+        self.limits.check_sentence(body.query, "the query", long=self.models.takes_texts(setup))
         check_asked(body.query, "query")
         self.limits.check_pairs(body.top_k)
-        options |= {"top_k": body.top_k, "align": body.explain}
-        effort = indexes.effort(name, len(body.query), body.top_k, body.explain)
-        job = Job(Setup(name, None, tuple(options.items())), None, [(body.query,)], [effort])
-        ((ranking,),) = await self._ask([job])
+        effort = self.models.search_effort(name, len(body.query), body.top_k, body.explain)
+        ((ranking,),) = await self._ask([Job(setup, [(body.query,)], [effort])])
         return JSONResponse(ranking)
 
     async def list_indexes(self) -> Response:
         """List the indexes served here, as they are now; the first is the default."""
-        return JSONResponse({"indexes": await asyncio.to_thread(self.models.indexes.describe)})
+        return JSONResponse({"indexes": await asyncio.to_thread(self.models.describe_indexes)})
 
     async def explain(self, body: schemas.ExplainRequest) -> Response:
         """Compare two sentences under every head, as the page shows it."""
@@ -171,25 +174,26 @@ class Service:
         self.limits.check_pairs(len(body.pairs), len(body.methods))
         if len(set(body.methods)) < len(body.methods):
             raise InputError(f"methods must differ from each other, got {body.methods}")
-        long = all(_takes_texts(body, name) for name in body.methods)
+        setups = [self._setup(body, name, answers.distances) for name in body.methods]
+        long = all(map(self.models.takes_texts, setups))
         for number, pair in enumerate(body.pairs):
             for side, text in zip(("source", "target"), pair, strict=True):
                 self.limits.check_sentence(text, f"the {side} of pair {number}", long=long)
         pairs = [*map(tuple, body.pairs)]
-        jobs = [self._job(body, name, answers.distances, pairs) for name in body.methods]
-        scored = map(_scores, await self._ask(jobs))
+        scored = map(_scores, await self._ask([self._job(setup, pairs) for setup in setups]))
         return JSONResponse({"methods": dict(zip(body.methods, scored, strict=True))})
 
     async def rank(self, body: schemas.RankRequest) -> Response:
         """Rank sentences by their distance to a query, exactly."""
         self.limits.check_pairs(len(body.candidates))
-        long = _takes_texts(body, body.method)
+        setup = self._setup(body, body.method, answers.distances)
+        long = self.models.takes_texts(setup)
         self.limits.check_sentence(body.query, "the query", long=long)
         check_asked(body.query, "query")
         for number, candidate in enumerate(body.candidates):
             self.limits.check_sentence(candidate, f"candidate {number}", long=long)
         pairs = [(body.query, candidate) for candidate in body.candidates]
-        (scored,) = await self._ask([self._job(body, body.method, answers.distances, pairs)])
+        (scored,) = await self._ask([self._job(setup, pairs)])
         matches = [
             {"index": number, "text": body.candidates[number], **facts}
             for number, facts in enumerate(scored)
@@ -233,14 +237,14 @@ class Service:
         attention: bool = True,
     ) -> list[Any]:
         """Explain the source with its target, and with others."""
-        asked = attention, body.links
-        pairs = [(body.source, target, *asked) for target in (body.target, *others)]
+        targets = body.target, *others
+        pairs = [(body.source, target, attention, body.links) for target in targets]
         return await self._paired(body, answers.explanations, pairs, *others, every_head=True)
 
     async def _paired(
         self,
         body: schemas.PairRequest | schemas.AlignRequest,
-        kind: answers.Kind,
+        kind: Kind,
         pairs: Sequence[Pair],
         *others: str,
         every_head: bool = False,
@@ -249,26 +253,21 @@ class Service:
 
         The targets are the one in the body, and others where there are such.
         """
-        method = getattr(body, "method", "movers")
-        long = kind in answers.LONG and _takes_texts(body, method)
+        setup = self._setup(body, getattr(body, "method", "movers"), kind)
+        long = kind in answers.LONG and self.models.takes_texts(setup)
         texts = body.source, body.target, *others
         for text, what in zip(texts, LETTERS, strict=False):
             self.limits.check_sentence(text, what, long=long)
-        job = self._job(body, method, kind, pairs, plans=True, every_head=every_head)
+        job = self._job(setup, pairs, plans=True, every_head=every_head)
         (results,) = await self._ask([job], third=bool(others))
         return results
 
-    def _job(
-        self,
-        asked: schemas.ModelRequest,
-        method: str,
-        kind: answers.Kind,
-        pairs: Sequence[Pair],
-        **effort: bool,
-    ) -> Job:
-        setup = self.models.setup(asked.model, method, asked.options())
-        efforts = self.models.efforts(setup, pairs, most_words=self.limits.max_words, **effort)
-        return Job(setup, kind, pairs, efforts)
+    def _setup(self, asked: schemas.ModelRequest, method: str, kind: Kind) -> Setup:
+        return self.models.setup(asked.model, method, asked.options(), kind)
+
+    def _job(self, setup: Setup, pairs: Sequence[Pair], **effort: bool) -> Job:
+        most = self.limits.max_words
+        return Job(setup, pairs, self.models.efforts(setup, pairs, most_words=most, **effort))
 
     def submit(self, jobs: Sequence[Job]) -> None:
         """Queue the jobs of a request, all of them or none."""
@@ -294,12 +293,13 @@ class Service:
         finally:
             for job in jobs:
                 job.future.cancel()
-        for place, result in (numbered for results in answered for numbered in enumerate(results)):
-            if isinstance(result, MoversError) and place and third:
-                _, target, other = LETTERS
-                raise type(result)(result.message.replace(target, other), *result.remedies)
-            if isinstance(result, Exception):
-                raise result
+        for results in answered:
+            for place, result in enumerate(results):
+                if isinstance(result, MoversError) and place and third:
+                    _, target, other = LETTERS
+                    raise type(result)(result.message.replace(target, other), *result.remedies)
+                if isinstance(result, Exception):
+                    raise result
         return answered
 
     def close(self) -> None:
@@ -348,10 +348,8 @@ def create_app(
     _add_routes(app, service, guarded=token is not None)
     handle_failures(app)
     app.add_middleware(BodyReader, limits=limits)
-    app.add_middleware(guard, token=token, hosts=hosts)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=COMPRESSION)
-    app.add_middleware(count_requests, counters=service.counters)
-    app.add_middleware(safe_answers)
+    app.add_middleware(guarded, counters=service.counters, token=token, hosts=hosts)
     return app
 
 
@@ -375,19 +373,18 @@ def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
     app.add_api_route("/healthz", service.health, response_model=health, responses=READING)
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
     app.mount("/swagger", StaticFiles(packages=[("fastapi_offline", "static")]))
-    for path in ("search", "docs", "texts"):
-        shown = partial(_page, STATIC / f"{path}.html")
-        app.add_api_route(f"/{path}", shown, include_in_schema=False)
-    app.add_api_route("/", partial(_page, STATIC / "page.html"), include_in_schema=False)
+    pages = {
+        "/": "page.html",
+        "/search": "search.html",
+        "/docs": "docs.html",
+        "/texts": "texts.html",
+    }
+    for path, file in pages.items():
+        app.add_api_route(path, partial(_page, STATIC / file), include_in_schema=False)
 
 
 async def _page(file: Path) -> FileResponse:
     return FileResponse(file)
-
-
-def _takes_texts(body: Any, method: str) -> bool:
-    """Return whether a request asks a measure that compares longer texts sentence by sentence."""
-    return body.texts != "whole" and find_measure(method).by_sentences
 
 
 def _scores(pairs: list[dict[str, Any]]) -> dict[str, Any]:

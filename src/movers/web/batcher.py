@@ -19,8 +19,8 @@ from movers.runtime.threads import UnwantedError, only_while
 
 Pair = tuple[Any, ...]
 """Two sentences, and what one kind of answer needs besides: the mix of a step, the aligner."""
-Answer = Callable[[Any, Any, Sequence[Pair]], list[Any]]
-"""From a setup, a kind of answer and pairs to one result each; a result may be an exception."""
+Answer = Callable[[Any, Sequence[Pair]], list[Any]]
+"""From a setup and pairs to one result each; a result may be an exception."""
 
 BATCH_PAIRS = 256
 SLOWEST_RETRY = 60
@@ -32,12 +32,6 @@ half the time goes to jobs that overtake."""
 HOPE = 2
 """How many times as quick as of late work may go on: a job that comes too late even so is given
 up."""
-
-
-def busy(waiting: int, retry_after: int) -> HTTPException:
-    """Return the answer to a request that comes when too much waits."""
-    message = f"{waiting} pairs are waiting already; try again in {retry_after} s"
-    return HTTPException(429, message, {"Retry-After": str(retry_after)})
 
 
 def closed() -> HTTPException:
@@ -58,13 +52,12 @@ def late(timeout: float) -> HTTPException:
 class Job:
     """Pairs of one request that get the same treatment.
 
-    Jobs with the same setup and kind of answer, which are hashable, share a call. Efforts are the
-    seconds that each pair takes, roughly, at a pace of 1. The future gets one result per pair;
-    cancel it to drop the job, also while it is worked on.
+    Jobs with the same setup, which is hashable, share a call. Efforts are the seconds that each
+    pair takes, roughly, at a pace of 1. The future gets one result per pair; cancel it to drop the
+    job, also while it is worked on.
     """
 
     setup: Any
-    kind: Any
     pairs: Sequence[Pair]
     efforts: Sequence[float]
     future: Future[list[Any]] = field(default_factory=Future)
@@ -186,7 +179,9 @@ class Batcher:
             if waiting or under_way:
                 excess = self._lateness(sum(job.effort_left for job in jobs), under_way)
                 if excess > 0 or waiting + sum(job.left for job in jobs) > self.capacity:
-                    raise busy(waiting, math.ceil(min(max(1.0, excess), SLOWEST_RETRY)))
+                    seconds = math.ceil(min(max(1.0, excess), SLOWEST_RETRY))
+                    message = f"{waiting} pairs are waiting already; try again in {seconds} s"
+                    raise HTTPException(429, message, {"Retry-After": str(seconds)})
             self._jobs.extend(jobs)
             self._changed.notify()
 
@@ -214,26 +209,22 @@ class Batcher:
         """Keep the jobs that somebody still waits for."""
         self._jobs = [job for job in self._jobs if job.wanted]
 
-    def _give_up_late(self) -> None:
-        """Fail the jobs that were begun and will be too late."""
+    def _something_to_do(self) -> bool:
+        """Give up what was begun and will be too late; return whether there is anything else."""
         latest = time.monotonic() - self.timeout
         for job in self._jobs:
             if job.taken and job.begun < latest + job.effort_left / (HOPE * self.pace):
                 job.fail(late(self.timeout))
-
-    def _something_to_do(self) -> bool:
-        """Return whether there is a job, or no need to wait for one."""
-        self._give_up_late()
         self._drop_unwanted()
         return bool(self._jobs) or self._closed
 
     def _work(self) -> None:
-        """Take batches until the end, and answer in one call what has the same setup and kind."""
+        """Take batches until the end, and answer in one call what has the same setup."""
         while self._next_batch():
             started = time.perf_counter()
             alike: dict[Any, list[Share]] = {}
             for job, share in self._batch:
-                alike.setdefault((job.setup, job.kind), []).append((job, share))
+                alike.setdefault(job.setup, []).append((job, share))
             for group in alike.values():
                 self._answer(group)
             pairs = sum(share.stop - share.start for _, share in self._batch)
@@ -266,7 +257,7 @@ class Batcher:
         started = time.perf_counter()
         try:
             with only_while(lambda: any(job.wanted for job, _ in group)):
-                results = self.answer(first.setup, first.kind, pairs)
+                results = self.answer(first.setup, pairs)
         except UnwantedError:
             return
         except Exception as error:
