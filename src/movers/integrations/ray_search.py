@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from movers.errors import InputError
-from movers.integrations.ray import LIVES, Workers, cluster, import_ray
+from movers.integrations.ray import LIVES, Workers, cluster
 from movers.io.pairs import check_queries
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
@@ -109,11 +109,12 @@ class RayEngine:
         self, work: Callable[..., Any], scorer: Scorer, inputs: Iterable[Any], bar: Bar = UNSEEN
     ) -> Iterator[Any]:
         """Yield what workers make of inputs, in order, and move a bar."""
-        ray, workers = import_ray(), self.workers
+        import ray
+
         scorer.prepare()
         held = [ray.put(scorer)]  # in a list, which a worker gets as it is
-        options = {"num_cpus": workers.cpus, "num_gpus": workers.gpus, "max_retries": LIVES - 1}
-        task, most = ray.remote(**options)(_run), workers.count or workers.room()
+        workers, most = self.workers, self.workers.count or self.workers.room()
+        task = ray.remote(num_cpus=workers.cpus, num_gpus=workers.gpus, max_retries=LIVES - 1)(_run)
         running = deque[Any]()
         for given in inputs:
             running.append(task.remote(work, held, workers, given))
@@ -130,7 +131,9 @@ def _run(work: Callable[..., Any], held: list[Any], workers: Workers, given: Any
 @lru_cache(maxsize=1)
 def _equipped(scorer: Any, workers: Workers) -> Scorer:
     """Return the scorer that Ray holds, made ready once by a worker."""
-    return workers.equip(import_ray().get(scorer))
+    import ray
+
+    return workers.equip(ray.get(scorer))
 
 
 def _write(scorer: Scorer, folder: str, signature: str, layout: str, texts: list[str]) -> Part:
