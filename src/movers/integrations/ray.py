@@ -21,6 +21,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from movers import errors
 from movers.bulk.output import Report, Rowlist, counted_not_warned, paired
 from movers.bulk.score_files import Rows, fit_on_rows, named_columns, row_numbers
@@ -53,9 +55,9 @@ QUEUED = 2
 LIVES = 3
 """Workers that a batch may cost; one that kills each would go on for ever."""
 SHARD_ROWS = 16_384
-"""Fewest rows of a file of the output, but for the last."""
+"""Rows of a file of the output, but for the last."""
 LIGHT = 0.1
-"""Share of a CPU that reading and writing ask for beside the workers."""
+"""Share of a CPU that reading asks for beside the workers."""
 
 
 @contextmanager
@@ -328,6 +330,8 @@ def score_files(
     progress
         Show progress bars.
     """
+    from pyarrow import parquet
+
     started = time.monotonic()
     if output.suffix.lower() in SUFFIXES or output == Path("-"):
         raise InputError(
@@ -340,15 +344,19 @@ def score_files(
     pair = pick_columns(names, *columns)
     refuse_taken(names, all_columns(scorers))
     if fit_first:
-        rows = (row for row, _ in _read(tables, pair, input_format))
-        fit_on_rows(rows, scorers, progress=progress)
+        read = (rows for rows, _ in _read(tables, pair, input_format))
+        fit_on_rows(read, scorers, progress=progress)
     unfinished = output.with_name(output.name + ".partial")
     with cluster(address), replacing_folder(output, partial=unfinished) as folder:
         ray.data.DataContext.get_current().enable_progress_bars = progress
         scored = _scored(_dataset(tables, pair, input_format), pair, scorers, workers or Workers())
-        light = {"num_cpus": LIGHT}
-        scored.write_parquet(str(folder), min_rows_per_file=SHARD_ROWS, ray_remote_args=light)
-        count, undefined, cut = _count(folder, [*scorers])
+        count, undefined, cut = 0, {name: Rowlist() for name in scorers}, Rowlist()
+        for shard in scored.iter_batches(batch_size=SHARD_ROWS, batch_format="pyarrow"):
+            parquet.write_table(shard, folder / f"{count:012}.parquet")
+            for name, rows in undefined.items():
+                rows.add(row_numbers(np.isnan(shard[name].to_numpy()), count))
+            cut.add(row_numbers(shard[UNREAD].to_numpy() > 0, count))
+            count += len(shard)
         if not count:
             raise InputError(f"{files} has a header but no rows")
     return Report(count, time.monotonic() - started, undefined, cut=cut)
@@ -402,20 +410,3 @@ def _dataset(tables: list[Path], pair: tuple[str, str], format: str | None) -> A
     paths = [{"path": str(path)} for path in tables]
     listed = ray.data.from_items(paths, override_num_blocks=len(paths))
     return listed.map_batches(read, batch_size=1, num_cpus=LIGHT)
-
-
-def _count(folder: Path, names: list[str]) -> tuple[int, dict[str, Rowlist], Rowlist]:
-    """Count rows of the output, those of them without a distance, by column, and those not read."""
-    from pyarrow import compute, dataset
-
-    rows, undefined, cut = 0, {name: Rowlist() for name in names}, Rowlist()
-    table = dataset.dataset(folder, format="parquet")
-    if not table.schema.names:  # Ray writes no file for no rows
-        return 0, undefined, cut
-    for batch in table.to_batches(columns=[*names, UNREAD]):
-        for name in names:
-            marked = compute.is_nan(batch[name]).to_numpy(zero_copy_only=False)
-            undefined[name].add(row_numbers(marked, rows))
-        cut.add(row_numbers(batch[UNREAD].to_numpy() > 0, rows))
-        rows += len(batch)
-    return rows, undefined, cut

@@ -103,38 +103,33 @@ class Service:
 
     async def compare(self, body: schemas.CompareRequest) -> Response:
         """Compare two sentences: the distance, its parts, the plan and the alignment."""
-        pair = body.source, body.target, body.spelling
-        (comparison,) = await self._paired(body, answers.comparisons, [pair])
+        (comparison,) = await self._paired(body, answers.comparisons, (body.spelling,))
         return JSONResponse(comparison)
 
     async def differences(self, body: schemas.CompareRequest) -> Response:
         """Find what two sentences differ in, each with its words, places and a plain sentence."""
-        pair = body.source, body.target, body.spelling
-        (differences,) = await self._paired(body, answers.differences, [pair])
+        (differences,) = await self._paired(body, answers.differences, (body.spelling,))
         return JSONResponse(differences)
 
     async def align(self, body: schemas.AlignRequest) -> Response:
         """Link the words of two sentences: which goes with which, and which with none."""
         find_aligner(body.aligner)
-        pair = body.source, body.target, body.aligner
-        (alignment,) = await self._paired(body, answers.alignments, [pair])
+        (alignment,) = await self._paired(body, answers.alignments, (body.aligner,))
         return JSONResponse(alignment)
 
     async def search(self, body: schemas.SearchRequest) -> Response:
         """Find the nearest sentences of an index, exactly."""
-        name = self.models.index(body.index)
         options = {
             "within": body.within,
             "guards": check_guards(body.guards),
             "top_k": body.top_k,
             "align": body.explain,
         }
-        setup = Setup(name, options=tuple(options.items()))
+        setup = Setup(self.models.index(body.index), options=tuple(options.items()))
         self.limits.check_sentence(body.query, "the query", long=self.models.takes_texts(setup))
         check_asked(body.query, "query")
         self.limits.check_pairs(body.top_k)
-        effort = self.models.search_effort(name, len(body.query), body.top_k, body.explain)
-        ((ranking,),) = await self._ask([Job(setup, [(body.query,)], [effort])])
+        ((ranking,),) = await self._ask([self._job(setup, [(body.query,)])])
         return JSONResponse(ranking)
 
     async def list_indexes(self) -> Response:
@@ -143,31 +138,31 @@ class Service:
 
     async def explain(self, body: schemas.ExplainRequest) -> Response:
         """Compare two sentences under every head, as the page shows it."""
-        (explanation,) = await self._explained(body, attention=body.attention)
+        shown = body.attention, body.links
+        (explanation,) = await self._paired(body, answers.explanations, shown)
         return JSONResponse(explanation)
 
     async def contrast(self, body: schemas.ContrastRequest) -> Response:
         """Explain a sentence beside two others, and say which of the two is nearer."""
-        explanations = await self._explained(body, body.other, attention=body.attention)
-        return JSONResponse(contrasted(*explanations))
+        shown = body.attention, body.links
+        both = await self._paired(body, answers.explanations, shown, other=body.other)
+        return JSONResponse(contrasted(*both))
 
     async def page(self, body: schemas.PageRequest) -> Response:
         """Explain two sentences, or three, in an HTML file that needs no server."""
-        if body.other is not None:
-            return HTMLResponse(export_page(contrasted(*await self._explained(body, body.other))))
-        if dict(body.options())["texts"] == "sentences":
-            pair = body.source, body.target, "keep"
-            (comparison,) = await self._paired(body, answers.comparisons, [pair])
+        if body.other is None and dict(body.options())["texts"] == "sentences":
+            (comparison,) = await self._paired(body, answers.comparisons, ("keep",))
             return HTMLResponse(export_texts(comparison))
-        (explanation,) = await self._explained(body)
-        return HTMLResponse(export_page(explanation))
+        shown = True, body.links
+        found = await self._paired(body, answers.explanations, shown, other=body.other)
+        return HTMLResponse(export_page(found[0] if body.other is None else contrasted(*found)))
 
     async def curve(self, body: schemas.CurveRequest) -> Response:
         """Compare two sentences at every mix of words and structure."""
         measure = find_measure(body.method)
         mixes = mixes_of(measure.name, measure.settings, body.steps)
-        pairs = [(body.source, body.target, mix) for mix in mixes]
-        return JSONResponse(mix_curve(await self._paired(body, answers.steps, pairs)))
+        steps = await self._paired(body, answers.steps, *((mix,) for mix in mixes))
+        return JSONResponse(mix_curve(steps))
 
     async def score(self, body: schemas.ScoreRequest) -> Response:
         """Compare many pairs under one or more measures."""
@@ -230,36 +225,26 @@ class Service:
         """Return counters in the format of Prometheus."""
         return Response(self.counters.text(), media_type="text/plain; version=0.0.4")
 
-    async def _explained(
-        self,
-        body: schemas.PageRequest | schemas.ExplainRequest,
-        *others: str,
-        attention: bool = True,
-    ) -> list[Any]:
-        """Explain the source with its target, and with others."""
-        targets = body.target, *others
-        pairs = [(body.source, target, attention, body.links) for target in targets]
-        return await self._paired(body, answers.explanations, pairs, *others, every_head=True)
-
     async def _paired(
         self,
         body: schemas.PairRequest | schemas.AlignRequest,
         kind: Kind,
-        pairs: Sequence[Pair],
-        *others: str,
-        every_head: bool = False,
+        *wanted: Sequence[Any],
+        other: str | None = None,
     ) -> list[Any]:
-        """Answer pairs that begin with the same source, each with a plan.
+        """Compare the source with its target, and with another sentence, each with a plan.
 
-        The targets are the one in the body, and others where there are such.
+        ``wanted`` is what this kind of answer needs besides, once for every answer.
         """
         setup = self._setup(body, getattr(body, "method", "movers"), kind)
         long = kind in answers.LONG and self.models.takes_texts(setup)
-        texts = body.source, body.target, *others
-        for text, what in zip(texts, LETTERS, strict=False):
+        targets = [body.target, *([] if other is None else [other])]
+        for text, what in zip((body.source, *targets), LETTERS, strict=False):
             self.limits.check_sentence(text, what, long=long)
+        pairs = [(body.source, target, *more) for target in targets for more in wanted]
+        every_head = kind is answers.explanations
         job = self._job(setup, pairs, plans=True, every_head=every_head)
-        (results,) = await self._ask([job], third=bool(others))
+        (results,) = await self._ask([job], third=other is not None)
         return results
 
     def _setup(self, asked: schemas.ModelRequest, method: str, kind: Kind) -> Setup:

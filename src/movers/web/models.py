@@ -189,11 +189,6 @@ class Models:
             facts = {"index": setup.name, "state": index.state, "sentences": len(index)}
             return [{**ranking.to_dict(), **facts, "far": index.scorer.far} for ranking in rankings]
 
-    def search_effort(self, name: str, letters: int, top_k: int, explain: int) -> float:
-        """Return seconds that a search for so long a query takes, roughly, on one ordinary core."""
-        work = MATCH * top_k + EXPLAINED * min(explain, top_k)
-        return max(1.0, letters / LETTERS) * (SENTENCE * len(self.indexes[name]) + work)
-
     def efforts(
         self,
         setup: Setup,
@@ -203,7 +198,7 @@ class Models:
         plans: bool = False,
         every_head: bool = False,
     ) -> list[float]:
-        """Return seconds that each of some pairs takes, roughly, on one ordinary core.
+        """Return seconds that each of some pairs or queries takes, roughly, on one ordinary core.
 
         Parameters
         ----------
@@ -214,6 +209,9 @@ class Models:
         plans, every_head
             Whether problems are solved for their plans, and whether under all heads.
         """
+        if setup.method is None:
+            work = self._search_effort(setup.name, **dict(setup.options))
+            return [work * max(1.0, len(query) / LETTERS) for (query,) in pairs]
         scorer = self._chosen(setup)
         if every_head and scorer.heads:
             scorer = scorer.using(layers="all", heads="all")
@@ -235,6 +233,9 @@ class Models:
             efforts.append(PAIR + reading + solving)
             known |= {source, target}
         return efforts
+
+    def _search_effort(self, name: str, *, top_k: int, align: int, **_: Any) -> float:
+        return SENTENCE * len(self.indexes[name]) + MATCH * top_k + EXPLAINED * min(align, top_k)
 
     def missing(self, measure: Measure) -> dict[str, str]:
         """Return what a measure lacks, by the models with which it does."""
