@@ -7,8 +7,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
-from functools import wraps
-from inspect import Parameter, isawaitable, signature
+from inspect import isawaitable
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args, get_type_hints
 
 import numpy as np
@@ -173,27 +172,6 @@ class BaseClient:
         raise ServerError(message, answer.status_code)
 
 
-def verb(
-    method: Callable[Concatenate[Client, P], Result],
-) -> Callable[Concatenate[Client, P], Result]:
-    """Have a method of a client say what arguments it takes, where others are given."""
-    _, *given = signature(method).parameters.values()
-    named = [one.name for one in given if one.kind is Parameter.KEYWORD_ONLY]
-    placed = [one.name for one in given if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    takes = f"{method.__name__} takes {', '.join(placed) or 'nothing'}"
-    takes += f", and by name {', '.join(named)}" if named else ""
-
-    @wraps(method)
-    def ask(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> Result:
-        try:
-            signature(method).bind(client, *args, **kwargs)
-        except TypeError as error:
-            raise InputError(f"{error}; {takes}") from None
-        return method(client, *args, **kwargs)
-
-    return ask
-
-
 class Client(BaseClient):
     """A client of `movers serve`, with the verbs of `Scorer` and `Index`.
 
@@ -230,7 +208,6 @@ class Client(BaseClient):
             return done.value  # type: ignore[no-any-return]
         raise AssertionError("a request was to be awaited")
 
-    @verb
     def compare(
         self, /, source: str, target: str, *, spelling: Spelling = "keep", **settings: Any
     ) -> Comparison:
@@ -238,7 +215,6 @@ class Client(BaseClient):
         body = {"source": source, "target": target, "spelling": spelling, **settings}
         return self.send("/v1/compare", ServedComparison.of, body)
 
-    @verb
     def differences(
         self, /, source: str, target: str, *, spelling: Spelling = "keep", **settings: Any
     ) -> tuple[Difference, ...]:
@@ -247,7 +223,6 @@ class Client(BaseClient):
         kind = tuple[Difference, ...]
         return self.send("/v1/differences", lambda answer: read(kind, answer["differences"]), body)
 
-    @verb
     def align(
         self, /, source: str, target: str, *, aligner: str = DEFAULT_ALIGNER, **settings: Any
     ) -> Alignment:
@@ -255,14 +230,12 @@ class Client(BaseClient):
         body = {"source": source, "target": target, "aligner": aligner, **settings}
         return self.send("/v1/align", lambda answer: read(Alignment, answer), body)
 
-    @verb
     def distances(
         self, /, pairs: Any, targets: Iterable[str] | None = None, **settings: Any
     ) -> Floats:
         """Return distance of every pair, NaN where there is none."""
         return self.send("/v1/score", *_score("distances", read_pairs(pairs, targets), **settings))
 
-    @verb
     def similarities(
         self, /, pairs: Any, targets: Iterable[str] | None = None, **settings: Any
     ) -> Floats:
@@ -270,7 +243,6 @@ class Client(BaseClient):
         texts = read_pairs(pairs, targets)
         return self.send("/v1/score", *_score("similarities", texts, **settings))
 
-    @verb
     def matrix(
         self,
         /,
@@ -298,7 +270,6 @@ class Client(BaseClient):
 
         return self.send("/v1/score", placed, *bodies)
 
-    @verb
     def rank(
         self,
         /,
@@ -314,7 +285,6 @@ class Client(BaseClient):
         body = {"query": query, "candidates": texts, "top_k": top_k, **settings}
         return self.send("/v1/rank", lambda answer: Ranking(**_ranked(answer)), body)
 
-    @verb
     def search(
         self,
         query: str,
@@ -344,12 +314,10 @@ class Client(BaseClient):
 
         return self.send("/v1/search", reader, body)
 
-    @verb
     def indexes(self) -> list[Answer]:
         """List the indexes."""
         return self.send("/v1/indexes", lambda answer: answer["indexes"], None)
 
-    @verb
     def models(self) -> list[Answer]:
         """List the models."""
         return self.send("/v1/models", lambda answer: answer["models"], None)
