@@ -16,13 +16,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from movers.errors import InputError
 from movers.web.counters import Counters
-from movers.web.failures import CLOSING, failure
+from movers.web.failures import CLOSING, INTERNAL, failure, log_failure
 from movers.web.limits import Limits
 
 GUARDED = ("/v1/", "/metrics", "/openapi.json")
 """Where a token is needed if there is one; the page itself holds nothing."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _PORT = re.compile(r":\d*$")
+LEFT = 499
+"""What is counted where nothing was answered, for the client had left."""
 BODIES_HELD = 64
 """Full-size bodies the server holds at a time, over all connections."""
 UNKNOWN = "this server needs its token: Authorization: Bearer TOKEN", "Bearer"
@@ -58,8 +60,8 @@ def guarded(
 ) -> ASGIApp:
     """Return an application that gets only requests that `refusal` has nothing against.
 
-    All are counted and timed. Answers forbid browsers everything the page does not need; HEAD is
-    answered as GET, without the body.
+    All are counted and timed, and what nobody expected is logged. Answers forbid browsers
+    everything the page does not need; HEAD is answered as GET, without the body.
     """
 
     async def answered(scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,8 +69,7 @@ def guarded(
             return await app(scope, receive, send)
         if head := scope["method"] == "HEAD":
             scope = {**scope, "method": "GET"}
-        status = 499  # where nothing was answered, for the client had left
-        started = time.perf_counter()
+        status, started = LEFT, time.perf_counter()
 
         async def sent(message: Message) -> None:
             nonlocal status
@@ -82,6 +83,10 @@ def guarded(
         refused = refusal(Headers(scope=scope), scope["path"], token, hosts)
         try:
             await (refused or app)(scope, receive, sent)
+        except Exception as error:
+            log_failure(scope["path"], error)
+            if status == LEFT:
+                await failure(500, INTERNAL)(scope, receive, sent)
         finally:
             # Only routes that exist become labels: paths are the client's to choose.
             route = getattr(scope.get("route"), "path", "other")
