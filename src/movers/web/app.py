@@ -14,7 +14,6 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Response, Security
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 from fastapi.security import HTTPBearer
-from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
@@ -30,7 +29,7 @@ from movers.version import __version__
 from movers.web import answers, schemas
 from movers.web.batcher import Batcher, Job, Pair, closed, late
 from movers.web.counters import Counters
-from movers.web.failures import INTERNAL, LETTERS, handle_failures
+from movers.web.failures import LETTERS, handle_failures
 from movers.web.limits import Limits
 from movers.web.middleware import BodyReader, check_token, guarded
 from movers.web.models import Kind, Models, Setup
@@ -271,10 +270,6 @@ class Service:
                 answered = await asyncio.gather(*(asyncio.wrap_future(job.future) for job in jobs))
         except TimeoutError:
             raise late(self.limits.timeout) from None
-        except (MoversError, HTTPException):
-            raise
-        except Exception as error:
-            raise HTTPException(500, INTERNAL) from error
         finally:
             for job in jobs:
                 job.future.cancel()
