@@ -40,8 +40,7 @@ from ray.cluster_utils import Cluster
 from sentences import DATA, Pair, swapped_pairs
 
 import movers
-from movers.integrations.ray import Workers, score
-from movers.integrations.ray_files import score_files
+from movers.integrations.ray import Workers, score, score_files
 from movers.runtime.notices import UndefinedWarning
 from movers.scorer import Scorer
 

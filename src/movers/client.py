@@ -7,8 +7,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
-from functools import wraps
-from inspect import Parameter, isawaitable, signature
+from inspect import isawaitable
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args, get_type_hints
 
 import numpy as np
@@ -54,24 +53,24 @@ class ServerError(MoversError):
 
 def read(kind: type[Result], value: Any) -> Result:
     """Return a value of JSON as a type of results has it, with tuples, and NaN for null."""
-    return _read(kind, value)  # type: ignore[no-any-return]
+    made, parts = value, get_args(kind)
+    if kind is float and value is None:
+        made = float("nan")
+    elif kind is Signature:
+        made = Signature.parse(value)
+    elif is_dataclass(kind):
+        made = kind(**_fields(kind, value))
+    elif isinstance(value, dict) and parts:
+        made = {name: read(parts[1], one) for name, one in value.items()}
+    elif isinstance(value, list):
+        made = tuple(read(parts[0], one) for one in value) if ... in parts else tuple(value)
+    return made  # type: ignore[no-any-return]
 
 
-def _read(kind: Any, value: Any) -> Any:
-    if kind is float:
-        return float("nan") if value is None else value
-    if kind is Signature:
-        return Signature.parse(value)
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        named = {name: read(hints[name], one) for name, one in value.items() if name in hints}
-        return kind(**named)  # type: ignore[operator]
-    parts = get_args(kind)
-    if isinstance(value, dict) and parts:
-        return {name: read(parts[1], one) for name, one in value.items()}
-    if isinstance(value, list):
-        return tuple(read(parts[0], one) for one in value) if ... in parts else tuple(value)
-    return value
+def _fields(kind: type, value: Answer) -> Answer:
+    """Return what there is of the fields of a dataclass."""
+    hints = get_type_hints(kind)
+    return {name: read(hints[name], one) for name, one in value.items() if name in hints}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,10 +82,8 @@ class ServedComparison(Comparison):
     @classmethod
     def of(cls, answer: Answer) -> Self:
         """Read what ``/v1/compare`` answers."""
-        hints = get_type_hints(Compared)
-        given = {name: read(hints[name], one) for name, one in answer.items() if name in hints}
         plans, cost = np.array(answer["plan"], np.float64)[None], np.zeros((0, 0))
-        made = cls(**given, plans=plans, cost=cost, answer=answer)
+        made = cls(**_fields(Compared, answer), plans=plans, cost=cost, answer=answer)
         vars(made).update(  # what is worked out on demand elsewhere
             alignment=read(tuple[Flow, ...], answer["alignment"]),
             differences=read(tuple[Difference, ...], answer["differences"]),
@@ -108,7 +105,7 @@ class ServedComparison(Comparison):
 class BaseClient:
     """The part that both kinds of clients share: an address, a token and patience."""
 
-    http: Any
+    _made_by: Callable[..., Any]
     _sleep: Callable[[float], Any]
 
     def __init__(
@@ -122,16 +119,20 @@ class BaseClient:
         **options: Any,
     ) -> None:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        base = url.rstrip("/").removesuffix("/v1")
-        self._options = {"base_url": base, "headers": headers, "timeout": timeout, **options}
-        self._retries, self._pause = retries, pause
+        self._base, self._retries, self._pause = url.rstrip("/").removesuffix("/v1"), retries, pause
+        self.http = self._made_by(base_url=self._base, headers=headers, timeout=timeout, **options)
 
-    async def _answers(self, path: str, bodies: Sequence[Answer | None]) -> list[Answer]:
-        """Send requests, one after the other; nothing is awaited unless ``http`` wants it."""
-        return [await self._sent(path, body) for body in bodies]
+    async def _read(
+        self, path: str, reader: Callable[..., Result], bodies: Sequence[Answer | None]
+    ) -> Result:
+        """Send requests, one after the other, and read all answers together."""
+        return reader(*[await self._sent(path, body) for body in bodies])
 
     async def _sent(self, path: str, body: Answer | None) -> Answer:
-        """Send a request, a GET without a body, until it is answered or out of tries."""
+        """Send a request, a GET without a body, until it is answered or out of tries.
+
+        Nothing is awaited unless ``http`` wants it.
+        """
         for tried in range(self._retries + 1):
             answer, error = None, None
             try:
@@ -157,7 +158,7 @@ class BaseClient:
     def _checked(self, answer: httpx.Response | None, error: Exception | None) -> Answer:
         """Return what was answered, or an error of ours."""
         if answer is None:
-            raise ServerError(f"{self._options['base_url']} does not answer: {error}") from error
+            raise ServerError(f"{self._base} does not answer: {error}") from error
         if answer.is_success:
             return answer.json()  # type: ignore[no-any-return]
         try:
@@ -169,27 +170,6 @@ class BaseClient:
         if answer.status_code == 422:
             raise InputError(message)
         raise ServerError(message, answer.status_code)
-
-
-def verb(
-    method: Callable[Concatenate[Client, P], Result],
-) -> Callable[Concatenate[Client, P], Result]:
-    """Have a method of a client say what arguments it takes, where others are given."""
-    _, *given = signature(method).parameters.values()
-    named = [one.name for one in given if one.kind is Parameter.KEYWORD_ONLY]
-    placed = [one.name for one in given if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    takes = f"{method.__name__} takes {', '.join(placed) or 'nothing'}"
-    takes += f", and by name {', '.join(named)}" if named else ""
-
-    @wraps(method)
-    def ask(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> Result:
-        try:
-            signature(method).bind(client, *args, **kwargs)
-        except TypeError as error:
-            raise InputError(f"{error}; {takes}") from None
-        return method(client, *args, **kwargs)
-
-    return ask
 
 
 class Client(BaseClient):
@@ -212,9 +192,7 @@ class Client(BaseClient):
         Further arguments of `httpx.Client`.
     """
 
-    def __init__(self, url: str, token: str | None = None, **options: Any) -> None:
-        super().__init__(url, token, **options)
-        self.http, self._sleep = httpx.Client(**self._options), time.sleep
+    _made_by, _sleep = httpx.Client, staticmethod(time.sleep)
 
     def __enter__(self) -> Self:
         return self
@@ -225,12 +203,11 @@ class Client(BaseClient):
     def send(self, path: str, reader: Callable[..., Result], *bodies: Answer | None) -> Result:
         """Send requests to one path, and read all answers together."""
         try:
-            self._answers(path, bodies).send(None)
+            self._read(path, reader, bodies).send(None)
         except StopIteration as done:
-            return reader(*done.value)
+            return done.value  # type: ignore[no-any-return]
         raise AssertionError("a request was to be awaited")
 
-    @verb
     def compare(
         self, /, source: str, target: str, *, spelling: Spelling = "keep", **settings: Any
     ) -> Comparison:
@@ -238,7 +215,6 @@ class Client(BaseClient):
         body = {"source": source, "target": target, "spelling": spelling, **settings}
         return self.send("/v1/compare", ServedComparison.of, body)
 
-    @verb
     def differences(
         self, /, source: str, target: str, *, spelling: Spelling = "keep", **settings: Any
     ) -> tuple[Difference, ...]:
@@ -247,7 +223,6 @@ class Client(BaseClient):
         kind = tuple[Difference, ...]
         return self.send("/v1/differences", lambda answer: read(kind, answer["differences"]), body)
 
-    @verb
     def align(
         self, /, source: str, target: str, *, aligner: str = DEFAULT_ALIGNER, **settings: Any
     ) -> Alignment:
@@ -255,14 +230,12 @@ class Client(BaseClient):
         body = {"source": source, "target": target, "aligner": aligner, **settings}
         return self.send("/v1/align", lambda answer: read(Alignment, answer), body)
 
-    @verb
     def distances(
         self, /, pairs: Any, targets: Iterable[str] | None = None, **settings: Any
     ) -> Floats:
         """Return distance of every pair, NaN where there is none."""
         return self.send("/v1/score", *_score("distances", read_pairs(pairs, targets), **settings))
 
-    @verb
     def similarities(
         self, /, pairs: Any, targets: Iterable[str] | None = None, **settings: Any
     ) -> Floats:
@@ -270,7 +243,6 @@ class Client(BaseClient):
         texts = read_pairs(pairs, targets)
         return self.send("/v1/score", *_score("similarities", texts, **settings))
 
-    @verb
     def matrix(
         self,
         /,
@@ -298,7 +270,6 @@ class Client(BaseClient):
 
         return self.send("/v1/score", placed, *bodies)
 
-    @verb
     def rank(
         self,
         /,
@@ -314,7 +285,6 @@ class Client(BaseClient):
         body = {"query": query, "candidates": texts, "top_k": top_k, **settings}
         return self.send("/v1/rank", lambda answer: Ranking(**_ranked(answer)), body)
 
-    @verb
     def search(
         self,
         query: str,
@@ -344,12 +314,10 @@ class Client(BaseClient):
 
         return self.send("/v1/search", reader, body)
 
-    @verb
     def indexes(self) -> list[Answer]:
         """List the indexes."""
         return self.send("/v1/indexes", lambda answer: answer["indexes"], None)
 
-    @verb
     def models(self) -> list[Answer]:
         """List the models."""
         return self.send("/v1/models", lambda answer: answer["models"], None)
@@ -365,9 +333,7 @@ def awaited(
 class AsyncClient(BaseClient):
     """`Client` for asyncio: the same verbs, to be awaited."""
 
-    def __init__(self, url: str, token: str | None = None, **options: Any) -> None:
-        super().__init__(url, token, **options)
-        self.http, self._sleep = httpx.AsyncClient(**self._options), asyncio.sleep
+    _made_by, _sleep = httpx.AsyncClient, staticmethod(asyncio.sleep)
 
     async def __aenter__(self) -> Self:
         return self
@@ -377,7 +343,7 @@ class AsyncClient(BaseClient):
 
     async def send(self, path: str, reader: Callable[..., Any], *bodies: Answer | None) -> Any:
         """Send requests to one path, and read all answers together."""
-        return reader(*await self._answers(path, bodies))
+        return await self._read(path, reader, bodies)
 
     compare, differences = awaited(Client.compare), awaited(Client.differences)
     align, distances = awaited(Client.align), awaited(Client.distances)

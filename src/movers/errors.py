@@ -162,6 +162,7 @@ EXTRAS = {
     "matplotlib": "plot",
     **dict.fromkeys(("fastapi", "fastapi_offline", "uvicorn", "prometheus_client"), "web"),
     "httpx": "client",
+    "ray": "ray",
     "langchain_core": "langchain",
     "llama_index": "llama-index",
     **dict.fromkeys(("mteb", "scikit-learn", "sentence-transformers", "torchmetrics"), "plugins"),

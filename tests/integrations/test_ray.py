@@ -1,5 +1,6 @@
 """Ray: two real nodes, a worker killed midway, and the numbers of a single process."""
 
+import importlib
 import os
 import signal
 import socket
@@ -14,15 +15,15 @@ import pytest
 
 from movers import cli
 from movers.errors import DependencyError, InputError, MoversError
-from movers.integrations.ray import DeathCounter, Workers, import_ray, plain_errors, score
-from movers.integrations.ray import cluster as session
-from movers.integrations.ray_files import score_files
 from movers.runtime.atomic import UNFINISHED
 from movers.runtime.notices import Notice
 from processes import Command
 from tiny_models import PAIRS
 
 ray = pytest.importorskip("ray", reason="needs the extra movers[ray]")
+
+from movers.integrations.ray import DeathCounter, Workers, score, score_files  # noqa: E402
+from movers.integrations.ray import cluster as session  # noqa: E402
 
 
 def table_of(pairs, **more):
@@ -119,7 +120,7 @@ def test_rows_that_kill_every_worker_are_named(cluster):
             ray.data.from_arrow(table), {"x": Deadly()}, workers=Workers(1), batch_size=2
         )
         message = r"3 workers died over the same 2 rows, which begin with 'e', 'f'"
-        with pytest.raises(MoversError, match=message), plain_errors():
+        with pytest.raises(MoversError, match=message), session():
             consumed(scored)
     finally:
         ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
@@ -266,14 +267,15 @@ def test_leftovers_of_a_killed_run_are_not_read(tmp_path, bert):
 
 def test_without_ray_the_extra_is_named(monkeypatch, capsys, tmp_path):
     monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.delitem(sys.modules, "movers.integrations.ray")
     with pytest.raises(DependencyError, match=r"pip install movers\[ray\]"):
-        import_ray()
+        importlib.import_module("movers.integrations.ray")
     path = tmp_path / "pairs.tsv"
     path.write_text("source\ttarget\na dog\ta cat\n")
     assert run("score", str(path), "--engine", "ray", "-o", str(tmp_path / "out")) == 1
     assert "pip install movers[ray]" in capsys.readouterr().err
 
 
-def test_failures_of_ray_itself_are_one_line():
-    with pytest.raises(Exception, match="the Ray job failed: OSError: disk full"), plain_errors():
+def test_failures_of_ray_itself_are_one_line(cluster):
+    with pytest.raises(Exception, match="the Ray job failed: OSError: disk full"), session():
         raise ray.exceptions.RayError("Traceback\n  File x\nOSError: disk full\nmore")

@@ -10,13 +10,13 @@ import pytest
 
 from movers import cli
 from movers.errors import InputError
-from movers.integrations.ray import Workers
 from movers.search import cosine, mining
 from movers.search.dedupe import dedupe_file
 from movers.search.index import Index
 
 ray = pytest.importorskip("ray", reason="needs the extra movers[ray]")
 
+from movers.integrations.ray import Workers  # noqa: E402
 from movers.integrations.ray_search import RayEngine  # noqa: E402
 
 NOUNS = ["president", "press", "dog", "fox", "house", "brother", "tourists", "soup", "media"]

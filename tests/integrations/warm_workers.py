@@ -42,8 +42,8 @@ def become(command, environment, folder):
 
 def fork_on_demand(listener):
     """Fork for everyone who asks. Ray itself is not imported: it remembers whose child it is."""
-    import movers.integrations.ray_files
-    import movers.integrations.ray_search  # noqa: F401
+    import movers.bulk.score_files
+    import movers.search.mining  # noqa: F401
 
     assert "ray" not in sys.modules
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them

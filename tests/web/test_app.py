@@ -377,7 +377,7 @@ def test_a_short_request_does_not_wait_for_long_ones(bert, monkeypatch):
 
 def test_measures_of_trees_keep_to_one_thread(models):
     service = Service(models, Limits())
-    jobs = [Job(Setup("tiny", method), None, [("a", "b")], [0.01]) for method in ("wmd", "rots")]
+    jobs = [Job(Setup("tiny", method), [("a", "b")], [0.01]) for method in ("wmd", "rots")]
     chosen = []
     service.quick.submit = lambda jobs: chosen.append(("quick", *jobs))
     service.long.submit = lambda jobs: chosen.append(("long", *jobs))

@@ -359,7 +359,10 @@ def test_an_unexpected_error_leaves_the_connection_and_quotes_nobody(models, mon
         while not answer.endswith(b"}}"):
             answer += raw.recv(65536)
         assert answer.startswith(b"HTTP/1.1 500 ") and b"went wrong inside the server" in answer
+        assert b"x-content-type-options: nosniff" in answer
         assert alive(raw)
+        counted = 'movers_requests_total{route="/v1/curve",status="500"} 1.0'
+        assert counted in client.get("/metrics").text
     (record,) = caplog.records
     assert record.getMessage().startswith("/v1/curve failed with ValueError\n")
     assert "in fail" in record.getMessage() and quoted not in caplog.text

@@ -9,9 +9,8 @@ from servers import serving
 from movers.client import Client
 from movers.errors import InputError
 from movers.search.index import Index
-from movers.web.indexes import parse_indexes
 from movers.web.limits import Limits
-from movers.web.models import Models
+from movers.web.models import Models, parse_indexes
 
 NOUNS = ["president", "press", "dog", "fox", "house"]
 QUERIES = [f"a {a} meets {b}" for a in NOUNS for b in NOUNS]

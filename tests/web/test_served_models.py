@@ -8,8 +8,7 @@ from movers.encode import encodings
 from movers.encode.encodings import STORES, Encodings
 from movers.errors import InputError
 from movers.web.answers import answer_pairs, distances
-from movers.web.app import QUICK
-from movers.web.models import SMALL, Models, Setup, estimate
+from movers.web.models import Models, Setup
 from tiny_models import PAIRS, SENTENCES
 
 PAIR = ("word " * 20, "word " * 20)
@@ -31,9 +30,10 @@ def test_endless_new_sentences_and_settings_keep_memory_flat(tiny, monkeypatch):
     for number in range(120):
         options = {"recipe": ("paper", "reference")[number % 2], "layers": 1 + number % 3 % 2}
         options |= {"subwords": ("first", "mean")[number // 2 % 2], "mix": number / 120}
-        setup = models.setup(None, ("wmd", "wsmd", "smd")[number % 3], tuple(options.items()))
+        method = ("wmd", "wsmd", "smd")[number % 3]
+        setup = models.setup(None, method, tuple(options.items()), distances)
         pairs = [(f"{text} {number} dogs", f"dogs {number} {text}") for text in SENTENCES[:4]]
-        assert len(answer_pairs(models, 50, setup, distances, pairs)) == 4
+        assert len(answer_pairs(models, 50, setup, pairs)) == 4
     alive = [one for one in living_encodings() if not any(one is old for old in before)]
     assert all(one.nbytes < 2 * bound for one in alive)
     assert 0 < sum(one.nbytes for one in alive) <= 3 * bound * STORES
@@ -64,17 +64,24 @@ def test_a_setup_names_what_is_served(bert):
         models.setup(str(bert.encoder.folder), "wsmd", ())
 
 
+def effort(
+    models, pair, method="wsmd", *, most_words=200, plans=False, every_head=False, **options
+):
+    """What one pair takes."""
+    setup = models.setup(None, method, tuple(options.items()))
+    more = {"most_words": most_words, "plans": plans, "every_head": every_head}
+    (seconds,) = models.efforts(setup, [pair], **more)
+    return seconds
+
+
 def test_effort_goes_by_the_heads_that_are_solved(bert):
     models = Models({"tiny": bert})
     layers, heads = bert.encoder.layers, bert.encoder.heads
 
-    def solved(method, *, every_head=False, **options):
-        setup = models.setup(None, method, tuple(options.items()))
-        (effort,) = models.efforts(setup, [PAIR], most_words=200, every_head=every_head)
-        per_head = estimate(*PAIR, size=size, heads=1) - estimate(*PAIR, size=size, heads=0)
-        return round((effort - estimate(*PAIR, size=size, heads=0)) / per_head)
+    def solved(method, **choice):
+        one, two = (effort(models, PAIR, layers=1, heads=heads) for heads in ("1", "1-2"))
+        return round((effort(models, PAIR, method, **choice) - one) / (two - one)) + 1
 
-    size = layers * bert.encoder.dimension**2 / SMALL
     assert solved("wsmd", layers=2) == solved("wsmd", layers="2") == heads
     assert solved("wsmd", layers=2, heads="1") == 1
     assert solved("wsmd", layers="all") == layers * heads
@@ -92,29 +99,40 @@ def test_models_set_apart_share_weights_but_nothing_that_changes(bert):
     assert (other.distances(PAIRS) == bert.distances(PAIRS)).all()
 
 
+@pytest.fixture(scope="module")
+def embedded():
+    return Models({"mini": movers.load()})
+
+
 @pytest.mark.parametrize(
     ("more", "pair"),
     [
         ({}, ("word " * 40, "word " * 20)),
-        ({"heads": 72}, PAIR),
+        ({"layers": "all"}, PAIR),
         ({"plans": True}, PAIR),
-        ({"size": 2}, PAIR),
         ({}, ("字" * 60, "字" * 60)),
     ],
 )
-def test_more_of_anything_is_more_effort(more, pair):
-    assert estimate(*pair, **{"heads": 12, **more}) > estimate(*PAIR, heads=12)
+def test_more_of_anything_is_more_effort(embedded, more, pair):
+    assert effort(embedded, pair, **{"layers": 1, **more}) > effort(embedded, PAIR, layers=1)
 
 
-def test_what_is_cut_or_refused_takes_none():
-    assert estimate("word " * 200, "a") == estimate("word " * 2000, "a")
+def test_a_larger_model_is_more_effort(embedded, models):
+    assert effort(embedded, PAIR, "wmd") > 1.5 * effort(models, PAIR, "wmd")
 
 
-def test_texts_that_are_compared_by_sentences_are_not_cut():
-    assert estimate(*PAIR, by_sentences=True) == estimate(*PAIR)
-    quick = estimate("word " * 200, "word " * 200, by_sentences=True)
-    long = estimate("word " * 20_000, "word " * 20_000, by_sentences=True)
-    assert long > 100 * quick > QUICK
+def test_what_is_cut_or_refused_takes_none(embedded):
+    cut, longer = (effort(embedded, ("word " * count, "a")) for count in (200, 2000))
+    assert cut == longer
+
+
+def test_texts_that_are_compared_by_sentences_are_not_cut(embedded):
+    assert effort(embedded, PAIR, "movers") == effort(embedded, PAIR, "movers", texts="whole")
+    quick, long = (
+        effort(embedded, ("word " * count,) * 2, "movers", most_words=100)
+        for count in (150, 20_000)
+    )
+    assert long > 100 * quick
 
 
 @pytest.mark.parametrize(("texts", "grows"), [("auto", True), ("whole", False)])
@@ -133,6 +151,7 @@ def test_a_text_of_many_pairs_is_read_once(models, monkeypatch):
     assert first == alone and max(others) < first / 2
 
 
-def test_long_explanations_are_worth_hundreds_of_short_comparisons():
-    short = estimate("a dog", "a cat", heads=12, plans=True)
-    assert estimate("word " * 150, "word " * 150, heads=72, plans=True) > 100 * short
+def test_long_explanations_are_worth_hundreds_of_short_comparisons(embedded):
+    short = effort(embedded, ("a dog", "a cat"), plans=True)
+    long = effort(embedded, ("word " * 150, "word " * 150), plans=True, every_head=True)
+    assert long > 100 * short

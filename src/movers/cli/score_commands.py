@@ -79,7 +79,7 @@ def score(
     reading["input_format"] = given.format_with(format, delimiter)
     with limited_batches(scorers.values(), batch_size):
         if engine == "ray":
-            from movers.integrations.ray_files import score_files
+            from movers.integrations.ray import score_files
 
             tables = _for_ray(table, as_json=as_json, resume=resume)
             reading |= ray.where(quiet=quiet)

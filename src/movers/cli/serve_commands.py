@@ -56,9 +56,8 @@ def serve(
         Files made by `movers fit`; each serves the model it was fitted with.
     """
     try:
-        from movers.web.indexes import parse_indexes
         from movers.web.middleware import check_token
-        from movers.web.models import Models
+        from movers.web.models import Models, parse_indexes
         from movers.web.server import bind, run
     except ModuleNotFoundError as error:
         raise DependencyError(

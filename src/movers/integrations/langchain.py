@@ -39,9 +39,8 @@ Filter = Mapping[str, Any] | Callable[[Document], bool]
 """Metadata that documents must have, or operators of it, or what says of each if it counts."""
 
 
-def _document(match: Match, **more: Any) -> Document:
-    scores = {"distance": match.distance, "similarity": match.similarity}
-    return Document(match.text, metadata={**scores, "index": match.index}, **more)
+def _scores(match: Match) -> dict[str, float | None]:
+    return {"distance": match.distance, "similarity": match.similarity}
 
 
 class MoversRetriever(BaseRetriever):
@@ -66,7 +65,10 @@ class MoversRetriever(BaseRetriever):
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **given: Any
     ) -> list[Document]:
         matches = self.source.search(query, given.get("k", self.k), **self.options)
-        return [_document(match) for match in matches]
+        return [
+            Document(match.text, metadata={**_scores(match), "index": match.index})
+            for match in matches
+        ]
 
 
 class MoversCompressor(BaseDocumentCompressor):
@@ -100,8 +102,7 @@ class MoversCompressor(BaseDocumentCompressor):
         for match in ranking:
             if self.least is None or (match.similarity or 0.0) >= self.least:
                 document = documents[match.index]
-                scores = {"distance": match.distance, "similarity": match.similarity}
-                metadata = {**document.metadata, **scores}
+                metadata = {**document.metadata, **_scores(match)}
                 reranked.append(document.model_copy(update={"metadata": metadata}))
         return reranked
 

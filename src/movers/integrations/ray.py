@@ -11,23 +11,33 @@ import logging
 import os
 import re
 import socket
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from glob import glob, has_magic
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from movers import errors
-from movers.bulk.output import counted_not_warned
-from movers.bulk.score_files import named_columns
-from movers.errors import DependencyError, InputError, MoversError
+from movers.bulk.output import Report, Rowlist, counted_not_warned, paired
+from movers.bulk.score_files import Rows, fit_on_rows, named_columns, row_numbers
+from movers.errors import InputError, MoversError, missing
 from movers.io.columns import UNREAD, all_columns, count_unread
-from movers.io.tables import check_texts, pick_columns, refuse_taken
+from movers.io.tables import SUFFIXES, check_texts, open_table, pick_columns, refuse_taken
+from movers.runtime.atomic import replacing_folder
 from movers.runtime.notices import notify
 from movers.runtime.threads import available_threads
 from movers.scorer import Scorer
+
+try:
+    import ray
+except ImportError as error:
+    raise missing("ray", "movers.integrations") from error
 
 OURS = re.compile(r"^movers\.errors\.(\w+): (.+)$", re.MULTILINE)
 ANY = re.compile(r"^[\w.]+(?:Error|Exception|Invalid): .+$", re.MULTILINE)
@@ -44,18 +54,10 @@ QUEUED = 2
 """Batches a worker holds: the one in work and the next."""
 LIVES = 3
 """Workers that a batch may cost; one that kills each would go on for ever."""
-
-
-def import_ray() -> Any:
-    """Import Ray with its data library, or name the extra it comes with."""
-    try:
-        import ray
-        import ray.data
-    except ImportError as error:
-        raise DependencyError(
-            f"Ray is not installed ({error}); it comes with an extra: pip install movers[ray]"
-        ) from error
-    return ray
+SHARD_ROWS = 16_384
+"""Rows of a file of the output, but for the last."""
+LIGHT = 0.1
+"""Share of a CPU that reading asks for beside the workers."""
 
 
 @contextmanager
@@ -68,19 +70,23 @@ def cluster(address: str | None = None) -> Iterator[None]:
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_DATA_LOG_LEVEL", "CRITICAL")  # errors come back as our own
-    ray = import_ray()
     joined = ray.is_initialized()
     if not joined:
-        _connect(ray, address or os.environ.get("RAY_ADDRESS") or "local")
+        _connect(address or os.environ.get("RAY_ADDRESS") or "local")
     try:
-        with plain_errors():
-            yield
+        yield
+    except ray.exceptions.RayError as error:
+        if ours := OURS.findall(str(error)):
+            name, message = ours[-1]  # behind those that caused it
+            raise getattr(errors, name, MoversError)(message) from error
+        named = ANY.search(str(error))
+        raise MoversError(f"the Ray job failed: {named[0] if named else error}") from error
     finally:
         if not joined:
             ray.shutdown()
 
 
-def _connect(ray: Any, address: str) -> None:
+def _connect(address: str) -> None:
     """Connect, but not to an address where nothing listens: Ray would wait, and end the process."""
     if place := SOCKET.match(address):
         try:
@@ -99,20 +105,6 @@ def _connect(ray: Any, address: str) -> None:
         raise InputError(
             f"cannot connect to a Ray cluster at {address!r}: {error}; {REASONS}"
         ) from error
-
-
-@contextmanager
-def plain_errors() -> Iterator[None]:
-    """Turn what Ray reports of a failed task into the error the task raised."""
-    ray = import_ray()
-    try:
-        yield
-    except ray.exceptions.RayError as error:
-        if ours := OURS.findall(str(error)):
-            name, message = ours[-1]  # behind those that caused it
-            raise getattr(errors, name, MoversError)(message) from error
-        named = ANY.search(str(error))
-        raise MoversError(f"the Ray job failed: {named[0] if named else error}") from error
 
 
 @dataclass(frozen=True)
@@ -148,7 +140,7 @@ class Workers:
 
     def room(self) -> int:
         """Return how many there is room for beside one CPU to read and write with; at least 1."""
-        resources = import_ray().cluster_resources()
+        resources = ray.cluster_resources()  # type: ignore[no-untyped-call]
         cpus, gpus = (resources.get(kind, 0) for kind in ("CPU", "GPU"))
         rooms = [(cpus - 1) // self.cpus, *([gpus // self.gpus] if self.gpus else [])]
         if min(rooms) < 1:
@@ -193,28 +185,23 @@ class DeathCounter:
         self.begun.pop(worker, None)
 
 
-Work = Callable[[dict[str, Scorer], Any], Any]
-
-
 class Worker:
-    """Scorers in a process of Ray, and a function of scorers and a batch to call."""
+    """Scorers in a process of Ray, which fill columns of a batch of pairs."""
 
-    def __init__(self, work: Work, scorers: Any, workers: Workers, counter: Any) -> None:
-        import ray
-
-        self.work, self.counter = work, counter
+    def __init__(
+        self, columns: tuple[str, str], scorers: Any, workers: Workers, counter: Any
+    ) -> None:
+        self.columns, self.counter = columns, counter
         self.scorers = {name: workers.equip(scorer) for name, scorer in ray.get(scorers).items()}
 
     def __call__(self, batch: Any) -> Any:
-        """Return what the function makes of a batch, unless that has cost too many lives."""
-        import ray
-
+        """Return a batch with what scorers say of it, unless that has cost too many lives."""
         worker = ray.get_runtime_context().get_actor_id()
         rows = repr(batch.to_pydict()).encode("utf-8", "backslashreplace")
         deaths = ray.get(self.counter.begin.remote(worker, sha256(rows).hexdigest()))
         try:
             if deaths < LIVES:
-                return self.work(self.scorers, batch)
+                return self.fill(batch)
             first = ", ".join(repr(cell)[:80] for cell in batch.slice(0, 1).to_pylist()[0].values())
             raise MoversError(
                 f"{deaths} workers died over the same {len(batch)} rows, which begin with "
@@ -223,32 +210,17 @@ class Worker:
         finally:
             self.counter.end.remote(worker)
 
+    def fill(self, batch: Any) -> Any:
+        """Return a batch with its columns of distances."""
+        import pyarrow
 
-def mapped(
-    dataset: Any, work: Work, scorers: Mapping[str, Scorer], workers: Workers, batch_size: int
-) -> Any:
-    """Send batches of rows to a pool of workers that hold the scorers, and keep their order."""
-    if batch_size < 1:
-        raise InputError(f"batch_size must be at least 1, got {batch_size}")
-    ray = import_ray()
-    for scorer in scorers.values():
-        scorer.prepare()
-    counter = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(DeathCounter).remote()
-    dataset.context.execution_options.preserve_order = True
-    # Batches of exactly this size, however the dataset is cut into blocks.
-    cut = dataset.repartition(target_num_rows_per_block=batch_size, strict=True)
-    room = workers.room()
-    most = workers.count or room
-    sizes = {"min_size": 1, "max_size": most, "initial_size": min(room, most)}
-    return cut.map_batches(
-        Worker,
-        fn_constructor_args=(work, ray.put(dict(scorers)), workers, counter),
-        compute=ray.data.ActorPoolStrategy(**sizes, max_tasks_in_flight_per_actor=QUEUED),
-        batch_size=batch_size,
-        batch_format="pyarrow",
-        num_cpus=workers.cpus,
-        num_gpus=workers.gpus,
-    )
+        texts = (check_texts(batch.column(name).to_pylist(), name, 0) for name in self.columns)
+        pairs = list(zip(*texts, strict=True))
+        with counted_not_warned():
+            for name, scorer in self.scorers.items():
+                for column, values in named_columns(name, scorer, pairs).items():
+                    batch = batch.append_column(column, pyarrow.array(values))
+        return batch.append_column(UNREAD, pyarrow.array(count_unread(self.scorers, pairs)))
 
 
 def score(
@@ -276,36 +248,165 @@ def score(
     workers, batch_size
         The worker processes to use, and the rows that one scores at a time.
     """
+    from pyarrow import types
+
     if isinstance(scorers, Scorer):
         scorers = {scorers.settings.measure.name: scorers}
+    if batch_size < 1:
+        raise InputError(f"batch_size must be at least 1, got {batch_size}")
     if (schema := dataset.schema()) is None:
         raise InputError("the dataset is empty; expected rows")
     pair = pick_columns(schema.names, *columns)
     refuse_taken(schema.names, all_columns(scorers))
     for name in pair:
-        _check_text_column(schema.types[schema.names.index(name)], name)
-    return mapped(
-        dataset, partial(append_distances, pair), scorers, workers or Workers(), batch_size
+        found = schema.types[schema.names.index(name)]
+        kind = found.value_type if types.is_dictionary(found) else found
+        if not (types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)):
+            raise InputError(f"column {name!r}: expected text, found {kind}")
+    return _scored(dataset, pair, scorers, workers or Workers(), batch_size)
+
+
+def _scored(
+    dataset: Any,
+    pair: tuple[str, str],
+    scorers: Mapping[str, Scorer],
+    workers: Workers,
+    batch_size: int = SCORED_ROWS,
+) -> Any:
+    """Send batches of rows to a pool of workers that hold the scorers, and keep their order."""
+    from ray.data import ActorPoolStrategy
+
+    for scorer in scorers.values():
+        scorer.prepare()
+    counter = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(DeathCounter).remote()
+    dataset.context.execution_options.preserve_order = True
+    # Batches of exactly this size, however the dataset is cut into blocks.
+    cut = dataset.repartition(target_num_rows_per_block=batch_size, strict=True)
+    room = workers.room()
+    most = workers.count or room
+    sizes: Any = {"min_size": 1, "max_size": most, "initial_size": min(room, most)}
+    return cut.map_batches(
+        Worker,
+        fn_constructor_args=(pair, ray.put(dict(scorers)), workers, counter),
+        compute=ActorPoolStrategy(**sizes, max_tasks_in_flight_per_actor=QUEUED),
+        batch_size=batch_size,
+        batch_format="pyarrow",
+        num_cpus=workers.cpus,
+        num_gpus=workers.gpus,
     )
 
 
-def _check_text_column(kind: Any, name: str) -> None:
-    """Refuse a column that is not text; one without any cell is."""
-    from pyarrow import types
+def score_files(
+    files: Path,
+    output: Path,
+    scorers: dict[str, Scorer],
+    *,
+    columns: tuple[str | None, str | None] = (None, None),
+    input_format: str | None = None,
+    fit_first: bool = False,
+    workers: Workers | None = None,
+    address: str | None = None,
+    progress: bool = False,
+) -> Report:
+    """Add one column of distances per scorer to tables of sentence pairs.
 
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    if not any(test(kind) for test in (types.is_string, types.is_large_string, types.is_null)):
-        raise InputError(f"column {name!r}: expected text, found {kind}")
+    Parameters
+    ----------
+    files
+        A table, a folder of tables or a pattern such as ``parts/*.csv``, all with the same columns;
+        every node must find them under this path.
+    output
+        A folder that appears when it is complete, with Parquet files in the order of the rows.
+    scorers
+        Scorers by the name of the column they fill.
+    columns, input_format
+        As in `movers.bulk.score_files.score_table`.
+    fit_first
+        Replace the scorers by ones fitted in this process on the sentences of the tables.
+    workers
+        The worker processes to use.
+    address
+        A running cluster; None starts Ray on this machine for as long as the work takes.
+    progress
+        Show progress bars.
+    """
+    from pyarrow import parquet
+
+    started = time.monotonic()
+    if output.suffix.lower() in SUFFIXES or output == Path("-"):
+        raise InputError(
+            f"Ray writes a folder of Parquet files, not {str(output)!r}; name a folder with -o"
+        )
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise InputError(f"{str(output)!r} exists and is not an empty folder; name another")
+    tables = _expand(files)
+    names = _common_columns(tables, input_format)
+    pair = pick_columns(names, *columns)
+    refuse_taken(names, all_columns(scorers))
+    if fit_first:
+        read = (rows for rows, _ in _read(tables, pair, input_format))
+        fit_on_rows(read, scorers, progress=progress)
+    unfinished = output.with_name(output.name + ".partial")
+    with cluster(address), replacing_folder(output, partial=unfinished) as folder:
+        ray.data.DataContext.get_current().enable_progress_bars = progress
+        scored = _scored(_dataset(tables, pair, input_format), pair, scorers, workers or Workers())
+        count, undefined, cut = 0, {name: Rowlist() for name in scorers}, Rowlist()
+        for shard in scored.iter_batches(batch_size=SHARD_ROWS, batch_format="pyarrow"):
+            parquet.write_table(shard, folder / f"{count:012}.parquet")
+            for name, rows in undefined.items():
+                rows.add(row_numbers(np.isnan(shard[name].to_numpy()), count))
+            cut.add(row_numbers(shard[UNREAD].to_numpy() > 0, count))
+            count += len(shard)
+        if not count:
+            raise InputError(f"{files} has a header but no rows")
+    return Report(count, time.monotonic() - started, undefined, cut=cut)
 
 
-def append_distances(columns: tuple[str, str], scorers: dict[str, Scorer], batch: Any) -> Any:
-    """Return a batch of pairs with what scorers say of them; a worker's task."""
-    import pyarrow
+def _expand(files: Path) -> list[Path]:
+    """Return the files that a path, a folder or a pattern stands for, in order of name."""
+    paths = [files]
+    if files.is_dir():
+        paths = sorted(path for path in files.glob("[!.]*") if path.suffix.lower() in SUFFIXES)
+    elif has_magic(str(files)) and not files.exists():
+        paths = sorted(map(Path, glob(str(files), recursive=True)))
+    if not paths or not paths[0].exists():
+        raise InputError(f"no file {str(files)!r}; expected one ending in {', '.join(SUFFIXES)}")
+    return [path.resolve() for path in paths]
 
-    texts = (check_texts(batch.column(name).to_pylist(), name, 0) for name in columns)
-    pairs = list(zip(*texts, strict=True))
-    with counted_not_warned():
-        for name, scorer in scorers.items():
-            for column, values in named_columns(name, scorer, pairs).items():
-                batch = batch.append_column(column, pyarrow.array(values))
-    return batch.append_column(UNREAD, pyarrow.array(count_unread(scorers, pairs)))
+
+def _common_columns(tables: list[Path], format: str | None) -> list[str]:
+    """Return the columns of the first table, which every other must have in the same order."""
+    names: list[str] = []
+    for path in tables:
+        with open_table(path, format) as table:
+            names = names or table.columns
+            if table.columns != names:
+                raise InputError(
+                    f"{path} has the columns {', '.join(table.columns)} while {tables[0]} has "
+                    f"{', '.join(names)}"
+                )
+    return names
+
+
+def _read(
+    tables: Iterable[Path], pair: tuple[str, str], format: str | None
+) -> Iterator[tuple[Rows, Any]]:
+    """Yield rows of tables with their pairs, and their schema; cells must be text."""
+    for path in tables:
+        with open_table(path, format) as table:
+            for rows in paired(table.chunks, pair):
+                yield rows, table.schema
+
+
+def _dataset(tables: list[Path], pair: tuple[str, str], format: str | None) -> Any:
+    """Return a dataset of the rows of tables, each read by one task, piece by piece."""
+
+    def read(batch: dict[str, Any]) -> Iterator[Any]:
+        import pyarrow
+
+        for (chunk, _), schema in _read(map(Path, map(str, batch["path"])), pair, format):
+            yield pyarrow.table(chunk, schema=schema)
+
+    paths = [{"path": str(path)} for path in tables]
+    listed = ray.data.from_items(paths, override_num_blocks=len(paths))
+    return listed.map_batches(read, batch_size=1, num_cpus=LIGHT)

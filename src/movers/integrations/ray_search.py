@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from movers.errors import InputError
-from movers.integrations.ray import LIVES, Workers, cluster, import_ray
+from movers.integrations.ray import LIVES, Workers, cluster
 from movers.io.pairs import check_queries
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
@@ -61,13 +61,14 @@ class RayEngine:
         Texts and keys of the corpus pass through the memory of this process; vectors do not.
         """
         layout, files = make_layout(scorer, keep, vectors), Folder(Path(folder).resolve())
-        cutter, facts = Cutter(scorer), (str(files.path), str(scorer.signature), layout.name)
+        cutter = Cutter(scorer)
+        write = partial(_write, files.path, str(scorer.signature), layout.name)
         with cluster(self.address):
             texts = [*cutter.sentences(read_sentences(sentences))]
             starts = range(0, len(texts), layout.capacity)
-            chunks = ((*facts, texts[low : low + layout.capacity]) for low in starts)
+            chunks = (texts[low : low + layout.capacity] for low in starts)
             with progress_bar("indexing", "shards", len(starts), progress=progress) as bar:
-                parts = self._each(_write, scorer, chunks, bar)
+                parts = self._each(write, scorer, chunks, bar)
                 files.fill(parts, scorer, layout.name, cutter.table, replace=replace)
         return Index(scorer, layout, files)
 
@@ -77,9 +78,9 @@ class RayEngine:
         """Yield block by block all pairs at a distance of at most the threshold."""
 
         def mined(whole: WholeTexts, threshold: float, blocks: Sequence[range]) -> Any:
-            every = ((_place(index), threshold, block) for block in blocks)
             with cluster(self.address):
-                yield from self._each(_mine, index.scorer, every)
+                near = partial(_mine, _place(index), threshold)
+                yield from self._each(near, index.scorer, blocks)
 
         return mine(index, threshold, start=start, miner=mined, progress=progress)
 
@@ -99,8 +100,8 @@ class RayEngine:
             shares = [*pairwise(round(parts * number / count) for number in range(count + 1))]
 
             def find(asked: Sequence[str], top_k: int, within: float) -> list[SearchResult]:
-                every = ((folder, *share, [*asked], top_k, within) for share in shares)
-                found = self._each(_search, index.scorer, every)
+                nearest = partial(_search, folder, [*asked], top_k, within)
+                found = self._each(nearest, index.scorer, shares)
                 return [_best(results, top_k) for results in zip(*found, strict=True)]
 
             return index.rank_found(texts, top_k, limit, find, align=align)
@@ -109,11 +110,12 @@ class RayEngine:
         self, work: Callable[..., Any], scorer: Scorer, inputs: Iterable[Any], bar: Bar = UNSEEN
     ) -> Iterator[Any]:
         """Yield what workers make of inputs, in order, and move a bar."""
-        ray, workers = import_ray(), self.workers
+        import ray
+
         scorer.prepare()
         held = [ray.put(scorer)]  # in a list, which a worker gets as it is
-        options = {"num_cpus": workers.cpus, "num_gpus": workers.gpus, "max_retries": LIVES - 1}
-        task, most = ray.remote(**options)(_run), workers.count or workers.room()
+        workers, most = self.workers, self.workers.count or self.workers.room()
+        task = ray.remote(num_cpus=workers.cpus, num_gpus=workers.gpus, max_retries=LIVES - 1)(_run)
         running = deque[Any]()
         for given in inputs:
             running.append(task.remote(work, held, workers, given))
@@ -124,43 +126,44 @@ class RayEngine:
 
 
 def _run(work: Callable[..., Any], held: list[Any], workers: Workers, given: Any) -> Any:
-    return work(_equipped(held[0], workers), *given)
+    return work(given, _equipped(held[0], workers))
 
 
 @lru_cache(maxsize=1)
 def _equipped(scorer: Any, workers: Workers) -> Scorer:
     """Return the scorer that Ray holds, made ready once by a worker."""
-    return workers.equip(import_ray().get(scorer))
+    import ray
+
+    return workers.equip(ray.get(scorer))
 
 
-def _write(scorer: Scorer, folder: str, signature: str, layout: str, texts: list[str]) -> Part:
+def _write(folder: Path, signature: str, layout: str, texts: list[str], scorer: Scorer) -> Part:
     """Write a shard of an index."""
     make = partial(find_layout(layout).make, scorer, texts)
-    return Folder(Path(folder)).store((texts, make), signature, layout)
+    return Folder(folder).store((texts, make), signature, layout)
 
 
 @lru_cache(maxsize=1)
-def _whole_texts(folder: str, scorer: Scorer) -> WholeTexts:
+def _whole_texts(folder: Path, scorer: Scorer) -> WholeTexts:
     return WholeTexts.of(Index.open(folder, scorer=scorer))
 
 
-def _mine(scorer: Scorer, folder: str, threshold: float, block: range) -> list[Pair]:
+def _mine(folder: Path, threshold: float, block: range, scorer: Scorer) -> list[Pair]:
     """Return the near pairs of a block of an index."""
     return _whole_texts(folder, scorer).mine(threshold, block)
 
 
 def _search(
-    scorer: Scorer,
-    folder: str,
-    low: int,
-    high: int,
+    folder: Path,
     queries: list[str],
     top_k: int,
     within: float,
+    share: tuple[int, int],
+    scorer: Scorer,
 ) -> list[SearchResult]:
-    """Return what some files of an index, which alone are read, have for queries."""
-    files = Folder.opened(Path(folder))
-    corpus, first = files.some(low, high)
+    """Return what a share of the files of an index, which alone are read, has for queries."""
+    files = Folder.opened(folder)
+    corpus, first = files.some(*share)
     if not len(corpus):
         return [SearchResult(np.zeros(0, np.int64), np.zeros(0)) for _ in queries]
     layout = find_layout(files.manifest.layout)
@@ -179,7 +182,7 @@ def _best(results: Sequence[SearchResult], top_k: int) -> SearchResult:
     return SearchResult(rows[order], distances[order], Pruning(**counts))
 
 
-def _place(index: Index) -> str:
+def _place(index: Index) -> Path:
     if index.folder is None:
         raise InputError("an index in memory cannot be shared with workers; save it to a folder")
-    return str(index.folder.resolve())
+    return index.folder.resolve()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from math import isfinite
 from typing import Any
 
@@ -13,17 +14,13 @@ from movers.runtime.threads import end_if_unwanted
 from movers.scorer import Scorer
 from movers.web.batcher import Pair
 from movers.web.failures import HTTP, sendable
-from movers.web.models import Models, Setup
+from movers.web.models import Kind, Models, Setup
 
-Kind = Callable[[Scorer, Sequence[Pair]], list[Any]]
-"""From pairs to answers of one kind; a function below."""
 DIFFERENCES = ("source", "target", "differences", "source_repairs", "target_repairs", "signature")
 """What of a comparison tells differences."""
 
 
-def answer_pairs(
-    models: Models, max_words: int, setup: Setup, kind: Kind | None, pairs: Sequence[Pair]
-) -> list[Any]:
+def answer_pairs(models: Models, max_words: int, setup: Setup, pairs: Sequence[Pair]) -> list[Any]:
     """Answer the pairs, or the queries of an index, whose sentences are short enough.
 
     The others get an error.
@@ -34,8 +31,8 @@ def answer_pairs(
         Those of this thread.
     max_words
         Words of a sentence that is compared; of longer texts where these are taken by sentences.
-    setup, kind
-        What answers, and what is wanted of a measure.
+    setup, pairs
+        What answers, with which kind of answer, and what.
     """
     scorer = models.scorer(setup)
     # A word has at least one character, so that short sentences need not be tokenized here.
@@ -44,17 +41,15 @@ def answer_pairs(
     refused = {
         text
         for text, count in zip(wide, words.lengths, strict=True)
-        if count > max_words and not (kind in LONG and scorer.takes_sentences(text))
+        if count > max_words and not (setup.kind in LONG and scorer.takes_sentences(text))
     }
     short = [pair for pair in pairs if refused.isdisjoint(pair)]
-    if kind is not None:
-        answers = kind(scorer, short)
+    if setup.kind is not None:
+        answers = iter(setup.kind(scorer, short))
     else:
-        queries = [query for (query,) in short]
-        answers = models.indexes.search(setup.name, queries, **dict(setup.options)) if short else []
-    left = iter(answers)
+        answers = iter(models.search(setup, [query for (query,) in short]) if short else [])
     return [
-        next(left) if refused.isdisjoint(pair) else _refusal(pair, refused, max_words)
+        next(answers) if refused.isdisjoint(pair) else _refusal(pair, refused, max_words)
         for pair in pairs
     ]
 
@@ -94,15 +89,33 @@ def _reason(scorer: Scorer, pair: Pair) -> str:
     return "the distance is not a finite number"
 
 
+def one_by_one(answer: Callable[..., Any]) -> Kind:
+    """Return a kind that answers pair by pair, or with the error that one pair alone gives."""
+
+    @wraps(answer)
+    def answered(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
+        answers: list[Any] = []
+        for pair in pairs:
+            end_if_unwanted()
+            try:
+                answers.append(answer(scorer, *pair))
+            except InputError as error:
+                answers.append(error)
+        return answers
+
+    return answered
+
+
+@one_by_one
+def _compared(scorer: Scorer, source: str, target: str, spelling: Spelling) -> dict[str, Any]:
+    return scorer.compare(source, target, spelling=spelling).to_dict()
+
+
 def comparisons(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     """Compare pairs that come with what to do about their spelling."""
     texts = (text for pair in pairs for text in pair[:2])
     scorer.prepare([text for text in texts if not scorer.takes_sentences(text)])
-
-    def compare(source: str, target: str, spelling: Spelling) -> dict[str, Any]:
-        return scorer.compare(source, target, spelling=spelling).to_dict()
-
-    return _each(compare, pairs)
+    return _compared(scorer, pairs)
 
 
 def differences(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
@@ -113,46 +126,27 @@ def differences(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
     ]
 
 
-def alignments(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-    """Link the words of pairs that come with an aligner."""
-
-    def align(source: str, target: str, aligner: str) -> dict[str, Any]:
-        return scorer.align(source, target, aligner=aligner).to_dict()
-
-    return _each(align, pairs)
+@one_by_one
+def alignments(scorer: Scorer, source: str, target: str, aligner: str) -> dict[str, Any]:
+    """Link the words of a pair."""
+    return scorer.align(source, target, aligner=aligner).to_dict()
 
 
-def steps(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-    """Compare pairs that come with a mix, as a curve needs it."""
-
-    def step(source: str, target: str, mix: float) -> Step:
-        return curve_step(scorer.using(mix=mix).compare(source, target))
-
-    return _each(step, pairs)
+@one_by_one
+def steps(scorer: Scorer, source: str, target: str, mix: float) -> Step:
+    """Compare a pair under one mix, as a curve needs it."""
+    return curve_step(scorer.using(mix=mix).compare(source, target))
 
 
-def explanations(scorer: Scorer, pairs: Sequence[Pair]) -> list[Any]:
-    """Explain pairs that come with whether the page also gets attention, and links of words."""
-
-    def explain(source: str, target: str, attention: bool, links: bool) -> dict[str, Any]:
-        explanation = scorer.explain(source, target, links=links)
-        end_if_unwanted()
-        return explanation.to_dict(attention=attention)
-
-    return _each(explain, pairs)
+@one_by_one
+def explanations(
+    scorer: Scorer, source: str, target: str, attention: bool, links: bool
+) -> dict[str, Any]:
+    """Explain a pair, with the attention of every head and with links of words if asked for."""
+    explanation = scorer.explain(source, target, links=links)
+    end_if_unwanted()
+    return explanation.to_dict(attention=attention)
 
 
 LONG = (None, distances, comparisons, differences)
 """Kinds of answers, searches among them, that there are of texts longer than a sentence too."""
-
-
-def _each(answer: Callable[..., Any], pairs: Sequence[Pair]) -> list[Any]:
-    """Return the answers pair by pair, or the errors that are meant for one pair alone."""
-    answers: list[Any] = []
-    for pair in pairs:
-        end_if_unwanted()
-        try:
-            answers.append(answer(*pair))
-        except InputError as error:
-            answers.append(error)
-    return answers

@@ -14,7 +14,6 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Response, Security
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 from fastapi.security import HTTPBearer
-from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
@@ -29,11 +28,11 @@ from movers.measures.registry import ALIASES, JUDGES, METHODS, find_measure
 from movers.version import __version__
 from movers.web import answers, schemas
 from movers.web.batcher import Batcher, Job, Pair, closed, late
-from movers.web.counters import Counters, count_requests
-from movers.web.failures import INTERNAL, LETTERS, handle_failures
+from movers.web.counters import Counters
+from movers.web.failures import LETTERS, handle_failures
 from movers.web.limits import Limits
-from movers.web.middleware import BodyReader, check_token, guard, safe_answers
-from movers.web.models import Models, Setup
+from movers.web.middleware import BodyReader, check_token, guarded
+from movers.web.models import Kind, Models, Setup
 from movers.web.schemas import ANSWERS
 
 STATIC = Path(str(files("movers.explain") / "static"))
@@ -103,93 +102,92 @@ class Service:
 
     async def compare(self, body: schemas.CompareRequest) -> Response:
         """Compare two sentences: the distance, its parts, the plan and the alignment."""
-        pair = body.source, body.target, body.spelling
-        (comparison,) = await self._paired(body, answers.comparisons, [pair])
+        (comparison,) = await self._paired(body, answers.comparisons, (body.spelling,))
         return JSONResponse(comparison)
 
     async def differences(self, body: schemas.CompareRequest) -> Response:
         """Find what two sentences differ in, each with its words, places and a plain sentence."""
-        pair = body.source, body.target, body.spelling
-        (differences,) = await self._paired(body, answers.differences, [pair])
+        (differences,) = await self._paired(body, answers.differences, (body.spelling,))
         return JSONResponse(differences)
 
     async def align(self, body: schemas.AlignRequest) -> Response:
         """Link the words of two sentences: which goes with which, and which with none."""
         find_aligner(body.aligner)
-        pair = body.source, body.target, body.aligner
-        (alignment,) = await self._paired(body, answers.alignments, [pair])
+        (alignment,) = await self._paired(body, answers.alignments, (body.aligner,))
         return JSONResponse(alignment)
 
     async def search(self, body: schemas.SearchRequest) -> Response:
         """Find the nearest sentences of an index, exactly."""
-        indexes = self.models.indexes
-        name = indexes.name(body.index)
-        options = {"within": body.within, "guards": check_guards(body.guards)}
-        self.limits.check_sentence(body.query, "the query", long=indexes.takes_texts(name))
+        options = {
+            "within": body.within,
+            "guards": check_guards(body.guards),
+            "top_k": body.top_k,
+            "align": body.explain,
+        }
+        setup = Setup(self.models.index(body.index), options=tuple(options.items()))
+        self.limits.check_sentence(body.query, "the query", long=self.models.takes_texts(setup))
         check_asked(body.query, "query")
         self.limits.check_pairs(body.top_k)
-        options |= {"top_k": body.top_k, "align": body.explain}
-        effort = indexes.effort(name, len(body.query), body.top_k, body.explain)
-        job = Job(Setup(name, None, tuple(options.items())), None, [(body.query,)], [effort])
-        ((ranking,),) = await self._ask([job])
+        ((ranking,),) = await self._ask([self._job(setup, [(body.query,)])])
         return JSONResponse(ranking)
 
     async def list_indexes(self) -> Response:
         """List the indexes served here, as they are now; the first is the default."""
-        return JSONResponse({"indexes": await asyncio.to_thread(self.models.indexes.describe)})
+        return JSONResponse({"indexes": await asyncio.to_thread(self.models.describe_indexes)})
 
     async def explain(self, body: schemas.ExplainRequest) -> Response:
         """Compare two sentences under every head, as the page shows it."""
-        (explanation,) = await self._explained(body, attention=body.attention)
+        shown = body.attention, body.links
+        (explanation,) = await self._paired(body, answers.explanations, shown)
         return JSONResponse(explanation)
 
     async def contrast(self, body: schemas.ContrastRequest) -> Response:
         """Explain a sentence beside two others, and say which of the two is nearer."""
-        explanations = await self._explained(body, body.other, attention=body.attention)
-        return JSONResponse(contrasted(*explanations))
+        shown = body.attention, body.links
+        both = await self._paired(body, answers.explanations, shown, other=body.other)
+        return JSONResponse(contrasted(*both))
 
     async def page(self, body: schemas.PageRequest) -> Response:
         """Explain two sentences, or three, in an HTML file that needs no server."""
-        if body.other is not None:
-            return HTMLResponse(export_page(contrasted(*await self._explained(body, body.other))))
-        if dict(body.options())["texts"] == "sentences":
-            pair = body.source, body.target, "keep"
-            (comparison,) = await self._paired(body, answers.comparisons, [pair])
+        if body.other is None and dict(body.options())["texts"] == "sentences":
+            (comparison,) = await self._paired(body, answers.comparisons, ("keep",))
             return HTMLResponse(export_texts(comparison))
-        (explanation,) = await self._explained(body)
-        return HTMLResponse(export_page(explanation))
+        shown = True, body.links
+        found = await self._paired(body, answers.explanations, shown, other=body.other)
+        return HTMLResponse(export_page(found[0] if body.other is None else contrasted(*found)))
 
     async def curve(self, body: schemas.CurveRequest) -> Response:
         """Compare two sentences at every mix of words and structure."""
         measure = find_measure(body.method)
         mixes = mixes_of(measure.name, measure.settings, body.steps)
-        pairs = [(body.source, body.target, mix) for mix in mixes]
-        return JSONResponse(mix_curve(await self._paired(body, answers.steps, pairs)))
+        steps = await self._paired(body, answers.steps, *((mix,) for mix in mixes))
+        return JSONResponse(mix_curve(steps))
 
     async def score(self, body: schemas.ScoreRequest) -> Response:
         """Compare many pairs under one or more measures."""
         self.limits.check_pairs(len(body.pairs), len(body.methods))
         if len(set(body.methods)) < len(body.methods):
             raise InputError(f"methods must differ from each other, got {body.methods}")
-        long = all(_takes_texts(body, name) for name in body.methods)
+        setups = [self._setup(body, name, answers.distances) for name in body.methods]
+        long = all(map(self.models.takes_texts, setups))
         for number, pair in enumerate(body.pairs):
             for side, text in zip(("source", "target"), pair, strict=True):
                 self.limits.check_sentence(text, f"the {side} of pair {number}", long=long)
         pairs = [*map(tuple, body.pairs)]
-        jobs = [self._job(body, name, answers.distances, pairs) for name in body.methods]
-        scored = map(_scores, await self._ask(jobs))
+        scored = map(_scores, await self._ask([self._job(setup, pairs) for setup in setups]))
         return JSONResponse({"methods": dict(zip(body.methods, scored, strict=True))})
 
     async def rank(self, body: schemas.RankRequest) -> Response:
         """Rank sentences by their distance to a query, exactly."""
         self.limits.check_pairs(len(body.candidates))
-        long = _takes_texts(body, body.method)
+        setup = self._setup(body, body.method, answers.distances)
+        long = self.models.takes_texts(setup)
         self.limits.check_sentence(body.query, "the query", long=long)
         check_asked(body.query, "query")
         for number, candidate in enumerate(body.candidates):
             self.limits.check_sentence(candidate, f"candidate {number}", long=long)
         pairs = [(body.query, candidate) for candidate in body.candidates]
-        (scored,) = await self._ask([self._job(body, body.method, answers.distances, pairs)])
+        (scored,) = await self._ask([self._job(setup, pairs)])
         matches = [
             {"index": number, "text": body.candidates[number], **facts}
             for number, facts in enumerate(scored)
@@ -226,49 +224,34 @@ class Service:
         """Return counters in the format of Prometheus."""
         return Response(self.counters.text(), media_type="text/plain; version=0.0.4")
 
-    async def _explained(
-        self,
-        body: schemas.PageRequest | schemas.ExplainRequest,
-        *others: str,
-        attention: bool = True,
-    ) -> list[Any]:
-        """Explain the source with its target, and with others."""
-        asked = attention, body.links
-        pairs = [(body.source, target, *asked) for target in (body.target, *others)]
-        return await self._paired(body, answers.explanations, pairs, *others, every_head=True)
-
     async def _paired(
         self,
         body: schemas.PairRequest | schemas.AlignRequest,
-        kind: answers.Kind,
-        pairs: Sequence[Pair],
-        *others: str,
-        every_head: bool = False,
+        kind: Kind,
+        *wanted: Sequence[Any],
+        other: str | None = None,
     ) -> list[Any]:
-        """Answer pairs that begin with the same source, each with a plan.
+        """Compare the source with its target, and with another sentence, each with a plan.
 
-        The targets are the one in the body, and others where there are such.
+        ``wanted`` is what this kind of answer needs besides, once for every answer.
         """
-        method = getattr(body, "method", "movers")
-        long = kind in answers.LONG and _takes_texts(body, method)
-        texts = body.source, body.target, *others
-        for text, what in zip(texts, LETTERS, strict=False):
+        setup = self._setup(body, getattr(body, "method", "movers"), kind)
+        long = kind in answers.LONG and self.models.takes_texts(setup)
+        targets = [body.target, *([] if other is None else [other])]
+        for text, what in zip((body.source, *targets), LETTERS, strict=False):
             self.limits.check_sentence(text, what, long=long)
-        job = self._job(body, method, kind, pairs, plans=True, every_head=every_head)
-        (results,) = await self._ask([job], third=bool(others))
+        pairs = [(body.source, target, *more) for target in targets for more in wanted]
+        every_head = kind is answers.explanations
+        job = self._job(setup, pairs, plans=True, every_head=every_head)
+        (results,) = await self._ask([job], third=other is not None)
         return results
 
-    def _job(
-        self,
-        asked: schemas.ModelRequest,
-        method: str,
-        kind: answers.Kind,
-        pairs: Sequence[Pair],
-        **effort: bool,
-    ) -> Job:
-        setup = self.models.setup(asked.model, method, asked.options())
-        efforts = self.models.efforts(setup, pairs, most_words=self.limits.max_words, **effort)
-        return Job(setup, kind, pairs, efforts)
+    def _setup(self, asked: schemas.ModelRequest, method: str, kind: Kind) -> Setup:
+        return self.models.setup(asked.model, method, asked.options(), kind)
+
+    def _job(self, setup: Setup, pairs: Sequence[Pair], **effort: bool) -> Job:
+        most = self.limits.max_words
+        return Job(setup, pairs, self.models.efforts(setup, pairs, most_words=most, **effort))
 
     def submit(self, jobs: Sequence[Job]) -> None:
         """Queue the jobs of a request, all of them or none."""
@@ -287,19 +270,16 @@ class Service:
                 answered = await asyncio.gather(*(asyncio.wrap_future(job.future) for job in jobs))
         except TimeoutError:
             raise late(self.limits.timeout) from None
-        except (MoversError, HTTPException):
-            raise
-        except Exception as error:
-            raise HTTPException(500, INTERNAL) from error
         finally:
             for job in jobs:
                 job.future.cancel()
-        for place, result in (numbered for results in answered for numbered in enumerate(results)):
-            if isinstance(result, MoversError) and place and third:
-                _, target, other = LETTERS
-                raise type(result)(result.message.replace(target, other), *result.remedies)
-            if isinstance(result, Exception):
-                raise result
+        for results in answered:
+            for place, result in enumerate(results):
+                if isinstance(result, MoversError) and place and third:
+                    _, target, other = LETTERS
+                    raise type(result)(result.message.replace(target, other), *result.remedies)
+                if isinstance(result, Exception):
+                    raise result
         return answered
 
     def close(self) -> None:
@@ -348,10 +328,8 @@ def create_app(
     _add_routes(app, service, guarded=token is not None)
     handle_failures(app)
     app.add_middleware(BodyReader, limits=limits)
-    app.add_middleware(guard, token=token, hosts=hosts)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=COMPRESSION)
-    app.add_middleware(count_requests, counters=service.counters)
-    app.add_middleware(safe_answers)
+    app.add_middleware(guarded, counters=service.counters, token=token, hosts=hosts)
     return app
 
 
@@ -375,19 +353,18 @@ def _add_routes(app: FastAPI, service: Service, *, guarded: bool) -> None:
     app.add_api_route("/healthz", service.health, response_model=health, responses=READING)
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
     app.mount("/swagger", StaticFiles(packages=[("fastapi_offline", "static")]))
-    for path in ("search", "docs", "texts"):
-        shown = partial(_page, STATIC / f"{path}.html")
-        app.add_api_route(f"/{path}", shown, include_in_schema=False)
-    app.add_api_route("/", partial(_page, STATIC / "page.html"), include_in_schema=False)
+    pages = {
+        "/": "page.html",
+        "/search": "search.html",
+        "/docs": "docs.html",
+        "/texts": "texts.html",
+    }
+    for path, file in pages.items():
+        app.add_api_route(path, partial(_page, STATIC / file), include_in_schema=False)
 
 
 async def _page(file: Path) -> FileResponse:
     return FileResponse(file)
-
-
-def _takes_texts(body: Any, method: str) -> bool:
-    """Return whether a request asks a measure that compares longer texts sentence by sentence."""
-    return body.texts != "whole" and find_measure(method).by_sentences
 
 
 def _scores(pairs: list[dict[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import compress, islice
 from statistics import median
 from typing import Any
 
@@ -19,8 +18,8 @@ from movers.runtime.threads import UnwantedError, only_while
 
 Pair = tuple[Any, ...]
 """Two sentences, and what one kind of answer needs besides: the mix of a step, the aligner."""
-Answer = Callable[[Any, Any, Sequence[Pair]], list[Any]]
-"""From a setup, a kind of answer and pairs to one result each; a result may be an exception."""
+Answer = Callable[[Any, Sequence[Pair]], list[Any]]
+"""From a setup and pairs to one result each; a result may be an exception."""
 
 BATCH_PAIRS = 256
 SLOWEST_RETRY = 60
@@ -32,12 +31,6 @@ half the time goes to jobs that overtake."""
 HOPE = 2
 """How many times as quick as of late work may go on: a job that comes too late even so is given
 up."""
-
-
-def busy(waiting: int, retry_after: int) -> HTTPException:
-    """Return the answer to a request that comes when too much waits."""
-    message = f"{waiting} pairs are waiting already; try again in {retry_after} s"
-    return HTTPException(429, message, {"Retry-After": str(retry_after)})
 
 
 def closed() -> HTTPException:
@@ -58,13 +51,12 @@ def late(timeout: float) -> HTTPException:
 class Job:
     """Pairs of one request that get the same treatment.
 
-    Jobs with the same setup and kind of answer, which are hashable, share a call. Efforts are the
-    seconds that each pair takes, roughly, at a pace of 1. The future gets one result per pair;
-    cancel it to drop the job, also while it is worked on.
+    Jobs with the same setup, which is hashable, share a call. Efforts are the seconds that each
+    pair takes, roughly, at a pace of 1. The future gets one result per pair; cancel it to drop the
+    job, also while it is worked on.
     """
 
     setup: Any
-    kind: Any
     pairs: Sequence[Pair]
     efforts: Sequence[float]
     future: Future[list[Any]] = field(default_factory=Future)
@@ -87,19 +79,9 @@ class Job:
         """What those take."""
         return sum(self.efforts[self.taken :])
 
-    def take(self, pairs: int, effort: float) -> slice:
-        """Take pairs up to a number and an effort, at least one."""
-        start = self.taken
-        for seconds in self.efforts[start : start + pairs]:
-            effort -= seconds
-            if effort < 0 and self.taken > start:
-                break
-            self.taken += 1
-        return slice(start, self.taken)
-
-    def deliver(self, results: list[Any]) -> None:
-        """Add results; the last ones complete the job."""
-        self.results += results
+    def deliver(self, result: Any) -> None:
+        """Add the result of the next pair; the last one completes the job."""
+        self.results.append(result)
         if len(self.results) == len(self.pairs) and self.future.set_running_or_notify_cancel():
             self.future.set_result(self.results)
 
@@ -110,7 +92,8 @@ class Job:
             self.future.set_exception(error)
 
 
-Share = tuple[Job, slice]
+Place = tuple[Job, int]
+"""A pair, by its job and its number there."""
 
 
 @dataclass(eq=False)
@@ -146,7 +129,7 @@ class Batcher:
 
     def __post_init__(self) -> None:
         self._jobs: list[Job] = []
-        self._batch: list[Share] = []  # in work
+        self._batch: list[Place] = []  # in work
         self._paces: deque[float] = deque(maxlen=REMEMBERED)
         self._changed = threading.Condition()
         self._closed = self._shortest_first = False
@@ -186,14 +169,16 @@ class Batcher:
             if waiting or under_way:
                 excess = self._lateness(sum(job.effort_left for job in jobs), under_way)
                 if excess > 0 or waiting + sum(job.left for job in jobs) > self.capacity:
-                    raise busy(waiting, math.ceil(min(max(1.0, excess), SLOWEST_RETRY)))
+                    seconds = math.ceil(min(max(1.0, excess), SLOWEST_RETRY))
+                    message = f"{waiting} pairs are waiting already; try again in {seconds} s"
+                    raise HTTPException(429, message, {"Retry-After": str(seconds)})
             self._jobs.extend(jobs)
             self._changed.notify()
 
     @property
     def _under_way(self) -> float:
         """Effort of the batch in work."""
-        return sum(sum(job.efforts[share]) for job, share in self._batch if job.wanted)
+        return sum(job.efforts[number] for job, number in self._batch if job.wanted)
 
     def _lateness(self, own: float, under_way: float) -> float:
         """Return seconds by which jobs of an effort would be too late; below 0 they would not."""
@@ -214,30 +199,25 @@ class Batcher:
         """Keep the jobs that somebody still waits for."""
         self._jobs = [job for job in self._jobs if job.wanted]
 
-    def _give_up_late(self) -> None:
-        """Fail the jobs that were begun and will be too late."""
+    def _something_to_do(self) -> bool:
+        """Give up what was begun and will be too late; return whether there is anything else."""
         latest = time.monotonic() - self.timeout
         for job in self._jobs:
             if job.taken and job.begun < latest + job.effort_left / (HOPE * self.pace):
                 job.fail(late(self.timeout))
-
-    def _something_to_do(self) -> bool:
-        """Return whether there is a job, or no need to wait for one."""
-        self._give_up_late()
         self._drop_unwanted()
         return bool(self._jobs) or self._closed
 
     def _work(self) -> None:
-        """Take batches until the end, and answer in one call what has the same setup and kind."""
+        """Take batches until the end, and answer in one call what has the same setup."""
         while self._next_batch():
             started = time.perf_counter()
-            alike: dict[Any, list[Share]] = {}
-            for job, share in self._batch:
-                alike.setdefault((job.setup, job.kind), []).append((job, share))
+            alike: dict[Any, list[Place]] = {}
+            for job, number in self._batch:
+                alike.setdefault(job.setup, []).append((job, number))
             for group in alike.values():
                 self._answer(group)
-            pairs = sum(share.stop - share.start for _, share in self._batch)
-            self.observe(pairs, time.perf_counter() - started)
+            self.observe(len(self._batch), time.perf_counter() - started)
 
     def _next_batch(self) -> bool:
         """Wait for jobs and take a batch of their pairs; False once closed and done."""
@@ -248,36 +228,43 @@ class Batcher:
             order = list(self._jobs)
             if self._shortest_first:
                 order.sort(key=lambda job: job.effort_left)
-            room, effort = BATCH_PAIRS, self.stride * self.pace
+            effort = self.stride * self.pace
             for job in order:
-                if self._batch and (room <= 0 or effort < job.efforts[job.taken]):
+                if not self._fits(job, effort):
                     break
-                share = job.take(room, effort)
-                room -= share.stop - share.start
-                effort -= sum(job.efforts[share])
-                self._batch.append((job, share))
+                while job.left and self._fits(job, effort):
+                    effort -= job.efforts[job.taken]
+                    self._batch.append((job, job.taken))
+                    job.taken += 1
             self._jobs = [job for job in self._jobs if job.left]
         return bool(self._batch)
 
-    def _answer(self, group: list[Share]) -> None:
+    def _fits(self, job: Job, effort: float) -> bool:
+        """Return whether the next pair of a job belongs to the batch, as the first always does."""
+        full = len(self._batch) >= BATCH_PAIRS or job.efforts[job.taken] > effort
+        return not self._batch or not full
+
+    def _answer(self, group: list[Place]) -> None:
         """Answer the pairs of a group in one call; if that fails, every job on its own."""
-        (first, _), *others = group
-        pairs = [pair for job, share in group for pair in job.pairs[share]]
+        jobs = list(dict.fromkeys(job for job, _ in group))
+        pairs = [job.pairs[number] for job, number in group]
         started = time.perf_counter()
         try:
-            with only_while(lambda: any(job.wanted for job, _ in group)):
-                results = self.answer(first.setup, first.kind, pairs)
+            with only_while(lambda: any(job.wanted for job in jobs)):
+                results = self.answer(jobs[0].setup, pairs)
         except UnwantedError:
             return
         except Exception as error:
-            if not others:
-                return first.fail(error)
-            for member in group:
-                self._answer([member])
+            if len(jobs) == 1:
+                return jobs[0].fail(error)
+            for one in jobs:
+                self._answer([(job, number) for job, number in group if job is one])
             return
-        efforts = [effort for job, share in group for effort in job.efforts[share]]
-        answered = [not isinstance(result, Exception) for result in results]
-        self.learn(sum(compress(efforts, answered)), time.perf_counter() - started)
-        left = iter(results)
-        for job, share in group:
-            job.deliver([*islice(left, share.stop - share.start)])
+        answered = zip(group, results, strict=True)
+        efforts = (
+            0.0 if isinstance(result, Exception) else job.efforts[number]
+            for (job, number), result in answered
+        )
+        self.learn(sum(efforts), time.perf_counter() - started)
+        for (job, _), result in zip(group, results, strict=True):
+            job.deliver(result)

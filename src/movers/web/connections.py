@@ -15,7 +15,7 @@ import h11
 from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from movers.web.failures import CLOSING, failure, log_failure
+from movers.web.failures import CLOSING, failure
 
 logger = logging.getLogger("movers")
 
@@ -111,10 +111,7 @@ class Connection(H11Protocol):
         if not scope["http_version"].startswith("1."):
             message = f"this server speaks HTTP/1.1, not HTTP/{scope['http_version']}"
             application = failure(505, message, headers=CLOSING)
-        try:
-            await application(scope, receive, sent)
-        except Exception as error:  # it has its answer, behind which the connection goes on
-            log_failure(scope["path"], error)
+        await application(scope, receive, sent)
 
     def _watch(self) -> None:
         """Give the headers some time, however they drip; a request under way has its own end."""

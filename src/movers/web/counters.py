@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import generate_latest
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 PAIRS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -28,6 +26,11 @@ class Counters:
         self.batches = Histogram("batch_pairs", "Pairs in a batch.", buckets=PAIRS, **ours)
         self.batch_seconds = Counter("batch_seconds", "Time spent on batches.", **ours)
 
+    def observe_request(self, route: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self.requests.labels(route, str(status)).inc()
+        self.seconds.labels(route).observe(seconds)
+
     def observe_batch(self, pairs: int, seconds: float) -> None:
         """Count a batch."""
         self.pairs.inc(pairs)
@@ -37,29 +40,3 @@ class Counters:
     def text(self) -> bytes:
         """Return everything, as Prometheus reads it."""
         return generate_latest(self.registry)
-
-
-def count_requests(app: ASGIApp, counters: Counters) -> ASGIApp:
-    """Return an application whose requests are counted and timed."""
-
-    async def counted(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return await app(scope, receive, send)
-        status = 499  # where nothing was answered, for the client had left
-        started = time.perf_counter()
-
-        async def sent(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await app(scope, receive, sent)
-        finally:
-            # Only routes that exist become labels: paths are the client's to choose.
-            route = getattr(scope.get("route"), "path", "other")
-            counters.requests.labels(route, str(status)).inc()
-            counters.seconds.labels(route).observe(time.perf_counter() - started)
-
-    return counted

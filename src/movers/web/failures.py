@@ -92,8 +92,8 @@ def failure(
 
 
 def handle_failures(app: FastAPI) -> None:
-    """Turn whatever a route raises into an answer of the one shape."""
-    for kind in (MoversError, RequestValidationError, HTTPException, Exception):
+    """Turn what routes raise on purpose into answers of the one shape."""
+    for kind in (MoversError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _answered)
 
 
@@ -105,15 +105,12 @@ async def _answered(request: Request, error: Exception) -> JSONResponse:
         return failure(status, message)
     if isinstance(error, FolderError):  # nothing a client could do about, nor need know
         logger.error("%s", error)
-        error = HTTPException(500, INTERNAL)
+        return failure(500, INTERNAL)
     if isinstance(error, MoversError):
         return failure(422, error.worded(HTTP), spoken=error.worded(PAGE))
-    if not isinstance(error, HTTPException):  # it goes on, to where it is logged
-        error = HTTPException(500, INTERNAL)
-    elif isinstance(error.__cause__, RecursionError) and error.status_code == 400:
-        error = HTTPException(400, "the body is not JSON that can be read: it is nested too deep")
-    elif error.status_code == 500 and (cause := error.__cause__):
-        log_failure(request.url.path, cause)
+    assert isinstance(error, HTTPException)
+    if isinstance(error.__cause__, RecursionError) and error.status_code == 400:
+        return failure(400, "the body is not JSON that can be read: it is nested too deep")
     return failure(error.status_code, error.detail, headers=error.headers)
 
 

@@ -1,10 +1,11 @@
-"""Middleware before every route: who is meant, who asks, the size and pace of a body."""
+"""Middleware around every route: who is meant, who asks, what is counted, bodies read whole."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
 import re
+import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -14,18 +15,33 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from movers.errors import InputError
-from movers.web.failures import CLOSING, failure
+from movers.web.counters import Counters
+from movers.web.failures import CLOSING, INTERNAL, failure, log_failure
 from movers.web.limits import Limits
 
 GUARDED = ("/v1/", "/metrics", "/openapi.json")
 """Where a token is needed if there is one; the page itself holds nothing."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _PORT = re.compile(r":\d*$")
+LEFT = 499
+"""What is counted where nothing was answered, for the client had left."""
 BODIES_HELD = 64
 """Full-size bodies the server holds at a time, over all connections."""
 UNKNOWN = "this server needs its token: Authorization: Bearer TOKEN", "Bearer"
 WRONG = "this is not the token of this server", 'Bearer error="invalid_token"'
 """What is said without a token and with another, and what the header asks for."""
+HEADERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-cache"),
+)
 
 
 def check_token(token: str | None) -> None:
@@ -35,18 +51,48 @@ def check_token(token: str | None) -> None:
         raise InputError(f"the token {what}; set MOVERS_TOKEN to one without, or unset it")
 
 
-def guard(
-    app: ASGIApp, *, token: str | None = None, hosts: Collection[str] | None = None
+def guarded(
+    app: ASGIApp,
+    *,
+    counters: Counters,
+    token: str | None = None,
+    hosts: Collection[str] | None = None,
 ) -> ASGIApp:
-    """Return an application that gets only requests that `refusal` has nothing against."""
+    """Return an application that gets only requests that `refusal` has nothing against.
 
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        answer: ASGIApp | None = None
-        if scope["type"] == "http":
-            answer = refusal(Headers(scope=scope), scope["path"], token, hosts)
-        await (answer or app)(scope, receive, send)
+    All are counted and timed, and what nobody expected is logged. Answers forbid browsers
+    everything the page does not need; HEAD is answered as GET, without the body.
+    """
 
-    return guarded
+    async def answered(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await app(scope, receive, send)
+        if head := scope["method"] == "HEAD":
+            scope = {**scope, "method": "GET"}
+        status, started = LEFT, time.perf_counter()
+
+        async def sent(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), *HEADERS]
+            elif message["type"] == "http.response.body" and head:
+                message = {**message, "body": b""}
+            await send(message)
+
+        refused = refusal(Headers(scope=scope), scope["path"], token, hosts)
+        try:
+            await (refused or app)(scope, receive, sent)
+        except Exception as error:
+            log_failure(scope["path"], error)
+            if status == LEFT:
+                await failure(500, INTERNAL)(scope, receive, sent)
+        finally:
+            # Only routes that exist become labels: paths are the client's to choose.
+            route = getattr(scope.get("route"), "path", "other")
+            counters.observe_request(route, status, time.perf_counter() - started)
+
+    return answered
 
 
 def refusal(
@@ -120,31 +166,28 @@ class BodyReader:
         if encoding.lower() not in ("", "identity"):
             message = f"bodies are taken as they are, not in the encoding {encoding!r}"
             return failure(415, message, headers={"Accept-Encoding": "identity"})
-        declared = int(headers.get("content-length") or 0)
-        if declared > limits.max_body:
-            return self._too_large(declared)
+        size = int(headers.get("content-length") or 0)
         try:
             async with asyncio.timeout(limits.timeout):
-                while (part := await receive())["type"] == "http.request":
+                while size <= limits.max_body:
+                    part = await receive()
+                    if part["type"] != "http.request":
+                        return failure(400, "the connection closed before the request was complete")
                     chunk = part.get("body", b"")
                     body += chunk
                     self.held += len(chunk)
-                    if len(body) > limits.max_body:
-                        return self._too_large(len(body))
+                    size = max(size, len(body))
                     if self.held > BODIES_HELD * limits.max_body:
                         message = "too many requests are arriving at once"
                         return failure(429, message, headers={"Retry-After": "1"})
-                    if not part.get("more_body", False):
+                    if size <= limits.max_body and not part.get("more_body", False):
                         return None
         except TimeoutError:
             late = f"{len(body)} bytes of the request arrived within {limits.timeout:g} s"
             return failure(408, late, headers=CLOSING)
-        return failure(400, "the connection closed before the request was complete")
-
-    def _too_large(self, size: int) -> Any:
         return failure(
             413,
-            f"the request has {size} bytes or more and this server takes {self.limits.max_body}; "
+            f"the request has {size} bytes or more and this server takes {limits.max_body}; "
             "send fewer pairs at a time, or start the server with --max-body",
         )
 
@@ -153,38 +196,3 @@ async def _left(receive: Receive) -> None:
     """Wait until the client leaves, or has its answer."""
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-HEADERS = (
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-cache"),
-)
-
-
-def safe_answers(app: ASGIApp) -> ASGIApp:
-    """Return an application that forbids browsers everything the page does not need.
-
-    It answers HEAD as GET, without the body.
-    """
-
-    async def answered(scope: Scope, receive: Receive, send: Send) -> None:
-        head = scope["type"] == "http" and scope["method"] == "HEAD"
-
-        async def sent(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *HEADERS]
-            elif message["type"] == "http.response.body" and head:
-                message = {**message, "body": b""}
-            await send(message)
-
-        await app({**scope, "method": "GET"} if head else scope, receive, sent)
-
-    return answered
