@@ -77,7 +77,8 @@ class RayEngine:
         """Yield block by block all pairs at a distance of at most the threshold."""
 
         def mined(whole: WholeTexts, threshold: float, blocks: Sequence[range]) -> Any:
-            every = ((_place(index), threshold, block) for block in blocks)
+            folder, _ = _place(index)
+            every = ((folder, threshold, block) for block in blocks)
             with cluster(self.address):
                 yield from self._each(_mine, index.scorer, every)
 
@@ -93,7 +94,8 @@ class RayEngine:
     ) -> list[SearchRanking]:
         """Search for every query, exactly; workers share the shards, and the answers are merged."""
         texts, limit = check_queries(queries, within, top_k=top_k)
-        folder, parts = _place(index), index.files.parts
+        folder, files = _place(index)
+        parts = len(files.manifest.parts)
         with cluster(self.address):
             count = min(self.workers.count or self.workers.room(), parts)
             shares = [*pairwise(round(parts * number / count) for number in range(count + 1))]
@@ -179,7 +181,8 @@ def _best(results: Sequence[SearchResult], top_k: int) -> SearchResult:
     return SearchResult(rows[order], distances[order], Pruning(**counts))
 
 
-def _place(index: Index) -> str:
-    if index.folder is None:
+def _place(index: Index) -> tuple[str, Folder]:
+    """Return where an index lies, which every worker sees."""
+    if index.files is None:
         raise InputError("an index in memory cannot be shared with workers; save it to a folder")
-    return str(index.folder.resolve())
+    return str(index.files.path.resolve()), index.files

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain, compress, islice
 from operator import length_hint
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,12 +21,11 @@ from movers.io.texts import Texts
 from movers.loading import load
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus, Piece, join_small, read_sentences
+from movers.search.corpus import NOTHING, Corpus, Piece, Shard, join_small, read_sentences
 from movers.search.cosine import CosineLayout, Keep, pooled_vectors, stored_vectors
-from movers.search.folder import Folder
+from movers.search.folder import EMPTY, Folder, MakeTable
 from movers.search.keep_apart import Objection
 from movers.search.layouts import Layout, find_layout, make_layout
-from movers.search.memory import Memory
 from movers.search.passages import Cutter, Find, IndexedTexts, nearest_texts
 from movers.search.search_ranking import SearchRanking, SearchResult
 from movers.search.vectors import Precision
@@ -51,13 +49,14 @@ class Index:
     1
     """
 
-    def __init__(self, scorer: Scorer, layout: Layout, files: Folder | Memory) -> None:
+    def __init__(self, scorer: Scorer, layout: Layout, files: Folder | None = None) -> None:
         self._scorer = scorer.using()  # its own: fitting the other changes nothing here
         self.layout, self.files = layout, files
+        self._in_memory = IndexedTexts(Corpus(()))
         self._agrees = False
 
     def __len__(self) -> int:
-        return len(self.files)
+        return len(self.texts) if self.files is None else self.files.manifest.sentences
 
     def __repr__(self) -> str:
         size = f"{len(self):,} sentences"
@@ -69,16 +68,17 @@ class Index:
     @property
     def folder(self) -> Path | None:
         """Where the index lies; None if in memory."""
-        return self.files.path
+        return None if self.files is None else self.files.path
 
     @property
     def state(self) -> str:
         """What tells one state of the index on disk from another; empty in memory."""
-        return self.files.state
+        return "" if self.files is None else self.files.manifest.digest
 
     def refresh(self) -> None:
         """Take in what others wrote to the folder; every search does."""
-        self.files.refresh()
+        if self.files is not None:
+            self.files.refresh()
 
     @property
     def scorer(self) -> Scorer:
@@ -86,17 +86,17 @@ class Index:
         return self._scorer.using()
 
     @property
-    def corpus(self) -> Corpus[Any]:
+    def corpus(self) -> Corpus:
         """What is compared, as one list: sentences, those of longer texts one by one."""
-        return self.files.texts.corpus
+        return self.texts.corpus
 
     @property
     def texts(self) -> IndexedTexts:
         """All texts by number, those that are longer than the model reads with their sentences."""
-        return self.files.texts
+        return self._in_memory if self.files is None else self.files.texts
 
     @property
-    def shards(self) -> list[Any]:
+    def shards(self) -> list[Shard]:
         """Sentences with all that comparing them needs, checked when they are first used."""
         return self.corpus.shards
 
@@ -159,11 +159,16 @@ class Index:
         progress
             Show a progress bar.
         """
-        files = Memory() if folder is None else Folder(Path(folder))
+        files = None if folder is None else Folder(Path(folder))
         index = cls(scorer, make_layout(scorer, keep, vectors), files)
         cutter = Cutter(index._scorer)
         pieces = index._pieces(sentences, cutter, progress=progress)
-        files.fill(pieces, index._scorer, index.layout.name, cutter.table, replace=replace)
+        if files is not None:
+            files.fill(pieces, index._scorer, index.layout.name, cutter.table, replace=replace)
+            return index
+        index._change(pieces, NOTHING, cutter.table)
+        if not index.shards:
+            raise InputError(EMPTY)
         return index
 
     @classmethod
@@ -223,7 +228,7 @@ class Index:
                 whole, first = join_small(corpus.shards, first, self.layout.capacity)
                 fresh = [first]
             if fresh or cutter.count:  # a text that is still being cut is not counted yet
-                self.files.change(chain(range(whole), fresh, pieces), corpus.hidden, cutter.table)
+                self._change(chain(range(whole), fresh, pieces), corpus.hidden, cutter.table)
             return cutter.count
 
     def delete(self, sentences: Iterable[str] | Path) -> int:
@@ -241,7 +246,7 @@ class Index:
                 )
             if gone:
                 table, hidden = texts.without(gone)
-                self.files.change(range(len(texts.corpus.shards)), hidden, lambda _: table)
+                self._change(range(len(texts.corpus.shards)), hidden, lambda _: table)
             return len(gone)
 
     def compact(self) -> int:
@@ -253,15 +258,23 @@ class Index:
                 whole = [len(g) == 1 and not len(corpus.hidden_in(g[0])) for g in groups]
                 both = zip(groups, whole, strict=True)
                 every = [group[0] if stays else corpus.living(group) for group, stays in both]
-                self.files.change(every, NOTHING, lambda _: table)
+                self._change(every, NOTHING, lambda _: table)
             return len(corpus.hidden)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Be the only one who writes, starting from what is there now."""
-        with self.files.changing():
+        with nullcontext() if self.files is None else self.files.changing():
             self._check_scorer()
             yield
+
+    def _change(self, shards: Iterable[int | Piece], hidden: Ints, table: MakeTable) -> None:
+        """Hold some of the shards, by number, and new ones; ``hidden`` are rows, ascending."""
+        if self.files is not None:
+            return self.files.change(shards, hidden, table)
+        old = self.shards
+        corpus = Corpus([old[one] if isinstance(one, int) else one[1]() for one in shards], hidden)
+        self._in_memory = IndexedTexts(corpus, table(corpus.sentences))
 
     def _pieces(
         self, sentences: Iterable[str] | Path, cutter: Cutter, *, progress: bool
@@ -342,7 +355,7 @@ class Index:
         answers are of one state of the index.
         """
         asked, limit = check_queries(queries, within, top_k=top_k)
-        self.files.refresh()
+        self.refresh()
         self._check_scorer()  # loads the model
         chosen = None if candidates is None else self._candidates(candidates)
         objection = Objection(self._scorer, guards) if guards else None
@@ -351,7 +364,7 @@ class Index:
 
     def _find(
         self,
-        corpus: Corpus[Any],
+        corpus: Corpus,
         candidates: int | Ints | None,
         objection: Objection | None,
         queries: Sequence[str],
@@ -389,7 +402,7 @@ class Index:
         find
             Gives the nearest sentences for queries, a number of them, and a largest distance.
         """
-        texts, scorer, started = self.files.texts, self._scorer, time.process_time()
+        texts, scorer, started = self.texts, self._scorer, time.process_time()
         unread = scorer.encoder.unread
         if texts.table is not None or any(scorer.takes_sentences(q) for q in queries if unread(q)):
             limits = top_k, within, find
@@ -400,7 +413,7 @@ class Index:
         return [self._ranking(*answer, texts.corpus, seconds, align=align) for answer in both]
 
     def _ranking(
-        self, query: str, result: SearchResult, corpus: Corpus[Any], seconds: float, *, align: int
+        self, query: str, result: SearchResult, corpus: Corpus, seconds: float, *, align: int
     ) -> SearchRanking:
         """Return the sentences that were found, with similarities and alignments."""
         numbers, unread = corpus.numbers(result.rows), self._scorer.encoder.unread
@@ -434,9 +447,9 @@ class Index:
 
     def _check_scorer(self) -> None:
         """Refuse a model or statistics other than those of the index, once."""
-        if self._agrees:
+        if self.files is None or self._agrees:  # in memory there was no other
             return
-        signature, expected = str(self._scorer.signature), self.files.signature
+        signature, expected = str(self._scorer.signature), self.files.manifest.signature
         if any_engine(signature) != any_engine(expected):
             raise InputError(
                 f"the index was built with {expected}, but the scorer at hand is {signature}; "

@@ -17,7 +17,6 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -107,7 +106,7 @@ class WholeTexts:
     """
 
     index: Index
-    corpus: Corpus[Any]
+    corpus: Corpus
     numbers: Ints
     long: dict[int, str]
 

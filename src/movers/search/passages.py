@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +47,7 @@ class IndexedTexts:
     model reads; None where every sentence of the corpus is a text.
     """
 
-    corpus: Corpus[Any]
+    corpus: Corpus
     table: Table | None = None
 
     def __len__(self) -> int:
