@@ -9,8 +9,8 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
-from movers.bulk.output import Report, Rowlist, paired
-from movers.bulk.score_files import fit_on_rows, row_numbers
+from movers.bulk.output import Report, Rowlist, paired, row_numbers
+from movers.bulk.score_files import fit_on_rows
 from movers.errors import InputError
 from movers.integrations.ray import (
     SCORED_ROWS,
@@ -89,7 +89,8 @@ def score_files(
         rows, undefined, cut = _count(folder, [*scorers])
         if not rows:
             raise InputError(f"{files} has a header but no rows")
-    return Report(rows, time.monotonic() - started, undefined, cut=cut)
+    seconds = time.monotonic() - started
+    return Report(files, output, rows=rows, seconds=seconds, undefined=undefined, cut=cut)
 
 
 def _expand(files: Path) -> list[Path]:

@@ -22,7 +22,6 @@ from movers.integrations.ray import LIVES, Workers, cluster, import_ray
 from movers.io.pairs import check_queries
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import read_sentences
 from movers.search.cosine import Keep
 from movers.search.folder import Folder
 from movers.search.index import Index
@@ -63,7 +62,7 @@ class RayEngine:
         layout, files = make_layout(scorer, keep, vectors), Folder(Path(folder).resolve())
         cutter, facts = Cutter(scorer), (str(files.path), str(scorer.signature), layout.name)
         with cluster(self.address):
-            texts = [*cutter.sentences(read_sentences(sentences))]
+            texts = [*cutter.sentences(sentences)]
             starts = range(0, len(texts), layout.capacity)
             chunks = ((*facts, texts[low : low + layout.capacity]) for low in starts)
             with progress_bar("indexing", "shards", len(starts), progress=progress) as bar:

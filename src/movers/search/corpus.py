@@ -20,8 +20,6 @@ from movers.search.vectors import StoredVectors
 NOTHING = np.zeros(0, np.int64)
 GROWTH = 8
 """How many times what follows it a shard may hold and still be joined with it."""
-LOOKED_UP = 1024
-"""Sentences looked up at a time."""
 
 
 class StoredLines(Sequence[str]):
@@ -248,8 +246,9 @@ def read_sentences(given: Iterable[str] | Path) -> Iterator[str]:
     """Yield sentences, or those of a file, blank ones and repeats included."""
     if isinstance(given, str):
         raise InputError("sentences must be a list or a Path of a file, got one string")
-    if isinstance(given, Path | Texts):
-        yield from Texts(given) if isinstance(given, Path) else given
+    texts = Texts(given) if isinstance(given, Path) else given
+    if isinstance(texts, Texts):
+        yield from texts
         return
-    for number, text in enumerate(given):
+    for number, text in enumerate(texts):
         yield check_sentence(text, f"sentence {number}")

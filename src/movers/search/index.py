@@ -280,22 +280,13 @@ class Index:
         self, sentences: Iterable[str] | Path, cutter: Cutter, *, progress: bool
     ) -> Iterator[Piece]:
         """Cut a corpus into shards of sentences."""
-        count = 0
-
-        def counted() -> Iterator[str]:
-            nonlocal count
-            for text in read_sentences(sentences):
-                count += 1
-                yield text
-
-        fresh, done = cutter.sentences(counted()), 0
-        hinted = Texts(sentences) if isinstance(sentences, Path) else sentences
-        total = length_hint(hinted, 0) or None
+        given = Texts(sentences) if isinstance(sentences, Path) else sentences
+        fresh, total, done = cutter.sentences(given), length_hint(given, 0) or None, 0
         with progress_bar("indexing", "sentences", total, progress=progress) as bar:
             while chunk := list(islice(fresh, self.layout.capacity)):
                 yield chunk, partial(self.layout.make, self._scorer, chunk, progress=progress)
-                bar.update(count - done)
-                done = count
+                bar.update(cutter.read - done)
+                done = cutter.read
 
     def search(
         self,
