@@ -165,7 +165,7 @@ def _search(
     if not len(corpus):
         return [SearchResult(np.zeros(0, np.int64), np.zeros(0)) for _ in queries]
     layout = find_layout(files.manifest.layout)
-    results = layout.search(scorer, corpus, queries, top_k=top_k, within=within)
+    results = layout.search(scorer, corpus, queries, top_k, within)
     return [replaced(one, rows=one.rows + first) for one in results]
 
 

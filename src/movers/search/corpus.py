@@ -141,13 +141,9 @@ class Corpus:
         before = self.hidden - np.arange(len(self.hidden))
         return np.asarray(numbers + np.searchsorted(before, numbers, side="right"))
 
-    def shards_of(self, rows: Ints) -> Ints:
-        """Return the number of the shard that every row is in."""
-        return np.asarray(np.searchsorted(self.starts, rows, side="right") - 1)
-
     def pieces(self, rows: Ints) -> list[tuple[Shard, Ints]]:
         """Return rows, in their order, as places in shards."""
-        shards = self.shards_of(rows)
+        shards = np.searchsorted(self.starts, rows, side="right") - 1
         runs = np.split(np.arange(len(rows)), np.flatnonzero(np.diff(shards)) + 1)
         numbers = [(int(shards[run[0]]), run) for run in runs if len(run)]
         return [(self.shards[one], rows[run] - self.starts[one]) for one, run in numbers]

@@ -79,18 +79,25 @@ class CosineLayout:
         return Shard.of(chunk, words=words, vectors=StoredVectors.of(words.pooled))
 
     def search(
-        self, scorer: Scorer, corpus: Corpus, queries: Sequence[str], **limits: Any
+        self,
+        scorer: Scorer,
+        corpus: Corpus,
+        queries: Sequence[str],
+        top_k: int,
+        within: float,
+        candidates: int | Ints | None = None,
     ) -> list[SearchResult]:
         """Search for every query; the limits are those of `find_rows`."""
         results = []
         for low in range(0, len(queries), QUERIES):
             words = scorer.weigh_each(queries[low : low + QUERIES])
-            listed = isinstance(limits.get("candidates"), np.ndarray)  # no others are looked at
-            first = max(FIRST, 4 * limits["top_k"])
+            listed = isinstance(candidates, np.ndarray)  # no others are looked at
+            first = max(FIRST, 4 * top_k)
             scanned = [UNSEEN] * len(words) if listed else scan(corpus, words.pooled, first)
             for place, nearest in enumerate(scanned):
                 query = words.take(slice(place, place + 1))
-                results.append(self._search_for(query, nearest, scorer, corpus, **limits))
+                limits = top_k, within, candidates
+                results.append(self._search_for(query, nearest, scorer, corpus, *limits))
         return results
 
     def _search_for(
@@ -99,7 +106,7 @@ class CosineLayout:
         scanned: Nearest,
         scorer: Scorer,
         corpus: Corpus,
-        **limits: Any,
+        *limits: Any,
     ) -> SearchResult:
         """Search for one query; where vectors alone give a distance, words are not looked at."""
 
@@ -121,7 +128,7 @@ class CosineLayout:
 
         compare = partial(distances_from, scorer, query, read=partial(self.words, scorer, corpus))
         known = settle if self.precision == "float32" else None
-        return find_rows(len(corpus), nearest, compare, stage="vectors", settle=known, **limits)
+        return find_rows(len(corpus), nearest, compare, *limits, stage="vectors", settle=known)
 
     def near(
         self,
@@ -180,7 +187,8 @@ def scan(corpus: Corpus, pooled: Singles, wanted: int) -> list[Nearest]:
     units, sound = unit_vectors(pooled)
     every: list[tuple[Ints, Singles]] = []
     for number, shard in enumerate(corpus.shards):
-        bounds = _vectors_of(shard).bounds(units)
+        assert shard.vectors is not None
+        bounds = shard.vectors.bounds(units)
         bounds[~sound] = -np.inf
         bounds[:, corpus.hidden_in(number)] = np.inf
         places = np.argpartition(bounds, min(wanted, len(shard) - 1), axis=1)[:, : wanted + 1]
@@ -196,16 +204,14 @@ def scan(corpus: Corpus, pooled: Singles, wanted: int) -> list[Nearest]:
     return nearest
 
 
-def _vectors_of(shard: Shard) -> StoredVectors:
-    assert shard.vectors is not None
-    return shard.vectors
-
-
 def stored_vectors(corpus: Corpus, rows: Ints) -> Singles:
     """Return stored vectors of rows."""
     some, places = np.unique(rows, return_inverse=True)
-    pieces = corpus.pieces(some)
-    return np.concatenate([_vectors_of(shard).pooled(inside) for shard, inside in pieces])[places]
+    parts = []
+    for shard, inside in corpus.pieces(some):
+        assert shard.vectors is not None
+        parts.append(shard.vectors.pooled(inside))
+    return np.concatenate(parts)[places]
 
 
 def vector_distances(corpus: Corpus, rows: Ints, query: Singles | None = None) -> Floats:
@@ -233,11 +239,13 @@ def _proposed(corpus: Corpus, rows: Ints, threshold: float) -> Iterator[Ints]:
     units, sound = unit_vectors(stored_vectors(corpus, rows))
     error = 0.0 if sound.all() else np.inf  # how far these may be off
     for shard, inside in corpus.pieces(rows):
-        if sound.all() and not _vectors_of(shard).whole:
-            error = max(error, float(_vectors_of(shard).errors[inside].max()))
-    first = int(corpus.shards_of(rows[:1])[0])
+        assert shard.vectors is not None
+        if not shard.vectors.whole:
+            error = max(error, float(shard.vectors.errors[inside].max()))
+    first = int(np.searchsorted(corpus.starts, rows[0], side="right")) - 1
     for number, shard in enumerate(corpus.shards[first:], first):
-        others, off = _vectors_of(shard).units()
+        assert shard.vectors is not None
+        others, off = shard.vectors.units()
         least = 1.0 - threshold - rounding(units.shape[1]) - error - off * (1.0 + error)
         near = units @ others.T >= np.nextafter(least.astype(np.float32), np.float32(-np.inf))
         near[:, corpus.hidden_in(number)] = False

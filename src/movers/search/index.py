@@ -166,7 +166,8 @@ class Index:
         if files is not None:
             files.fill(pieces, index._scorer, index.layout.name, cutter.table, replace=replace)
             return index
-        index._change(pieces, NOTHING, cutter.table)
+        with index._writing():
+            index._change(pieces, NOTHING, cutter.table)
         if not index.shards:
             raise InputError(EMPTY)
         return index
@@ -346,40 +347,14 @@ class Index:
         answers are of one state of the index.
         """
         asked, limit = check_queries(queries, within, top_k=top_k)
-        self.refresh()
+        if self.files is not None:
+            self.files.refresh()
         self._check_scorer()  # loads the model
-        chosen = None if candidates is None else self._candidates(candidates)
-        objection = Objection(self._scorer, guards) if guards else None
-        find = partial(self._find, self.corpus, chosen, objection)
+        chosen, corpus = None if candidates is None else self._candidates(candidates), self.corpus
+        find: Find = partial(self.layout.search, self._scorer, corpus, candidates=chosen)
+        if guards:
+            find = partial(_unobjected, find, corpus, Objection(self._scorer, guards))
         return self.rank_found(asked, top_k, limit, find, align=align)
-
-    def _find(
-        self,
-        corpus: Corpus,
-        candidates: int | Ints | None,
-        objection: Objection | None,
-        queries: Sequence[str],
-        top_k: int,
-        within: float,
-    ) -> list[SearchResult]:
-        """Find the nearest sentences that nothing is objected to, by row."""
-        answers: dict[int, SearchResult] = {}
-        left, count = [*range(len(queries))], top_k
-        run = partial(self.layout.search, self._scorer, corpus, within=within)
-        while left:  # guards may leave too few
-            results = run([queries[place] for place in left], top_k=count, candidates=candidates)
-            if objection is None:
-                return results
-            short = []
-            for place, result in zip(left, results, strict=True):
-                texts = [corpus.text(row) for row in result.rows.tolist()]
-                objection.prepare((queries[place], text) for text in texts)
-                free = [objection(queries[place], text) is None for text in texts]
-                answers[place] = result.only(free, top_k)
-                if len(answers[place].rows) < top_k and len(result.rows) == count:
-                    short.append(place)
-            left, count = short, WIDER * count
-        return [answers[place] for place in range(len(queries))]
 
     def rank_found(
         self, queries: Sequence[str], top_k: int, within: float, find: Find, *, align: int = 0
@@ -438,15 +413,40 @@ class Index:
 
     def _check_scorer(self) -> None:
         """Refuse a model or statistics other than those of the index, once."""
-        if self.files is None or self._agrees:  # in memory there was no other
+        if self._agrees:
             return
-        signature, expected = str(self._scorer.signature), self.files.manifest.signature
+        signature = str(self._scorer.signature)
+        expected = signature if self.files is None else self.files.manifest.signature
         if any_engine(signature) != any_engine(expected):
             raise InputError(
                 f"the index was built with {expected}, but the scorer at hand is {signature}; "
                 "build the index again"
             )
         self._agrees = True
+
+
+def _unobjected(
+    find: Find,
+    corpus: Corpus,
+    objection: Objection,
+    queries: Sequence[str],
+    top_k: int,
+    within: float,
+) -> list[SearchResult]:
+    """Find the nearest sentences that nothing is objected to, by row."""
+    answers: dict[int, SearchResult] = {}
+    left, count = [*range(len(queries))], top_k
+    while left:  # too few may be left
+        results, short = find([queries[place] for place in left], count, within), []
+        for place, result in zip(left, results, strict=True):
+            texts = [corpus.text(row) for row in result.rows.tolist()]
+            objection.prepare((queries[place], text) for text in texts)
+            free = [objection(queries[place], text) is None for text in texts]
+            answers[place] = result.only(free, top_k)
+            if len(answers[place].rows) < top_k and len(result.rows) == count:
+                short.append(place)
+        left, count = short, WIDER * count
+    return [answers[place] for place in range(len(queries))]
 
 
 def any_engine(signature: str) -> str:

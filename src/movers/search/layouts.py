@@ -48,12 +48,17 @@ class BoundedLayout:
     ask: Callable[[Scorer, Corpus, str | int], Asked]
 
     def search(
-        self, scorer: Scorer, corpus: Corpus, queries: Sequence[str], **limits: Any
+        self,
+        scorer: Scorer,
+        corpus: Corpus,
+        queries: Sequence[str],
+        top_k: int,
+        within: float,
+        candidates: int | Ints | None = None,
     ) -> list[SearchResult]:
         """Search for every query; the limits are those of `find_rows`."""
         measure, by_words = scorer.measure, isinstance(scorer.measure.bound, WordBound)
-        some = isinstance(limits.get("candidates"), int)
-        if some and by_words and not measure.requirements.embeddings:
+        if isinstance(candidates, int) and by_words and not measure.requirements.embeddings:
             raise InputError(
                 f"{measure.name} has no word vectors to pick candidates by; pass their numbers, "
                 "or search exactly"
@@ -63,7 +68,8 @@ class BoundedLayout:
         for text in queries:
             bounds, compare = self.ask(scorer, corpus, text)
             source = partial(_lowest, bounds, len(corpus))
-            results.append(find_rows(len(corpus), source, compare, stage="words", **limits))
+            limits = top_k, within, candidates
+            results.append(find_rows(len(corpus), source, compare, *limits, stage="words"))
         return results
 
     def near(

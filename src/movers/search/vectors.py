@@ -145,7 +145,7 @@ def put_together(upper: NDArray[np.int16], lower: NDArray[np.int16]) -> Singles:
     >>> put_together(*taken_apart(numbers)).tolist() == numbers.tolist()
     True
     """
-    bits = _widened(upper).view(np.uint32) + lower.astype(np.int32).view(np.uint32)
+    bits = (upper.astype(np.int32) << np.int32(16)) + lower.astype(np.int32)
     return bits.view(np.float32)
 
 

@@ -7,7 +7,7 @@ above is left out, so ties come out as in brute force.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -74,16 +74,18 @@ def walk(
         nearest = source(int(min(asked, most)))
         fresh = ~np.isin(nearest.rows, rows)
         ahead, bounds = nearest.rows[fresh], nearest.bounds[fresh] * FOLD
-        passed = 0
-        for step in _steps(wanted - len(rows)):
-            step = int(min(step, most - len(rows)))
-            count = int(np.searchsorted(bounds[passed:][:step], threshold, side="right"))
+        passed, missing = 0, wanted - len(rows)
+        size, step = (missing, STEP // 2) if missing > 0 else (STEP, STEP)
+        while True:
+            size = int(min(size, most - len(rows)))
+            count = int(np.searchsorted(bounds[passed:][:size], threshold, side="right"))
             if not count:
                 break
             some = ahead[passed : passed + count]
             rows = np.concatenate([rows, some])
             distances = np.concatenate([distances, compare(some)])
             threshold, passed = _last_of(distances, wanted, within), passed + count
+            size = step = min(2 * step, LONGEST)
         bound = min(nearest.rest * FOLD, *bounds[passed : passed + 1].tolist(), np.inf)
         certified = bool(bound > threshold or np.isposinf(bound))
         # All that may be compared has been offered, though the rest may seem to be as near.
@@ -95,16 +97,6 @@ def walk(
         best = best[distances[best] <= within]
     found = SearchResult(rows[best], distances[best], certified=certified)
     return found if certified else replace(found, bound=bound)
-
-
-def _steps(missing: int) -> Iterator[int]:
-    """Yield how many candidates to compare before another look at the threshold."""
-    if missing > 0:
-        yield missing
-    step = STEP
-    while True:
-        yield step
-        step = min(2 * step, LONGEST)
 
 
 def _last_of(distances: Floats, wanted: int, within: float) -> float:
@@ -119,11 +111,11 @@ def find_rows(
     total: int,
     source: Callable[[int], Nearest],
     compare: Callable[[Ints], Floats],
-    *,
-    stage: str,
     top_k: int,
     within: float,
-    candidates: int | Ints | None = None,
+    candidates: int | Ints | None,
+    *,
+    stage: str,
     settle: Callable[[Ints], Floats] | None = None,
 ) -> SearchResult:
     """Find the nearest sentences of a corpus: exactly, with so many comparisons, or of some rows.
@@ -134,12 +126,12 @@ def find_rows(
         How many sentences there are.
     source, compare
         As in `walk`.
-    stage
-        Row of `STAGES` for the sentences that bounds leave out.
     top_k, within
         How many to find, and the largest distance of interest.
     candidates
         Most sentences to compare, or all rows to look at; None leaves it to certainty.
+    stage
+        Row of `STAGES` for the sentences that bounds leave out.
     settle
         Gives distances of rows that are known without comparing, NaN for the others.
     """
