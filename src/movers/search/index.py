@@ -24,7 +24,7 @@ from movers.scorer import Scorer
 from movers.search.corpus import NOTHING, Corpus, Piece, Shard, join_small, read_sentences
 from movers.search.cosine import CosineLayout, Keep, pooled_vectors, stored_vectors
 from movers.search.folder import EMPTY, Folder, MakeTable
-from movers.search.keep_apart import Objection
+from movers.search.keep_apart import Objections, objections
 from movers.search.layouts import Layout, find_layout, make_layout
 from movers.search.passages import Cutter, Find, IndexedTexts, nearest_texts
 from movers.search.search_ranking import SearchRanking, SearchResult
@@ -353,7 +353,7 @@ class Index:
         chosen, corpus = None if candidates is None else self._candidates(candidates), self.corpus
         find: Find = partial(self.layout.search, self._scorer, corpus, candidates=chosen)
         if guards:
-            find = partial(_unobjected, find, corpus, Objection(self._scorer, guards))
+            find = partial(_unobjected, find, corpus, objections(self._scorer, guards))
         return self.rank_found(asked, top_k, limit, find, align=align)
 
     def rank_found(
@@ -428,7 +428,7 @@ class Index:
 def _unobjected(
     find: Find,
     corpus: Corpus,
-    objection: Objection,
+    object_to: Objections,
     queries: Sequence[str],
     top_k: int,
     within: float,
@@ -439,11 +439,11 @@ def _unobjected(
     while left:  # too few may be left
         results, short = find([queries[place] for place in left], count, within), []
         for place, result in zip(left, results, strict=True):
-            texts = [corpus.text(row) for row in result.rows.tolist()]
-            objection.prepare((queries[place], text) for text in texts)
-            free = [objection(queries[place], text) is None for text in texts]
-            answers[place] = result.only(free, top_k)
-            if len(answers[place].rows) < top_k and len(result.rows) == count:
+            pairs = [(queries[place], corpus.text(row)) for row in result.rows.tolist()]
+            free = [row for row, reason in enumerate(object_to(pairs)) if reason is None][:top_k]
+            found = result.rows[free], result.distances[free]
+            answers[place] = replace(result, rows=found[0], distances=found[1])
+            if len(free) < top_k and len(result.rows) == count:
                 short.append(place)
         left, count = short, WIDER * count
     return [answers[place] for place in range(len(queries))]

@@ -157,7 +157,7 @@ def rerank(
         bounds = np.nan_to_num(1.0 - cosines - tolerance, nan=-np.inf)
         rest = np.inf if all_listed else float(bounds.max(initial=-np.inf))
         order = np.lexsort((rows, bounds))
-        return Nearest(rows[order], bounds[order], rest, given is None and not all_listed)
+        return Nearest(rows[order], bounds[order], rest)
 
     def read(rows: Ints) -> WeightedSentences:
         return scorer.weigh_each([listed[row].text for row in rows.tolist()], cache)

@@ -36,13 +36,12 @@ class Nearest:
     """The candidates with the lowest bounds.
 
     In ascending order of ``bounds``, which do not exceed their distances. No other sentence is
-    nearer than ``rest``; ``more`` tells whether there is any point in asking for more.
+    nearer than ``rest``.
     """
 
     rows: Ints
     bounds: Floats
     rest: float
-    more: bool = True
 
 
 def walk(
@@ -69,7 +68,7 @@ def walk(
         Most sentences to compare; None is as many as certainty takes.
     """
     rows, distances, threshold = np.zeros(0, np.int64), np.zeros(0), within
-    asked, most = max(FIRST, 4 * wanted), np.inf if budget is None else budget
+    offered, asked, most = 0, max(FIRST, 4 * wanted), np.inf if budget is None else budget
     while True:
         nearest = source(int(min(asked, most)))
         fresh = ~np.isin(nearest.rows, rows)
@@ -89,9 +88,9 @@ def walk(
         bound = min(nearest.rest * FOLD, *bounds[passed : passed + 1].tolist(), np.inf)
         certified = bool(bound > threshold or np.isposinf(bound))
         # All that may be compared has been offered, though the rest may seem to be as near.
-        if certified or max(asked, len(rows)) >= most or not nearest.more:
+        if certified or asked >= most or len(nearest.rows) <= offered:
             break
-        asked *= GROWTH
+        offered, asked = len(nearest.rows), asked * GROWTH
     best = np.lexsort((rows, distances))[:wanted]
     if np.isfinite(within):  # else undefined ones may be among them, the last
         best = best[distances[best] <= within]
