@@ -347,8 +347,7 @@ class Index:
         answers are of one state of the index.
         """
         asked, limit = check_queries(queries, within, top_k=top_k)
-        if self.files is not None:
-            self.files.refresh()
+        self.refresh()
         self._check_scorer()  # loads the model
         chosen, corpus = None if candidates is None else self._candidates(candidates), self.corpus
         find: Find = partial(self.layout.search, self._scorer, corpus, candidates=chosen)

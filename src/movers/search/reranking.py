@@ -130,7 +130,7 @@ def rerank(
     >>> found[0].text, found.certified
     ('a dog runs after a cat', False)
     """
-    check_queries([query], within, top_k=top_k)
+    _, limit = check_queries([query], within, top_k=top_k)
     if budget is not None:
         check_count("budget", budget)
     scorer, started = _checked(scorer), time.process_time()
@@ -167,7 +167,6 @@ def rerank(
         compared += len(rows)
         return distances_from(scorer, words, rows, read)
 
-    limit = np.inf if within is None else within
     result = walk(nearest, compare, wanted=top_k, within=limit, budget=budget)
     left, seconds = len(listed) - compared, time.process_time() - started
     known = result.bound is not None and np.isfinite(result.bound)
